@@ -1,0 +1,137 @@
+"""Distributions of related tasks: a mean model P_o, and task models P_t centred at it (Sec. 3.1, Sec. 5, App. F)."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass as plain_dataclass
+from math import ceil, sqrt
+from typing import Annotated, Literal
+
+import numpy as np
+from jaxtyping import Bool, Float
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from pomrl.components import CHECKED
+from pomrl.mdp import random_chain_mdp
+from pomrl.randomness import Stream, generator
+
+
+@plain_dataclass(frozen=True)
+class MeanModel:
+    """What all tasks of one run share: the mean of their models, their rewards, and where and how much they vary."""
+
+    P_o: Float[np.ndarray, "S A S"]
+    R: Float[np.ndarray, "S A"]
+    varying: Bool[np.ndarray, "S A"]
+    """The pairs (s, a) in which tasks differ."""
+    sigma: float
+    """The largest standard deviation of any entry of a task model."""
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class TaskDistribution(ABC):
+    """How mean models and tasks are drawn. Subclasses say how a task model spreads around its mean."""
+
+    measure: Annotated[
+        Literal["variance", "std"], Field(description="what sigma is: a variance or a standard deviation (A1)")
+    ] = "variance"
+    zeros: Annotated[int, Field(ge=0, description="states of probability 0 in each row of the mean model (A15)")]
+    mean_model: Annotated[
+        Literal["per_run", "fixed"], Field(description="a mean model for each run, or one for all runs (A6)")
+    ] = "per_run"
+    mean_seed: Annotated[int, Field(ge=0, description="seed of the mean model where it is fixed (A6)")] = 0
+    varying: Annotated[float, Field(gt=0, le=1, description="fraction of the pairs (s,a) in which tasks differ")] = 1.0
+    reward: Annotated[
+        Literal["state_action", "state"], Field(description="whether the reward depends on the action (A14)")
+    ] = "state_action"
+
+    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float) -> MeanModel:
+        """The mean model of a run. sigma is what `measure` says. ValueError where no task distribution has that sigma."""
+        key = (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
+        rng = generator(*key, Stream.MEAN_MODEL)
+        P_o, R = random_chain_mdp(rng, S, A, self.zeros)
+        if self.reward == "state":
+            R = np.repeat(R[:, :1], A, axis=1)
+        varying = np.ones((S, A), bool)
+        if self.varying < 1:
+            varying = (rng.permutation(S * A) < ceil(self.varying * S * A)).reshape(S, A)
+        mean = MeanModel(P_o, R, varying, sqrt(sigma) if self.measure == "variance" else float(sigma))
+        largest = self.largest_sigma(mean)
+        if mean.sigma >= largest and mean.sigma > 0:
+            limit = largest**2 if self.measure == "variance" else largest
+            raise ValueError(
+                f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
+                f"{self.measure}; it has to be below {limit:.6g}"
+            )
+        return mean
+
+    def draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """The model P_t of the next task; it is P_o in the pairs that do not vary, and everywhere if sigma is 0."""
+        if mean.sigma == 0:
+            return mean.P_o
+        return np.where(mean.varying[..., None], self._draw(rng, mean), mean.P_o)
+
+    @abstractmethod
+    def largest_sigma(self, mean: MeanModel) -> float:
+        """The standard deviation that sigma has to stay below on this mean model."""
+
+    @abstractmethod
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """The variance of each entry of a task model; its largest entry is sigma^2."""
+
+    @abstractmethod
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """A task model with the mean P_o in which all pairs vary; sigma is above 0."""
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Dirichlet(TaskDistribution):
+    """P_t(s,a) ~ Dir(c P_o(s,a)) on the support of P_o, with one concentration c for the whole model (App. F).
+
+    The variance of an entry with mean p is p (1 - p) / (c + 1); c makes the largest of them sigma^2.
+    """
+
+    def concentration(self, mean: MeanModel) -> float:
+        """c = max p (1 - p) / sigma^2 - 1, over the entries that vary; infinite for sigma = 0."""
+        return self.largest_sigma(mean) ** 2 / mean.sigma**2 - 1.0 if mean.sigma > 0 else np.inf
+
+    def largest_sigma(self, mean: MeanModel) -> float:
+        """Where c reaches 0: every row one-hot."""
+        return sqrt((mean.P_o * (1.0 - mean.P_o))[mean.varying].max())
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        P_o = mean.P_o * mean.varying[..., None]
+        return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """Normalised gamma variates, of which we take the logarithm: G(a) = G(a + 1) U^(1/a) would underflow at small a."""
+        shape = self.concentration(mean) * mean.P_o
+        with np.errstate(divide="ignore"):
+            log_gamma = np.log(rng.standard_gamma(shape + 1.0)) + np.log(1.0 - rng.random(shape.shape)) / shape
+        weight = np.exp(log_gamma - log_gamma.max(-1, keepdims=True))
+        weight[mean.P_o == 0] = 0.0
+        return weight / weight.sum(-1, keepdims=True)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Gaussian(TaskDistribution):
+    """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; an all-zero row is drawn again (A9).
+
+    sigma is nominal: clipping and normalising change the moments.
+    """
+
+    def largest_sigma(self, mean: MeanModel) -> float:
+        return np.inf
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return np.where((mean.P_o > 0) & mean.varying[..., None], mean.sigma**2, 0.0)
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        weight = self._clipped(rng, mean.P_o, mean.sigma)
+        while (empty := weight.sum(-1) == 0).any():
+            weight[empty] = self._clipped(rng, mean.P_o[empty], mean.sigma)
+        return weight / weight.sum(-1, keepdims=True)
+
+    @staticmethod
+    def _clipped(rng: np.random.Generator, P_o: Float[np.ndarray, "*n S"], sigma: float) -> Float[np.ndarray, "*n S"]:
+        noise = sigma * rng.standard_normal(P_o.shape)
+        return np.where(P_o > 0, np.maximum(P_o + noise, 0.0), 0.0)
