@@ -21,6 +21,9 @@ from pomrl.components import CHECKED
 Models = Float[np.ndarray, "n S A S"]
 """A transition model for each of n runs."""
 
+PerPair = Float[np.ndarray, "n #S #A"]
+"""A number for each pair (s, a) of each of n runs, or one for all pairs of a run."""
+
 
 @plain_dataclass(frozen=True)
 class Truth:
@@ -117,8 +120,8 @@ class Estimator:
             return truth.P_o
         return (memory.update(P_bar) if self.prior == "inclusive" else memory).P_o_hat
 
-    def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> Float[np.ndarray, "n #S #A"]:
-        """sigma, a standard deviation: one for each pair (s, a), or with scope `max` the largest; NaN where none is used.
+    def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
+        """sigma, a standard deviation: of each pair (s, a), or with scope `max` the largest; NaN where none is used.
 
         With Welford's estimate sigma_1 rules the first two tasks, of which no variance is known.
         """
@@ -134,9 +137,7 @@ class Estimator:
             variance = np.maximum(variance - memory.sampling_variance(m) / m, 0.0)
         return np.sqrt(self._scoped(variance))
 
-    def mixing_rate(
-        self, t: int, m: int, sigma: Float[np.ndarray, "n #S #A"], memory: Memory, truth: Truth
-    ) -> Float[np.ndarray, "n #S #A"]:
+    def mixing_rate(self, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
         """alpha_t in [0, 1], the weight of the prior in task t. A prior that is learned has none in task 1 (Alg. 1)."""
         if not isinstance(self.mixing, str):
             return np.full_like(sigma, self.mixing)
@@ -149,11 +150,11 @@ class Estimator:
         unseen = (t - 1) / t if self.prior == "exclusive" else 1.0
         return unseen * np.divide(v, v + x, out=np.ones_like(v + x), where=v + x > 0)
 
-    def _transition_variance(self, m: int, memory: Memory, truth: Truth) -> Float[np.ndarray, "n #S #A"]:
+    def _transition_variance(self, m: int, memory: Memory, truth: Truth) -> PerPair:
         """v = E[p (1 - p)] of E4: the true one where the similarity is known, else estimated."""
         if self.similarity == "known":
             return self._scoped(np.maximum(truth.P_o * (1.0 - truth.P_o) - truth.variance, 0.0))
         return self._scoped(memory.sampling_variance(m))
 
-    def _scoped(self, values: Models) -> Float[np.ndarray, "n #S #A"]:
+    def _scoped(self, values: Models) -> PerPair:
         return values.max((-3, -2, -1))[:, None, None] if self.scope == "max" else values.max(-1)

@@ -68,6 +68,7 @@ class Method:
 
 def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     """Refuse, with a ValueError, what would fail: combinations that cannot be, and a sigma that a run cannot have."""
+    problem.task_distribution.check(problem.S)
     method.estimator.check(problem.m)
     method.gamma_schedule.check(problem.gamma_eval)
     if method.gamma_schedule.needs_similarity and method.estimator.similarity is None:

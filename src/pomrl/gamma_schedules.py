@@ -1,6 +1,7 @@
 """The gamma-Selection-Procedure of Algorithms 1 and 2: which discount factors a task is planned with (Sec. 6)."""
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -37,8 +38,17 @@ class GammaSchedule(ABC):
         deviation (its maximum).
         """
 
-    def check(self, gamma_eval: float) -> None:
+    def check(self, gamma_eval: float) -> None:  # noqa: B027 (most schedules go with any)
         """Refuse, with a ValueError, what cannot go with this gamma_eval."""
+
+    def computed(self) -> "GammaSchedule":
+        """The schedule that is computed and stored where this one is asked for."""
+        return self
+
+    @property
+    def gammas_per_task(self) -> int:
+        """How many discount factors it gives in each task."""
+        return 1
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -50,7 +60,7 @@ class Grid(GammaSchedule):
     @field_validator("gammas")
     @classmethod
     def _ascending(cls, gammas: list[float]) -> list[float]:
-        if any(b <= a for a, b in zip(gammas, gammas[1:], strict=False)):
+        if any(b <= a for a, b in pairwise(gammas)):
             raise ValueError("they have to ascend strictly")
         return gammas
 
@@ -59,6 +69,10 @@ class Grid(GammaSchedule):
 
     def check(self, gamma_eval: float) -> None:
         _refuse_beyond(self.gammas[-1], gamma_eval, "gammas")
+
+    @property
+    def gammas_per_task(self) -> int:
+        return len(self.gammas)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -74,6 +88,9 @@ class Hindsight(Grid):
     choice: Annotated[
         Literal["population", "per_run"], Field(description="best for the mean over runs, or in each run (A8)")
     ] = "population"
+
+    def computed(self) -> Grid:
+        return Grid(gammas=self.gammas)
 
     def choose(self, loss: Float[np.ndarray, "n T G"]) -> Float[np.ndarray, "n T"]:
         """The discount factor that is chosen in each run and task, from the losses on the grid."""

@@ -145,7 +145,7 @@ class ValueIteration(Planner):
         gammas: Float[np.ndarray, "M G"],
     ) -> Int[np.ndarray, "M G S"]:
         M, G = gammas.shape
-        S, A = R.shape[1:]
+        S = R.shape[1]
         optimal = np.empty((M * G, S), np.intp)
         model, gamma, live = np.repeat(np.arange(M), G), gammas.ravel(), np.arange(M * G)
         threshold = self.tolerance * np.maximum(1.0, np.abs(R).max((1, 2)))[model]

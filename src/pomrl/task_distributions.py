@@ -44,8 +44,13 @@ class TaskDistribution(ABC):
         Literal["state_action", "state"], Field(description="whether the reward depends on the action (A14)")
     ] = "state_action"
 
+    def check(self, S: int) -> None:
+        """Refuse, with a ValueError, what cannot go with this number of states."""
+        if self.zeros > S - 1:
+            raise ValueError(f"task_distribution.zeros={self.zeros}: it has to be at most S - 1 = {S - 1}")
+
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float) -> MeanModel:
-        """The mean model of a run. sigma is what `measure` says. ValueError where no task distribution has that sigma."""
+        """The mean model of a run; sigma is what `measure` says. ValueError where no distribution has that sigma."""
         key = (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
         rng = generator(*key, Stream.MEAN_MODEL)
         P_o, R = random_chain_mdp(rng, S, A, self.zeros)
@@ -103,7 +108,7 @@ class Dirichlet(TaskDistribution):
         return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
 
     def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Normalised gamma variates, of which we take the logarithm: G(a) = G(a + 1) U^(1/a) would underflow at small a."""
+        """Normalised gamma variates, by their logarithms: G(a) = G(a + 1) U^(1/a) would underflow at small a."""
         shape = self.concentration(mean) * mean.P_o
         with np.errstate(divide="ignore"):
             log_gamma = np.log(rng.standard_gamma(shape + 1.0)) + np.log(1.0 - rng.random(shape.shape)) / shape
@@ -114,7 +119,7 @@ class Dirichlet(TaskDistribution):
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Gaussian(TaskDistribution):
-    """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; an all-zero row is drawn again (A9).
+    """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; all-zero rows are drawn again (A9).
 
     sigma is nominal: clipping and normalising change the moments.
     """

@@ -1,0 +1,91 @@
+"""Where numbers come from: the digest of the code that makes them, and the circumstances in which they were made."""
+
+import ast
+import hashlib
+import platform
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+SCIENTIFIC = (
+    "algorithm",
+    "bounds",
+    "components",
+    "estimators",
+    "evaluation",
+    "experiment",
+    "gamma_schedules",
+    "mdp",
+    "planners",
+    "randomness",
+    "task_distributions",
+)
+"""The modules that an experiment runs through."""
+
+_PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
+
+
+def code_digest(components: Sequence[str]) -> str:
+    """A digest of the scientific code and of the modules of the given classes, by their dotted names.
+
+    It is taken over the normalised source, so that a comment, a docstring or the layout may change freely.
+    """
+    own = {f"pomrl.{name}" for name in SCIENTIFIC}
+    modules = sorted(own | {target.rpartition(".")[0] for target in components})
+    return hashlib.sha256("\0".join(f"{name}\0{_normalised(name)}" for name in modules).encode()).hexdigest()
+
+
+@cache
+def _normalised(module: str) -> str:
+    """The source of a module, parsed, without docstrings, and written out again."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"the source of {module} cannot be found")
+    return normalise(Path(spec.origin).read_text())
+
+
+def normalise(source: str) -> str:
+    """Python source without its comments, docstrings and layout."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [part for part in body if not _is_text(part)] or [ast.Pass()]  # type: ignore[attr-defined]
+    return ast.unparse(tree)
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def provenance() -> dict[str, Any]:
+    """Commit, versions, platform, command line and time."""
+    return {
+        "command": sys.argv,
+        "start": datetime.now(UTC).isoformat(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {package: version(package) for package in _PACKAGES},
+        **_commit(),
+    }
+
+
+@cache
+def _commit() -> dict[str, Any]:
+    """The commit of the repository that this file is in, and whether anything was changed since; None without git."""
+
+    def git(*arguments: str) -> str | None:
+        command = ["git", "-C", str(Path(__file__).parent), *arguments]
+        try:
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        except (OSError, subprocess.CalledProcessError):
+            return None
+
+    commit = git("rev-parse", "HEAD")
+    return {"commit": commit, "dirty": bool(git("status", "--porcelain")) if commit else None}

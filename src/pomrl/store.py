@@ -1,0 +1,291 @@
+"""Where runs are kept: one folder for each experiment, named by its signature, with blocks of runs as Parquet files.
+
+    outputs/runs/<signature>/config.yaml  runs-000000-000049.parquet ...  manifest.json  run.log
+
+The manifest says what is complete, with a digest of each block; nothing else is trusted. Files are written under
+another name, flushed and renamed, first a block and then the manifest, so that a process that is killed loses at most
+the block in hand. A lock file guards the folder against two processes that write at once.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from omegaconf import OmegaConf
+
+from pomrl.config import Experiment, settings
+from pomrl.experiment import SCHEMA
+from pomrl.gamma_schedules import Hindsight
+from pomrl.provenance import code_digest, provenance
+
+BLOCK = 50
+"""Runs in a block."""
+
+SCHEMA_VERSION = 1
+"""Version of the tables and of the manifest; part of the signature."""
+
+
+class StoreError(Exception):
+    """What is stored cannot be used as asked; one line."""
+
+
+def root() -> Path:
+    """The folder of all runs: `outputs/runs`, or `runs` in the folder that the environment names in POMRL_OUTPUTS."""
+    return Path(os.environ.get("POMRL_OUTPUTS", "outputs")) / "runs"
+
+
+def signature(experiment: Experiment) -> str:
+    """12 hex digits that name an experiment: its scientific configuration, the schema and the code it runs through."""
+    described = settings(experiment)
+    components = [described[group]["_target_"] for group in described if isinstance(described[group], dict)]
+    identity = {"settings": described, "schema": SCHEMA_VERSION, "code": code_digest(components)}
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class StoredBlock:
+    """A block that the manifest lists."""
+
+    name: str
+    runs: range
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """The folder of one experiment, as it is on disk. Reading never changes it."""
+
+    folder: Path
+
+    @property
+    def signature(self) -> str:
+        return self.folder.name
+
+    def manifest(self) -> dict[str, Any]:
+        """What the manifest says; empty where there is none that can be read, or one of another version."""
+        try:
+            content = json.loads((self.folder / "manifest.json").read_text())
+        except (FileNotFoundError, ValueError):
+            return {}
+        return content if isinstance(content, dict) and content.get("schema") == SCHEMA_VERSION else {}
+
+    def settings(self) -> dict[str, Any]:
+        """The resolved configuration, as data."""
+        return dict(OmegaConf.to_container(OmegaConf.load(self.folder / "config.yaml")))  # type: ignore[arg-type]
+
+    def blocks(self) -> list[StoredBlock]:
+        """The complete blocks, in order of their runs."""
+        listed = self.manifest().get("blocks", {})
+        blocks = [StoredBlock(name, range(*entry["runs"]), entry["sha256"]) for name, entry in listed.items()]
+        return sorted(blocks, key=lambda block: block.runs.start)
+
+    def sound_blocks(self) -> tuple[list[StoredBlock], list[str]]:
+        """The blocks whose content is what was written, and a line for each that is not."""
+        sound, faults = [], []
+        for block in self.blocks():
+            fault = self._fault(block)
+            if fault:
+                faults.append(f"{self.folder / block.name}: {fault}; it is computed again")
+            else:
+                sound.append(block)
+        return sound, faults
+
+    def _fault(self, block: StoredBlock) -> str:
+        try:
+            content = (self.folder / block.name).read_bytes()
+        except FileNotFoundError:
+            return "the file is missing"
+        return "" if _sha256(content) == block.sha256 else "its digest is not the one in the manifest"
+
+    def complete(self) -> int:
+        """How many runs are stored, counted from run 0."""
+        stop = 0
+        for block in self.blocks():
+            if block.runs.start != stop:
+                break
+            stop = block.runs.stop
+        return stop
+
+    def table(self, runs: int | None = None) -> pd.DataFrame:
+        """The table of the first `runs` runs, or of all. StoreError where runs are missing or a block is damaged."""
+        sound, faults = self.sound_blocks()
+        if faults:
+            raise StoreError(faults[0])
+        wanted = self.complete() if runs is None else runs
+        if self.complete() < wanted or wanted == 0:
+            raise StoreError(f"{self.folder}: {self.complete()} of {wanted} runs are stored")
+        parts = [pd.read_parquet(self.folder / block.name) for block in sound if block.runs.start < wanted]
+        table = pd.concat(parts, ignore_index=True)
+        return table[table["run"] < wanted]
+
+
+def run_of(experiment: Experiment) -> Run:
+    """Where the experiment is, or would be, stored."""
+    return Run(root() / signature(experiment))
+
+
+def missing(run: Run, runs: int) -> tuple[list[range], list[str]]:
+    """What has to be computed to have the first `runs` runs: parts of aligned blocks; and a line for each bad block."""
+    sound, faults = run.sound_blocks()
+    stop = {block.runs.start: block.runs.stop for block in sound}
+    parts = [range(stop.get(part.start, part.start), part.stop) for part in aligned(range(runs))]
+    return [part for part in parts if part], faults
+
+
+def aligned(runs: range) -> list[range]:
+    """The runs, from 0, in the parts that are stored together."""
+    return [runs[start : start + BLOCK] for start in range(0, len(runs), BLOCK)]
+
+
+def open_run(experiment: Experiment, force: bool) -> Run:
+    """Make the experiment's folder ready for writing; with `force`, empty it.
+
+    StoreError where it was begun under another version of NumPy, whose numbers may differ.
+    """
+    run = run_of(experiment)
+    run.folder.mkdir(parents=True, exist_ok=True)
+    with _locked(run.folder):
+        manifest = {} if force else run.manifest()
+        began_with = manifest.get("numpy", np.__version__)
+        if began_with != np.__version__:
+            raise StoreError(
+                f"{run.folder}: its runs were computed with NumPy {began_with}, this is {np.__version__}; "
+                "force=true computes them again"
+            )
+        if not manifest:
+            _write(run.folder / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(settings(experiment))).encode())
+            manifest = {
+                "schema": SCHEMA_VERSION,
+                "signature": run.signature,
+                "numpy": np.__version__,
+                "options": dict(experiment.options),
+                "blocks": {},
+            }
+        manifest |= {"status": "incomplete", "provenance": provenance()}
+        _write_manifest(run.folder, manifest)
+    return run
+
+
+def add(run: Run, runs: range, table: pd.DataFrame) -> None:
+    """Store a part of a block, joined with the part that is stored already; never fewer runs than there are."""
+    with _locked(run.folder):
+        start = runs.start // BLOCK * BLOCK
+        sound, _ = run.sound_blocks()
+        stored = next((block for block in sound if block.runs.start == start), None)
+        stop = stored.runs.stop if stored else start
+        if runs.stop <= stop:
+            return
+        if runs.start > stop:
+            raise StoreError(f"{run.folder}: runs {stop} to {runs.start - 1} have to be stored before {runs.start}")
+        parts = [pd.read_parquet(run.folder / stored.name)] if stored else []
+        content = _parquet(pd.concat([*parts, table[table["run"] >= stop]], ignore_index=True))
+        name = f"runs-{start:06d}-{runs.stop - 1:06d}.parquet"
+        _write(run.folder / name, content)
+        manifest = run.manifest()
+        if stored:
+            manifest["blocks"].pop(stored.name)
+        manifest["blocks"][name] = {"runs": [start, runs.stop], "sha256": _sha256(content)}
+        _write_manifest(run.folder, manifest)
+        if stored and stored.name != name:
+            (run.folder / stored.name).unlink(missing_ok=True)
+
+
+def close_run(run: Run, status: str, wall_seconds: float) -> None:
+    """Note in the manifest how the computation ended: `complete`, or `failed`."""
+    with _locked(run.folder):
+        manifest = run.manifest()
+        manifest["status"] = status
+        manifest["provenance"] |= {"end": pd.Timestamp.now("UTC").isoformat(), "wall_seconds": round(wall_seconds, 3)}
+        _write_manifest(run.folder, manifest)
+
+
+def log(run: Run, text: str) -> None:
+    """Add lines to the run's log."""
+    stamp = pd.Timestamp.now("UTC").isoformat(timespec="seconds")
+    with (run.folder / "run.log").open("a") as file:
+        file.writelines(f"{stamp} {line}\n" for line in text.splitlines())
+
+
+def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
+    """The table of an experiment, given as such or by the start of its signature.
+
+    A hindsight schedule gives one row for each run and task, with the discount factor it chooses over these runs.
+    StoreError where it is not stored, or not with so many runs.
+    """
+    if isinstance(which, str):
+        return _by_signature(which).table(runs)
+    table = run_of(which).table(runs)
+    schedule = which.method.gamma_schedule
+    return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
+
+
+def in_hindsight(table: pd.DataFrame, schedule: Hindsight) -> pd.DataFrame:
+    """The rows of a grid's table that a hindsight schedule chooses, over the runs in the table."""
+    runs, tasks = table["run"].nunique(), table["task"].nunique()
+    loss = table["planning_loss"].to_numpy().reshape(runs, tasks, -1)
+    chosen = np.repeat(schedule.choose(loss).ravel(), loss.shape[-1])
+    return table[table["gamma"].to_numpy() == chosen].reset_index(drop=True)
+
+
+def find(**wanted: Any) -> list[Run]:
+    """The stored runs with these settings: keys such as sigma=0.01, estimator="pomrl", **{"estimator.prior": ...}."""
+    runs = [Run(path.parent) for path in sorted(root().glob("*/manifest.json"))]
+    return [run for run in runs if _agrees(run, wanted)]
+
+
+def _agrees(run: Run, wanted: Mapping[str, Any]) -> bool:
+    options = run.manifest().get("options", {})
+    found = OmegaConf.create(run.settings())
+    return all(
+        (options if key in options else {key: OmegaConf.select(found, key)})[key] == wanted[key] for key in wanted
+    )
+
+
+def _by_signature(start: str) -> Run:
+    matches: Sequence[Path] = sorted(root().glob(f"{start}*/manifest.json"))
+    if len(matches) != 1:
+        raise StoreError(f"{start}: {len(matches)} stored runs have a signature that starts so")
+    return Run(matches[0].parent)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    _write(folder / "manifest.json", (json.dumps(manifest, indent=2) + "\n").encode())
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _parquet(table: pd.DataFrame) -> bytes:
+    buffer = BytesIO()
+    table.astype(SCHEMA).to_parquet(buffer, index=False, compression="zstd")
+    return buffer.getvalue()
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
