@@ -8,6 +8,7 @@ python -m src.run experiment=task_similarity        a published sweep (conf/expe
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import hydra
@@ -20,7 +21,7 @@ from rich.console import Console
 from pomrl import config, store, summary, sweep
 from pomrl.progress import progress
 
-config.register_resolvers()
+CONF = Path(__file__).parents[1] / "conf"
 
 
 def compose() -> list[tuple[DictConfig, Mapping[str, str]]]:
@@ -30,19 +31,23 @@ def compose() -> list[tuple[DictConfig, Mapping[str, str]]]:
     """
     composed: list[tuple[DictConfig, Mapping[str, str]]] = []
 
-    @hydra.main(version_base="1.3", config_path="../conf", config_name="config")
+    @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
     def collect(configs: Any) -> None:
         if isinstance(configs, DictConfig):
             composed.append((configs, HydraConfig.get().runtime.choices))
         else:
             composed.extend((each, each.hydra.runtime.choices) for each in configs)
 
-    collect()
+    try:
+        collect()
+    except ValueError as error:  # what Hydra says of an option that is no name
+        raise config.ConfigError(str(error)) from error
     return composed
 
 
 def run() -> bool:
     """Compute what the command line asks for; whether all of it succeeded."""
+    config.register_resolvers()
     experiments = [config.parse(composed, options) for composed, options in compose()]
     succeeded = not experiments or compute(experiments)
     for experiment in experiments:

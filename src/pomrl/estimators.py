@@ -9,7 +9,7 @@ the prior, the similarity sigma of the tasks and the mixing rate come from.
 """
 
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -103,7 +103,7 @@ class Estimator:
     ] = 0.5
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _consistent(self) -> "Estimator":
         if self.similarity is None and isinstance(self.mixing, str):
             raise ValueError(f"mixing={self.mixing} needs a similarity: known, welford or debiased")
         return self

@@ -5,7 +5,7 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated
+from typing import Annotated, cast
 
 import numpy as np
 import pandas as pd
@@ -82,7 +82,8 @@ class Local(Execution):
         blocks = [_limited(block, self.runs_at_a_time) for block in blocks]
         if workers == 1:
             return map(compute, blocks)
-        return iter(Parallel(workers, return_as="generator_unordered", batch_size=1)(map(delayed(compute), blocks)))
+        parallel = Parallel(workers, return_as="generator_unordered", pre_dispatch="all")
+        return cast(Iterator[Result], parallel(map(delayed(compute), blocks)))
 
     @staticmethod
     def _fitting(blocks: Sequence[Block]) -> int:

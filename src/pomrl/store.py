@@ -125,7 +125,7 @@ class Run:
             raise StoreError(f"{self.folder}: {self.complete()} of {wanted} runs are stored")
         parts = [pd.read_parquet(self.folder / block.name) for block in sound if block.runs.start < wanted]
         table = pd.concat(parts, ignore_index=True)
-        return table[table["run"] < wanted]
+        return table.loc[table["run"] < wanted]
 
 
 def run_of(experiment: Experiment) -> Run:
@@ -187,7 +187,7 @@ def add(run: Run, runs: range, table: pd.DataFrame) -> None:
         if runs.start > stop:
             raise StoreError(f"{run.folder}: runs {stop} to {runs.start - 1} have to be stored before {runs.start}")
         parts = [pd.read_parquet(run.folder / stored.name)] if stored else []
-        content = _parquet(pd.concat([*parts, table[table["run"] >= stop]], ignore_index=True))
+        content = _parquet(pd.concat([*parts, table.loc[table["run"] >= stop]], ignore_index=True))
         name = f"runs-{start:06d}-{runs.stop - 1:06d}.parquet"
         _write(run.folder / name, content)
         manifest = run.manifest()
@@ -230,10 +230,10 @@ def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
 
 def in_hindsight(table: pd.DataFrame, schedule: Hindsight) -> pd.DataFrame:
     """The rows of a grid's table that a hindsight schedule chooses, over the runs in the table."""
-    runs, tasks = table["run"].nunique(), table["task"].nunique()
-    loss = table["planning_loss"].to_numpy().reshape(runs, tasks, -1)
-    chosen = np.repeat(schedule.choose(loss).ravel(), loss.shape[-1])
-    return table[table["gamma"].to_numpy() == chosen].reset_index(drop=True)
+    tasks = len(np.unique(table["task"]))
+    loss = table["planning_loss"].to_numpy().reshape(-1, tasks, len(schedule.gammas))
+    chosen = np.repeat(schedule.choose(loss).ravel(), len(schedule.gammas))
+    return table.loc[table["gamma"].to_numpy() == chosen].reset_index(drop=True)
 
 
 def find(**wanted: Any) -> list[Run]:

@@ -43,13 +43,13 @@ def _losses(job: Job) -> list[str]:
         table = job.run.table(job.experiment.asked.runs)
     except StoreError as error:
         return [str(error)]
-    mean = table.pivot_table(index="task", columns="gamma", values="planning_loss")
-    if mean.isna().any(axis=None) or mean.shape[1] == 1:  # a schedule that chooses: one gamma in each task
-        by_task = table.groupby("task")["planning_loss"].mean().to_numpy()
-        return [f"{by_task[0]:.3f}", f"{by_task[-1]:.3f}", "", ""]
-    loss, gammas = mean.to_numpy(), mean.columns.to_numpy()
+    shape = (job.experiment.asked.runs, job.experiment.problem.T, -1)
+    loss = table["planning_loss"].to_numpy().reshape(shape).mean(0)
+    first_and_last = [f"{loss[0, -1]:.3f}", f"{loss[-1, -1]:.3f}"]
+    if loss.shape[1] == 1:  # a schedule chose the discount factor: there is none to compare it with
+        return [*first_and_last, "", ""]
     best = loss[-1].argmin()
-    return [f"{loss[0, -1]:.3f}", f"{loss[-1, -1]:.3f}", f"{loss[-1, best]:.3f}", f"{gammas[best]:g}"]
+    return [*first_and_last, f"{loss[-1, best]:.3f}", f"{table['gamma'].to_numpy()[best]:g}"]
 
 
 def _varying(jobs: Sequence[Job]) -> list[str]:

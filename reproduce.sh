@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Reproduces the paper: environment, sweeps, figures.
+#   ./reproduce.sh         at the paper's numbers of runs
+#   ./reproduce.sh quick   with few runs
+#   ./reproduce.sh test    the environment and the tests, nothing else
+set -euo pipefail
+cd "$(dirname "$0")"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+SWEEPS=(task_similarity)
+
+main() {
+    case "${1:-all}" in
+        all) environment; sweeps; stage figures .venv/bin/python -m src.figures; times ;;
+        quick) environment; sweeps runs=20; stage figures .venv/bin/python -m src.figures; times ;;
+        test) environment; tests ;;
+        *) echo "$1: there is no such job; there are quick and test, and without a name all of it" >&2; exit 2 ;;
+    esac
+}
+
+# Makes .venv from the lock file, again whenever the lock file or the project's file changes.
+environment() {
+    local digest
+    digest=$(cat requirements.lock pyproject.toml | cksum)
+    if [ "$(cat .venv/made-from 2>/dev/null)" = "$digest" ]; then return; fi
+    stage environment make_environment
+    echo "$digest" > .venv/made-from
+}
+
+make_environment() {
+    "$(supported_python)" -m venv --clear .venv
+    .venv/bin/pip install --quiet --require-hashes -r requirements.lock
+    .venv/bin/pip install --quiet --no-deps --editable .
+}
+
+supported_python() {
+    local candidate
+    for candidate in python3 python3.13 python3.12 python3.11 python; do
+        if "$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo "no Python 3.11, 3.12 or 3.13 was found; install one of them" >&2
+    exit 1
+}
+
+sweeps() {
+    local sweep
+    for sweep in "${SWEEPS[@]}"; do
+        stage "$sweep" .venv/bin/python -m src.run "experiment=$sweep" "$@"
+    done
+}
+
+tests() {
+    .venv/bin/ruff check .
+    .venv/bin/ruff format --check .
+    .venv/bin/pyright
+    .venv/bin/python -m pytest -q
+}
+
+# Runs a command and remembers how long it took.
+STAGES=()
+stage() {
+    local name=$1 start=$SECONDS
+    shift
+    echo "== $name" >&2
+    "$@"
+    STAGES+=("$(printf '%-20s %4d s' "$name" $((SECONDS - start)))")
+}
+
+times() { printf '%s\n' "${STAGES[@]}" >&2; }
+
+main "$@"

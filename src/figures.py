@@ -1,0 +1,57 @@
+"""Draw the figures of the paper from what is stored: python -m src.figures [NAME ...].
+
+Each becomes NAME.pdf, NAME.png and NAME.csv (what is drawn) in outputs/figures/.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from pomrl import published, store
+from pomrl.figures import FIGURES
+from pomrl.figures.files import save
+
+CONF = Path(__file__).parents[1] / "conf"
+
+
+def main() -> None:
+    """The command. It ends with a warning that names the sweeps to run where runs are missing."""
+    parser = argparse.ArgumentParser(prog="python -m src.figures", description="Draw figures from stored runs.")
+    parser.add_argument("name", nargs="*", help=f"which to draw (default: all): {', '.join(FIGURES)}")
+    wanted = parser.parse_args().name or list(FIGURES)
+    for name in wanted:
+        if name not in FIGURES:
+            _exit(f"{name}: there is no such figure; there are {', '.join(FIGURES)}")
+    try:
+        for sweep, line in draw(wanted, store.root().parent / "figures").items():
+            print(f"{line}; to compute them: python -m src.run experiment={sweep}", file=sys.stderr)
+    except (store.StoreError, OSError) as error:
+        _exit(" ".join(str(error).split()))
+
+
+def draw(names: list[str], folder: Path) -> dict[str, str]:
+    """Draw the figures; a line for each sweep that lacks runs. A sweep is read once for all figures that it serves."""
+    lacking: dict[str, str] = {}
+    for sweep in dict.fromkeys(FIGURES[name].EXPERIMENT for name in names):
+        settings = published.sweep(CONF, sweep)
+        served = [name for name in names if sweep == FIGURES[name].EXPERIMENT]
+        tables, missing = published.tables(settings, max(FIGURES[name].RUNS for name in served))
+        if missing:
+            lacking[sweep] = missing
+        if tables.empty:
+            print(f"{', '.join(served)}: not drawn, there is nothing to draw", file=sys.stderr)
+            continue
+        for name in served:
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in save(FIGURES[name].draw(tables), folder, name):
+                print(path)
+    return lacking
+
+
+def _exit(line: str) -> None:
+    print(line, file=sys.stderr)
+    raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

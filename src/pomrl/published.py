@@ -1,0 +1,65 @@
+"""The published sweeps, `conf/experiment/*.yaml`: their experiments, and the tables that are stored of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig
+
+from hydra_plugins.whole_sweep import product
+from pomrl import config, store
+from pomrl.config import Experiment
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One experiment of a sweep, and what it has of the settings that the sweep varies."""
+
+    varied: dict[str, Any]
+    experiment: Experiment
+
+
+def names(conf: Path) -> list[str]:
+    """The names of the published sweeps."""
+    return sorted(path.stem for path in (conf / "experiment").glob("*.yaml"))
+
+
+def sweep(conf: Path, name: str) -> list[Setting]:
+    """The experiments of a published sweep, in the order of its axes."""
+    config.register_resolvers()
+    with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
+        axes = compose("config", [f"experiment={name}"], return_hydra_config=True).hydra.sweeper.params or {}
+        return [_setting(name, overrides) for overrides in product([f"{k}={v}" for k, v in axes.items()])]
+
+
+def tables(settings: Sequence[Setting], runs: int) -> tuple[pd.DataFrame, str]:
+    """All that is stored of these experiments, up to `runs` runs each, in one table; and a line if that is too little.
+
+    In front of the columns of a run's table stand those of the settings that vary.
+    """
+    parts, lacking = [], []
+    for setting in settings:
+        run = store.run_of(setting.experiment)
+        stored = min(runs, run.complete())
+        if stored < runs:
+            varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())
+            lacking.append(f"{varied} has {stored}")
+        if stored:
+            table = store.load(setting.experiment, stored)
+            parts.append(table.assign(**setting.varied)[[*setting.varied, *table.columns]])
+    line = f"{len(lacking)} of {len(settings)} settings have fewer than {runs} runs ({lacking[0]})" if lacking else ""
+    return (pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()), line
+
+
+def _setting(name: str, overrides: list[str]) -> Setting:
+    composed = compose("config", [f"experiment={name}", *overrides], return_hydra_config=True)
+    experiment = config.parse(composed, composed.hydra.runtime.choices)
+    keys = [override.partition("=")[0] for override in overrides]
+    return Setting({key: _value(composed, experiment, key) for key in keys}, experiment)
+
+
+def _value(composed: DictConfig, experiment: Experiment, key: str) -> Any:
+    return experiment.options[key] if key in experiment.options else composed[key]

@@ -1,0 +1,106 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from pomrl import config
+from pomrl.config import ConfigError, Experiment, parse, settings
+from pomrl.store import signature
+
+CONF = Path(__file__).parents[1] / "conf"
+OPTIONS = [
+    f"{group.name}={option.stem}"
+    for group in sorted(CONF.iterdir())
+    if group.is_dir() and group.name != "experiment"
+    for option in sorted(group.glob("*.yaml"))
+]
+
+
+@pytest.fixture(autouse=True)
+def hydra_is_ready() -> Iterator[None]:
+    config.register_resolvers()
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        yield
+
+
+def experiment(*overrides: str) -> Experiment:
+    composed = compose("config", list(overrides), return_hydra_config=True)
+    return parse(composed, composed.hydra.runtime.choices)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_is_a_component_whose_keys_are_all_in_its_file(option: str) -> None:
+    group, _, name = option.partition("=")
+    parsed = experiment(option)
+    assert parsed.options[group] == name
+
+
+def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
+    described = settings(experiment())
+    assert described["task_distribution"] == {
+        "_target_": "pomrl.task_distributions.Dirichlet",
+        "measure": "variance",
+        "zeros": 5,
+        "mean_model": "per_run",
+        "mean_seed": 0,
+        "varying": 1.0,
+        "reward": "state_action",
+    }
+    assert described["estimator"] == {
+        "_target_": "pomrl.estimators.Estimator",
+        "mixing": "paper",
+        "prior": "inclusive",
+        "similarity": "welford",
+        "index": "text",
+        "plug": "variance",
+        "scope": "max",
+        "variance": "sample",
+        "sigma_1": 0.5,
+    }
+    numbers = {key: described[key] for key in ("S", "A", "m", "T", "sigma", "gamma_eval", "seed")}
+    assert numbers == {"S": 10, "A": 2, "m": 5, "T": 15, "sigma": 0.01, "gamma_eval": 0.99, "seed": 0}
+    assert described["gamma_schedule"]["gammas"] == [i / 20 for i in range(20)] + [0.99]
+
+
+def test_the_grid_ends_with_gamma_eval_and_has_nothing_above_it() -> None:
+    assert settings(experiment("gamma_eval=0.2"))["gamma_schedule"]["gammas"] == [0.0, 0.05, 0.1, 0.15, 0.2]
+    assert settings(experiment("gamma_eval=0.12"))["gamma_schedule"]["gammas"] == [0.0, 0.05, 0.1, 0.12]
+
+
+def test_options_follow_the_numbers_at_the_top() -> None:
+    described = settings(experiment("S=20", "gamma_eval=0.9", "gamma_schedule=fixed"))
+    assert described["task_distribution"]["zeros"] == 10
+    assert described["gamma_schedule"]["gamma"] == 0.9
+
+
+@pytest.mark.parametrize(
+    "same", ["runs=7", "execution.workers=1", "force=true", "sigma=0.010", "gamma_schedule=best_fixed"]
+)
+def test_what_cannot_change_a_number_is_not_in_the_signature(same: str) -> None:
+    assert signature(experiment(same)) == signature(experiment())
+
+
+def test_an_integer_where_a_number_is_meant_is_that_number() -> None:
+    assert signature(experiment("sigma=0")) == signature(experiment("sigma=0.0"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "S=11", "A=3", "m=6", "T=16", "sigma=0.02", "gamma_eval=0.9", "seed=1", "task_distribution=gaussian",
+        "task_distribution.reward=state", "estimator=pomrl", "estimator.sigma_1=0.1", "gamma_schedule=dong",
+        "gamma_schedule.gammas=[0.5]", "planner=value_iteration",
+    ],
+)  # fmt: skip
+def test_what_can_change_a_number_is_in_the_signature(other: str) -> None:
+    assert signature(experiment(other)) != signature(experiment())
+
+
+def test_a_default_of_a_class_that_a_file_leaves_out_is_in_the_settings() -> None:
+    assert settings(experiment("estimator=without_meta"))["estimator"]["prior"] == "inclusive"
+
+
+def test_an_option_without_a_class_is_refused() -> None:
+    with pytest.raises(ConfigError, match="_target_"):
+        experiment("~estimator._target_")
