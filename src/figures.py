@@ -7,6 +7,8 @@ import argparse
 import sys
 from pathlib import Path
 
+import pandas as pd
+
 from pomrl import published, store
 from pomrl.figures import FIGURES
 from pomrl.figures.files import save
@@ -38,14 +40,20 @@ def draw(names: list[str], folder: Path) -> dict[str, str]:
         tables, missing = published.tables(settings, max(FIGURES[name].RUNS for name in served))
         if missing:
             lacking[sweep] = missing
-        if tables.empty:
-            print(f"{', '.join(served)}: not drawn, there is nothing to draw", file=sys.stderr)
-            continue
         for name in served:
-            folder.mkdir(parents=True, exist_ok=True)
-            for path in save(FIGURES[name].draw(tables), folder, name):
+            for path in _drawn(name, tables, folder):
                 print(path)
     return lacking
+
+
+def _drawn(name: str, tables: pd.DataFrame, folder: Path) -> list[Path]:
+    """The files of a figure; none, and a word about it, where the tables hold nothing that it shows."""
+    try:
+        drawing = FIGURES[name].draw(tables)
+    except ValueError as error:
+        print(f"{name} is not drawn: {error}", file=sys.stderr)
+        return []
+    return save(drawing, folder, name)
 
 
 def _exit(line: str) -> None:

@@ -15,7 +15,16 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.evaluation import check_gammas, check_models, policy_value, tie_tolerance
+from pomrl.evaluation import check_gammas, check_models
+from pomrl.policy_stacks import EliminationStack, LapackStack, PolicyStack, action_value
+
+SMALL = 16
+"""States up to which elementwise elimination is faster than LAPACK."""
+
+STACK = 1500
+"""Small models that are planned together."""
+
+_PATIENCE = 100
 
 
 class Planner(ABC):
@@ -53,10 +62,10 @@ class PolicyIteration(Planner):
     Every model walks its gammas in the order given and starts each from the policy of the one before, which is most
     often optimal already. In each sweep every live model does one evaluation and one improvement at its own gamma; a
     policy that did not change is recorded and the model moves on, a changed one stays. So no sweep solves a small
-    remainder: about 1.01 evaluations per plan on a grid of 21 gammas.
+    remainder: about 1.05 evaluations per plan on a grid of 21 gammas.
 
-    An evaluation is one linear system, solved by LAPACK, one call for the whole stack. An improvement has to exceed the
-    tolerance of ties, so that each change raises the value and no policy comes back.
+    Models of at most `SMALL` states are evaluated by elementwise elimination, in stacks that fit into the cache; larger
+    ones by LAPACK (`policy_stacks`).
     """
 
     def _plan(
@@ -65,65 +74,32 @@ class PolicyIteration(Planner):
         R: Float[np.ndarray, "M S A"],
         gammas: Float[np.ndarray, "M G"],
     ) -> Int[np.ndarray, "M G S"]:
-        M, G = gammas.shape
-        S, A = R.shape[1:]
-        optimal = np.empty((M, G, S), np.intp)
-        live, position, patience = np.arange(M), np.zeros(M, np.intp), np.zeros(M, np.intp)
-        policy = R.argmax(-1)
-        while live.size:
-            gamma = gammas[live, position]
-            improved = _improve(P, R, policy, gamma)
-            stable = (improved == policy).all(-1)
-            optimal[live[stable], position[stable]] = policy[stable]
-            position += stable
-            patience = np.where(stable, 0, patience + 1)
-            _refuse_endless(patience, live, gamma, limit=1000 + 10 * S * A)
-            policy = improved
-            walking = position < G
-            if not walking.all():
-                P, R, policy, live = P[walking], R[walking], policy[walking], live[walking]
-                position, patience = position[walking], patience[walking]
-        return optimal
+        M, S = R.shape[:2]
+        if S > SMALL:
+            return _walk(LapackStack(P, R), gammas, R.shape)
+        parts = [slice(start, start + STACK) for start in range(0, M, STACK)]
+        return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], R[i].shape) for i in parts])
 
 
-def _improve(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    policy: Int[np.ndarray, "M S"],
-    gamma: Float[np.ndarray, " M"],
-) -> Int[np.ndarray, "M S"]:
-    """One step of policy iteration: the policy that is greedy to the value of the given one."""
-    Q = action_value(P, R, policy_value(P, R, policy, gamma), gamma)
-    return greedy(Q, policy, tie_tolerance(R, gamma))
-
-
-def action_value(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    V: Float[np.ndarray, "M S"],
-    gamma: Float[np.ndarray, " M"],
-) -> Float[np.ndarray, "M S A"]:
-    """Q = R + gamma P V."""
-    M, S, A, _ = P.shape
-    expected = np.matmul(P.reshape(M, S * A, S), V[..., None]).reshape(M, S, A)
-    return R + gamma[:, None, None] * expected
-
-
-def greedy(
-    Q: Float[np.ndarray, "M S A"],
-    policy: Int[np.ndarray, "M S"],
-    tolerance: Float[np.ndarray, " M"],
-) -> Int[np.ndarray, "M S"]:
-    """The greedy policy, but for the states in which the present action is as good within the tolerance."""
-    best = Q.argmax(-1)
-    gain = np.take_along_axis(Q, best[..., None], -1) - np.take_along_axis(Q, policy[..., None], -1)
-    return np.where(gain[..., 0] > tolerance[:, None], best, policy)
-
-
-def _refuse_endless(patience: np.ndarray, live: np.ndarray, gamma: np.ndarray, limit: int) -> None:
-    if (patience > limit).any():
-        i = int(patience.argmax())
-        raise ArithmeticError(f"model {live[i]} at gamma = {gamma[i]}: no optimal policy after {limit} sweeps")
+def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int, ...]) -> Int[np.ndarray, "M G S"]:
+    """Walk all models of a stack along their gammas; `shape` is (M, S, A)."""
+    (M, S, A), G = shape, gammas.shape[1]
+    optimal = np.empty((M, G, S), np.intp)
+    model, position, patience = np.arange(M), np.zeros(M, np.intp), np.zeros(M, np.intp)
+    while len(model):
+        at = np.minimum(position, G - 1)
+        stable = ~stack.improve(gammas[model, at])
+        optimal[model[stable], at[stable]] = stack.policies(stable)
+        position += stable
+        patience = np.where(stable, 0, patience + 1)
+        if patience.max() > _PATIENCE * S * A:
+            stuck = int(patience.argmax())
+            raise ArithmeticError(f"model {model[stuck]}, gamma[{at[stuck]}]: policy iteration does not end")
+        walking = position < G
+        if walking.sum() <= 0.75 * len(walking):  # dropping models copies the others, so not for every one
+            stack.keep(walking)
+            model, position, patience = model[walking], position[walking], patience[walking]
+    return optimal
 
 
 @dataclass(frozen=True, config=CHECKED)

@@ -12,6 +12,7 @@ from omegaconf import DictConfig
 from hydra_plugins.whole_sweep import product
 from pomrl import config, store
 from pomrl.config import Experiment
+from pomrl.experiment import SCHEMA
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ def tables(settings: Sequence[Setting], runs: int) -> tuple[pd.DataFrame, str]:
             table = store.load(setting.experiment, stored)
             parts.append(table.assign(**setting.varied)[[*setting.varied, *table.columns]])
     line = f"{len(lacking)} of {len(settings)} settings have fewer than {runs} runs ({lacking[0]})" if lacking else ""
-    return (pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()), line
+    nothing = pd.DataFrame(columns=[*settings[0].varied, *SCHEMA])
+    return (pd.concat(parts, ignore_index=True) if parts else nothing), line
 
 
 def _setting(name: str, overrides: list[str]) -> Setting:
