@@ -1,0 +1,65 @@
+"""What a figure is made of: series chosen from the tables of a sweep, and the drawing that shows them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from pomrl.figures.style import Look
+
+COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
+"""Of the table behind a drawing: a row per point. band says what lower and upper are, n is the number of runs, marker
+whether the minimum of the series is marked there."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure, and the table of exactly what it draws, with the `COLUMNS`."""
+
+    figure: Figure
+    data: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Series:
+    """One series of a figure: its panel (a letter, or nothing), the rows that it shows, and its look."""
+
+    panel: str
+    settings: Mapping[str, float | str]
+    look: Look
+
+    def rows(self, tables: pd.DataFrame) -> pd.DataFrame:
+        """The rows that have the settings. ValueError where the tables lack a column."""
+        missing = set(self.settings) - set(tables.columns)
+        if missing:
+            raise ValueError(f"the tables have no column {', '.join(sorted(missing))}, which this figure chooses by")
+        chosen = np.ones(len(tables), bool)
+        for name, value in self.settings.items():
+            column = tables[name]
+            chosen &= (column == value if isinstance(value, str) else np.isclose(column, value)).astype(bool)
+        return tables.loc[chosen]
+
+    def points(self, bands: pd.DataFrame, x: str, band: str, marked: Sequence[float] = ()) -> pd.DataFrame:
+        """Bands of this series as rows of a drawing's table; x names the column of the horizontal axis."""
+        points = bands.rename(columns={x: "x"}).astype({"x": float})
+        marker = points["x"].isin(marked)
+        return points.assign(panel=self.panel, series=self.look.label, band=band, marker=marker).loc[:, COLUMNS]
+
+    def of(self, data: pd.DataFrame) -> pd.DataFrame:
+        """The rows of a drawing's table that belong to this series."""
+        return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]
+
+
+def collect(parts: Sequence[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataFrame:
+    """The table of a drawing from those of its series. ValueError where nothing that is wanted was found."""
+    found = [part for part in parts if len(part)]
+    if found:
+        return pd.concat(found, ignore_index=True)
+    values: dict[str, list[str]] = {}
+    for series in wanted:
+        for name, value in series.settings.items():
+            values.setdefault(name, []).append(str(value))
+    needed = "; ".join(f"{name} in {', '.join(dict.fromkeys(these))}" for name, these in values.items())
+    raise ValueError(f"the tables hold nothing that this figure shows: it needs {needed}")

@@ -1,0 +1,115 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from pomrl.statistics import band, best_gamma, best_gamma_deviation, bootstrap_weights
+
+
+def table(losses, gammas, **settings) -> pd.DataFrame:
+    """Rows of losses[n, G], with further columns."""
+    n, G = np.shape(losses)
+    columns = {"run": np.repeat(np.arange(n), G), "gamma": np.tile(gammas, n), "planning_loss": np.ravel(losses)}
+    return pd.DataFrame({**settings, **columns}).astype({"planning_loss": float})
+
+
+class TestBand:
+    def test_known_values(self):
+        frame = table([[1.0], [2.0], [3.0], [6.0]], [0.9], task=1)  # mean 3, squared deviations 4 + 1 + 0 + 9
+        sd = np.sqrt(14 / 3)
+        (one,) = band(frame, ["task"]).to_dict("records")
+        assert one == pytest.approx({"task": 1, "mean": 3.0, "lower": 3.0 - sd, "upper": 3.0 + sd, "n": 4})
+        (one,) = band(frame, ["task"], kind="se").to_dict("records")
+        assert one == pytest.approx({"task": 1, "mean": 3.0, "lower": 3.0 - sd / 2, "upper": 3.0 + sd / 2, "n": 4})
+
+    def test_groups_are_sorted_and_separate(self):
+        frame = pd.concat([table([[4.0], [6.0]], [0.9], task=2), table([[1.0], [1.0], [1.0]], [0.9], task=1)])
+        bands = band(frame, ["task", "gamma"])
+        assert list(bands.columns) == ["task", "gamma", "mean", "lower", "upper", "n"]
+        assert bands["task"].tolist() == [1, 2]
+        assert bands["mean"].tolist() == [1.0, 5.0]
+        assert bands["n"].tolist() == [3, 2]
+        assert bands["upper"].tolist() == pytest.approx([1.0, 5.0 + np.sqrt(2)])
+
+    def test_standard_error_of_a_mean_shrinks_with_the_runs(self):
+        losses = np.random.default_rng(0).normal(5.0, 2.0, (10_000, 1))
+        bands = band(table(losses, [0.9], task=1), ["task"], kind="se")
+        assert (bands["upper"] - bands["mean"]).item() == pytest.approx(2.0 / 100, rel=0.02)
+
+    def test_another_column(self):
+        frame = table([[1.0], [3.0]], [0.9], task=1, model_error=[0.2, 0.4])
+        assert band(frame, ["task"], value="model_error")["mean"].item() == pytest.approx(0.3)
+
+    def test_one_run_has_a_mean_and_no_band(self):
+        bands = band(table([[2.0]], [0.9], task=1), ["task"])
+        assert bands["mean"].item() == 2.0
+        assert bands[["lower", "upper"]].isna().to_numpy().all()
+
+    def test_never_over_tasks(self):
+        frame = pd.concat([table([[1.0], [2.0]], [0.9], task=task) for task in (1, 2)])
+        with pytest.raises(ValueError, match=r"over runs.*gamma=0.9, run=0"):
+            band(frame, ["gamma"])
+
+
+class TestBestGamma:
+    def test_minimises_the_mean_not_the_runs(self):
+        # Run by run 0.1 is best twice of three times; the mean is smallest at 0.5.
+        losses = [[0.0, 1.0, 2.0], [0.0, 1.0, 2.0], [9.0, 1.0, 2.0]]
+        assert best_gamma(table(losses, [0.1, 0.5, 0.9], task=1), ["task"]).to_dict("records") == [
+            {"task": 1, "gamma": 0.5}
+        ]
+
+    @pytest.mark.parametrize("shift", [0.0, 1e-15])
+    def test_ties_go_to_the_largest_gamma(self, shift):
+        losses = [[3.0, 1.0, 1.0 + shift, 2.0]]
+        assert best_gamma(table(losses, [0.0, 0.3, 0.6, 0.9], task=1), ["task"])["gamma"].item() == 0.6
+
+    def test_order_of_the_rows_does_not_matter(self):
+        rng = np.random.default_rng(1)
+        frame = pd.concat([table(rng.random((5, 4)), [0.0, 0.3, 0.6, 0.9], task=task) for task in (1, 2, 3)])
+        shuffled = frame.sample(frac=1.0, random_state=2)
+        pd.testing.assert_frame_equal(best_gamma(frame, ["task"]), best_gamma(shuffled, ["task"]))
+        pd.testing.assert_frame_equal(best_gamma_deviation(frame, ["task"]), best_gamma_deviation(shuffled, ["task"]))
+
+    def test_several_settings(self):
+        frame = pd.concat(
+            [
+                table([[1.0, 2.0]], [0.1, 0.9], sigma=0.01, estimator="pomrl"),
+                table([[2.0, 1.0]], [0.1, 0.9], sigma=0.01, estimator="oracle"),
+            ]
+        )
+        best = best_gamma(frame, ["sigma", "estimator"])
+        assert best["estimator"].tolist() == ["oracle", "pomrl"]
+        assert best["gamma"].tolist() == [0.9, 0.1]
+
+    def test_a_run_without_a_gamma_is_refused(self):
+        frame = table([[1.0, 2.0], [1.0, 2.0]], [0.1, 0.9], task=3).iloc[:-1]
+        with pytest.raises(ValueError, match="not every run has every gamma where task=3"):
+            best_gamma(frame, ["task"])
+
+
+class TestBootstrap:
+    def test_identical_runs_have_no_deviation(self):
+        frame = table(np.tile([3.0, 1.0, 2.0], (6, 1)), [0.1, 0.5, 0.9], task=1)
+        assert best_gamma_deviation(frame, ["task"])["deviation"].item() == 0.0
+
+    def test_one_run_has_none(self):
+        assert np.isnan(best_gamma_deviation(table([[3.0, 1.0]], [0.1, 0.5], task=1), ["task"])["deviation"].item())
+
+    def test_two_opposed_runs(self):
+        # The resample (first, first) has its minimum at 0, probability 1/4; the others, tie included, at 0.8.
+        frame = table([[0.0, 1.0], [1.0, 0.0]], [0.0, 0.8], task=1)
+        deviation = best_gamma_deviation(frame, ["task"], resamples=20_000)["deviation"].item()
+        assert deviation == pytest.approx(0.8 * np.sqrt(3) / 4, rel=0.02)
+
+    def test_same_seed_same_deviation(self):
+        frame = table(np.random.default_rng(3).random((10, 5)), np.linspace(0, 0.9, 5), task=1)
+        once, again, other = (
+            best_gamma_deviation(frame, ["task"], seed=seed)["deviation"].item() for seed in (0, 0, 1)
+        )
+        assert once == again != other
+
+    def test_weights(self):
+        weights = bootstrap_weights(7, 4000, seed=0)
+        assert weights.shape == (4000, 7)
+        np.testing.assert_allclose(weights.sum(1), 1.0)
+        np.testing.assert_allclose(weights.mean(0), 1 / 7, rtol=0.05)
