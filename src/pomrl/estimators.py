@@ -151,9 +151,11 @@ class Estimator:
         return unseen * np.divide(v, v + x, out=np.ones_like(v + x), where=v + x > 0)
 
     def _transition_variance(self, m: int, memory: Memory, truth: Truth) -> PerPair:
-        """v = E[p (1 - p)] of E4: the true one where the similarity is known, else estimated."""
+        """v = E[p (1 - p)] of E4: the true one where the similarity is known, else estimated; 1/4 before any batch."""
         if self.similarity == "known":
             return self._scoped(np.maximum(truth.P_o * (1.0 - truth.P_o) - truth.variance, 0.0))
+        if memory.tasks == 0:
+            return np.full((len(truth.P_o), 1, 1), 0.25)
         return self._scoped(memory.sampling_variance(m))
 
     def _scoped(self, values: Models) -> PerPair:

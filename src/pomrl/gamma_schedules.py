@@ -14,6 +14,9 @@ from pomrl.components import CHECKED
 
 Discount = Annotated[float, Field(ge=0, lt=1)]
 
+PerRun = Float[np.ndarray, " n"]
+"""A number for each of n runs."""
+
 
 class GammaSchedule(ABC):
     """Which discount factors are planned with in task t."""
@@ -23,14 +26,7 @@ class GammaSchedule(ABC):
 
     @abstractmethod
     def select(
-        self,
-        m: int,
-        alpha: Float[np.ndarray, " n"],
-        sigma: Float[np.ndarray, " n"],
-        t: int,
-        S: int,
-        A: int,
-        gamma_eval: float,
+        self, m: int, alpha: PerRun, sigma: PerRun, t: int, S: int, A: int, gamma_eval: float
     ) -> Float[np.ndarray, "n G"]:
         """The discount factors of task t in each of n runs, in [0, gamma_eval].
 
@@ -64,7 +60,9 @@ class Grid(GammaSchedule):
             raise ValueError("they have to ascend strictly")
         return gammas
 
-    def select(self, m, alpha, sigma, t, S, A, gamma_eval) -> Float[np.ndarray, "n G"]:
+    def select(
+        self, m: int, alpha: PerRun, sigma: PerRun, t: int, S: int, A: int, gamma_eval: float
+    ) -> Float[np.ndarray, "n G"]:
         return np.tile(self.gammas, (len(alpha), 1))
 
     def check(self, gamma_eval: float) -> None:
@@ -106,7 +104,9 @@ class Fixed(GammaSchedule):
 
     gamma: Annotated[Discount, Field(description="the discount factor, <= gamma_eval")]
 
-    def select(self, m, alpha, sigma, t, S, A, gamma_eval) -> Float[np.ndarray, "n 1"]:
+    def select(
+        self, m: int, alpha: PerRun, sigma: PerRun, t: int, S: int, A: int, gamma_eval: float
+    ) -> Float[np.ndarray, "n 1"]:
         return np.full((len(alpha), 1), self.gamma)
 
     def check(self, gamma_eval: float) -> None:
@@ -123,7 +123,9 @@ class Dong(GammaSchedule):
     L: Annotated[int, Field(ge=1, description="maximum trajectory length (A7)")] = 1
     start: Annotated[Literal["T0", "T1"], Field(description="the phase size that rules task 1 (A18)")] = "T1"
 
-    def select(self, m, alpha, sigma, t, S, A, gamma_eval) -> Float[np.ndarray, "n 1"]:
+    def select(
+        self, m: int, alpha: PerRun, sigma: PerRun, t: int, S: int, A: int, gamma_eval: float
+    ) -> Float[np.ndarray, "n 1"]:
         T_t = S * A / self.L * ((1.0 - alpha) * m + alpha * m * (t - 1))
         if t == 1 and self.start == "T0":
             T_t = np.full_like(alpha, m)
@@ -145,7 +147,9 @@ class UpperBound(GammaSchedule):
         Literal["corrected", "as_printed"], Field(description="the minimum of U, right or as in Prop. 1 (E1)")
     ] = "corrected"
 
-    def select(self, m, alpha, sigma, t, S, A, gamma_eval) -> Float[np.ndarray, "n 1"]:
+    def select(
+        self, m: int, alpha: PerRun, sigma: PerRun, t: int, S: int, A: int, gamma_eval: float
+    ) -> Float[np.ndarray, "n 1"]:
         gamma = self.gamma_0 + upper_bound_gamma(regret_constant(t, m, sigma), self.variant)
         return np.clip(gamma, 0.0, gamma_eval)[:, None]
 

@@ -39,7 +39,9 @@ class TaskDistribution(ABC):
         Literal["per_run", "fixed"], Field(description="a mean model for each run, or one for all runs (A6)")
     ] = "per_run"
     mean_seed: Annotated[int, Field(ge=0, description="seed of the mean model where it is fixed (A6)")] = 0
-    varying: Annotated[float, Field(gt=0, le=1, description="fraction of the pairs (s,a) in which tasks differ")] = 1.0
+    varying: Annotated[
+        float, Field(gt=0, le=1, description="fraction of the pairs (s,a) in which tasks differ, rounded up")
+    ] = 1.0
     reward: Annotated[
         Literal["state_action", "state"], Field(description="whether the reward depends on the action (A14)")
     ] = "state_action"
@@ -58,8 +60,13 @@ class TaskDistribution(ABC):
             R = np.repeat(R[:, :1], A, axis=1)
         varying = np.ones((S, A), bool)
         if self.varying < 1:
-            varying = (rng.permutation(S * A) < ceil(self.varying * S * A)).reshape(S, A)
+            pairs = ceil(round(self.varying * S * A, 9))  # 0.2 * 30 is above 6 in binary
+            varying = (rng.permutation(S * A) < pairs).reshape(S, A)
         mean = MeanModel(P_o, R, varying, sqrt(sigma) if self.measure == "variance" else float(sigma))
+        self._refuse_too_large(sigma, mean, run)
+        return mean
+
+    def _refuse_too_large(self, sigma: float, mean: MeanModel, run: int) -> None:
         largest = self.largest_sigma(mean)
         if mean.sigma >= largest and mean.sigma > 0:
             limit = largest**2 if self.measure == "variance" else largest
@@ -67,7 +74,6 @@ class TaskDistribution(ABC):
                 f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
                 f"{self.measure}; it has to be below {limit:.6g}"
             )
-        return mean
 
     def draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         """The model P_t of the next task; it is P_o in the pairs that do not vary, and everywhere if sigma is 0."""
