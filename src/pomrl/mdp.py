@@ -46,6 +46,7 @@ def planning_loss(
     known already. The loss is at least 0, and exactly 0 for an optimal policy: what is below the tolerance of ties is
     rounding. Raises ValueError for bad models and for gamma_eval outside [0, 1).
     """
+    check_models(P, R)
     check_gammas(np.array([gamma_eval]))
     if V_star is None:
         V_star = optimal_value(P, R, gamma_eval)

@@ -15,14 +15,20 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.evaluation import check_gammas, check_models
-from pomrl.policy_stacks import EliminationStack, LapackStack, PolicyStack, action_value
+from pomrl.evaluation import TIE_TOLERANCE, check_gammas, check_models
+from pomrl.policy_stacks import EliminationStack, LapackStack, PolicyStack
+from pomrl.relative_values import solve_grid
 
 SMALL = 16
 """States up to which elementwise elimination is faster than LAPACK."""
 
 STACK = 1500
 """Small models that are planned together."""
+
+LARGE = 48
+"""States from which products of matrices are faster than LAPACK, for grids of at least `GRID` gammas."""
+
+GRID = 8
 
 _PATIENCE = 100
 
@@ -42,6 +48,8 @@ class Planner(ABC):
         Raises ValueError for what is no model or no discount factor, naming the first bad index.
         """
         check_models(P, R)
+        if np.ndim(gammas) == 0 or np.shape(gammas)[:-1] not in ((), (len(P),)) or not np.size(gammas):
+            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {np.shape(gammas)}")
         gammas = np.broadcast_to(gammas, (len(P), np.shape(gammas)[-1]))
         check_gammas(gammas)
         return self._plan(P, R, gammas)
@@ -65,7 +73,8 @@ class PolicyIteration(Planner):
     remainder: about 1.05 evaluations per plan on a grid of 21 gammas.
 
     Models of at most `SMALL` states are evaluated by elementwise elimination, in stacks that fit into the cache; larger
-    ones by LAPACK (`policy_stacks`).
+    ones by LAPACK (`policy_stacks`). For `LARGE` models on a grid, products of matrices that serve all its gammas at
+    once come first, and policy iteration is for the gammas that they do not solve in few sweeps (`relative_values`).
     """
 
     def _plan(
@@ -74,11 +83,25 @@ class PolicyIteration(Planner):
         R: Float[np.ndarray, "M S A"],
         gammas: Float[np.ndarray, "M G"],
     ) -> Int[np.ndarray, "M G S"]:
-        M, S = R.shape[:2]
-        if S > SMALL:
-            return _walk(LapackStack(P, R), gammas, R.shape)
-        parts = [slice(start, start + STACK) for start in range(0, M, STACK)]
-        return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], R[i].shape) for i in parts])
+        (M, S), G = R.shape[:2], gammas.shape[1]
+        if S <= SMALL:
+            parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
+            return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], R[i].shape) for i in parts])
+        if S >= LARGE and G >= GRID:
+            return np.stack([_products_first(*model) for model in zip(P, R, gammas, strict=True)])
+        return _walk(LapackStack(P, R), gammas, R.shape)
+
+
+def _products_first(
+    P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
+) -> Int[np.ndarray, "G S"]:
+    """Policies for the grid of one large model. The limit is where LU factorisations of all gammas cost as much."""
+    S, A = R.shape
+    policy, unsolved = solve_grid(P, R, gammas, tolerance=TIE_TOLERANCE / 8, max_sweeps=20 + S // (2 * A))
+    if len(unsolved):
+        stack = LapackStack(P[None], R[None])
+        policy[unsolved] = _walk(stack, gammas[None, unsolved], (1, S, A))[0]
+    return policy
 
 
 def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int, ...]) -> Int[np.ndarray, "M G S"]:
@@ -104,11 +127,9 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int
 
 @dataclass(frozen=True, config=CHECKED)
 class ValueIteration(Planner):
-    """Relative value iteration for all models and gammas at once, stopped on the span (Puterman, Sec. 6.6).
+    """Relative value iteration, model by model, for all gammas of a grid at once (`relative_values`).
 
-    h <- R + gamma max_a P h, less its value in the first state. Once the span of a step is at most `tolerance` / gamma,
-    the greedy policy loses at most `tolerance` / (1 - gamma). A pair (model, gamma) that has stopped is left out of the
-    sweeps that follow.
+    Raises ArithmeticError where it does not converge, naming the model and gamma.
     """
 
     tolerance: Annotated[float, Field(gt=0, description="largest loss of the policy, times (1 - gamma)")] = 1e-12
@@ -120,23 +141,12 @@ class ValueIteration(Planner):
         R: Float[np.ndarray, "M S A"],
         gammas: Float[np.ndarray, "M G"],
     ) -> Int[np.ndarray, "M G S"]:
-        M, G = gammas.shape
-        S = R.shape[1]
-        optimal = np.empty((M * G, S), np.intp)
-        model, gamma, live = np.repeat(np.arange(M), G), gammas.ravel(), np.arange(M * G)
-        threshold = self.tolerance * np.maximum(1.0, np.abs(R).max((1, 2)))[model]
-        h = np.zeros((M * G, S))
-        for _ in range(self.max_sweeps):
-            Q = action_value(P[model], R[model], h, gamma)
-            step = Q.max(-1) - h
-            done = gamma * (step.max(-1) - step.min(-1)) <= threshold
-            optimal[live[done]] = Q[done].argmax(-1)
-            h = (h + step)[~done]
-            h -= h[:, :1]
-            model, gamma, live, threshold = model[~done], gamma[~done], live[~done], threshold[~done]
-            if not live.size:
-                return optimal.reshape(M, G, S)
-        raise ArithmeticError(
-            f"model {model[0]} at gamma = {gamma[0]}: value iteration did not converge to {self.tolerance} "
-            f"in {self.max_sweeps} sweeps"
-        )
+        optimal = np.empty((*gammas.shape, R.shape[1]), np.intp)
+        for i in range(len(P)):
+            optimal[i], unsolved = solve_grid(P[i], R[i], gammas[i], self.tolerance, self.max_sweeps)
+            if len(unsolved):
+                raise ArithmeticError(
+                    f"model {i} at gamma = {gammas[i, unsolved[0]]}: value iteration did not converge to "
+                    f"{self.tolerance} in {self.max_sweeps} sweeps"
+                )
+        return optimal

@@ -1,0 +1,332 @@
+import inspect
+
+import numpy as np
+import pytest
+from examples import (
+    brute_force_value,
+    models_with_equal_actions,
+    models_with_equal_rewards,
+    models_with_twin_states,
+    random_models,
+    ring,
+    sampled_models,
+    sampled_models_with_state_rewards,
+    value_of,
+)
+from scipy.optimize import linprog
+
+from pomrl import evaluation, planners, policy_stacks
+from pomrl.evaluation import check_gammas, check_models
+from pomrl.planners import Planner, PolicyIteration, ValueIteration
+
+PLANNERS = [PolicyIteration(), ValueIteration()]
+GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
+FAMILIES = {
+    "random": lambda rng: random_models(rng, 12, 6, 3),
+    "random, one action": lambda rng: random_models(rng, 12, 5, 1),
+    "random with zeros": lambda rng: random_models(rng, 12, 6, 2, 3),
+    "one-hot rows": lambda rng: sampled_models(rng, 24, 6, 3, 1),
+    "sampled": lambda rng: sampled_models(rng, 24, 6, 2, 5),
+    "equal actions": lambda rng: models_with_equal_actions(rng, 12, 5, 3),
+    "equal rewards": lambda rng: models_with_equal_rewards(rng, 12, 5, 3),
+    "twin states": lambda rng: models_with_twin_states(rng, 12, 6, 3),
+    "state rewards": lambda rng: sampled_models_with_state_rewards(rng, 24, 6, 3),
+    "two states": lambda rng: random_models(rng, 24, 2, 2),
+}
+
+every_planner = pytest.mark.parametrize("planner", PLANNERS, ids=["PolicyIteration", "ValueIteration"])
+
+
+def scaled_error(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float, V_star: np.ndarray) -> float:
+    """(1 - gamma) |V_pi - V*| on one model."""
+    return (1 - gamma) * np.abs(value_of(P, R, policy, gamma) - V_star).max()
+
+
+@every_planner
+@pytest.mark.parametrize("family", FAMILIES)
+def test_value_is_that_of_the_best_of_all_policies(planner: Planner, family: str):
+    P, R = FAMILIES[family](np.random.default_rng(1))
+    # value iteration needs 1/(1 - gamma) sweeps where rows are one-hot
+    gammas = GAMMAS if isinstance(planner, PolicyIteration) or "one-hot" not in family else GAMMAS[:3]
+    policy = planner.plan(P, R, gammas)
+    assert policy.shape == (len(P), len(gammas), P.shape[1])
+    for i in range(len(P)):
+        for g, gamma in enumerate(gammas):
+            assert scaled_error(P[i], R[i], policy[i, g], gamma, brute_force_value(P[i], R[i], gamma)) <= 1e-12
+
+
+@every_planner
+def test_value_iteration_and_policy_iteration_are_greedy_to_the_reward_at_gamma_zero(planner: Planner):
+    P, R = random_models(np.random.default_rng(2), 10, 6, 3)
+    assert np.array_equal(planner.plan(P, R, np.array([0.0]))[:, 0], R.argmax(-1))
+
+
+@every_planner
+def test_rewards_may_be_of_any_size_and_sign(planner: Planner):
+    P, R = random_models(np.random.default_rng(16), 9, 5, 3)
+    scale = np.array([1e-3, 1.0, 1e6] * 3)
+    R = scale[:, None, None] * (R - 0.5)
+    policy = planner.plan(P, R, np.array([0.5, 0.99]))
+    for i in range(9):
+        for g, gamma in enumerate([0.5, 0.99]):
+            error = scaled_error(P[i], R[i], policy[i, g], gamma, brute_force_value(P[i], R[i], gamma))
+            assert error <= 1e-12 * max(1, scale[i])
+
+
+@every_planner
+@pytest.mark.parametrize("S", [10, 15, 20])
+@pytest.mark.parametrize("gamma", [0.5, 0.95])
+def test_value_is_that_of_the_linear_program(planner: Planner, S: int, gamma: float):
+    A = 4
+    P, R = random_models(np.random.default_rng(S), 2, S, A, S // 2)
+    policy = planner.plan(P, R, np.array([gamma]))[:, 0]
+    for i in range(len(P)):
+        # minimise the sum of V subject to V >= R + gamma P V
+        constraints = gamma * P[i].reshape(S * A, S) - np.eye(S).repeat(A, axis=0)
+        program = linprog(np.ones(S), A_ub=constraints, b_ub=-R[i].ravel(), bounds=(None, None), method="highs")
+        assert program.success
+        assert scaled_error(P[i], R[i], policy[i], gamma, program.x) <= 1e-8
+
+
+@pytest.mark.parametrize(
+    ("S", "A", "zeros", "m"),
+    [
+        (10, 2, 5, None),
+        (16, 3, 8, None),
+        (17, 3, 8, None),
+        (40, 3, 20, None),
+        (40, 2, 0, None),
+        (10, 2, 0, 5),
+        (40, 2, 0, 1),
+    ],
+)
+def test_policy_iteration_and_value_iteration_agree_by_value(S: int, A: int, zeros: int, m: int | None):
+    rng = np.random.default_rng(S + A + zeros)
+    P, R = random_models(rng, 8, S, A, zeros) if m is None else sampled_models(rng, 8, S, A, m)
+    gammas = np.array([0.0, 0.3, 0.9, 0.99])
+    by_policy, by_value = (planner.plan(P, R, gammas) for planner in PLANNERS)
+    for i in range(len(P)):
+        for g, gamma in enumerate(gammas):
+            V = value_of(P[i], R[i], by_policy[i, g], gamma)
+            assert scaled_error(P[i], R[i], by_value[i, g], gamma, V) <= 1e-12
+
+
+@every_planner
+@pytest.mark.parametrize("gamma", [0.9, 0.99])
+def test_long_ring_is_walked_to_the_state_that_pays(planner: Planner, gamma: float):
+    S = 60
+    P, R = ring(S)
+    policy = planner.plan(P, R, np.array([0.0, gamma]))[0, 1]
+    V_star = gamma ** np.append(0, np.arange(S - 1, 0, -1)) / (1 - gamma)
+    assert scaled_error(P[0], R[0], policy, gamma, V_star) <= 1e-12
+
+
+@every_planner
+def test_grid_for_all_models_is_the_same_as_that_grid_for_each_model(planner: Planner):
+    P, R = random_models(np.random.default_rng(3), 7, 5, 3)
+    assert np.array_equal(planner.plan(P, R, GAMMAS[:3]), planner.plan(P, R, np.tile(GAMMAS[:3], (7, 1))))
+
+
+@every_planner
+def test_each_model_is_planned_at_its_own_gammas(planner: Planner):
+    rng = np.random.default_rng(4)
+    P, R = random_models(rng, 9, 5, 3)
+    gammas = rng.uniform(0, 0.99, (9, 4))
+    policy = planner.plan(P, R, gammas)
+    for i in range(9):
+        for g in range(4):
+            V_star = brute_force_value(P[i], R[i], gammas[i, g])
+            assert scaled_error(P[i], R[i], policy[i, g], gammas[i, g], V_star) <= 1e-12
+
+
+@every_planner
+@pytest.mark.parametrize("family", ["random", "one-hot rows", "equal actions", "twin states"])
+def test_order_of_gammas_does_not_matter_by_value(planner: Planner, family: str):
+    P, R = FAMILIES[family](np.random.default_rng(5))
+    gammas = np.array([0.0, 0.2, 0.5, 0.8, 0.95, 0.99])
+    order = np.array([4, 0, 5, 2, 2, 3, 1])
+    ascending, shuffled = planner.plan(P, R, gammas), planner.plan(P, R, gammas[order])
+    for i in range(len(P)):
+        for k, g in enumerate(order):
+            gamma = float(gammas[g])
+            V = value_of(P[i], R[i], ascending[i, g], gamma)
+            assert scaled_error(P[i], R[i], shuffled[i, k], gamma, V) <= 1e-12
+
+
+@every_planner
+@pytest.mark.parametrize("S", [6, 10, 20])
+def test_models_do_not_influence_one_another(planner: Planner, S: int):
+    rng = np.random.default_rng(6)
+    P, R = sampled_models(rng, 23, S, 3, 3)
+    gammas = np.array([0.0, 0.5, 0.9, 0.99])
+    policy, order = planner.plan(P, R, gammas), rng.permutation(23)
+    assert np.array_equal(planner.plan(P[order], R[order], gammas), policy[order])
+    assert np.array_equal(planner.plan(P[4:5], R[4:5], gammas), policy[4:5])
+    assert np.array_equal(planner.plan(P[:S], R[:S], gammas), policy[:S])
+
+
+def test_arguments_are_left_as_they_were():
+    P, R = random_models(np.random.default_rng(7), 4, 5, 2)
+    copies = P.copy(), R.copy()
+    for planner in PLANNERS:
+        planner.plan(P, R, GAMMAS[:3])
+    assert np.array_equal(P, copies[0])
+    assert np.array_equal(R, copies[1])
+
+
+@pytest.mark.parametrize("S", [6, 20])
+def test_policy_is_left_alone_where_all_are_optimal(S: int):
+    """Rewards are equal: a difference between actions is rounding, and no reason to change."""
+    P, _ = random_models(np.random.default_rng(8), 20, S, 3)
+    policy = PolicyIteration().plan(P, np.full((20, S, 3), 1 / 3), np.array([0.0, 0.5, 0.99, 0.9999]))
+    assert not policy.any()
+
+
+def test_policies_do_not_depend_on_the_size_of_stacks(monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(17)
+    P, R = sampled_models(rng, 23, 6, 3, 3)
+    gammas = rng.uniform(0, 0.99, (23, 4))
+    policy = PolicyIteration().plan(P, R, gammas)
+    for size in (1, 7, 23):
+        monkeypatch.setattr(planners, "STACK", size)
+        assert np.array_equal(PolicyIteration().plan(P, R, gammas), policy)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_both_engines_of_policy_iteration_agree_by_value(family: str, monkeypatch: pytest.MonkeyPatch):
+    P, R = FAMILIES[family](np.random.default_rng(18))
+    by_elimination = PolicyIteration().plan(P, R, GAMMAS)
+    monkeypatch.setattr(planners, "SMALL", 0)
+    by_lapack = PolicyIteration().plan(P, R, GAMMAS)
+    for i in range(len(P)):
+        for g, gamma in enumerate(GAMMAS.tolist()):
+            V = value_of(P[i], R[i], by_lapack[i, g], gamma)
+            assert scaled_error(P[i], R[i], by_elimination[i, g], gamma, V) <= 1e-12
+
+
+def test_value_iteration_refuses_to_stop_early():
+    P, R = random_models(np.random.default_rng(9), 3, 5, 2)
+    with pytest.raises(ArithmeticError, match=r"model [012] at gamma = 0\.9: .* in 20 sweeps"):
+        ValueIteration(max_sweeps=20).plan(P, R, np.array([0.0, 0.9]))
+    assert ValueIteration(max_sweeps=300).plan(P, R, np.array([0.0, 0.9])).shape == (3, 2, 5)
+
+
+def test_value_iteration_loses_no_more_than_its_tolerance():
+    P, R = random_models(np.random.default_rng(10), 20, 6, 3)
+    rough = ValueIteration(tolerance=0.05).plan(P, R, np.array([0.9]))[:, 0]
+    loss = [scaled_error(P[i], R[i], rough[i], 0.9, brute_force_value(P[i], R[i], 0.9)) for i in range(20)]
+    assert max(loss) <= 0.05
+
+
+@pytest.mark.parametrize("S", [3, 20])
+def test_policy_iteration_that_does_not_end_is_an_error(S: int, monkeypatch: pytest.MonkeyPatch):
+    """It does not where an action may be replaced by a worse one."""
+    for module in (evaluation, policy_stacks):
+        monkeypatch.setattr(module, "TIE_TOLERANCE", -1.0)
+    P, R = random_models(np.random.default_rng(11), 2, S, 2)
+    with pytest.raises(ArithmeticError, match="model 0"):
+        PolicyIteration().plan(P, R, np.array([0.5]))
+
+
+def set_nan(P, R):
+    P[2, 1, 0, 3] = np.nan
+
+
+def set_negative(P, R):
+    P[2, 1, 0, :2] += [-1.0, 1.0]
+
+
+def set_row_to_zero(P, R):
+    P[2, 1, 0] = 0.0
+
+
+def set_row_sum_off(P, R):
+    P[2, 1, 0, 0] += 1e-9
+
+
+def set_later_row_sum_off_too(P, R):
+    P[2, 1, 0, 0] += 0.5
+    P[2, 2, 1, 0] += 0.5
+
+
+def set_infinite_reward(P, R):
+    R[2, 1, 0] = np.inf
+
+
+def set_nan_reward(P, R):
+    R[2, 1, 0] = np.nan
+
+
+@every_planner
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (set_nan, r"P\[2, 1, 0, 3\] = nan is not a probability"),
+        (set_negative, r"P\[2, 1, 0, 0\] = -0\.\d+ is not a probability"),
+        (set_row_to_zero, r"sum of the row P\[2, 1, 0\] = 0\.0 is not 1"),
+        (set_row_sum_off, r"sum of the row P\[2, 1, 0\] = 1\.00000000\d+ is not 1"),
+        (set_later_row_sum_off_too, r"sum of the row P\[2, 1, 0\] = 1\.5\d* is not 1"),
+        (set_infinite_reward, r"R\[2, 1, 0\] = inf is not finite"),
+        (set_nan_reward, r"R\[2, 1, 0\] = nan is not finite"),
+    ],
+)
+def test_bad_models_are_refused_by_their_first_bad_index(planner: Planner, spoil, message: str):
+    P, R = random_models(np.random.default_rng(12), 4, 4, 2)
+    spoil(P, R)
+    with pytest.raises(ValueError, match=message):
+        planner.plan(P, R, np.array([0.5]))
+
+
+def test_models_whose_shapes_do_not_fit_are_refused():
+    check = inspect.unwrap(check_models)  # as it is without run-time checks of shapes
+    with pytest.raises(ValueError, match=r"shapes are \(4, 3, 2, 3\) and \(4, 3, 3\)"):
+        check(np.full((4, 3, 2, 3), 1 / 3), np.zeros((4, 3, 3)))
+    with pytest.raises(ValueError, match=r"shapes are \(3, 2, 4\) and \(3, 2\)"):
+        check(np.full((3, 2, 4), 0.25), np.zeros((3, 2)))
+
+
+def test_rows_that_sum_to_one_but_for_rounding_are_accepted():
+    rng = np.random.default_rng(13)
+    P = rng.random((200, 30, 2, 30))
+    check_models(P / P.sum(-1, keepdims=True), np.zeros((200, 30, 2)))
+    check_models(rng.multinomial(7, np.full(30, 1 / 30), (200, 30, 2)) / 7, np.zeros((200, 30, 2)))
+
+
+@pytest.mark.parametrize("bad", [1.0, 1.5, -0.1, np.nan, np.inf])
+def test_bad_gammas_are_refused_by_their_first_bad_index(bad: float):
+    P, R = random_models(np.random.default_rng(14), 3, 4, 2)
+    gammas = np.array([[0.1, 0.2], [0.1, bad], [bad, 0.2]])
+    for planner in PLANNERS:
+        with pytest.raises(ValueError, match=rf"gamma\[1, 1\] = {bad} is not in \[0, 1\)"):
+            planner.plan(P, R, gammas)
+        with pytest.raises(ValueError, match=r"gamma\[0, 2\]"):
+            planner.plan(P, R, np.array([0.0, 0.5, bad]))
+    with pytest.raises(ValueError, match=r"gamma\[1\]"):
+        check_gammas(np.array([0.0, bad]))
+
+
+@every_planner
+def test_gammas_for_another_number_of_models_are_refused(planner: Planner):
+    P, R = random_models(np.random.default_rng(15), 3, 4, 2)
+    with pytest.raises(ValueError, match="shape"):
+        planner.plan(P, R, np.full((2, 2), 0.5))
+
+
+@pytest.mark.parametrize("wrong", [{"tolerance": 0.0}, {"max_sweeps": 0}, {"tolerance": float("nan")}, {"sweeps": 3}])
+def test_options_of_value_iteration_are_checked(wrong: dict):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        ValueIteration(**wrong)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3), (3, 0), (1, 3, 2)])
+def test_gammas_of_another_shape_are_refused(shape: tuple[int, ...]):
+    P, R = random_models(np.random.default_rng(21), 3, 4, 2)
+    for planner in PLANNERS:
+        with pytest.raises(ValueError, match="gammas must be"):
+            planner.plan(P, R, np.full(shape, 0.5))
+
+
+def test_no_models_have_no_policies():
+    P, R = random_models(np.random.default_rng(22), 2, 4, 2)
+    for planner in PLANNERS:
+        assert planner.plan(P[:0], R[:0], np.array([0.5])).shape == (0, 1, 4)
