@@ -7,6 +7,7 @@ python -m src.run experiment=task_similarity        a published sweep (conf/expe
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,22 +58,28 @@ def run() -> bool:
 
 def compute(experiments: Sequence[config.Experiment]) -> bool:
     """Compute what is missing, and say what was done; whether nothing failed."""
-    people = Console(stderr=True)
+    people = Console(stderr=True, safe_box=True)
     jobs = sweep.jobs(experiments)
     for fault in dict.fromkeys(fault for job in jobs for fault in job.faults):
         people.print(fault, soft_wrap=True, highlight=False)
     if experiments[0].asked.dry_run:
         people.print(summary.plan(jobs))
         return True
+    complete = [job for job in jobs if not job.parts]
+    if complete:
+        people.print(f"{len(complete)} of {len(jobs)} stored already, not computed again (force=true would)")
     lacking = {job.run.signature: job.runs_missing for job in jobs}
     with progress(sum(lacking.values()), "runs") as advance:
         failures = sweep.compute(jobs, advance)
-    people.print(summary.results(jobs, failures))
+    people.print(summary.results(jobs))
+    if failures:
+        people.print(summary.failed(jobs, failures))
     return not failures
 
 
 def main() -> None:
     """The command. Every error that a person can cause is one line, but with HYDRA_FULL_ERROR set it is a traceback."""
+    warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises its errors instead of printing them
     try:

@@ -61,7 +61,7 @@ def test_what_is_stored_is_not_computed_again(command: Command) -> None:
     log = (Path(lines[-1]) / "run.log").read_text()
     status, again, said = command(*SMALL)
     assert (status, again) == (0, lines)
-    assert "none, all stored" in said
+    assert "1 of 1 stored already" in said
     assert (Path(lines[-1]) / "run.log").read_text() == log
 
 

@@ -82,14 +82,18 @@ class Local(Execution):
         blocks = [_limited(block, self.runs_at_a_time) for block in blocks]
         if workers == 1:
             return map(compute, blocks)
-        parallel = Parallel(workers, return_as="generator_unordered", pre_dispatch="all")
-        return cast(Iterator[Result], parallel(map(delayed(compute), blocks)))
+        return _in_processes(blocks, workers)
 
     @staticmethod
     def _fitting(blocks: Sequence[Block]) -> int:
         """Starting processes costs seconds, which little work does not repay."""
         little = sum(block.seconds for block in blocks) < _SMALL_WORK
         return 1 if little else max(1, min(len(blocks), os.cpu_count() or 1))
+
+
+def _in_processes(blocks: Sequence[Block], workers: int) -> Iterator[Result]:
+    parallel = Parallel(workers, return_as="generator_unordered", pre_dispatch="2*n_jobs")
+    yield from cast(Iterator[Result], parallel(map(delayed(compute), blocks)))
 
 
 def _limited(block: Block, runs_at_a_time: int | None) -> Block:

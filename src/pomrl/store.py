@@ -108,24 +108,32 @@ class Run:
 
     def complete(self) -> int:
         """How many runs are stored, counted from run 0."""
-        stop = 0
-        for block in self.blocks():
-            if block.runs.start != stop:
-                break
-            stop = block.runs.stop
-        return stop
+        return _contiguous(self.blocks())
 
     def table(self, runs: int | None = None) -> pd.DataFrame:
         """The table of the first `runs` runs, or of all. StoreError where runs are missing or a block is damaged."""
         sound, faults = self.sound_blocks()
+        if faults:  # another process may have completed a block between the reading of the manifest and of the file
+            sound, faults = self.sound_blocks()
         if faults:
             raise StoreError(faults[0])
-        wanted = self.complete() if runs is None else runs
-        if self.complete() < wanted or wanted == 0:
-            raise StoreError(f"{self.folder}: {self.complete()} of {wanted} runs are stored")
+        complete = _contiguous(sound)
+        wanted = complete if runs is None else runs
+        if complete < wanted or wanted == 0:
+            raise StoreError(f"{self.folder}: {complete} of {wanted} runs are stored")
         parts = [pd.read_parquet(self.folder / block.name) for block in sound if block.runs.start < wanted]
         table = pd.concat(parts, ignore_index=True)
         return table.loc[table["run"] < wanted]
+
+
+def _contiguous(blocks: Sequence[StoredBlock]) -> int:
+    """How many runs these blocks hold without a gap, counted from run 0; each but the last has to be whole."""
+    stop = 0
+    for block in blocks:
+        if block.runs.start != stop:
+            break
+        stop = block.runs.stop
+    return stop
 
 
 def run_of(experiment: Experiment) -> Run:
@@ -155,6 +163,7 @@ def open_run(experiment: Experiment, force: bool) -> Run:
     run.folder.mkdir(parents=True, exist_ok=True)
     with _locked(run.folder):
         manifest = {} if force else run.manifest()
+        _sweep_away(run.folder, manifest.get("blocks", {}))
         began_with = manifest.get("numpy", np.__version__)
         if began_with != np.__version__:
             raise StoreError(
@@ -173,6 +182,13 @@ def open_run(experiment: Experiment, force: bool) -> Run:
         manifest |= {"status": "incomplete", "provenance": provenance()}
         _write_manifest(run.folder, manifest)
     return run
+
+
+def _sweep_away(folder: Path, listed: Mapping[str, Any]) -> None:
+    """Remove what a process that was killed left behind. Nobody else is writing, because the folder is locked."""
+    for path in [*folder.glob(".*.tmp"), *folder.glob("*.parquet")]:
+        if path.name not in listed:
+            path.unlink(missing_ok=True)
 
 
 def add(run: Run, runs: range, table: pd.DataFrame) -> None:

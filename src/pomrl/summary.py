@@ -3,46 +3,64 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich import box
 from rich.table import Table
 
 from pomrl.config import settings
-from pomrl.execution import Failure
+from pomrl.execution import Block, Failure
 from pomrl.store import StoreError
 from pomrl.sweep import Job, blocks
 
 
 def plan(jobs: Sequence[Job]) -> Table:
-    """What a dry run lists: for each job its signature, the runs that are stored and those that are missing."""
-    work = blocks(jobs)
-    seconds = sum(block.seconds for block in work)
-    plans = sum(block.plans for block in work)
-    table = Table(title=f"{plans:,} plans to compute, about {seconds:.0f} s in one process")
-    for column in ("signature", *_varying(jobs), "stored", "missing"):
-        table.add_column(column)
+    """What a dry run lists: for each job its signature, the runs that are stored and missing, and the work to do."""
+    work = {job.run.signature: blocks([job]) for job in jobs}
+    table = _table("to compute", "signature", *_varying(jobs), "stored", "missing", "plans", "seconds")
     for job in jobs:
-        wanted = job.experiment.asked.runs
-        table.add_row(job.run.signature, *_values(job, jobs), str(wanted - job.runs_missing), str(job.runs_missing))
+        stored = job.experiment.asked.runs - job.runs_missing
+        table.add_row(
+            job.run.signature, *_values(job, jobs), str(stored), str(job.runs_missing), *_cost(work[job.run.signature])
+        )
+    plans, seconds = _cost([block for of_job in work.values() for block in of_job])
+    table.caption = f"{plans} plans in all, about {seconds} s in one process"
     return table
 
 
-def results(jobs: Sequence[Job], failures: Mapping[str, Failure]) -> Table:
-    """One row for each job: what was done, and its losses."""
-    table = Table(title="mean planning loss over runs; loss at the largest gamma, and at the best (gamma*)")
-    for column in (*_varying(jobs), "runs", "computed", "task 1", "task T", "min, task T", "gamma*, task T"):
-        table.add_column(column)
+def _cost(work: Sequence[Block]) -> tuple[str, str]:
+    return f"{sum(block.plans for block in work):,}", f"{sum(block.seconds for block in work):.1f}"
+
+
+def results(jobs: Sequence[Job]) -> Table:
+    """One row for each job: the runs asked for, those computed now, and the mean planning loss over runs."""
+    losses = ("first task", "last task", "minimum", "gamma*")
+    table = _table("mean planning loss over runs", *_varying(jobs), "runs", "new", *losses)
     for job in jobs:
-        failure = failures.get(job.run.signature)
-        outcome = [f"failed: {failure.reason} (see {job.run.folder / 'run.log'})"] if failure else _losses(job)
-        computed = str(job.runs_missing) if job.parts else "none, all stored"
-        table.add_row(*_values(job, jobs), str(job.experiment.asked.runs), computed, *outcome)
+        table.add_row(*_values(job, jobs), str(job.experiment.asked.runs), str(job.runs_missing), *_losses(job))
+    table.caption = "first and last task: at the largest gamma; minimum: in the last task, at gamma*"
+    return table
+
+
+def failed(jobs: Sequence[Job], failures: Mapping[str, Failure]) -> Table:
+    """One row for each job that failed: its settings, why, and where the traceback is."""
+    table = _table("failed", *_varying(jobs), "reason", "traceback")
+    for job in jobs:
+        if failure := failures.get(job.run.signature):
+            table.add_row(*_values(job, jobs), failure.reason, str(job.run.folder / "run.log"))
+    return table
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
     return table
 
 
 def _losses(job: Job) -> list[str]:
     try:
         table = job.run.table(job.experiment.asked.runs)
-    except StoreError as error:
-        return [str(error)]
+    except StoreError:
+        return ["", "", "", ""]
     shape = (job.experiment.asked.runs, job.experiment.problem.T, -1)
     loss = table["planning_loss"].to_numpy().reshape(shape).mean(0)
     first_and_last = [f"{loss[0, -1]:.3f}", f"{loss[-1, -1]:.3f}"]
