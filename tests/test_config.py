@@ -1,11 +1,16 @@
+import hashlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
 from pomrl import config
 from pomrl.config import ConfigError, Experiment, parse, settings
+from pomrl.provenance import SCIENTIFIC, normalise
 from pomrl.store import signature
 
 CONF = Path(__file__).parents[1] / "conf"
@@ -104,3 +109,52 @@ def test_a_default_of_a_class_that_a_file_leaves_out_is_in_the_settings() -> Non
 def test_an_option_without_a_class_is_refused() -> None:
     with pytest.raises(ConfigError, match="_target_"):
         experiment("~estimator._target_")
+
+
+NOT_IN_THE_SIGNATURE = {
+    "runs": "more runs extend a run",
+    "force": "says what to do, not what to compute",
+    "dry_run": "says what to do, not what to compute",
+    "experiment": "names a sweep",
+    "execution": "where and how many at a time changes no number",
+    "gamma_schedule.scope": "hindsight schedules are read from the stored grid",
+    "gamma_schedule.choice": "hindsight schedules are read from the stored grid",
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_key_is_in_the_signature_or_has_a_reason_not_to_be(option: str) -> None:
+    composed = compose("config", [option])
+    signed = set(config.flat(settings(experiment(option)), {}))
+    keys = [
+        f"{key}.{part}"
+        for key, value in composed.items()
+        if OmegaConf.is_dict(value)
+        for part in value
+        if part != "_target_"
+    ]
+    keys += [str(key) for key, value in composed.items() if not OmegaConf.is_dict(value)]
+    for key in keys:
+        excluded = key in NOT_IN_THE_SIGNATURE or key.partition(".")[0] in NOT_IN_THE_SIGNATURE
+        assert (key in signed) != excluded, key
+
+
+def test_the_code_digest_covers_every_module_that_an_experiment_runs_through() -> None:
+    imported = "import sys, pomrl.experiment; print(*sorted(m for m in sys.modules if m.startswith('pomrl.')))"
+    loaded = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True).stdout
+    assert loaded.split() == [f"pomrl.{name}" for name in SCIENTIFIC]
+
+
+def test_the_code_digest_is_the_same_on_every_python() -> None:
+    """The digest of a text with what `ast.unparse` could write in several ways; any supported Python has to give it."""
+    source = '''
+from a import (b, c)
+class C(metaclass=M):
+    """Text."""
+    x: int = 0x10
+    def f(self, *, y=(1,), **k):
+        """Text."""
+        return f"{self.x!r:>{y}} and {k['a']}" + "\\n" if not y else [i async for i in k if i]
+'''
+    digest = hashlib.sha256(normalise(source).encode()).hexdigest()
+    assert digest[:12] == "bc7e0ac4acac"

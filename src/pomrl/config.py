@@ -22,6 +22,7 @@ GROUPS = ("task_distribution", "estimator", "gamma_schedule", "planner", "execut
 """The groups of which a configuration has one option each."""
 
 METHOD = ("estimator", "gamma_schedule", "planner")
+"""Those of them that make no difference to what is drawn."""
 
 KEYS = ("S", "A", "m", "T", "sigma", "gamma_eval", "runs", "seed", "force", "dry_run")
 """The keys at the top."""
@@ -102,6 +103,18 @@ def settings(experiment: Experiment) -> dict[str, Any]:
         "gamma_schedule": _described(method.gamma_schedule.computed()),
         "planner": _described(method.planner),
     }
+
+
+def flat(described: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
+    """Settings with dotted keys, one level deep; the key of a group stands for the name of its option."""
+    keys: dict[str, Any] = {}
+    for key, value in described.items():
+        if not isinstance(value, dict):
+            keys[key] = value
+            continue
+        keys[key] = options.get(key, value["_target_"])
+        keys |= {f"{key}.{name}": part for name, part in value.items() if name != "_target_"}
+    return keys
 
 
 def _described(component: Any) -> dict[str, Any]:

@@ -80,11 +80,7 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> list[pd.DataFrame]:
     """The table of each method over the given runs, with the columns of `SCHEMA`."""
-    means = [problem.mean(run) for run in runs]
-    truth = Truth(
-        P_o=np.stack([mean.P_o for mean in means]),
-        variance=np.stack([problem.task_distribution.variance(mean) for mean in means]),
-    )
+    means, truth = _truth(problem, runs)
     R = np.stack([mean.R for mean in means])
 
     drawn, *copies = tee(_draw(problem, means, runs), 1 + len(methods))
@@ -104,6 +100,20 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
             to_plan = list(islice(learner, len(stack)))
             outcome.append(_plan_and_evaluate(to_plan, method.planner, P, R_stack, V_star, problem.gamma_eval))
     return [_tabulate(outcome, runs, problem.T) for outcome in outcomes]
+
+
+def mixing_rates(problem: Problem, method: Method, runs: Sequence[int]) -> Float[np.ndarray, "n T"]:
+    """alpha in each run and task, without planning."""
+    means, truth = _truth(problem, runs)
+    batches = (P_bar for _, P_bar in _draw(problem, means, runs))
+    loop = pomrl(batches, problem.m, truth, method.estimator, method.gamma_schedule, problem.gamma_eval)
+    return np.stack([task.alpha for task in loop], axis=1)
+
+
+def _truth(problem: Problem, runs: Sequence[int]) -> tuple[list[MeanModel], Truth]:
+    means = [problem.mean(run) for run in runs]
+    variance = np.stack([problem.task_distribution.variance(mean) for mean in means])
+    return means, Truth(np.stack([mean.P_o for mean in means]), variance)
 
 
 def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int]) -> Iterator[tuple[Models, Models]]:

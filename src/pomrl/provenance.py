@@ -23,7 +23,9 @@ SCIENTIFIC = (
     "gamma_schedules",
     "mdp",
     "planners",
+    "policy_stacks",
     "randomness",
+    "relative_values",
     "task_distributions",
 )
 """The modules that an experiment runs through."""
@@ -43,7 +45,7 @@ def code_digest(components: Sequence[str]) -> str:
 
 @cache
 def _normalised(module: str) -> str:
-    """The source of a module, parsed, without docstrings, and written out again."""
+    """The normalised source of a module."""
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"the source of {module} cannot be found")
@@ -51,16 +53,26 @@ def _normalised(module: str) -> str:
 
 
 def normalise(source: str) -> str:
-    """Python source without its comments, docstrings and layout."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [part for part in body if not _is_text(part)] or [ast.Pass()]  # type: ignore[attr-defined]
-    return ast.unparse(tree)
+    """What Python source does: its syntax tree, written out, without comments, docstrings and layout.
+
+    `ast.unparse` and `ast.dump` change with the version of Python; this is the same on all that are supported.
+    """
+    return _written(ast.parse(source))
 
 
-def _is_text(node: ast.AST) -> bool:
+def _written(node: Any) -> str:
+    """A node of a syntax tree with its fields, but for those that are empty: versions differ in which of them exist."""
+    if isinstance(node, list):
+        return f"[{', '.join(_written(part) for part in node if not _is_text(part))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.JoinedStr):  # Python 3.12 has empty pieces in the format of a formatted string
+        node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+    fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
+    return f"{type(node).__name__}({', '.join(f'{name}={_written(value)}' for name, value in fields)})"
+
+
+def _is_text(node: Any) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 

@@ -30,10 +30,21 @@ def names(conf: Path) -> list[str]:
 
 def sweep(conf: Path, name: str) -> list[Setting]:
     """The experiments of a published sweep, in the order of its axes."""
-    config.register_resolvers()
-    with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
+    with _composing(conf):
         axes = compose("config", [f"experiment={name}"], return_hydra_config=True).hydra.sweeper.params or {}
         return [_setting(name, overrides) for overrides in product([f"{k}={v}" for k, v in axes.items()])]
+
+
+def experiment(conf: Path, overrides: Sequence[str]) -> Experiment:
+    """The experiment that these overrides of the defaults describe."""
+    with _composing(conf):
+        composed = compose("config", list(overrides), return_hydra_config=True)
+        return config.parse(composed, composed.hydra.runtime.choices)
+
+
+def _composing(conf: Path) -> initialize_config_dir:
+    config.register_resolvers()
+    return initialize_config_dir(str(conf.resolve()), version_base="1.3")
 
 
 def tables(settings: Sequence[Setting], runs: int) -> tuple[pd.DataFrame, str]:

@@ -5,11 +5,13 @@ tasks of one run are not, so that no interval is ever taken over tasks.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
+from scipy import stats
 
 Kind = Literal["sd", "se"]
 """Half width of a band: the standard deviation over runs, or the standard error of their mean."""
@@ -106,3 +108,28 @@ def _refuse_repeated_runs(frame: pd.DataFrame, by: Sequence[str]) -> None:
 
 def _where(settings: pd.Series) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its interval of 95 % confidence."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+
+def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], paired: bool) -> Interval:
+    """The mean of b less that of a, over runs, with Student's interval: of the pairs, or Welch's where there are none.
+
+    Pairs need n = m. With a single run the interval is NaN.
+    """
+    estimate = float(b.mean() - a.mean())
+    if min(len(a), len(b)) < 2:
+        return Interval(estimate, np.nan, np.nan)
+    spread = np.ptp(b - a) if paired else max(np.ptp(a), np.ptp(b))
+    if spread <= TIE_TOLERANCE * max(1.0, abs(estimate)):
+        return Interval(estimate, estimate, estimate)
+    result = stats.ttest_rel(b, a) if paired else stats.ttest_ind(b, a, equal_var=False)
+    bounds = result.confidence_interval(0.95)
+    return Interval(estimate, float(bounds.low), float(bounds.high))

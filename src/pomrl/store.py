@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ import numpy as np
 import pandas as pd
 from omegaconf import OmegaConf
 
-from pomrl.config import Experiment, settings
+from pomrl.config import Experiment, flat, settings
+from pomrl.derived import derived
 from pomrl.experiment import SCHEMA
 from pomrl.gamma_schedules import Hindsight
 from pomrl.provenance import code_digest, provenance
@@ -45,8 +47,11 @@ def root() -> Path:
 
 def signature(experiment: Experiment) -> str:
     """12 hex digits that name an experiment: its scientific configuration, the schema and the code it runs through."""
-    described = settings(experiment)
-    components = [described[group]["_target_"] for group in described if isinstance(described[group], dict)]
+    return _signature(settings(experiment))
+
+
+def _signature(described: Mapping[str, Any]) -> str:
+    components = [part["_target_"] for part in described.values() if isinstance(part, dict)]
     identity = {"settings": described, "schema": SCHEMA_VERSION, "code": code_digest(components)}
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -81,6 +86,19 @@ class Run:
     def settings(self) -> dict[str, Any]:
         """The resolved configuration, as data."""
         return dict(OmegaConf.to_container(OmegaConf.load(self.folder / "config.yaml")))  # type: ignore[arg-type]
+
+    def flat_settings(self) -> dict[str, Any]:
+        """The settings with dotted keys, and the names of the options that were chosen."""
+        return flat(self.settings(), self.manifest().get("options", {}))
+
+    def outdated(self) -> str:
+        """Why nothing finds this run any more; empty where the present code would, or where its code is elsewhere."""
+        if not self.manifest():
+            return "its manifest cannot be read, or is of another version"
+        try:
+            return "" if _signature(self.settings()) == self.signature else "the code has changed since"
+        except ImportError:
+            return ""
 
     def blocks(self) -> list[StoredBlock]:
         """The complete blocks, in order of their runs."""
@@ -177,6 +195,7 @@ def open_run(experiment: Experiment, force: bool) -> Run:
                 "signature": run.signature,
                 "numpy": np.__version__,
                 "options": dict(experiment.options),
+                "derived": derived(experiment.problem, experiment.method),
                 "blocks": {},
             }
         manifest |= {"status": "incomplete", "provenance": provenance()}
@@ -238,7 +257,7 @@ def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
     StoreError where it is not stored, or not with so many runs.
     """
     if isinstance(which, str):
-        return _by_signature(which).table(runs)
+        return by_signature(which).table(runs)
     table = run_of(which).table(runs)
     schedule = which.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
@@ -254,8 +273,17 @@ def in_hindsight(table: pd.DataFrame, schedule: Hindsight) -> pd.DataFrame:
 
 def find(**wanted: Any) -> list[Run]:
     """The stored runs with these settings: keys such as sigma=0.01, estimator="pomrl", **{"estimator.prior": ...}."""
-    runs = [Run(path.parent) for path in sorted(root().glob("*/manifest.json"))]
-    return [run for run in runs if _agrees(run, wanted)]
+    return [run for run in everything() if run.manifest() and _agrees(run, wanted)]
+
+
+def everything() -> list[Run]:
+    """All folders of runs, whether they can be used or not."""
+    return [Run(path.parent) for path in sorted(root().glob("*/config.yaml"))]
+
+
+def remove(run: Run) -> None:
+    """Remove a run and all that is stored of it."""
+    shutil.rmtree(run.folder)
 
 
 def _agrees(run: Run, wanted: Mapping[str, Any]) -> bool:
@@ -266,7 +294,8 @@ def _agrees(run: Run, wanted: Mapping[str, Any]) -> bool:
     )
 
 
-def _by_signature(start: str) -> Run:
+def by_signature(start: str) -> Run:
+    """The one stored run whose signature starts so. StoreError where there is none, or several."""
     matches: Sequence[Path] = sorted(root().glob(f"{start}*/manifest.json"))
     if len(matches) != 1:
         raise StoreError(f"{start}: {len(matches)} stored runs have a signature that starts so")

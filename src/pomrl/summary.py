@@ -6,7 +6,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from pomrl.config import settings
+from pomrl.config import flat, settings
 from pomrl.execution import Block, Failure
 from pomrl.store import StoreError
 from pomrl.sweep import Job, blocks
@@ -15,7 +15,7 @@ from pomrl.sweep import Job, blocks
 def plan(jobs: Sequence[Job]) -> Table:
     """What a dry run lists: for each job its signature, the runs that are stored and missing, and the work to do."""
     work = {job.run.signature: blocks([job]) for job in jobs}
-    table = _table("to compute", "signature", *_varying(jobs), "stored", "missing", "plans", "seconds")
+    table = plain_table("to compute", "signature", *_varying(jobs), "stored", "missing", "plans", "seconds")
     for job in jobs:
         stored = job.experiment.asked.runs - job.runs_missing
         table.add_row(
@@ -33,7 +33,7 @@ def _cost(work: Sequence[Block]) -> tuple[str, str]:
 def results(jobs: Sequence[Job]) -> Table:
     """One row for each job: the runs asked for, those computed now, and the mean planning loss over runs."""
     losses = ("first task", "last task", "minimum", "gamma*")
-    table = _table("mean planning loss over runs", *_varying(jobs), "runs", "new", *losses)
+    table = plain_table("mean planning loss over runs", *_varying(jobs), "runs", "new", *losses)
     for job in jobs:
         table.add_row(*_values(job, jobs), str(job.experiment.asked.runs), str(job.runs_missing), *_losses(job))
     table.caption = "first and last task: at the largest gamma; minimum: in the last task, at gamma*"
@@ -42,14 +42,15 @@ def results(jobs: Sequence[Job]) -> Table:
 
 def failed(jobs: Sequence[Job], failures: Mapping[str, Failure]) -> Table:
     """One row for each job that failed: its settings, why, and where the traceback is."""
-    table = _table("failed", *_varying(jobs), "reason", "traceback")
+    table = plain_table("failed", *_varying(jobs), "reason", "traceback")
     for job in jobs:
         if failure := failures.get(job.run.signature):
             table.add_row(*_values(job, jobs), failure.reason, str(job.run.folder / "run.log"))
     return table
 
 
-def _table(title: str, *columns: str) -> Table:
+def plain_table(title: str, *columns: str) -> Table:
+    """A table with little around it."""
     table = Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -71,25 +72,20 @@ def _losses(job: Job) -> list[str]:
 
 
 def _varying(jobs: Sequence[Job]) -> list[str]:
-    """The settings in which the jobs differ."""
-    described = [_flat(job) for job in jobs]
-    keys = list(dict.fromkeys(key for flat in described for key in flat))
-    differ = [key for key in keys if len({repr(flat.get(key)) for flat in described}) > 1]
-    options = {key for key in differ if "." not in key}
-    return [key for key in differ if key.split(".")[0] not in options or "." not in key]
+    return varying([_flat(job) for job in jobs])
+
+
+def varying(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The keys in which settings differ; of options that differ not their parts."""
+    keys = dict.fromkeys(key for each in settings for key in each)
+    differ = [key for key in keys if len({repr(each.get(key)) for each in settings}) > 1]
+    return [key for key in differ if "." not in key or key.partition(".")[0] not in differ]
 
 
 def _values(job: Job, jobs: Sequence[Job]) -> list[str]:
-    flat = _flat(job)
-    return [str(flat.get(key, "")) for key in _varying(jobs)]
+    described = _flat(job)
+    return [str(described.get(key, "")) for key in _varying(jobs)]
 
 
 def _flat(job: Job) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in settings(job.experiment).items():
-        if not isinstance(value, dict):
-            flat[key] = value
-            continue
-        flat[key] = job.experiment.options.get(key, value["_target_"])
-        flat |= {f"{key}.{name}": part for name, part in value.items() if name != "_target_"}
-    return flat
+    return flat(settings(job.experiment), job.experiment.options)
