@@ -1,37 +1,47 @@
 """Draw the figures of the paper from what is stored: python -m src.figures [NAME ...].
 
-Each becomes NAME.pdf, NAME.png and NAME.csv (what is drawn) in outputs/figures/.
+Each becomes NAME.pdf, NAME.png and NAME.csv (what is drawn) in outputs/figures/. With --readme the small pictures that
+the README shows are renewed instead, in outputs/readme/.
 """
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from pomrl import published, store
 from pomrl.figures import FIGURES
-from pomrl.figures.files import save
+from pomrl.figures.drawing import Drawing
+from pomrl.figures.files import save, save_small
 
 CONF = Path(__file__).parents[1] / "conf"
+
+README = ("dependence_on_tasksimilarity", "planning_omrl")
+
+Writer = Callable[[Drawing, Path, str], list[Path]]
 
 
 def main() -> None:
     """The command. It ends with a warning that names the sweeps to run where runs are missing."""
     parser = argparse.ArgumentParser(prog="python -m src.figures", description="Draw figures from stored runs.")
     parser.add_argument("name", nargs="*", help=f"which to draw (default: all): {', '.join(FIGURES)}")
-    wanted = parser.parse_args().name or list(FIGURES)
+    parser.add_argument("--readme", action="store_true", help="renew the small pictures of the README instead")
+    arguments = parser.parse_args()
+    wanted = list(README) if arguments.readme else arguments.name or list(FIGURES)
     for name in wanted:
         if name not in FIGURES:
             _exit(f"{name}: there is no such figure; there are {', '.join(FIGURES)}")
     try:
-        for sweep, line in draw(wanted, store.root().parent / "figures").items():
+        folder = store.root().parent / ("readme" if arguments.readme else "figures")
+        for sweep, line in draw(wanted, folder, save_small if arguments.readme else save).items():
             print(f"{line}; to compute them: python -m src.run experiment={sweep}", file=sys.stderr)
     except (store.StoreError, OSError) as error:
         _exit(" ".join(str(error).split()))
 
 
-def draw(names: list[str], folder: Path) -> dict[str, str]:
+def draw(names: Sequence[str], folder: Path, write: Writer) -> dict[str, str]:
     """Draw the figures; a line for each sweep that lacks runs. A sweep is read once for all figures that it serves."""
     lacking: dict[str, str] = {}
     for sweep in dict.fromkeys(FIGURES[name].EXPERIMENT for name in names):
@@ -41,19 +51,19 @@ def draw(names: list[str], folder: Path) -> dict[str, str]:
         if missing:
             lacking[sweep] = missing
         for name in served:
-            for path in _drawn(name, tables, folder):
+            for path in _drawn(name, tables, folder, write):
                 print(path)
     return lacking
 
 
-def _drawn(name: str, tables: pd.DataFrame, folder: Path) -> list[Path]:
+def _drawn(name: str, tables: pd.DataFrame, folder: Path, write: Writer) -> list[Path]:
     """The files of a figure; none, and a word about it, where the tables hold nothing that it shows."""
     try:
         drawing = FIGURES[name].draw(tables)
     except ValueError as error:
         print(f"{name} is not drawn: {error}", file=sys.stderr)
         return []
-    return save(drawing, folder, name)
+    return write(drawing, folder, name)
 
 
 def _exit(line: str) -> None:

@@ -265,11 +265,12 @@ class TestStyle:
 
 
 FROM_ANOTHER_PROCESS = """
+import pathlib
 import sys
 import pandas as pd
 from pomrl.figures import FIGURES
 from pomrl.figures.files import save
-save(FIGURES["planning_omrl"].draw(pd.read_parquet(sys.argv[1])), sys.argv[2], "planning_omrl")
+save(FIGURES["planning_omrl"].draw(pd.read_parquet(sys.argv[1])), pathlib.Path(sys.argv[2]), "planning_omrl")
 """
 
 

@@ -113,7 +113,10 @@ def test_a_damaged_block_is_noticed_and_computed_again(damage: str) -> None:
 def test_a_manifest_that_cannot_be_read_or_is_of_another_version_counts_for_nothing(text: str) -> None:
     run = stored(range(10))
     (run.folder / "manifest.json").write_text(text)
-    assert store.missing(run, 10)[0] == [range(10)]
+    parts, faults = store.missing(run, 10)
+    assert parts == [range(10)]
+    assert len(faults) == 1
+    assert "manifest.json" in faults[0]
     store.add(store.open_run(experiment(), force=False), range(10), table(range(10)))
     assert run.complete() == 10
 

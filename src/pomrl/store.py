@@ -109,6 +109,8 @@ class Run:
     def sound_blocks(self) -> tuple[list[StoredBlock], list[str]]:
         """The blocks whose content is what was written, and a line for each that is not."""
         sound, faults = [], []
+        if not self.manifest() and (self.folder / "config.yaml").exists():
+            faults.append(f"{self.folder / 'manifest.json'}: no manifest of this version; its runs are computed again")
         for block in self.blocks():
             fault = self._fault(block)
             if fault:
