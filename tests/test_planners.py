@@ -1,4 +1,5 @@
 import inspect
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ from examples import (
 )
 from scipy.optimize import linprog
 
-from pomrl import evaluation, planners, policy_stacks
-from pomrl.evaluation import check_gammas, check_models
+from pomrl import evaluation, mdp, planners, policy_stacks
+from pomrl.evaluation import check_gammas, check_models, policy_value
+from pomrl.mdp import planning_loss
 from pomrl.planners import Planner, PolicyIteration, ValueIteration
 
 PLANNERS = [PolicyIteration(), ValueIteration()]
@@ -330,3 +332,104 @@ def test_no_models_have_no_policies():
     P, R = random_models(np.random.default_rng(22), 2, 4, 2)
     for planner in PLANNERS:
         assert planner.plan(P[:0], R[:0], np.array([0.5])).shape == (0, 1, 4)
+
+
+# The oracle of breakpoints: where along gamma the optimal policy changes.
+
+
+def breakpoints(P: np.ndarray, R: np.ndarray, policy: np.ndarray) -> np.ndarray:
+    """The gammas in (0, 1) at which some action becomes as good as that of the policy.
+
+    The advantage of action a in state s is r + gamma (p - p_pi) V, with r = R(s,a) - R_pi(s) and
+    V = (I - gamma P_pi)^-1 R_pi. By the matrix determinant lemma it is proportional to det(I - gamma (P_pi - R_pi (p - p_pi) / r)), so that it
+    vanishes at the reciprocals of the eigenvalues of a rank-one update of P_pi.
+    """
+    S, A = R.shape
+    P_pi, R_pi = P[np.arange(S), policy], R[np.arange(S), policy]
+    found = []
+    for s, a in product(range(S), range(A)):
+        r = R[s, a] - R_pi[s]
+        if a != policy[s] and r != 0:
+            eigenvalues = np.linalg.eigvals(P_pi - np.outer(R_pi, P[s, a] - P_pi[s]) / r)
+            real = eigenvalues[np.abs(eigenvalues.imag) < 1e-9].real
+            found.extend(1.0 / real[real > 1.0])
+    return np.sort(found)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_policies_change_exactly_at_the_breakpoints(seed: int):
+    """Walking up from gamma = 0, each policy has to be planned on both sides of the middle of its interval, and then
+    change where the oracle says; no breakpoint of the policy lies inside the interval in which it is planned."""
+    rng = np.random.default_rng(seed)
+    P, R = random_models(rng, 1, int(rng.integers(3, 9)), int(rng.integers(2, 4)))
+    gamma, intervals = 0.0, 0
+    while gamma < 0.999:
+        policy = PolicyIteration().plan(P, R, np.array([gamma + 1e-7]))[0, 0]
+        ahead = breakpoints(P[0], R[0], policy)
+        ahead = ahead[ahead > gamma + 1e-6]
+        end = min(ahead[0] if len(ahead) else 1.0, 0.999)
+        inside = np.linspace(gamma + 1e-7, end - 1e-6, 25)
+        assert (PolicyIteration().plan(P, R, inside)[0] == policy).all()
+        if end < 0.999:
+            assert (PolicyIteration().plan(P, R, np.array([end + 1e-6]))[0, 0] != policy).any()
+        gamma, intervals = end, intervals + 1
+    assert intervals >= 1
+
+
+# Large models: products of matrices for the whole grid, and LAPACK where they are slow.
+
+LONG_GRID = np.linspace(0.0, 0.99, 34)
+
+
+def large(kind: str, rng: np.random.Generator, M: int = 3, S: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    return {
+        "dense": lambda: random_models(rng, M, S, 2),
+        "sampled": lambda: sampled_models(rng, M, S, 2, 5),
+        "one transition": lambda: sampled_models(rng, M, S, 2, 1),
+        "ties": lambda: models_with_equal_actions(rng, M, S, 2),
+        "twins": lambda: models_with_twin_states(rng, M, S, 2),
+        "ring": lambda: ring(S),
+        "long ring": lambda: ring(300),
+        "sparse rewards": lambda: (random_models(rng, M, S, 2)[0], (rng.random((M, S, 2)) < 0.02).astype(float)),
+    }[kind]()
+
+
+LARGE_KINDS = ["dense", "sampled", "one transition", "ties", "twins", "ring", "long ring", "sparse rewards"]
+
+
+@pytest.mark.parametrize("kind", LARGE_KINDS)
+def test_large_models_satisfy_the_bellman_equation(kind: str):
+    """At an optimal policy no action gains anything. Together these are over 20,000 states at some gamma."""
+    P, R = large(kind, np.random.default_rng(30))
+    policy = PolicyIteration().plan(P, R, LONG_GRID)
+    for g, gamma in enumerate(LONG_GRID):
+        V = policy_value(P, R, policy[:, g], gamma)
+        gain = (R + gamma * np.einsum("isat,it->isa", P, V)).max(-1) - V
+        assert (gain <= 1.01e-12 / (1 - gamma)).all()
+
+
+@pytest.mark.parametrize("kind", LARGE_KINDS)
+def test_large_models_are_planned_and_evaluated_as_by_lapack_alone(kind: str, monkeypatch: pytest.MonkeyPatch):
+    P, R = large(kind, np.random.default_rng(31))
+    policy = PolicyIteration().plan(P, R, LONG_GRID)
+    loss = planning_loss(P, R, policy, 0.99)
+    monkeypatch.setattr(planners, "LARGE", 10**6)
+    monkeypatch.setattr(mdp, "LARGE", 10**6)
+    exact = PolicyIteration().plan(P, R, LONG_GRID)
+    for g, gamma in enumerate(LONG_GRID):
+        values = [policy_value(P, R, by[:, g], gamma) for by in (policy, exact)]
+        assert (1 - gamma) * np.abs(values[0] - values[1]).max() <= 1e-12
+    np.testing.assert_allclose(loss, planning_loss(P, R, policy, 0.99), rtol=0, atol=1e-10)
+    assert (loss >= 0).all()
+    assert (loss[:, -1] == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["dense", "one transition", "ties"])
+def test_a_large_model_is_planned_alike_alone_and_in_a_stack(kind: str):
+    P, R = large(kind, np.random.default_rng(32))
+    together = PolicyIteration().plan(P, R, LONG_GRID)
+    loss = planning_loss(P, R, together, 0.99)
+    for i in range(len(P)):
+        alone = PolicyIteration().plan(P[i : i + 1], R[i : i + 1], LONG_GRID)
+        assert np.array_equal(alone[0], together[i])
+        assert np.array_equal(planning_loss(P[i : i + 1], R[i : i + 1], alone, 0.99)[0], loss[i])

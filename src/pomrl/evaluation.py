@@ -25,9 +25,18 @@ def policy_value(
     `check_models`): gamma has to be below 1 and the rows of P have to be distributions.
     """
     P_pi = np.take_along_axis(P, policy[..., None, None], axis=-2)[..., 0, :]
-    R_pi = np.take_along_axis(R, policy[..., None], axis=-1)
+    R_pi = np.take_along_axis(R, policy[..., None], axis=-1)[..., 0]
+    return chain_value(P_pi, R_pi, gamma)
+
+
+def chain_value(
+    P_pi: Float[np.ndarray, "*#n S S"],
+    R_pi: Float[np.ndarray, "*#n S"],
+    gamma: Float[np.ndarray, "*#n"] | float,
+) -> Float[np.ndarray, "*n S"]:
+    """The value of a Markov chain with rewards, which a policy makes of an MDP."""
     discount = np.asarray(gamma, float)[..., None, None]
-    return np.linalg.solve(np.eye(P.shape[-1]) - discount * P_pi, R_pi)[..., 0]
+    return np.linalg.solve(np.eye(P_pi.shape[-1]) - discount * P_pi, R_pi[..., None])[..., 0]
 
 
 def tie_tolerance(R: Float[np.ndarray, "*n S A"], gamma: Float[np.ndarray, "*#n"]) -> Float[np.ndarray, "*n"]:

@@ -1,10 +1,11 @@
 """Random chain MDPs and the planning loss."""
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
-from pomrl.evaluation import check_gammas, check_models, policy_value, tie_tolerance
-from pomrl.planners import PolicyIteration
+from pomrl.evaluation import TIE_TOLERANCE, chain_value, check_gammas, check_models, policy_value, tie_tolerance
+from pomrl.planners import GRID, LARGE, PolicyIteration, few_sweeps
+from pomrl.relative_values import evaluate_policies
 
 __all__ = ["check_models", "optimal_value", "planning_loss", "policy_value", "random_chain_mdp"]
 
@@ -62,9 +63,32 @@ def _value_of_each(
     gamma: float,
 ) -> Float[np.ndarray, "M G S"]:
     """The values of G policies on each model. A policy that repeats the one before it is evaluated once."""
-    M, G, _ = policy.shape
-    new = np.ones((M, G), bool)
+    new = np.ones(policy.shape[:2], bool)
     new[:, 1:] = (policy[:, 1:] != policy[:, :-1]).any(-1)
-    model = np.nonzero(new)[0]
-    V = policy_value(P[model], R[model], policy[new], gamma)
+    if P.shape[1] >= LARGE:
+        V = np.concatenate([_values_of_large(*model, gamma) for model in zip(P, R, policy, new, strict=True)])
+    else:
+        rows = np.nonzero(new)[0][:, None], np.arange(P.shape[1]), policy[new]
+        V = chain_value(P[rows], R[rows], gamma)
     return V[np.cumsum(new) - 1].reshape(policy.shape)
+
+
+def _values_of_large(
+    P: Float[np.ndarray, "S A S"],
+    R: Float[np.ndarray, "S A"],
+    policy: Int[np.ndarray, "G S"],
+    new: Bool[np.ndarray, " G"],
+    gamma: float,
+) -> Float[np.ndarray, "k S"]:
+    """The values of the new policies of one large model: by products of matrices, which serve all policies at once.
+
+    Policies that these do not solve in few sweeps, or that are few, are evaluated one by one.
+    """
+    policies = policy[new]
+    V, unsolved = np.empty(policies.shape), np.arange(len(policies))
+    if len(policies) >= GRID:
+        sweeps = few_sweeps(*R.shape)
+        V, unsolved = evaluate_policies(P, R, policies, gamma, TIE_TOLERANCE / 8, sweeps)
+    for i in unsolved:
+        V[i] = policy_value(P, R, policies[i], gamma)
+    return V

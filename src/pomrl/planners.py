@@ -92,12 +92,17 @@ class PolicyIteration(Planner):
         return _walk(LapackStack(P, R), gammas, R.shape)
 
 
+def few_sweeps(S: int, A: int) -> int:
+    """How many products of matrices are tried: about as many as cost what LU factorisations for all gammas do."""
+    return 20 + S // (2 * A)
+
+
 def _products_first(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
-    """Policies for the grid of one large model. The limit is where LU factorisations of all gammas cost as much."""
+    """Policies for the grid of one large model; those that are not solved in few sweeps by policy iteration."""
     S, A = R.shape
-    policy, unsolved = solve_grid(P, R, gammas, tolerance=TIE_TOLERANCE / 8, max_sweeps=20 + S // (2 * A))
+    policy, unsolved = solve_grid(P, R, gammas, TIE_TOLERANCE / 8, few_sweeps(S, A))
     if len(unsolved):
         stack = LapackStack(P[None], R[None])
         policy[unsolved] = _walk(stack, gammas[None, unsolved], (1, S, A))[0]

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.evaluation import TIE_TOLERANCE, policy_value, tie_tolerance
+from pomrl.evaluation import TIE_TOLERANCE, tie_tolerance
 
 
 @runtime_checkable
@@ -34,23 +34,38 @@ class PolicyStack(Protocol):
 
 
 class LapackStack:
-    """Policies are evaluated by LAPACK's LU factorisation, in one call for the whole stack."""
+    """Policies are evaluated by LAPACK's LU factorisation, in one call for the whole stack.
+
+    P_pi and R_pi are kept from step to step, because most steps change few of their rows.
+    """
 
     def __init__(self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"]) -> None:
         self._P, self._R, self._policy = P, R, R.argmax(-1)
+        self._P_pi = np.take_along_axis(P, self._policy[..., None, None], -2)[..., 0, :]
+        self._R_pi = np.take_along_axis(R, self._policy[..., None], -1)
 
     def improve(self, gamma: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-        Q = action_value(self._P, self._R, policy_value(self._P, self._R, self._policy, gamma), gamma)
-        gain = Q.max(-1) - np.take_along_axis(Q, self._policy[..., None], -1)[..., 0]
-        better = gain > tie_tolerance(self._R, gamma)[:, None]
-        self._policy = np.where(better, Q.argmax(-1), self._policy)
+        V = self._value(gamma)
+        Q = action_value(self._P, self._R, V, gamma)
+        better = Q.max(-1) - V > tie_tolerance(self._R, gamma)[:, None]
+        i, state = np.nonzero(better)
+        action = Q[i, state].argmax(-1)
+        self._policy[i, state], self._R_pi[i, state, 0] = action, self._R[i, state, action]
+        self._P_pi[i, state] = self._P[i, state, action]
         return better.any(-1)
+
+    def _value(self, gamma: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n S"]:
+        n, S, _ = self._P_pi.shape
+        system = self._P_pi * -gamma[:, None, None]
+        system.reshape(n, S * S)[:, :: S + 1] += 1.0
+        return np.linalg.solve(system, self._R_pi)[..., 0]
 
     def policies(self, which: Bool[np.ndarray, " n"]) -> Int[np.ndarray, "k S"]:
         return self._policy[which]
 
     def keep(self, which: Bool[np.ndarray, " n"]) -> None:
-        self._P, self._R, self._policy = self._P[which], self._R[which], self._policy[which]
+        for name in ("_P", "_R", "_policy", "_P_pi", "_R_pi"):
+            setattr(self, name, getattr(self, name)[which])
 
 
 class EliminationStack:
