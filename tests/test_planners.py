@@ -341,8 +341,9 @@ def breakpoints(P: np.ndarray, R: np.ndarray, policy: np.ndarray) -> np.ndarray:
     """The gammas in (0, 1) at which some action becomes as good as that of the policy.
 
     The advantage of action a in state s is r + gamma (p - p_pi) V, with r = R(s,a) - R_pi(s) and
-    V = (I - gamma P_pi)^-1 R_pi. By the matrix determinant lemma it is proportional to det(I - gamma (P_pi - R_pi (p - p_pi) / r)), so that it
-    vanishes at the reciprocals of the eigenvalues of a rank-one update of P_pi.
+    V = (I - gamma P_pi)^-1 R_pi. By the matrix determinant lemma it is proportional to
+    det(I - gamma (P_pi - R_pi (p - p_pi) / r)), so that it vanishes at the reciprocals of the eigenvalues of a rank-one
+    update of P_pi.
     """
     S, A = R.shape
     P_pi, R_pi = P[np.arange(S), policy], R[np.arange(S), policy]
