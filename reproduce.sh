@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-SWEEPS=(task_similarity)
+SWEEPS=(task_similarity illustration gamma_schedules gamma_0 samples_and_tasks states_20 states_30)
 
 main() {
     case "${1:-all}" in

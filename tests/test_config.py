@@ -16,8 +16,7 @@ from pomrl.store import signature
 CONF = Path(__file__).parents[1] / "conf"
 OPTIONS = [
     f"{group.name}={option.stem}"
-    for group in sorted(CONF.iterdir())
-    if group.is_dir() and group.name != "experiment"
+    for group in sorted(CONF / group for group in config.GROUPS)
     for option in sorted(group.glob("*.yaml"))
 ]
 

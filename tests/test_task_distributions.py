@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import ceil, sqrt
 
 import numpy as np
@@ -67,7 +68,7 @@ def test_gaussian_tasks_far_from_the_border_have_the_moments_of_normalised_noise
     Nothing is clipped here. Terms beyond the first order are of the order of sigma^2 relative to these.
     """
     P_o = np.array([[[0.4, 0.0, 0.3, 0.3]], [[0.25, 0.25, 0.25, 0.25]], [[0.0, 0.5, 0.5, 0.0]], [[0.2, 0.3, 0.2, 0.3]]])
-    mean = MeanModel(P_o, np.zeros((4, 1)), np.ones((4, 1), bool), sigma)
+    mean = MeanModel(P_o, np.zeros((4, 1)), np.ones((4, 1), bool), sigma, np.inf)
     distribution = Gaussian(zeros=0)
     draws = draws_of(distribution, mean)
     k = (P_o > 0).sum(-1, keepdims=True)
@@ -127,8 +128,7 @@ def test_smallest_concentrations_give_valid_rows_with_the_right_mean(below: floa
     """Gamma variates of so small a shape underflow, all of a row at once; the rows have to be one-hot instead."""
     distribution = Dirichlet(zeros=1)
     mean = distribution.draw_mean(seed=5, run=0, S=4, A=2, sigma=0.0)
-    sigma = distribution.largest_sigma(mean) * (1 - below)
-    mean = MeanModel(mean.P_o, mean.R, mean.varying, sigma)
+    mean = replace(mean, sigma=mean.largest_sigma * (1 - below))
     assert 0 < distribution.concentration(mean) < 3 * below
     draws = draws_of(distribution, mean, 5_000)
     assert_models(draws)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 from hydra import compose, initialize_config_dir
-from omegaconf import DictConfig
+from omegaconf import OmegaConf
 
 from hydra_plugins.whole_sweep import product
 from pomrl import config, store
@@ -71,8 +71,7 @@ def _setting(name: str, overrides: list[str]) -> Setting:
     composed = compose("config", [f"experiment={name}", *overrides], return_hydra_config=True)
     experiment = config.parse(composed, composed.hydra.runtime.choices)
     keys = [override.partition("=")[0] for override in overrides]
-    return Setting({key: _value(composed, experiment, key) for key in keys}, experiment)
-
-
-def _value(composed: DictConfig, experiment: Experiment, key: str) -> Any:
-    return experiment.options[key] if key in experiment.options else composed[key]
+    choices = composed.hydra.runtime.choices
+    return Setting(
+        {key: choices[key] if key in choices else OmegaConf.select(composed, key) for key in keys}, experiment
+    )

@@ -25,6 +25,8 @@ class MeanModel:
     """The pairs (s, a) in which tasks differ."""
     sigma: float
     """The largest standard deviation of any entry of a task model."""
+    largest_sigma: float
+    """The standard deviation that sigma has to stay below on this mean."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -62,14 +64,14 @@ class TaskDistribution(ABC):
         if self.varying < 1:
             pairs = ceil(round(self.varying * S * A, 9))  # 0.2 * 30 is above 6 in binary
             varying = (rng.permutation(S * A) < pairs).reshape(S, A)
-        mean = MeanModel(P_o, R, varying, sqrt(sigma) if self.measure == "variance" else float(sigma))
+        deviation = sqrt(sigma) if self.measure == "variance" else float(sigma)
+        mean = MeanModel(P_o, R, varying, deviation, self._largest_sigma(P_o[varying]))
         self._refuse_too_large(sigma, mean, run)
         return mean
 
     def _refuse_too_large(self, sigma: float, mean: MeanModel, run: int) -> None:
-        largest = self.largest_sigma(mean)
-        if mean.sigma >= largest and mean.sigma > 0:
-            limit = largest**2 if self.measure == "variance" else largest
+        if mean.sigma >= mean.largest_sigma and mean.sigma > 0:
+            limit = mean.largest_sigma**2 if self.measure == "variance" else mean.largest_sigma
             raise ValueError(
                 f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
                 f"{self.measure}; it has to be below {limit:.6g}"
@@ -82,8 +84,8 @@ class TaskDistribution(ABC):
         return np.where(mean.varying[..., None], self._draw(rng, mean), mean.P_o)
 
     @abstractmethod
-    def largest_sigma(self, mean: MeanModel) -> float:
-        """The standard deviation that sigma has to stay below on this mean model."""
+    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        """The standard deviation that sigma has to stay below, given the mean of the pairs that vary."""
 
     @abstractmethod
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
@@ -103,11 +105,11 @@ class Dirichlet(TaskDistribution):
 
     def concentration(self, mean: MeanModel) -> float:
         """c = max p (1 - p) / sigma^2 - 1, over the entries that vary; infinite for sigma = 0."""
-        return self.largest_sigma(mean) ** 2 / mean.sigma**2 - 1.0 if mean.sigma > 0 else np.inf
+        return mean.largest_sigma**2 / mean.sigma**2 - 1.0 if mean.sigma > 0 else np.inf
 
-    def largest_sigma(self, mean: MeanModel) -> float:
+    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         """Where c reaches 0: every row one-hot."""
-        return sqrt((mean.P_o * (1.0 - mean.P_o))[mean.varying].max())
+        return sqrt((P_o * (1.0 - P_o)).max())
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         P_o = mean.P_o * mean.varying[..., None]
@@ -130,7 +132,7 @@ class Gaussian(TaskDistribution):
     sigma is nominal: clipping and normalising change the moments.
     """
 
-    def largest_sigma(self, mean: MeanModel) -> float:
+    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         return np.inf
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
