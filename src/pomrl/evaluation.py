@@ -7,6 +7,8 @@ equations. Everything here takes stacks: leading axes broadcast.
 import numpy as np
 from jaxtyping import Float, Int
 
+from pomrl.elimination import SMALL, STACK, eliminate
+
 TIE_TOLERANCE = 1e-12
 """Values closer than this, scaled by max(1, |R|) / (1 - gamma), are tied."""
 
@@ -34,9 +36,34 @@ def chain_value(
     R_pi: Float[np.ndarray, "*#n S"],
     gamma: Float[np.ndarray, "*#n"] | float,
 ) -> Float[np.ndarray, "*n S"]:
-    """The value of a Markov chain with rewards, which a policy makes of an MDP."""
-    discount = np.asarray(gamma, float)[..., None, None]
-    return np.linalg.solve(np.eye(P_pi.shape[-1]) - discount * P_pi, R_pi[..., None])[..., 0]
+    """The value of a Markov chain with rewards, which a policy makes of an MDP.
+
+    By elimination for small chains, by LAPACK for others.
+    """
+    S = P_pi.shape[-1]
+    if S > SMALL:
+        discount = np.asarray(gamma, float)[..., None, None]
+        return np.linalg.solve(np.eye(S) - discount * P_pi, R_pi[..., None])[..., 0]
+    shape = np.broadcast_shapes(P_pi.shape[:-2], R_pi.shape[:-1], np.shape(gamma))
+    P_stack = np.broadcast_to(P_pi, (*shape, S, S)).reshape(-1, S, S)
+    R_stack = np.broadcast_to(R_pi, (*shape, S)).reshape(-1, S)
+    discount = np.broadcast_to(np.asarray(gamma, float), shape).reshape(-1)
+    V = np.empty(R_stack.shape)
+    for start in range(0, len(V), STACK):
+        part = slice(start, start + STACK)
+        V[part] = _eliminated(P_stack[part], R_stack[part], discount[part])
+    return V.reshape(*shape, S)
+
+
+def _eliminated(
+    P_pi: Float[np.ndarray, "n S S"], R_pi: Float[np.ndarray, "n S"], gamma: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "n S"]:
+    n, S = R_pi.shape
+    system = np.empty((S, S + 1, n))
+    np.multiply(P_pi.transpose(1, 2, 0), -gamma, out=system[:, :S])
+    system[range(S), range(S)] += 1.0
+    system[:, S] = R_pi.T
+    return eliminate(system, np.empty((S, S, n))).T
 
 
 def tie_tolerance(R: Float[np.ndarray, "*n S A"], gamma: Float[np.ndarray, "*#n"]) -> Float[np.ndarray, "*n"]:

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pomrl.elimination import eliminate
 from pomrl.evaluation import TIE_TOLERANCE, tie_tolerance
 
 
@@ -143,23 +144,6 @@ class EliminationStack:
             gain += R
             gain -= V
         return self._gains
-
-
-def eliminate(system: Float[np.ndarray, "S S+1 n"], room: Float[np.ndarray, "S S n"]) -> Float[np.ndarray, "S n"]:
-    """Solve n systems of S equations, whose right-hand sides are the last column; the solutions are a view of it.
-
-    Gaussian elimination without pivots, for diagonally dominant systems. `system` is overwritten, `room` is for use.
-    """
-    S = len(system)
-    for k in range(S - 1):
-        factor = np.divide(system[k + 1 :, k], system[k, k], out=system[k + 1 :, k])
-        rest = system[k + 1 :, k + 1 :]
-        rest -= np.multiply(factor[:, None], system[k, k + 1 :], out=room[: S - 1 - k, : S - k])
-    V = system[:, S]
-    for k in reversed(range(S)):
-        V[k] /= system[k, k]
-        V[:k] -= np.multiply(system[:k, k], V[k], out=room[0, :k])
-    return V
 
 
 def action_value(

@@ -17,6 +17,7 @@ SCIENTIFIC = (
     "algorithm",
     "bounds",
     "components",
+    "elimination",
     "estimators",
     "evaluation",
     "experiment",
