@@ -109,5 +109,7 @@ def _plot(costs: pd.DataFrame) -> Figure:
         part = costs[costs["varied"] == axis]
         ax.loglog(part[column[axis]], part["cost [us]"], marker="o")
         ax.set_xlabel(axis)
+        ax.set_xticks(part[column[axis]], part[column[axis]], fontsize=6, rotation=45)
+        ax.minorticks_off()
     axes[0].set_ylabel("µs per plan")
     return figure

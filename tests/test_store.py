@@ -166,6 +166,18 @@ def test_the_code_digest_is_blind_to_comments_and_docstrings_but_not_to_code() -
     assert normalise(one) != normalise(one.replace("1", "2"))
 
 
+def test_the_manifest_says_when_a_computation_has_come_to_its_end() -> None:
+    run = stored(range(10))
+    assert not run.is_closed()
+    store.close_run(run, "complete", 1.0)
+    assert run.is_closed()
+    (run.folder / "config.yaml").unlink()
+    assert not run.is_closed()
+    assert run.settings() == {}
+    assert store.open_run(experiment(), force=False).settings()["S"] == 4
+    assert run.complete() == 10
+
+
 # Faults with real processes and real signals. Whatever moment is hit, the result has to be the same.
 
 ROOT = Path(__file__).parents[1]
@@ -290,6 +302,22 @@ def test_a_full_disk_is_one_line_and_what_was_complete_stays(tmp_path: Path, unb
     assert blocks(tmp_path / "outputs") == before
     assert run(tmp_path / "outputs", *SETTINGS, "runs=600")[0] == 0
     assert blocks(tmp_path / "outputs") == unbroken
+
+
+def test_what_was_stored_but_not_closed_is_closed_without_computing(tmp_path: Path) -> None:
+    """As after a process that was killed behind its last block, or a configuration that was removed."""
+    _, out, _ = run(tmp_path / "outputs", *SETTINGS, "runs=60")
+    folder = Path(out.strip())
+    before = blocks(tmp_path / "outputs")
+    content = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(content | {"status": "incomplete"}))
+    (folder / "config.yaml").unlink()
+    status, _, err = run(tmp_path / "outputs", *SETTINGS, "runs=60")
+    assert status == 0
+    assert "/60 runs" not in err
+    assert json.loads((folder / "manifest.json").read_text())["status"] == "complete"
+    assert (folder / "config.yaml").exists()
+    assert blocks(tmp_path / "outputs") == before
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

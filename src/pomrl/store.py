@@ -83,8 +83,14 @@ class Run:
             return {}
         return content if isinstance(content, dict) and content.get("schema") == SCHEMA_VERSION else {}
 
+    def is_closed(self) -> bool:
+        """Whether its computation came to its end, and all beside the blocks is in place."""
+        return self.manifest().get("status") == "complete" and (self.folder / "config.yaml").exists()
+
     def settings(self) -> dict[str, Any]:
-        """The resolved configuration, as data."""
+        """The resolved configuration, as data; empty where its file is missing."""
+        if not (self.folder / "config.yaml").exists():
+            return {}
         return dict(OmegaConf.to_container(OmegaConf.load(self.folder / "config.yaml")))  # type: ignore[arg-type]
 
     def flat_settings(self) -> dict[str, Any]:
@@ -190,8 +196,8 @@ def open_run(experiment: Experiment, force: bool) -> Run:
                 f"{run.folder}: its runs were computed with NumPy {began_with}, this is {np.__version__}; "
                 "force=true computes them again"
             )
+        _write(run.folder / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(settings(experiment))).encode())
         if not manifest:
-            _write(run.folder / "config.yaml", OmegaConf.to_yaml(OmegaConf.create(settings(experiment))).encode())
             manifest = {
                 "schema": SCHEMA_VERSION,
                 "signature": run.signature,
@@ -280,7 +286,7 @@ def find(**wanted: Any) -> list[Run]:
 
 def everything() -> list[Run]:
     """All folders of runs, whether they can be used or not."""
-    return [Run(path.parent) for path in sorted(root().glob("*/config.yaml"))]
+    return [Run(path) for path in sorted(root().glob("*")) if path.is_dir()]
 
 
 def remove(run: Run) -> None:

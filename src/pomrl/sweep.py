@@ -67,7 +67,7 @@ def compute(found: Sequence[Job], advance: Callable[[int, str], None]) -> dict[s
 
     A method that fails does not end the others: its traceback is in its run.log and its manifest says so.
     """
-    pending = {job.run.signature: job for job in found if job.parts}
+    pending = {job.run.signature: job for job in found if job.parts or not job.run.is_closed()}
     start = time.monotonic()
     for job in pending.values():
         store.open_run(job.experiment, job.experiment.asked.force)
