@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import pandas as pd
 
@@ -35,14 +36,21 @@ def main() -> None:
             _exit(f"{name}: there is no such figure; there are {', '.join(FIGURES)}")
     try:
         folder = store.root().parent / ("readme" if arguments.readme else "figures")
-        for sweep, line in draw(wanted, folder, save_small if arguments.readme else save).items():
+        drawn, lacking = draw(wanted, folder, save_small if arguments.readme else save)
+        for sweep, line in lacking.items():
             print(f"{line}; to compute them: python -m src.run experiment={sweep}", file=sys.stderr)
     except (store.StoreError, OSError) as error:
         _exit(" ".join(str(error).split()))
+    if not drawn:
+        _exit("nothing is stored to draw from; ./reproduce.sh computes all of it")
 
 
-def draw(names: Sequence[str], folder: Path, write: Writer) -> dict[str, str]:
-    """Draw the figures; a line for each sweep that lacks runs. A sweep is read once for all figures that it serves."""
+def draw(names: Sequence[str], folder: Path, write: Writer) -> tuple[list[Path], dict[str, str]]:
+    """Draw the figures: the files, and a line for each sweep that lacks runs.
+
+    A sweep is read once for all figures that it serves.
+    """
+    drawn: list[Path] = []
     lacking: dict[str, str] = {}
     for sweep in dict.fromkeys(FIGURES[name].EXPERIMENT for name in names):
         settings = published.sweep(CONF, sweep)
@@ -51,9 +59,8 @@ def draw(names: Sequence[str], folder: Path, write: Writer) -> dict[str, str]:
         if missing:
             lacking[sweep] = missing
         for name in served:
-            for path in _drawn(name, tables, folder, write):
-                print(path)
-    return lacking
+            drawn += _drawn(name, tables, folder, write)
+    return drawn, lacking
 
 
 def _drawn(name: str, tables: pd.DataFrame, folder: Path, write: Writer) -> list[Path]:
@@ -63,10 +70,12 @@ def _drawn(name: str, tables: pd.DataFrame, folder: Path, write: Writer) -> list
     except ValueError as error:
         print(f"{name} is not drawn: {error}", file=sys.stderr)
         return []
-    return write(drawing, folder, name)
+    paths = write(drawing, folder, name)
+    print("\n".join(map(str, paths)))
+    return paths
 
 
-def _exit(line: str) -> None:
+def _exit(line: str) -> NoReturn:
     print(line, file=sys.stderr)
     raise SystemExit(1)
 

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -136,7 +136,7 @@ def _unknown(key: str) -> str:
     return f"unknown key; the keys are {', '.join(config.KEYS)}, and those of the groups {', '.join(config.GROUPS)}"
 
 
-def _exit(status: int, line: str) -> None:
+def _exit(status: int, line: str) -> NoReturn:
     print(line, file=sys.stderr)
     raise SystemExit(status)
 

@@ -14,6 +14,7 @@ from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from src import figures as figures_command
 
 from pomrl.figures import FIGURES
 from pomrl.figures.drawing import COLUMNS, Drawing
@@ -299,3 +300,27 @@ class TestFiles:
         drawing = drawings["planning_omrl"]
         path = save(drawing, Path(tmp_path), "figure")[2]
         pd.testing.assert_frame_equal(pd.read_csv(path), drawing.data, check_dtype=False, rtol=1e-14)
+
+
+def test_the_command_with_nothing_stored_says_what_to_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["figures"])
+    with pytest.raises(SystemExit) as end:
+        figures_command.main()
+    said = capsys.readouterr().err
+    assert end.value.code == 1
+    assert "python -m src.run experiment=task_similarity" in said
+    assert "./reproduce.sh" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_refuses_a_name_that_does_not_exist(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["figures", "no_such_figure"])
+    with pytest.raises(SystemExit) as end:
+        figures_command.main()
+    assert end.value.code == 1
+    assert "no_such_figure: there is no such figure; there are pomrl_vs_adapomrl" in capsys.readouterr().err
