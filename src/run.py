@@ -68,7 +68,7 @@ def compute(experiments: Sequence[config.Experiment]) -> bool:
     complete = [job for job in jobs if not job.parts]
     if complete:
         people.print(f"{len(complete)} of {len(jobs)} stored already, not computed again (force=true would)")
-    lacking = {job.run.signature: job.runs_missing for job in jobs}
+    lacking = {job.run.signature: job.runs_missing for job in sorted(jobs, key=lambda job: job.runs_missing)}
     with progress(sum(lacking.values()), "runs") as advance:
         failures = sweep.compute(jobs, advance)
     people.print(summary.results(jobs))
@@ -104,6 +104,8 @@ def explained(error: Exception) -> tuple[int, str]:
             return 1, _no_such_option(error)
         case ConfigCompositionException():
             return 1, _composition(error)
+        case MemoryError():
+            return 1, "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
         case config.ConfigError() | store.StoreError() | HydraException() | OmegaConfBaseException() | OSError():
             return 1, " ".join(str(error).split())
         case _:

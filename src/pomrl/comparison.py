@@ -9,7 +9,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.config import METHOD as METHOD_GROUPS
-from pomrl.statistics import Interval, bootstrap_weights, difference
+from pomrl.statistics import Interval, bootstrap_weights, difference, minimising
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def result_differences(a: Side, b: Side) -> dict[str, Interval]:
 def _gamma_difference(a: Results, b: Results, paired: bool) -> Interval:
     resampled = [_best_gammas(side, seed) for side, seed in ((a, 0), (b, 0 if paired else 1))]
     lower, upper = np.quantile(resampled[1] - resampled[0], [0.025, 0.975])
-    estimate = [side.gammas[side.loss.mean(0).argmin(-1)].mean() for side in (a, b)]
+    estimate = [minimising(side.gammas, side.loss.mean(0)).mean() for side in (a, b)]
     return Interval(float(estimate[1] - estimate[0]), float(lower), float(upper))
 
 
@@ -86,4 +86,4 @@ def _best_gammas(side: Results, seed: int, resamples: int = 1000) -> Float[np.nd
     """gamma*, on average over tasks, in each resample of the runs."""
     n, T, G = side.loss.shape
     means = (bootstrap_weights(n, resamples, seed) @ side.loss.reshape(n, T * G)).reshape(resamples, T, G)
-    return side.gammas[means.argmin(-1)].mean(-1)
+    return minimising(side.gammas, means.reshape(resamples * T, G)).reshape(resamples, T).mean(-1)

@@ -15,11 +15,24 @@ from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
+from pomrl.estimators import Estimator
 from pomrl.execution import Execution
 from pomrl.experiment import Method, Problem
+from pomrl.gamma_schedules import GammaSchedule
+from pomrl.planners import Planner
+from pomrl.task_distributions import TaskDistribution
 
 GROUPS = ("task_distribution", "estimator", "gamma_schedule", "planner", "execution")
 """The groups of which a configuration has one option each."""
+
+KINDS = {
+    "task_distribution": TaskDistribution,
+    "estimator": Estimator,
+    "gamma_schedule": GammaSchedule,
+    "planner": Planner,
+    "execution": Execution,
+}
+"""What the class of an option has to be."""
 
 METHOD = ("estimator", "gamma_schedule", "planner")
 """Those of them that make no difference to what is drawn."""
@@ -141,6 +154,11 @@ def _component(group: str, values: Any) -> Any:
         cls = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(f"{group}._target_={values['_target_']}: there is no such class ({error})") from error
+    if not (isinstance(cls, type) and issubclass(cls, KINDS[group])):
+        kind = KINDS[group]
+        raise ConfigError(
+            f"{group}._target_={values['_target_']}: it has to be a {kind.__module__}.{kind.__qualname__}"
+        )
     return _checked(cls, arguments, group + ".")
 
 

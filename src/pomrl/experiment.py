@@ -45,7 +45,7 @@ class Problem:
 
     S: Annotated[int, Field(ge=2, description="number of states")]
     A: Annotated[int, Field(ge=1, description="number of actions")]
-    m: Annotated[int, Field(ge=1, description="transitions sampled for each (s,a) in each task")]
+    m: Annotated[int, Field(ge=1, le=10**9, description="transitions sampled for each (s,a) in each task")]
     T: Annotated[int, Field(ge=1, le=32767, description="number of tasks")]
     sigma: Annotated[float, Field(ge=0, description="similarity of tasks; task_distribution.measure says of what kind")]
     gamma_eval: Annotated[float, Field(ge=0, lt=1, description="discount factor at which policies are judged")]

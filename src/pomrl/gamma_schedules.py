@@ -153,9 +153,6 @@ class UpperBound(GammaSchedule):
         gamma = self.gamma_0 + upper_bound_gamma(regret_constant(t, m, sigma), self.variant)
         return np.clip(gamma, 0.0, gamma_eval)[:, None]
 
-    def check(self, gamma_eval: float) -> None:
-        _refuse_beyond(self.gamma_0, gamma_eval, "gamma_0")
-
 
 def _refuse_beyond(gamma: float, gamma_eval: float, key: str) -> None:
     if gamma > gamma_eval:

@@ -43,7 +43,7 @@ def best_gamma(frame: pd.DataFrame, by: Sequence[str], value: str = "planning_lo
     Returns a row per group, sorted, with the columns `by` and gamma. ValueError where a run lacks a gamma of its group.
     """
     return _per_group(
-        frame, by, value, "gamma", lambda gammas, losses: _minimising(gammas, losses.mean(0, keepdims=True)).item()
+        frame, by, value, "gamma", lambda gammas, losses: minimising(gammas, losses.mean(0, keepdims=True)).item()
     )
 
 
@@ -61,7 +61,7 @@ def best_gamma_deviation(
         if n == 1:
             return np.nan
         means = bootstrap_weights(n, resamples, seed) @ losses
-        return float(_minimising(gammas, means).std(ddof=1))
+        return float(minimising(gammas, means).std(ddof=1))
 
     return _per_group(frame, by, value, "deviation", deviation)
 
@@ -72,7 +72,7 @@ def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B
     return counts / n
 
 
-def _minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "B G"]) -> Float[np.ndarray, " B"]:
+def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "B G"]) -> Float[np.ndarray, " B"]:
     """The largest of the gammas, which ascend, whose mean is the smallest."""
     smallest = mean.min(-1, keepdims=True)
     tied = mean <= smallest + TIE_TOLERANCE * np.maximum(1.0, smallest)

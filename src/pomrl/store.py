@@ -118,14 +118,15 @@ class Run:
         if not self.manifest() and (self.folder / "config.yaml").exists():
             faults.append(f"{self.folder / 'manifest.json'}: no manifest of this version; its runs are computed again")
         for block in self.blocks():
-            fault = self._fault(block)
+            fault = self.fault(block)
             if fault:
                 faults.append(f"{self.folder / block.name}: {fault}; it is computed again")
             else:
                 sound.append(block)
         return sound, faults
 
-    def _fault(self, block: StoredBlock) -> str:
+    def fault(self, block: StoredBlock) -> str:
+        """What is wrong with a block's file; empty where it is what was written."""
         try:
             content = (self.folder / block.name).read_bytes()
         except FileNotFoundError:
@@ -181,17 +182,19 @@ def aligned(runs: range) -> list[range]:
 
 
 def open_run(experiment: Experiment, force: bool) -> Run:
-    """Make the experiment's folder ready for writing; with `force`, empty it.
+    """Make the experiment's folder ready for writing.
 
-    StoreError where it was begun under another version of NumPy, whose numbers may differ.
+    StoreError where it was begun under another version of NumPy, whose numbers may differ; with `force` it is emptied.
     """
     run = run_of(experiment)
     run.folder.mkdir(parents=True, exist_ok=True)
     with _locked(run.folder):
-        manifest = {} if force else run.manifest()
-        _sweep_away(run.folder, manifest.get("blocks", {}))
+        manifest = run.manifest()
         began_with = manifest.get("numpy", np.__version__)
-        if began_with != np.__version__:
+        if began_with != np.__version__ and force:
+            manifest = {}
+        _sweep_away(run.folder, manifest.get("blocks", {}))
+        if began_with != np.__version__ and not force:
             raise StoreError(
                 f"{run.folder}: its runs were computed with NumPy {began_with}, this is {np.__version__}; "
                 "force=true computes them again"
@@ -202,13 +205,22 @@ def open_run(experiment: Experiment, force: bool) -> Run:
                 "schema": SCHEMA_VERSION,
                 "signature": run.signature,
                 "numpy": np.__version__,
-                "options": dict(experiment.options),
+                "options": _options_computed(experiment),
                 "derived": derived(experiment.problem, experiment.method),
                 "blocks": {},
             }
         manifest |= {"status": "incomplete", "provenance": provenance()}
         _write_manifest(run.folder, manifest)
     return run
+
+
+def _options_computed(experiment: Experiment) -> dict[str, str]:
+    """The names of the options; a hindsight schedule goes by that of the grid that is stored for it."""
+    options = dict(experiment.options)
+    schedule = experiment.method.gamma_schedule
+    if schedule.computed() is not schedule:
+        options["gamma_schedule"] = "grid"
+    return options
 
 
 def _sweep_away(folder: Path, listed: Mapping[str, Any]) -> None:
@@ -218,14 +230,14 @@ def _sweep_away(folder: Path, listed: Mapping[str, Any]) -> None:
             path.unlink(missing_ok=True)
 
 
-def add(run: Run, runs: range, table: pd.DataFrame) -> None:
-    """Store a part of a block, joined with the part that is stored already; never fewer runs than there are."""
+def add(run: Run, runs: range, table: pd.DataFrame, replace: bool = False) -> None:
+    """Store a part of a block, joined with the part that is stored already, or in its place; never fewer runs."""
     with _locked(run.folder):
         start = runs.start // BLOCK * BLOCK
-        sound, _ = run.sound_blocks()
-        stored = next((block for block in sound if block.runs.start == start), None)
+        listed = next((block for block in run.blocks() if block.runs.start == start), None)
+        stored = listed if listed and not run.fault(listed) and not replace else None
         stop = stored.runs.stop if stored else start
-        if runs.stop <= stop:
+        if runs.stop <= stop or (replace and listed and runs.stop < listed.runs.stop):
             return
         if runs.start > stop:
             raise StoreError(f"{run.folder}: runs {stop} to {runs.start - 1} have to be stored before {runs.start}")
@@ -234,12 +246,12 @@ def add(run: Run, runs: range, table: pd.DataFrame) -> None:
         name = f"runs-{start:06d}-{runs.stop - 1:06d}.parquet"
         _write(run.folder / name, content)
         manifest = run.manifest()
-        if stored:
-            manifest["blocks"].pop(stored.name)
+        if listed:
+            manifest["blocks"].pop(listed.name)
         manifest["blocks"][name] = {"runs": [start, runs.stop], "sha256": _sha256(content)}
         _write_manifest(run.folder, manifest)
-        if stored and stored.name != name:
-            (run.folder / stored.name).unlink(missing_ok=True)
+        if listed and listed.name != name:
+            (run.folder / listed.name).unlink(missing_ok=True)
 
 
 def close_run(run: Run, status: str, wall_seconds: float) -> None:

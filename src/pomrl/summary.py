@@ -8,6 +8,7 @@ from rich.table import Table
 
 from pomrl.config import flat, settings
 from pomrl.execution import Block, Failure
+from pomrl.statistics import minimising
 from pomrl.store import StoreError
 from pomrl.sweep import Job, blocks
 
@@ -67,8 +68,8 @@ def _losses(job: Job) -> list[str]:
     first_and_last = [f"{loss[0, -1]:.3f}", f"{loss[-1, -1]:.3f}"]
     if loss.shape[1] == 1:  # a schedule chose the discount factor: there is none to compare it with
         return [*first_and_last, "", ""]
-    best = loss[-1].argmin()
-    return [*first_and_last, f"{loss[-1, best]:.3f}", f"{table['gamma'].to_numpy()[best]:g}"]
+    gamma_star = minimising(table["gamma"].to_numpy()[: loss.shape[1]], loss[-1:])[0]
+    return [*first_and_last, f"{loss[-1].min():.3f}", f"{gamma_star:g}"]
 
 
 def _varying(jobs: Sequence[Job]) -> list[str]:

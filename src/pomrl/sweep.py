@@ -67,7 +67,10 @@ def compute(found: Sequence[Job], advance: Callable[[int, str], None]) -> dict[s
 
     A method that fails does not end the others: its traceback is in its run.log and its manifest says so.
     """
-    pending = {job.run.signature: job for job in found if job.parts or not job.run.is_closed()}
+    largest = sorted(
+        found, key=lambda job: job.experiment.asked.runs
+    )  # of jobs that ask for the same, the one for more
+    pending = {job.run.signature: job for job in largest if job.parts or not job.run.is_closed()}
     start = time.monotonic()
     for job in pending.values():
         store.open_run(job.experiment, job.experiment.asked.force)
@@ -82,7 +85,7 @@ def compute(found: Sequence[Job], advance: Callable[[int, str], None]) -> dict[s
                 failures[key] = result
                 store.log(run, result.traceback)
             else:
-                store.add(run, block.runs, result)
+                store.add(run, block.runs, result, replace=pending[key].experiment.asked.force)
                 store.log(run, f"stored runs {block.runs.start} to {block.runs.stop - 1}")
         advance(
             len(block.runs) * len(block.keys), f"runs {block.runs.start}-{block.runs.stop - 1} of {len(block.keys)}"

@@ -71,6 +71,11 @@ class TaskDistribution(ABC):
 
     def _refuse_too_large(self, sigma: float, mean: MeanModel, run: int) -> None:
         if mean.sigma >= mean.largest_sigma and mean.sigma > 0:
+            if mean.largest_sigma == 0:
+                raise ValueError(
+                    f"sigma={sigma}: the rows of the mean model of run {run} have one state each, so that sigma has to "
+                    f"be 0; fewer states of probability 0 leave room (task_distribution.zeros={self.zeros})"
+                )
             limit = mean.largest_sigma**2 if self.measure == "variance" else mean.largest_sigma
             raise ValueError(
                 f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
