@@ -203,7 +203,6 @@ def test_oracle_of_identical_tasks_loses_nothing():
         (problem(m=1), method(mixing="mse_optimal", similarity="welford"), "m=1"),
         (problem(gamma_eval=0.9), method(GRID), r"gamma_schedule\.gammas=0\.99"),
         (problem(gamma_eval=0.9), method(Fixed(gamma=0.95)), r"gamma_schedule\.gamma=0\.95"),
-        (problem(gamma_eval=0.2), method(UpperBound(gamma_0=0.25)), r"gamma_schedule\.gamma_0=0\.25"),
         (problem(), method(UpperBound(), mixing=0.0), "UpperBound needs an estimator with a similarity"),
         (problem(sigma=0.3), method(), "sigma=0.3: .* run 5 has this variance"),
         (problem(tasks=Dirichlet(zeros=5)), method(), "zeros=5"),

@@ -73,7 +73,6 @@ def test_grids_that_are_none_are_refused(gammas: list[float]):
         (Grid(gammas=[0.1, 0.96]), "gammas"),
         (Hindsight(gammas=[0.1, 0.96], scope="all_tasks"), "gammas"),
         (Fixed(gamma=0.96), "gamma"),
-        (UpperBound(gamma_0=0.96), "gamma_0"),
     ],
 )
 def test_gammas_beyond_gamma_eval_are_refused(schedule: GammaSchedule, key: str):
@@ -203,3 +202,10 @@ def test_upper_bound_schedule_is_cut_at_gamma_eval():
 def test_only_the_upper_bound_needs_a_similarity():
     assert UpperBound.needs_similarity
     assert not any(schedule.needs_similarity for schedule in (Grid, Hindsight, Fixed, Dong))
+
+
+def test_an_offset_beyond_gamma_eval_is_cut_to_it():
+    schedule = UpperBound(gamma_0=0.25)
+    schedule.check(0.2)
+    gamma = schedule.select(5, np.zeros(1), np.full(1, 0.1), 1, 10, 2, 0.2)
+    assert gamma[0, 0] == 0.2

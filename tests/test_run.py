@@ -205,3 +205,19 @@ def test_a_published_sweep_runs_and_narrows(command: Command) -> None:
     _, narrowed, _ = command("experiment=task_similarity", *SMALL, "sigma=0.01", "estimator=pomrl")
     assert len(narrowed) == 1
     assert narrowed[0] in lines
+
+
+@pytest.mark.parametrize("axis", ["runs=60,50", "runs=50,60"])
+def test_a_sweep_over_runs_computes_the_most_that_is_asked_for(command: Command, axis: str) -> None:
+    status, lines, said = command("-m", "T=1", axis)
+    assert (status, len(set(lines))) == (0, 1)
+    assert "60/60 runs" in said
+    assert list(stored_bytes(lines[0])) == ["runs-000000-000049.parquet", "runs-000050-000059.parquet"]
+
+
+def test_a_class_of_another_kind_is_refused_without_calling_it(command: Command, tmp_path: Path) -> None:
+    for target in ("os.getcwd", "pomrl.planners.PolicyIteration", "pomrl.config.parse"):
+        status, _, said = command(f"estimator._target_={target}")
+        assert status == 1
+        assert said == f"estimator._target_={target}: it has to be a pomrl.estimators.Estimator\n"
+    assert not list(tmp_path.iterdir())

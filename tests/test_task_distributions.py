@@ -117,7 +117,7 @@ def test_sigma_from_the_limit_on_is_refused_with_the_run_and_the_limit(measure, 
 
 def test_deterministic_mean_model_allows_no_sigma_but_zero():
     distribution = Dirichlet(zeros=3)
-    with pytest.raises(ValueError, match=r"sigma=0\.01: .* below 0$"):
+    with pytest.raises(ValueError, match=r"sigma=0\.01: .* has to be 0"):
         distribution.draw_mean(seed=0, run=0, S=4, A=2, sigma=0.01)
     mean = distribution.draw_mean(seed=0, run=0, S=4, A=2, sigma=0.0)
     assert np.array_equal(distribution.draw_task(np.random.default_rng(0), mean), mean.P_o)
