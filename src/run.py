@@ -37,7 +37,7 @@ def compose() -> list[tuple[DictConfig, Mapping[str, str]]]:
         if isinstance(configs, DictConfig):
             composed.append((configs, HydraConfig.get().runtime.choices))
         else:
-            composed.extend((each, each.hydra.runtime.choices) for each in configs)
+            composed.extend(configs)
 
     try:
         collect()

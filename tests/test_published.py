@@ -40,3 +40,10 @@ def test_tables_of_what_is_not_stored_are_empty_and_say_so(monkeypatch: pytest.M
     assert table.empty
     assert list(table.columns[:2]) == ["gamma_schedule.gamma_0", "run"]
     assert "6 of 6 settings have fewer than 600 runs" in lacking
+
+
+@pytest.mark.parametrize("name", ["samples_and_tasks", "illustration"])
+def test_a_job_of_a_sweep_is_what_hydra_composes_alone(name: str) -> None:
+    for setting in published.sweep(CONF, name):
+        alone = published.experiment(CONF, [f"experiment={name}", *(f"{k}={v}" for k, v in setting.varied.items())])
+        assert setting.experiment == alone

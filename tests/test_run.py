@@ -124,6 +124,12 @@ def test_every_key_and_every_option_can_be_swept(command: Command, axis: str) ->
     assert len(lines) == axis.count(",") + 1
 
 
+def test_every_option_of_a_group_can_be_asked_for_at_once(command: Command) -> None:
+    status, lines, _ = command("-m", "dry_run=true", "estimator=glob(*pomrl)")
+    assert status == 0
+    assert len(set(lines)) == 2
+
+
 def test_hindsight_schedules_are_read_from_the_grid(command: Command) -> None:
     _, lines, _ = command("-m", *SMALL, "gamma_schedule=grid,best_fixed,dynamic_best")
     assert len(set(lines)) == 1

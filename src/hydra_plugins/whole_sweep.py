@@ -1,20 +1,25 @@
-"""Hydra's part in a sweep: a launcher that hands all jobs to the task function at once, as a list of configurations,
+"""Hydra's part in a sweep: a launcher that hands all jobs to the task function at once, as one list,
 so that every job can be checked before the first starts and jobs that share a problem can share its draws.
 
 With it goes a sweeper that is Hydra's basic one, but writes no file and composes each job once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 
 @dataclass
@@ -48,8 +53,7 @@ class WholeSweepLauncher(Launcher):
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        loader = self.hydra_context.config_loader
-        configs: Any = [loader.load_sweep_config(self.config, list(overrides)) for overrides in job_overrides]
+        configs: Any = compose_each(self.hydra_context.config_loader, self.config, job_overrides)
         result = JobReturn()
         result.return_value = self.task_function(configs)
         result.status = JobStatus.COMPLETED
@@ -64,12 +68,51 @@ class WholeSweepSweeper(BasicSweeper):
 
     def sweep(self, arguments: list[str]) -> Any:
         assert self.launcher is not None
-        jobs = product([*(f"{key}={values}" for key, values in (self.params or {}).items()), *arguments])
+        assert self.hydra_context is not None
+        jobs = product(
+            self.hydra_context.config_loader,
+            [*(f"{key}={values}" for key, values in (self.params or {}).items()), *arguments],
+        )
         return self.launcher.launch(jobs, initial_job_idx=0)
 
 
-def product(overrides: Sequence[str]) -> list[list[str]]:
+def product(loader: ConfigLoader, overrides: Sequence[str]) -> list[list[str]]:
     """The overrides of each job of a sweep. A key that comes again narrows the axis that a published sweep has."""
     last = {override.partition("=")[0]: override for override in overrides}
-    parsed = OverridesParser.create().parse_overrides(list(last.values()))
+    parsed = OverridesParser.create(loader).parse_overrides(list(last.values()))
     return [list(job) for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
+
+
+Composed = tuple[DictConfig, Mapping[str, str]]
+"""A composed configuration, and the option that was chosen in each group."""
+
+
+def compose_each(loader: ConfigLoader, master: DictConfig, jobs: Sequence[Sequence[str]]) -> list[Composed]:
+    """The configuration of each job. Composing takes Hydra long: jobs that differ in values alone share it."""
+    is_group = cache(lambda key: bool(loader.get_group_options(key)))
+    load = cache(lambda options: _composed(loader.load_sweep_config(master, list(options))))
+    return [_with_values(load, job, is_group) for job in jobs]
+
+
+def _with_values(
+    load: Callable[[tuple[str, ...]], Composed], job: Sequence[str], is_group: Callable[[str], bool]
+) -> Composed:
+    parsed = OverridesParser.create().parse_overrides(list(job))
+    values = [override for override in parsed if _is_change(override) and not is_group(override.key_or_group)]
+    shared, options = load(tuple(line for line, override in zip(job, parsed, strict=True) if override not in values))
+    config = deepcopy(shared)
+    try:
+        for override in values:
+            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+    except OmegaConfBaseException:  # Hydra says better what is wrong
+        return load(tuple(job))
+    return config, options
+
+
+def _is_change(override: Override) -> bool:
+    return not (override.is_add() or override.is_force_add() or override.is_delete() or override.package)
+
+
+def _composed(config: DictConfig) -> Composed:
+    own = [str(key) for key in config if key != "hydra"]
+    return OmegaConf.masked_copy(config, own), dict(config.hydra.runtime.choices)

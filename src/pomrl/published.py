@@ -1,15 +1,16 @@
 """The published sweeps, `conf/experiment/*.yaml`: their experiments, and the tables that are stored of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import DictConfig, OmegaConf
 
-from hydra_plugins.whole_sweep import product
+from hydra_plugins.whole_sweep import compose_each, product
 from pomrl import config, store
 from pomrl.config import Experiment
 from pomrl.experiment import SCHEMA
@@ -31,8 +32,12 @@ def names(conf: Path) -> list[str]:
 def sweep(conf: Path, name: str) -> list[Setting]:
     """The experiments of a published sweep, in the order of its axes."""
     with _composing(conf):
-        axes = compose("config", [f"experiment={name}"], return_hydra_config=True).hydra.sweeper.params or {}
-        return [_setting(name, overrides) for overrides in product([f"{k}={v}" for k, v in axes.items()])]
+        master = compose("config", [f"experiment={name}"], return_hydra_config=True)
+        axes = master.hydra.sweeper.params or {}
+        loader = GlobalHydra.instance().config_loader()
+        jobs = product(loader, [f"experiment={name}", *(f"{key}={values}" for key, values in axes.items())])
+        composed = compose_each(loader, master, jobs)
+        return [_setting(*job, list(axes)) for job in composed]
 
 
 def experiment(conf: Path, overrides: Sequence[str]) -> Experiment:
@@ -67,11 +72,6 @@ def tables(settings: Sequence[Setting], runs: int) -> tuple[pd.DataFrame, str]:
     return (pd.concat(parts, ignore_index=True) if parts else nothing), line
 
 
-def _setting(name: str, overrides: list[str]) -> Setting:
-    composed = compose("config", [f"experiment={name}", *overrides], return_hydra_config=True)
-    experiment = config.parse(composed, composed.hydra.runtime.choices)
-    keys = [override.partition("=")[0] for override in overrides]
-    choices = composed.hydra.runtime.choices
-    return Setting(
-        {key: choices[key] if key in choices else OmegaConf.select(composed, key) for key in keys}, experiment
-    )
+def _setting(composed: DictConfig, options: Mapping[str, str], varied: Sequence[str]) -> Setting:
+    values = {key: options[key] if key in options else OmegaConf.select(composed, key) for key in varied}
+    return Setting(values, config.parse(composed, options))
