@@ -107,7 +107,7 @@ def _published(sides: Sequence[Side], keys: list[str]) -> Rows:
             for name, jobs in sweeps.items()
             if any(all(repr(job.get(key)) == value for key, value in wanted.items()) for job in jobs)
         ]
-        figures = [name for name, figure in FIGURES.items() if figure.EXPERIMENT in used]
+        figures = [name for name, figure in FIGURES.items() if set(figure.SWEEPS) & set(used)]
         rows.append([each.name, ", ".join(used) or "none", ", ".join(figures) or "none"])
     return rows
 

@@ -1,33 +1,43 @@
-"""Draw the figures of the paper from what is stored: python -m src.figures [NAME ...].
+"""Draw the figures of the paper, and supplementary ones, from what is stored: python -m src.figures [NAME ...].
 
-Each becomes NAME.pdf, NAME.png and NAME.csv (what is drawn) in outputs/figures/. With --readme the small pictures that
-the README shows are renewed instead, in outputs/readme/.
+Each becomes NAME.pdf, NAME.png, NAME.csv (what is drawn) and NAME.json (where it comes from) in outputs/figures/. With
+--readme the small pictures that the README shows are renewed instead, in outputs/readme/.
 """
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn, cast
 
-import pandas as pd
+from joblib import Parallel, cpu_count, delayed
 
 from pomrl import published, store
-from pomrl.figures import FIGURES
-from pomrl.figures.drawing import Drawing
-from pomrl.figures.files import save, save_small
+from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY
+from pomrl.figures.parts.drawing import Drawing
+from pomrl.figures.parts.files import save, save_small
+from pomrl.provenance import commit
 
 CONF = Path(__file__).parents[1] / "conf"
 
-README = ("dependence_on_tasksimilarity", "planning_omrl")
+README = ("illustration", "planning_omrl", "dependence_on_tasksimilarity", "gamma_schedules")
 
-Writer = Callable[[Drawing, Path, str], list[Path]]
+FEW = 4
+"""Fewer figures are drawn sooner than further processes have started."""
+
+Sources = dict[str, Any]
+Outcome = tuple[list[Path], list[str], dict[str, str]]
+"""The files of some figures, why others are not drawn, and a line for each sweep that lacks runs."""
+Writer = Callable[[Drawing, Path, str, Sources], list[Path]]
 
 
 def main() -> None:
     """The command. It ends with a warning that names the sweeps to run where runs are missing."""
-    parser = argparse.ArgumentParser(prog="python -m src.figures", description="Draw figures from stored runs.")
-    parser.add_argument("name", nargs="*", help=f"which to draw (default: all): {', '.join(FIGURES)}")
+    names = f"The paper's: {', '.join(PAPER)}. Supplementary: {', '.join(SUPPLEMENTARY)}."
+    parser = argparse.ArgumentParser(
+        prog="python -m src.figures", description="Draw figures from stored runs.", epilog=names
+    )
+    parser.add_argument("name", nargs="*", help="which to draw (default: all)")
     parser.add_argument("--readme", action="store_true", help="renew the small pictures of the README instead")
     arguments = parser.parse_args()
     wanted = list(README) if arguments.readme else arguments.name or list(FIGURES)
@@ -36,43 +46,60 @@ def main() -> None:
             _exit(f"{name}: there is no such figure; there are {', '.join(FIGURES)}")
     try:
         folder = store.root().parent / ("readme" if arguments.readme else "figures")
-        drawn, lacking = draw(wanted, folder, save_small if arguments.readme else save)
-        for sweep, line in lacking.items():
-            print(f"{line}; to compute them: python -m src.run experiment={sweep}", file=sys.stderr)
+        drawn, lacking = draw(list(dict.fromkeys(wanted)), folder, _save_small if arguments.readme else save)
     except (store.StoreError, OSError) as error:
         _exit(" ".join(str(error).split()))
+    for sweep, line in lacking.items():
+        print(f"{line}; to compute them: python -m src.run experiment={sweep}", file=sys.stderr)
     if not drawn:
         _exit("nothing is stored to draw from; ./reproduce.sh computes all of it")
 
 
 def draw(names: Sequence[str], folder: Path, write: Writer) -> tuple[list[Path], dict[str, str]]:
-    """Draw the figures: the files, and a line for each sweep that lacks runs.
-
-    A sweep is read once for all figures that it serves.
-    """
-    drawn: list[Path] = []
-    lacking: dict[str, str] = {}
-    for sweep in dict.fromkeys(FIGURES[name].EXPERIMENT for name in names):
-        settings = published.sweep(CONF, sweep)
-        served = [name for name in names if sweep == FIGURES[name].EXPERIMENT]
-        tables, missing = published.tables(settings, max(FIGURES[name].RUNS for name in served))
-        if missing:
-            lacking[sweep] = missing
-        for name in served:
-            drawn += _drawn(name, tables, folder, write)
+    """Draw the figures: the files, and a line for each sweep that lacks runs."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        groups.setdefault(tuple(FIGURES[name].SWEEPS), []).append(name)
+    processes = 1 if len(names) < FEW else cpu_count()
+    outcomes = Parallel(n_jobs=processes, return_as="generator")(
+        delayed(_group)(group, sweeps, folder, write) for sweeps, group in sorted(groups.items(), key=_largest_first)
+    )
+    drawn, lacking = [], {}
+    for files, problems, missing in cast(Iterator[Outcome], outcomes):
+        print(*files, sep="\n", end="\n" if files else "")
+        print(*problems, sep="\n", end="\n" if problems else "", file=sys.stderr)
+        drawn += files
+        lacking |= missing
     return drawn, lacking
 
 
-def _drawn(name: str, tables: pd.DataFrame, folder: Path, write: Writer) -> list[Path]:
-    """The files of a figure; none, and a word about it, where the tables hold nothing that it shows."""
-    try:
-        drawing = FIGURES[name].draw(tables)
-    except ValueError as error:
-        print(f"{name} is not drawn: {error}", file=sys.stderr)
-        return []
-    paths = write(drawing, folder, name)
-    print("\n".join(map(str, paths)))
-    return paths
+def _largest_first(group: tuple[tuple[str, ...], list[str]]) -> int:
+    return -len(group[1])
+
+
+def _group(names: Sequence[str], sweeps: Sequence[str], folder: Path, write: Writer) -> Outcome:
+    """Draw figures that share their sweeps, which are read once."""
+    stored = {sweep: _read(sweep) for sweep in sweeps}
+    files, problems = [], []
+    for name in names:
+        try:
+            drawing = FIGURES[name].draw({sweep: tables.table for sweep, tables in stored.items()})
+        except ValueError as error:
+            problems.append(f"{name} is not drawn: {error}")
+            continue
+        sources = {"figure": name, **commit(), "sweeps": {sweep: tables.sources for sweep, tables in stored.items()}}
+        files += write(drawing, folder, name, sources)
+    return files, problems, {sweep: tables.lacking for sweep, tables in stored.items() if tables.lacking}
+
+
+def _read(sweep: str) -> published.Tables:
+    """What is stored of a sweep, as far as figures show it."""
+    runs = max(figure.RUNS for figure in FIGURES.values() if sweep in figure.SWEEPS)
+    return published.tables(published.sweep(CONF, sweep), runs)
+
+
+def _save_small(drawing: Drawing, folder: Path, name: str, _: Sources) -> list[Path]:
+    return save_small(drawing, folder, name)
 
 
 def _exit(line: str) -> NoReturn:

@@ -1,45 +1,81 @@
+import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from src import run
+from src import figures, run
 from tests.test_config import CONF
 
 from pomrl import published, store
+from pomrl.figures import FIGURES
 
 SWEEPS = published.names(CONF)
 
 
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of outputs, with two runs of every published sweep, computed by the command."""
+    folder = tmp_path_factory.mktemp("outputs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(folder))
+        patch.setenv("HYDRA_FULL_ERROR", "0")
+        for name in SWEEPS:
+            patch.setattr(sys, "argv", ["run", f"experiment={name}", "runs=2"])
+            with pytest.raises(SystemExit) as end:
+                run.main()
+            assert end.value.code == 0
+        yield folder
+
+
 @pytest.mark.parametrize("name", SWEEPS)
-def test_every_published_sweep_runs_and_its_tables_have_the_settings_that_vary(
-    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-    monkeypatch.setattr(sys, "argv", ["run", f"experiment={name}", "runs=2"])
-    with pytest.raises(SystemExit) as end:
-        run.main()
-    assert end.value.code == 0
+@pytest.mark.usefixtures("computed")
+def test_tables_of_a_sweep_have_the_settings_that_vary(name: str) -> None:
     settings = published.sweep(CONF, name)
-    table, lacking = published.tables(settings, 2)
-    assert lacking == ""
-    assert len(table.groupby(list(settings[0].varied))) == len(settings)
-    assert len(store.everything()) == len({store.signature(setting.experiment) for setting in settings})
+    stored = published.tables(settings, 2)
+    assert stored.lacking == ""
+    assert len(stored.table.groupby(list(settings[0].varied))) == len(settings)
+    signatures = [store.signature(setting.experiment) for setting in settings]
+    assert [source["signature"] for source in stored.sources] == signatures
+    assert all(source["runs"] == 2 for source in stored.sources)
+    assert [list(source["blocks"]) for source in stored.sources] == [["runs-000000-000001.parquet"]] * len(settings)
+
+
+def test_every_figure_is_drawn_from_the_published_sweeps_and_lacks_nothing_but_runs(
+    computed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files, lacking = figures.draw(list(FIGURES), computed / "figures", figures.save)
+    assert len(files) == 4 * len(FIGURES)
+    assert all(path.stat().st_size > 1000 for path in files if path.suffix != ".json")
+    assert capsys.readouterr().err == ""
+    assert sorted(lacking) == sorted(dict.fromkeys(sweep for figure in FIGURES.values() for sweep in figure.SWEEPS))
+    for name, figure in FIGURES.items():
+        tables = {sweep: published.tables(published.sweep(CONF, sweep), 2).table for sweep in figure.SWEEPS}
+        expected = f"provisional: 2 of {figure.RUNS} runs" if figure.SWEEPS else ""
+        assert figure.draw(tables).figure.get_suptitle() == expected, name
+    sidecar = json.loads((computed / "figures" / "varyingSmT.json").read_text())
+    assert [len(sources) for sources in sidecar["sweeps"].values()] == [6, 6]
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_every_published_sweep_is_used_by_a_figure_at_its_number_of_runs(name: str) -> None:
+    asked = {setting.experiment.asked.runs for setting in published.sweep(CONF, name)}
+    assert {figure.RUNS for figure in FIGURES.values() if name in figure.SWEEPS} == asked
 
 
 def test_every_published_sweep_is_run_by_the_main_job() -> None:
     script = (CONF.parent / "reproduce.sh").read_text()
-    (listed,) = [line for line in script.splitlines() if line.startswith("SWEEPS=")]
-    assert sorted(listed.removeprefix("SWEEPS=(").rstrip(")").split()) == SWEEPS
+    listed = script.partition("SWEEPS=(")[2].partition(")")[0]
+    assert sorted(listed.split()) == SWEEPS
 
 
 def test_tables_of_what_is_not_stored_are_empty_and_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    settings = published.sweep(CONF, "gamma_0")
-    table, lacking = published.tables(settings, 600)
-    assert table.empty
-    assert list(table.columns[:2]) == ["gamma_schedule.gamma_0", "run"]
-    assert "6 of 6 settings have fewer than 600 runs" in lacking
+    stored = published.tables(published.sweep(CONF, "gamma_0"), 600)
+    assert stored.table.empty
+    assert stored.sources == []
+    assert list(stored.table.columns[:2]) == ["gamma_schedule.gamma_0", "run"]
+    assert "6 of 6 settings have fewer than 600 runs" in stored.lacking
 
 
 @pytest.mark.parametrize("name", ["samples_and_tasks", "illustration"])

@@ -85,12 +85,12 @@ def provenance() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": {package: version(package) for package in _PACKAGES},
-        **_commit(),
+        **commit(),
     }
 
 
 @cache
-def _commit() -> dict[str, Any]:
+def commit() -> dict[str, Any]:
     """The commit of the repository that this file is in, and whether anything was changed since; None without git."""
 
     def git(*arguments: str) -> str | None:

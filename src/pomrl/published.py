@@ -52,12 +52,22 @@ def _composing(conf: Path) -> initialize_config_dir:
     return initialize_config_dir(str(conf.resolve()), version_base="1.3")
 
 
-def tables(settings: Sequence[Setting], runs: int) -> tuple[pd.DataFrame, str]:
-    """All that is stored of these experiments, up to `runs` runs each, in one table; and a line if that is too little.
+@dataclass(frozen=True)
+class Tables:
+    """What is stored of a sweep."""
 
-    In front of the columns of a run's table stand those of the settings that vary.
-    """
-    parts, lacking = [], []
+    table: pd.DataFrame
+    """In front of the columns of a run's table stand those of the settings that vary."""
+    sources: list[dict[str, Any]]
+    """For each experiment that is stored its signature, what it has of the settings that vary, the number of runs in
+    the table, and the digest of each block of runs."""
+    lacking: str
+    """A line that says which runs are missing; empty where none is."""
+
+
+def tables(settings: Sequence[Setting], runs: int) -> Tables:
+    """All that is stored of these experiments, up to `runs` runs each."""
+    parts, sources, lacking = [], [], []
     for setting in settings:
         run = store.run_of(setting.experiment)
         stored = min(runs, run.complete())
@@ -67,9 +77,11 @@ def tables(settings: Sequence[Setting], runs: int) -> tuple[pd.DataFrame, str]:
         if stored:
             table = store.load(setting.experiment, stored)
             parts.append(table.assign(**setting.varied)[[*setting.varied, *table.columns]])
+            blocks = {block.name: block.sha256 for block in run.blocks() if block.runs.start < stored}
+            sources.append({"signature": run.signature, **setting.varied, "runs": stored, "blocks": blocks})
     line = f"{len(lacking)} of {len(settings)} settings have fewer than {runs} runs ({lacking[0]})" if lacking else ""
     nothing = pd.DataFrame(columns=[*settings[0].varied, *SCHEMA])
-    return (pd.concat(parts, ignore_index=True) if parts else nothing), line
+    return Tables(pd.concat(parts, ignore_index=True) if parts else nothing, sources, line)
 
 
 def _setting(composed: DictConfig, options: Mapping[str, str], varied: Sequence[str]) -> Setting:

@@ -27,6 +27,7 @@ from pomrl.config import Experiment, flat, settings
 from pomrl.derived import derived
 from pomrl.experiment import SCHEMA
 from pomrl.gamma_schedules import Hindsight
+from pomrl.hindsight import in_hindsight
 from pomrl.provenance import code_digest, provenance
 
 BLOCK = 50
@@ -281,14 +282,6 @@ def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
     table = run_of(which).table(runs)
     schedule = which.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
-
-
-def in_hindsight(table: pd.DataFrame, schedule: Hindsight) -> pd.DataFrame:
-    """The rows of a grid's table that a hindsight schedule chooses, over the runs in the table."""
-    tasks = len(np.unique(table["task"]))
-    loss = table["planning_loss"].to_numpy().reshape(-1, tasks, len(schedule.gammas))
-    chosen = np.repeat(schedule.choose(loss).ravel(), len(schedule.gammas))
-    return table.loc[table["gamma"].to_numpy() == chosen].reset_index(drop=True)
 
 
 def find(**wanted: Any) -> list[Run]:

@@ -1,19 +1,37 @@
-"""The figures of the paper: each a module that turns the tables of one sweep into a `Drawing`."""
+"""The figures: each a module that turns the tables of the sweeps that it needs into a `Drawing`."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
-import pandas as pd
+from pomrl.figures import (
+    arub_dependence_on_mt,
+    dependence_on_tasksimilarity,
+    dependence_on_tasksimilarity_ablation,
+    dirichlet_task_dist,
+    gamma_schedules,
+    illustration,
+    omrl_baselines,
+    overview,
+    planning_omrl,
+    pomrl_vs_adapomrl,
+    varying_smt,
+)
+from pomrl.figures.parts.drawing import Drawing, Tables
+from pomrl.figures.supplementary import (
+    average_over_tasks,
+    fixed_mean_model,
+    gamma_schedules_adapomrl,
+    gaussian_tasks,
+    varying_pairs,
+)
 
-from pomrl.figures import dependence_on_tasksimilarity, planning_omrl, pomrl_vs_adapomrl
-from pomrl.figures.drawing import Drawing
 
-
-class PaperFigure(Protocol):
-    """What the module of a figure offers; its docstring says what the paper's figure shows."""
+class Figure(Protocol):
+    """What the module of a figure offers; its docstring says what it shows, and what the paper says of it."""
 
     @property
-    def EXPERIMENT(self) -> str:
-        """Name of the sweep whose tables it draws."""
+    def SWEEPS(self) -> Sequence[str]:
+        """Names of the sweeps whose tables it draws."""
         ...
 
     @property
@@ -21,17 +39,37 @@ class PaperFigure(Protocol):
         """Number of runs that the paper promises; a figure of another number says so."""
         ...
 
-    def draw(self, tables: pd.DataFrame) -> Drawing:
-        """The figure from the tables of all jobs of the sweep, with the settings that it varies as columns in front.
+    def draw(self, tables: Tables) -> Drawing:
+        """The figure from the tables of its sweeps.
 
         ValueError where they hold nothing that the figure shows; a series that they lack is left out, and named.
         """
         ...
 
 
-FIGURES: dict[str, PaperFigure] = {
+PAPER: dict[str, Figure] = {
+    "overview": overview,
+    "illustration": illustration,
     "pomrl_vs_adapomrl": pomrl_vs_adapomrl,
     "planning_omrl": planning_omrl,
     "dependence_on_tasksimilarity": dependence_on_tasksimilarity,
+    "gamma_schedules": gamma_schedules,
+    "dirichlet_task_dist": dirichlet_task_dist,
+    "dependence_on_tasksimilarity_ablation": dependence_on_tasksimilarity_ablation,
+    "arub_dependence_on_mT": arub_dependence_on_mt,
+    "omrl_baselines": omrl_baselines,
+    "varyingSmT": varying_smt,
 }
-"""By the name of the figure's label in the paper."""
+"""The figures of the paper in its order, 1 to 6 and F1 to F5, by the names of their labels."""
+
+SUPPLEMENTARY: dict[str, Figure] = {
+    "gaussian_tasks": gaussian_tasks,
+    "varying_pairs": varying_pairs,
+    "gamma_schedules_adapomrl": gamma_schedules_adapomrl,
+    "fixed_mean_model": fixed_mean_model,
+    "average_over_tasks": average_over_tasks,
+}
+"""Those beyond the paper's."""
+
+FIGURES = PAPER | SUPPLEMENTARY
+"""All of them."""

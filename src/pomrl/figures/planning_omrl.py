@@ -12,48 +12,42 @@ Here a curve of (b) is the loss in task t, not the average over the tasks up to 
 mean over runs has no deviation over runs: its bar is a bootstrap deviation.
 """
 
-import pandas as pd
-from matplotlib.lines import Line2D
+from pomrl.figures.parts import horizon_per_task, loss_against_gamma, loss_per_task, panels
+from pomrl.figures.parts.drawing import Drawing, Tables, collect
+from pomrl.figures.parts.notes import annotate
+from pomrl.figures.parts.style import TEXT_WIDTH, context
 
-from pomrl.figures import horizon_per_task, loss_against_gamma, loss_per_task, panels
-from pomrl.figures.drawing import Drawing, collect
-from pomrl.figures.notes import annotate
-from pomrl.figures.style import TEXT_WIDTH, context
-
-EXPERIMENT = "task_similarity"
+SWEEPS = ("task_similarity",)
 RUNS = 100
 
-SIGMA = 0.01
-PER_TASK = loss_per_task.wanted("a", SIGMA, ["oracle", "without_meta", "pomrl", "ada_pomrl"])
-AGAINST_GAMMA = loss_against_gamma.wanted("b", SIGMA, "ada_pomrl", [1, 2, 3, 5, 10, 15])
-HORIZON = horizon_per_task.wanted("c", SIGMA, "ada_pomrl")
+ADA_POMRL = {"sigma": 0.01, "estimator": "ada_pomrl"}
+PER_TASK = loss_per_task.wanted(
+    "a", "task_similarity", {"sigma": 0.01}, ["oracle", "without_meta", "pomrl", "ada_pomrl"]
+)
+AGAINST_GAMMA = loss_against_gamma.wanted("b", "task_similarity", ADA_POMRL)
+HORIZON = horizon_per_task.wanted("c", "task_similarity", ADA_POMRL)
 WANTED = [*PER_TASK, *AGAINST_GAMMA, *HORIZON]
 
 
-def draw(tables: pd.DataFrame) -> Drawing:
-    """The figure, from the tables of the sweep. ValueError where they hold nothing of it."""
-    data = _data(tables)
-    with context():
-        figure, (a, b, c) = panels.row_of_panels(3, TEXT_WIDTH, 2.8)
-        loss_per_task.draw(a, data, PER_TASK)
-        loss_against_gamma.draw(b, data, AGAINST_GAMMA)
-        right = horizon_per_task.draw(c, data, HORIZON)
-        panels.letter(a, "a", f"All methods, γ = {tables['gamma'].max():g}")
-        panels.letter(b, "b", "ada-POMRL")
-        panels.letter(c, "c", "ada-POMRL, best γ")
-        panels.legend(a)
-        minimum = Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor="black", label="minimum")
-        panels.legend(b, columns=2, more=[minimum])
-        panels.legend(c, more=right.get_legend_handles_labels()[0])
-        annotate(figure, data, WANTED, RUNS)
-        panels.finish(figure)
-    return Drawing(figure, data)
-
-
-def _data(tables: pd.DataFrame) -> pd.DataFrame:
+def draw(tables: Tables) -> Drawing:
+    """The figure. ValueError where the tables hold nothing of it."""
     parts = [
         *(loss_per_task.points(tables, series) for series in PER_TASK),
         *(loss_against_gamma.points(tables, series) for series in AGAINST_GAMMA),
         *horizon_per_task.points(tables, HORIZON),
     ]
-    return collect(parts, WANTED)
+    data = collect(parts, WANTED)
+    with context():
+        figure, (a, b, c) = panels.row_of_panels(3, TEXT_WIDTH, 2.8)
+        loss_per_task.draw(a, data, PER_TASK)
+        loss_against_gamma.draw(b, data, AGAINST_GAMMA)
+        right = horizon_per_task.draw(c, data, HORIZON)
+        panels.letter(a, "a", "All methods, γ = γₑᵥₐₗ")
+        panels.letter(b, "b", "ada-POMRL")
+        panels.letter(c, "c", "ada-POMRL, best γ")
+        panels.legend(a)
+        panels.legend(b, columns=2, more=[panels.minimum_marker()])
+        panels.legend(c, more=right.get_legend_handles_labels()[0])
+        annotate(figure, data, WANTED, RUNS)
+        panels.finish(figure)
+    return Drawing(figure, data)

@@ -4,26 +4,16 @@ The paper: "ada-POMRL enables meta-learning the task-similarity on-the-fly with 
 tasks as compared to the oracle POMRL, but improves with more tasks".
 """
 
-import pandas as pd
+from pomrl.figures.parts import loss_per_task, uniform
+from pomrl.figures.parts.drawing import Drawing, Tables
+from pomrl.figures.parts.style import COLUMN_WIDTH
 
-from pomrl.figures import loss_per_task, panels
-from pomrl.figures.drawing import Drawing, collect
-from pomrl.figures.notes import annotate
-from pomrl.figures.style import COLUMN_WIDTH, context
-
-EXPERIMENT = "task_similarity"
+SWEEPS = ("task_similarity",)
 RUNS = 100
 
-WANTED = loss_per_task.wanted("", 0.01, ["pomrl", "ada_pomrl"])
+PANEL = {"": ("", loss_per_task.wanted("", "task_similarity", {"sigma": 0.01}, ["pomrl", "ada_pomrl"]))}
 
 
-def draw(tables: pd.DataFrame) -> Drawing:
-    """The figure, from the tables of the sweep. ValueError where they hold nothing of it."""
-    data = collect([loss_per_task.points(tables, series) for series in WANTED], WANTED)
-    with context():
-        figure, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.4)
-        loss_per_task.draw(ax, data, WANTED)
-        panels.shared_legend(figure, [ax], columns=2)
-        annotate(figure, data, WANTED, RUNS)
-        panels.finish(figure)
-    return Drawing(figure, data)
+def draw(tables: Tables) -> Drawing:
+    """The figure. ValueError where the tables hold nothing of it."""
+    return uniform.figure(tables, [PANEL], loss_per_task, "sd", RUNS, width=COLUMN_WIDTH, columns=2)

@@ -1,17 +1,19 @@
 """What a figure is made of: series chosen from the tables of a sweep, and the drawing that shows them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pomrl.figures.style import Look
+from pomrl.figures.parts.style import Look
+from pomrl.figures.parts.views import View, everything
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
 """Of the table behind a drawing: a row per point. band says what lower and upper are, n is the number of runs, marker
-whether the minimum of the series is marked there."""
+whether the minimum of the series is marked there. A point of a scatter is at (x, mean), has the band `draw`, no lower
+and no upper, and n is the number of points."""
 
 
 @dataclass(frozen=True)
@@ -22,24 +24,33 @@ class Drawing:
     data: pd.DataFrame
 
 
+Tables = Mapping[str, pd.DataFrame]
+"""For each sweep, by its name, the tables of all its jobs, with the settings that it varies as columns in front."""
+
+
 @dataclass(frozen=True)
 class Series:
-    """One series of a figure: its panel (a letter, or nothing), the rows that it shows, and its look."""
+    """One series of a figure: its panel (a letter, or nothing), its look, and what it shows: of the tables of a sweep
+    the rows with these settings, or a view of them.
+    """
 
     panel: str
-    settings: Mapping[str, float | str]
     look: Look
+    sweep: str = ""
+    settings: Mapping[str, float | str] = field(default_factory=dict)
+    view: View = everything
 
-    def rows(self, tables: pd.DataFrame) -> pd.DataFrame:
-        """The rows that have the settings. ValueError where the tables lack a column."""
-        missing = set(self.settings) - set(tables.columns)
+    def rows(self, tables: Tables) -> pd.DataFrame:
+        """What it shows, with column run. ValueError where the tables of the sweep lack a column."""
+        table = tables[self.sweep]
+        missing = set(self.settings) - set(table.columns)
         if missing:
             raise ValueError(f"the tables have no column {', '.join(sorted(missing))}, which this figure chooses by")
-        chosen = np.ones(len(tables), bool)
+        chosen = np.ones(len(table), bool)
         for name, value in self.settings.items():
-            column = tables[name]
+            column = table[name]
             chosen &= (column == value if isinstance(value, str) else np.isclose(column, value)).astype(bool)
-        return tables.loc[chosen]
+        return self.view(table.loc[chosen])
 
     def points(self, bands: pd.DataFrame, x: str, band: str, marked: Sequence[float] = ()) -> pd.DataFrame:
         """Bands of this series as rows of a drawing's table; x names the column of the horizontal axis."""
@@ -52,7 +63,7 @@ class Series:
         return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]
 
 
-def collect(parts: Sequence[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataFrame:
+def collect(parts: Iterable[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataFrame:
     """The table of a drawing from those of its series. ValueError where nothing that is wanted was found."""
     found = [part for part in parts if len(part)]
     if found:
@@ -62,4 +73,7 @@ def collect(parts: Sequence[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataF
         for name, value in series.settings.items():
             values.setdefault(name, []).append(str(value))
     needed = "; ".join(f"{name} in {', '.join(dict.fromkeys(these))}" for name, these in values.items())
-    raise ValueError(f"the tables hold nothing that this figure shows: it needs {needed}")
+    sweeps = ", ".join(dict.fromkeys(series.sweep for series in wanted))
+    raise ValueError(
+        f"the tables of {sweeps} hold nothing that this figure shows{': it needs ' * bool(needed)}{needed}"
+    )

@@ -9,12 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
 from matplotlib.container import Container
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 
-from pomrl.figures.drawing import Series
-from pomrl.figures.style import BAND_OPACITY, EDGE_OPACITY, Look
+from pomrl.figures.parts.drawing import Series
+from pomrl.figures.parts.style import BAND_OPACITY, EDGE_OPACITY, Look
 
 LOSS = "Planning loss"
 TASK = "Task t"
@@ -24,21 +25,33 @@ LABELS_HEIGHT = 0.36
 """Of ticks and label beneath a panel, in inches."""
 
 
-def row_of_panels(columns: int, width: float, height: float, *, share_y: bool = False) -> tuple[Figure, list[Axes]]:
-    """A figure, width x height inches, with axes side by side. It belongs to no window and to no global state."""
+def blank(width: float, height: float) -> Figure:
+    """A figure, width x height inches. It belongs to no window and to no global state."""
     figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.07))
     FigureCanvasAgg(figure)
-    axes = figure.subplots(1, columns, squeeze=False, sharey=share_y)[0]
-    for ax in axes:
+    return figure
+
+
+def grid_of_panels(figure: FigureBase, rows: int, columns: int, *, share_y: bool = False) -> list[list[Axes]]:
+    """Rows of axes in a figure or a part of it, which share their y axis if asked."""
+    axes = figure.subplots(rows, columns, squeeze=False, sharey="row" if share_y else "none")
+    for ax in axes.flat:
         sns.despine(ax=ax)
-    return figure, list(axes)
+    return [list(row) for row in axes]
+
+
+def row_of_panels(columns: int, width: float, height: float, *, share_y: bool = False) -> tuple[Figure, list[Axes]]:
+    """A figure with one row of axes."""
+    figure = blank(width, height)
+    (axes,) = grid_of_panels(figure, 1, columns, share_y=share_y)
+    return figure, axes
 
 
 def curve(ax: Axes, points: pd.DataFrame, look: Look) -> None:
     """Means as a line, their band as a shade, and the marked points."""
     style = {"color": look.color, "linestyle": look.linestyle, "label": look.label}
-    shape = {"marker": look.marker, "markeredgewidth": 0.4} if look.marker else {}
-    sns.lineplot(points, x="x", y="mean", ax=ax, errorbar=None, estimator=None, legend=False, **style, **shape)
+    shape = {"marker": look.marker, "markersize": look.size, "markeredgewidth": 0.4, "markeredgecolor": "white"}
+    ax.plot(points["x"], points["mean"], **style, **(shape if look.marker else {}))
     # Where several bands overlap, their mixed shades say little: the edges say which is whose.
     ax.fill_between(
         points["x"],
@@ -62,9 +75,31 @@ def curves(ax: Axes, data: pd.DataFrame, wanted: Sequence[Series]) -> None:
         ax.text(0.5, 0.5, "no runs", transform=ax.transAxes, ha="center", va="center")
 
 
+def insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
+    """Axes in the upper right corners of panels that share their y axis, which is stretched to leave them this room."""
+    bottom, top = axes[0].get_ylim()
+    axes[0].set_ylim(bottom, bottom + (top - bottom) / (1.0 - room))
+    return [ax.inset_axes((0.6, 1.0 - room, 0.4, room)) for ax in axes]
+
+
+def right_axis(ax: Axes) -> Axes:
+    """Axes over a panel that share its x axis and have their y axis at the right."""
+    right = ax.twinx()
+    right.grid(visible=False)
+    sns.despine(ax=right, left=True, right=False)
+    ax.tick_params(axis="y", length=0)
+    return right
+
+
+def zoom(ax: Axes) -> None:
+    """The y axis from the lowest to the highest band of a panel, which need not reach to 0."""
+    ax.autoscale(axis="y")
+    ax.set_ylabel(f"{LOSS} (zoomed)")
+
+
 def letter(ax: Axes, panel: str, title: str = "") -> None:
     """The letter of a panel, and what it shows, above it."""
-    ax.set_title(f"({panel}) {title}".strip(), loc="left")
+    ax.set_title(f"({panel}) {title}".strip() if panel else title, loc="left")
 
 
 def loss_axis(ax: Axes) -> None:
@@ -98,10 +133,15 @@ def legend(ax: Axes, *, columns: int = 1, more: Sequence[Artist | Container] = (
         ax.legend(handles=[*curves, *more], ncols=columns, **place)
 
 
-def shared_legend(figure: Figure, axes: Sequence[Axes], *, columns: int) -> None:
-    """One legend beneath a figure, of the series of all its panels, each once."""
+def minimum_marker() -> Line2D:
+    """For a legend: what marks the minimum of a curve."""
+    return Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor="black", label="minimum")
+
+
+def shared_legend(figure: FigureBase, axes: Sequence[Axes], *, columns: int, more: Sequence[Artist] = ()) -> None:
+    """One legend beneath a figure or a part of it, of the series of its panels, each once; more are further handles."""
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=columns)
+    figure.legend(handles=[*handles.values(), *more], loc="outside lower center", ncols=columns)
 
 
 def finish(figure: Figure) -> None:

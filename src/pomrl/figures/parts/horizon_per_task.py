@@ -1,22 +1,22 @@
 """The best discount factor of each task, and the loss that it gives, on two axes."""
 
+from collections.abc import Mapping
+
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
-from pomrl.figures import panels
-from pomrl.figures.drawing import Series
-from pomrl.figures.style import HORIZON, MINIMUM
+from pomrl.figures.parts import panels
+from pomrl.figures.parts.drawing import Series, Tables
+from pomrl.figures.parts.style import HORIZON, MINIMUM
 from pomrl.statistics import band, best_gamma, best_gamma_deviation
 
 
-def wanted(panel: str, sigma: float, estimator: str) -> tuple[Series, Series]:
+def wanted(panel: str, sweep: str, settings: Mapping[str, float | str]) -> tuple[Series, Series]:
     """The loss at gamma*, and gamma*."""
-    settings = {"sigma": sigma, "estimator": estimator}
-    return Series(panel, settings, MINIMUM), Series(panel, settings, HORIZON)
+    return Series(panel, MINIMUM, sweep, settings), Series(panel, HORIZON, sweep, settings)
 
 
-def points(tables: pd.DataFrame, series: tuple[Series, Series]) -> list[pd.DataFrame]:
+def points(tables: Tables, series: tuple[Series, Series]) -> list[pd.DataFrame]:
     """Both as `drawing.COLUMNS`: the loss with its deviation over runs, gamma* with its bootstrap deviation."""
     minimum, horizon = series
     rows = minimum.rows(tables)
@@ -39,10 +39,7 @@ def draw(ax: Axes, data: pd.DataFrame, series: tuple[Series, Series]) -> Axes:
     panels.loss_axis(ax)
     ax.set_ylabel(f"{panels.LOSS} at γ*", color=minimum.look.color)
 
-    right = ax.twinx()
-    right.grid(visible=False)
-    sns.despine(ax=right, left=True, right=False)
-    ax.tick_params(axis="y", length=0)
+    right = panels.right_axis(ax)
     _bars(right, horizon.of(data), horizon)
     # Room for a marker near 1, not for the end of its bar: no discount factor is beyond 1.
     right.set_ylim(0.0, 1.05)
@@ -61,6 +58,7 @@ def _bars(ax: Axes, points: pd.DataFrame, series: Series) -> None:
         elinewidth=0.7,
         color=look.color,
         marker=look.marker,
+        markersize=look.size,
         linestyle=look.linestyle,
         label=look.label,
     )

@@ -35,7 +35,6 @@ _LINES = {
     "grid.linewidth": 0.5,
     "grid.color": ".9",
     "lines.linewidth": 1.2,
-    "lines.markersize": 4.0,
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
     "xtick.major.size": 2.5,
@@ -63,6 +62,8 @@ class Look:
     color: str
     marker: str = ""
     linestyle: str = "-"
+    size: float = 4.0
+    """Of a marker, in points."""
 
 
 _BLUE, _ORANGE, _GREEN, _VERMILLION, _PURPLE, *_ = sns.color_palette("colorblind").as_hex()
@@ -75,6 +76,15 @@ ESTIMATORS = {
     "aggregating": Look("Aggregating (α = 1)", _ORANGE, "v", "--"),
 }
 """The methods of the paper, with its colours where it names them (green, blue, red)."""
+
+SCHEDULES = {
+    "gamma_eval": Look("Constant γₑᵥₐₗ", "black", "X", ":"),
+    "best_fixed": Look("Best fixed", "#999933", "s"),
+    "dynamic_best": Look("Dynamic best", "#332288", "D", "--"),
+    "dong": Look("Dong et al. (Sec. 6.1)", "#44AA99", "^"),
+    "upper_bound": Look("Upper bound (Sec. 6.2)", "#882255", "o"),
+}
+"""The gamma schedules, in colours that no estimator has."""
 
 MINIMUM = Look("Loss at γ*", _GREEN, "o")
 HORIZON = Look("γ* (right axis)", "#444444", "s", ":")

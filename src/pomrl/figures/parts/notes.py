@@ -7,7 +7,8 @@ from itertools import groupby
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pomrl.figures.drawing import Series
+from pomrl.figures.parts.drawing import Series
+from pomrl.figures.parts.simplex import DRAW
 
 CHARACTERS_PER_INCH = 15
 LINE_HEIGHT = 0.14
@@ -25,7 +26,10 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], runs:
 
 
 def _runs(data: pd.DataFrame, runs: int) -> str:
-    fewest, most = data["n"].to_numpy().min(), data["n"].to_numpy().max()
+    of_runs = data.loc[data["band"] != DRAW, "n"].to_numpy()
+    if not len(of_runs):
+        return ""
+    fewest, most = of_runs.min(), of_runs.max()
     shown = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     if fewest < runs:
         return f"provisional: {shown} of {runs} runs"

@@ -1,0 +1,1 @@
+"""What figures are made of: series and their views, kinds of panels, style, files."""

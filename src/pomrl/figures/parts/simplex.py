@@ -1,0 +1,55 @@
+"""Task models on the simplex of three states: one row of a transition model is a point of a triangle."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from matplotlib.axes import Axes
+
+from pomrl.figures.parts.drawing import COLUMNS, Series
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
+"""Where the three states are."""
+
+DRAW = "draw"
+"""What the table of a drawing says of such points where others have the kind of their band."""
+
+
+def dirichlet(concentration: float, draws: int, seed: int = 0) -> Float[np.ndarray, "draws 3"]:
+    """Draws from the symmetric Dirichlet Dir(concentration, ...) of three states."""
+    return np.random.default_rng(seed).dirichlet(np.full(3, concentration), draws)
+
+
+def concentration(variance: float) -> float:
+    """Of the symmetric Dirichlet of three states whose entries have this variance, (2/9) / (3 concentration + 1)."""
+    return (2.0 / 9.0 / variance - 1.0) / 3.0
+
+
+def variance(concentration: float) -> float:
+    """Of an entry of the symmetric Dirichlet Dir(concentration, concentration, concentration)."""
+    return 2.0 / 9.0 / (3.0 * concentration + 1.0)
+
+
+def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
+    """Distributions over three states as `drawing.COLUMNS`: x and mean are where they are in the plane."""
+    x, y = (rows @ CORNERS).T
+    table = pd.DataFrame({"x": x, "mean": y, "lower": np.nan, "upper": np.nan, "band": DRAW, "n": len(rows)})
+    return table.assign(panel=series.panel, series=series.look.label, marker=False).loc[:, COLUMNS]
+
+
+def draw(ax: Axes, data: pd.DataFrame, series: Sequence[Series], *, names: bool = True) -> None:
+    """Into one panel, with the names of the states at the corners."""
+    outline = CORNERS[[0, 1, 2, 0]]
+    ax.plot(outline[:, 0], outline[:, 1], color="0.5", linewidth=0.7, label="_simplex")
+    for one in series:
+        rows = one.of(data)
+        style = {"marker": one.look.marker, "color": one.look.color, "markersize": one.look.size}
+        ax.plot(rows["x"], rows["mean"], linestyle=one.look.linestyle, label=one.look.label, **style)
+    if names:
+        for (x, y), name, (dx, dy) in zip(CORNERS, ("s₁", "s₂", "s₃"), ((-1, -1), (1, -1), (0, 1)), strict=True):
+            ax.annotate(name, (x, y), (5 * dx, 4 * dy), textcoords="offset points", ha="center", va="center")
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.set_xticks([])
+    ax.set_yticks([])

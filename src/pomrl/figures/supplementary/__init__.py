@@ -1,0 +1,1 @@
+"""Figures beyond those of the paper."""
