@@ -69,7 +69,7 @@ stage() {
     shift
     echo "== $name" >&2
     "$@"
-    STAGES+=("$(printf '%-20s %4d s' "$name" $((SECONDS - start)))")
+    STAGES+=("$(printf '%-28s %4d s' "$name" $((SECONDS - start)))")
 }
 
 times() { printf '%s\n' "${STAGES[@]}" >&2; }

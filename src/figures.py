@@ -40,23 +40,23 @@ def main() -> None:
     parser.add_argument("name", nargs="*", help="which to draw (default: all)")
     parser.add_argument("--readme", action="store_true", help="renew the small pictures of the README instead")
     arguments = parser.parse_args()
-    wanted = list(README) if arguments.readme else arguments.name or list(FIGURES)
+    wanted = list(dict.fromkeys(README if arguments.readme else arguments.name or FIGURES))
     for name in wanted:
         if name not in FIGURES:
             _exit(f"{name}: there is no such figure; there are {', '.join(FIGURES)}")
     try:
         folder = store.root().parent / ("readme" if arguments.readme else "figures")
-        drawn, lacking = draw(list(dict.fromkeys(wanted)), folder, _save_small if arguments.readme else save)
+        drawn, lacking = draw(wanted, folder, _save_small if arguments.readme else save)
     except (store.StoreError, OSError) as error:
         _exit(" ".join(str(error).split()))
     for sweep, line in lacking.items():
         print(f"{line}; to compute them: python -m src.run experiment={sweep}", file=sys.stderr)
-    if not drawn:
-        _exit("nothing is stored to draw from; ./reproduce.sh computes all of it")
+    if len(drawn) < len(wanted):
+        _exit(f"{len(wanted) - len(drawn)} of {len(wanted)} figures are not drawn; ./reproduce.sh computes all sweeps")
 
 
-def draw(names: Sequence[str], folder: Path, write: Writer) -> tuple[list[Path], dict[str, str]]:
-    """Draw the figures: the files, and a line for each sweep that lacks runs."""
+def draw(names: Sequence[str], folder: Path, write: Writer) -> tuple[set[str], dict[str, str]]:
+    """Draw the figures: the names of those that are drawn, and a line for each sweep that lacks runs."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for name in names:
         groups.setdefault(tuple(FIGURES[name].SWEEPS), []).append(name)
@@ -64,11 +64,12 @@ def draw(names: Sequence[str], folder: Path, write: Writer) -> tuple[list[Path],
     outcomes = Parallel(n_jobs=processes, return_as="generator")(
         delayed(_group)(group, sweeps, folder, write) for sweeps, group in sorted(groups.items(), key=_largest_first)
     )
-    drawn, lacking = [], {}
+    drawn: set[str] = set()
+    lacking: dict[str, str] = {}
     for files, problems, missing in cast(Iterator[Outcome], outcomes):
         print(*files, sep="\n", end="\n" if files else "")
         print(*problems, sep="\n", end="\n" if problems else "", file=sys.stderr)
-        drawn += files
+        drawn |= {path.stem for path in files}
         lacking |= missing
     return drawn, lacking
 
@@ -80,6 +81,9 @@ def _largest_first(group: tuple[tuple[str, ...], list[str]]) -> int:
 def _group(names: Sequence[str], sweeps: Sequence[str], folder: Path, write: Writer) -> Outcome:
     """Draw figures that share their sweeps, which are read once."""
     stored = {sweep: _read(sweep) for sweep in sweeps}
+    missing = {sweep: tables.lacking for sweep, tables in stored.items() if tables.lacking}
+    if sweeps and all(tables.table.empty for tables in stored.values()):
+        return [], [f"{name} is not drawn: nothing is stored of {', '.join(sweeps)}" for name in names], missing
     files, problems = [], []
     for name in names:
         try:
@@ -89,7 +93,7 @@ def _group(names: Sequence[str], sweeps: Sequence[str], folder: Path, write: Wri
             continue
         sources = {"figure": name, **commit(), "sweeps": {sweep: tables.sources for sweep, tables in stored.items()}}
         files += write(drawing, folder, name, sources)
-    return files, problems, {sweep: tables.lacking for sweep, tables in stored.items() if tables.lacking}
+    return files, problems, missing
 
 
 def _read(sweep: str) -> published.Tables:

@@ -44,7 +44,9 @@ def test_tables_of_a_sweep_have_the_settings_that_vary(name: str) -> None:
 def test_every_figure_is_drawn_from_the_published_sweeps_and_lacks_nothing_but_runs(
     computed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files, lacking = figures.draw(list(FIGURES), computed / "figures", figures.save)
+    drawn, lacking = figures.draw(list(FIGURES), computed / "figures", figures.save)
+    files = list((computed / "figures").iterdir())
+    assert drawn == set(FIGURES)
     assert len(files) == 4 * len(FIGURES)
     assert all(path.stat().st_size > 1000 for path in files if path.suffix != ".json")
     assert capsys.readouterr().err == ""

@@ -81,7 +81,9 @@ def tables(settings: Sequence[Setting], runs: int) -> Tables:
             sources.append({"signature": run.signature, **setting.varied, "runs": stored, "blocks": blocks})
     line = f"{len(lacking)} of {len(settings)} settings have fewer than {runs} runs ({lacking[0]})" if lacking else ""
     nothing = pd.DataFrame(columns=[*settings[0].varied, *SCHEMA])
-    return Tables(pd.concat(parts, ignore_index=True) if parts else nothing, sources, line)
+    table = pd.concat(parts, ignore_index=True) if parts else nothing
+    words = [key for key, value in settings[0].varied.items() if isinstance(value, str)]
+    return Tables(table.astype(dict.fromkeys(words, "category")), sources, line)
 
 
 def _setting(composed: DictConfig, options: Mapping[str, str], varied: Sequence[str]) -> Setting:
