@@ -17,6 +17,7 @@ SCIENTIFIC = (
     "algorithm",
     "bounds",
     "components",
+    "concentration",
     "elimination",
     "estimators",
     "evaluation",
