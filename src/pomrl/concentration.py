@@ -81,12 +81,12 @@ def model_error_bound(*, t: Numbers, **setting: Unpack[Setting]) -> Values:
     return weight * of_prior + (1.0 - weight) * np.sqrt(L / (2.0 * m))
 
 
-def _entries(setting: Setting) -> np.ndarray:
+def _entries(setting: Setting) -> Values:
     """S^2 A T, the number of entries of all models."""
     return np.square(setting["S"], dtype=float) * setting["A"] * setting["T"]
 
 
-def _weight_of_the_past(t: Numbers, m: np.ndarray, plugged: Numbers, prior: str) -> np.ndarray:
+def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) -> Values:
     """How much of the estimate comes from what was known before the task's own batch."""
     alpha, t = np.asarray(paper_mixing_rate(t=t, m=m, sigma=plugged)), np.asarray(t, float)
     if prior == "inclusive":
@@ -94,7 +94,7 @@ def _weight_of_the_past(t: Numbers, m: np.ndarray, plugged: Numbers, prior: str)
     return alpha if prior == "known" else np.where(t > 1, alpha, 0.0)
 
 
-def _theorem_3(setting: Setting) -> np.ndarray:
+def _theorem_3(setting: Setting) -> Values:
     """Theorem 3, symbol by symbol."""
     m, sigma, T = (np.asarray(setting[name], float) for name in ("m", "sigma", "T"))
     delta, Sigma, entries = setting["delta"], np.asarray(setting.get("Sigma", 1.0), float), _entries(setting)
