@@ -3,9 +3,10 @@ from math import ceil, sqrt
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pomrl.randomness import Stream, generator
-from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel, TaskDistribution
+from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel, TaskDistribution, UniformBall
 
 DRAWS = 20_000
 STANDARD_ERRORS = 5.0
@@ -95,7 +96,9 @@ def test_gaussian_tasks_remain_models_however_much_is_clipped(sigma: float):
     assert np.any(draws[:, mean.P_o > 0] == 0)
 
 
-@pytest.mark.parametrize("distribution", [Dirichlet(zeros=3), Gaussian(zeros=3), Dirichlet(zeros=3, varying=0.5)])
+@pytest.mark.parametrize(
+    "distribution", [Dirichlet(zeros=3), Gaussian(zeros=3), UniformBall(zeros=3), Dirichlet(zeros=3, varying=0.5)]
+)
 def test_sigma_zero_gives_the_mean_model_exactly(distribution: TaskDistribution):
     mean = distribution.draw_mean(seed=3, run=4, S=6, A=2, sigma=0.0)
     assert np.array_equal(distribution.draw_task(np.random.default_rng(0), mean), mean.P_o)
@@ -137,14 +140,14 @@ def test_smallest_concentrations_give_valid_rows_with_the_right_mean(below: floa
     assert (draws.max(-1) > 0.99).mean() > 0.98
 
 
-@pytest.mark.parametrize("distribution", [Dirichlet, Gaussian])
+@pytest.mark.parametrize("distribution", [Dirichlet, Gaussian, UniformBall])
 @pytest.mark.parametrize(
     ("S", "A", "varying", "number"),
     [(10, 2, 0.5, 10), (10, 2, 0.55, 11), (5, 3, 0.5, 8), (3, 1, 0.01, 1), (6, 5, 0.2, 6), (3, 5, 0.4, 6)],
 )
 def test_as_many_pairs_vary_as_the_fraction_says(distribution, S: int, A: int, varying: float, number: int):
     tasks = distribution(zeros=0, varying=varying)
-    mean = tasks.draw_mean(seed=6, run=0, S=S, A=A, sigma=0.001)
+    mean = tasks.draw_mean(seed=6, run=0, S=S, A=A, sigma=1e-5)
     draws = draws_of(tasks, mean, 20)
     changed = (draws != mean.P_o).any(-1)
     assert np.array_equal(changed.any(0), mean.varying)
@@ -197,7 +200,10 @@ def test_mean_model_has_the_zeros_asked_for():
         Dirichlet(zeros=10).draw_mean(0, 0, 10, 2, 0.01)
 
 
-@pytest.mark.parametrize("distribution", [Dirichlet(zeros=2), Gaussian(zeros=2), Dirichlet(zeros=2, varying=0.4)])
+@pytest.mark.parametrize(
+    "distribution",
+    [Dirichlet(zeros=2), Gaussian(zeros=2), Dirichlet(zeros=2, varying=0.4), UniformBall(zeros=2, measure="std")],
+)
 def test_tasks_of_a_run_are_the_same_alone_and_among_others(distribution: TaskDistribution):
     means = {run: distribution.draw_mean(9, run, 5, 2, 0.02) for run in (3, 17, 4)}
     streams = {run: generator(9, run, Stream.TASKS) for run in means}
@@ -227,3 +233,72 @@ def test_options_are_checked(key: str, value):
 def test_number_of_varying_pairs_is_rounded_up():
     mean = Dirichlet(zeros=0, varying=0.34).draw_mean(0, 0, 5, 2, 0.01)
     assert mean.varying.sum() == ceil(3.4)
+
+
+UNEVEN = np.array([[[0.5, 0.5, 0, 0]], [[0.25, 0.25, 0.25, 0.25]], [[0, 0.3, 0.1, 0.6]], [[0, 0, 1, 0]]])
+"""Rows of 2, 4, 3 and 1 states, with room for entries to move by 0.5, 0.25, 0.1 and 0."""
+
+
+def many_draws(mean: MeanModel) -> np.ndarray:
+    """Draws of the task model, at once: rows are independent, so that one of as many actions is as good."""
+    (S, A), n = mean.R.shape, DRAWS
+    wide = replace(
+        mean, P_o=np.tile(mean.P_o, (1, n, 1)), R=np.tile(mean.R, (1, n)), varying=np.tile(mean.varying, (1, n))
+    )
+    draws = UniformBall(zeros=0).draw_task(np.random.default_rng(0), wide)
+    return draws.reshape(S, n, A, S).swapaxes(0, 1)
+
+
+@pytest.mark.parametrize("sigma", [0.02, 0.1, 0.25])
+def test_uniform_ball_has_the_moments_of_the_closed_form(sigma: float):
+    """A coordinate of a uniform point in a ball of radius r in d dimensions has the variance r^2/(d + 2)."""
+    distribution = UniformBall(zeros=0)
+    mean = MeanModel(UNEVEN, np.zeros((4, 1)), np.ones((4, 1), bool), sigma, 0.5 / sqrt(3))
+    draws = many_draws(mean)
+    assert_models(draws)
+    assert_mean(draws, UNEVEN)
+    assert_variance(draws, distribution.variance(mean))
+    assert not np.any(draws[:, UNEVEN == 0])
+    assert np.array_equal(draws[:, 3], np.broadcast_to(UNEVEN[3], draws[:, 3].shape))
+    deviations = np.minimum(sigma, [0.5 / sqrt(3), 0.25 / sqrt(5), 0.1 / sqrt(4), 0])
+    np.testing.assert_allclose(np.sqrt(distribution.variance(mean).max(-1))[:, 0], deviations, rtol=1e-12)
+
+
+def test_uniform_ball_fills_the_ball():
+    """The distance from the mean has the distribution (distance/radius)^d, and every direction is as likely."""
+    mean = MeanModel(np.full((4, 1, 4), 0.25), np.zeros((4, 1)), np.ones((4, 1), bool), 0.1, 0.25 / sqrt(5))
+    moves = many_draws(mean).reshape(-1, 4) - 0.25
+    radius = 0.1 * sqrt(5) * sqrt(4 / 3)
+    share = (np.linalg.norm(moves, axis=1) / radius) ** 3
+    assert share.max() <= 1 + 1e-12
+    assert stats.kstest(share, "uniform").pvalue > 1e-3
+    covariance = np.cov(moves.T)
+    expected = 0.1**2 * (np.eye(4) - 1 / 4) / (3 / 4)
+    np.testing.assert_allclose(covariance, expected, rtol=0, atol=5 * 0.1**2 / sqrt(len(moves)))
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.01, 0.1])
+@pytest.mark.parametrize("zeros", [0, 2])
+def test_uniform_ball_never_leaves_its_almost_sure_radius_and_comes_close_to_it(sigma: float, zeros: int):
+    distribution = UniformBall(zeros=zeros, measure="std", varying=0.6)
+    mean = distribution.draw_mean(seed=2, run=0, S=4, A=2, sigma=0.0)
+    mean = replace(mean, sigma=min(sigma, 0.99 * mean.largest_sigma))
+    farthest = np.abs(many_draws(mean) - mean.P_o).max()
+    radius = distribution.almost_sure_radius(mean)
+    assert farthest <= radius * (1 + 1e-12)
+    assert farthest >= 0.9 * radius
+    assert radius >= sqrt(5 - zeros) * mean.sigma * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("measure", ["variance", "std"])
+def test_uniform_ball_refuses_a_sigma_that_no_row_has_room_for(measure):
+    distribution = UniformBall(zeros=1, measure=measure)
+    mean = distribution.draw_mean(seed=1, run=3, S=4, A=2, sigma=0.0)
+    largest = np.where(mean.P_o > 0, mean.P_o, 1).min(-1).max() / 2
+    limit = largest**2 if measure == "variance" else largest
+    with pytest.raises(ValueError, match=rf"no UniformBall .* run 3 has this {measure}; .* below {limit:.6g}$"):
+        distribution.draw_mean(seed=1, run=3, S=4, A=2, sigma=limit * (1 + 1e-9))
+    accepted = distribution.draw_mean(seed=1, run=3, S=4, A=2, sigma=limit * (1 - 1e-9))
+    assert sqrt(distribution.variance(accepted).max()) == pytest.approx(largest, rel=1e-8)
+    with pytest.raises(ValueError, match="has to be 0"):
+        UniformBall(zeros=3).draw_mean(seed=0, run=0, S=4, A=2, sigma=0.01)

@@ -153,3 +153,55 @@ class Gaussian(TaskDistribution):
     def _clipped(rng: np.random.Generator, P_o: Float[np.ndarray, "*n S"], sigma: float) -> Float[np.ndarray, "*n S"]:
         noise = sigma * rng.standard_normal(P_o.shape)
         return np.where(P_o > 0, np.maximum(P_o + noise, 0.0), 0.0)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class UniformBall(TaskDistribution):
+    """P_t(s,a) = P_o(s,a) + a point uniform in a Euclidean ball among the displacements of sum zero on the support.
+
+    Bounded tasks, as the theory assumes them (Eq. 3), where those of a Dirichlet are not. In a row with k supported
+    states, a ball in which an entry moves by at most b gives each of them the variance b^2/(k + 1). No entry may leave
+    [0, 1], so that b is at most the smallest entry of the row: rows with too little room for sigma take what they have,
+    and rows with a single state do not vary. sigma is reached in the rows with most room.
+    """
+
+    def almost_sure_radius(self, mean: MeanModel) -> float:
+        """The smallest b such that |P_t - P_o| <= b in every entry, always: sigma of the theory's bounds."""
+        return float(self._reach(mean).max())
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        supported, _, scale = self._room(mean.P_o)
+        return np.where(supported, (self._reach(mean) / scale)[..., None] ** 2, 0.0)
+
+    def _reach(self, mean: MeanModel) -> Float[np.ndarray, "S A"]:
+        """How far an entry of each row can move."""
+        _, room, scale = self._room(mean.P_o)
+        return np.where(mean.varying, np.minimum(mean.sigma * scale, room), 0.0)
+
+    @staticmethod
+    def _room(
+        P_o: Float[np.ndarray, "*n S"],
+    ) -> tuple[Bool[np.ndarray, "*n S"], Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
+        """The support of each row, how far its entries may move, and how far they move per standard deviation."""
+        supported = P_o > 0
+        states = supported.sum(-1)
+        room = np.where(supported, P_o, 1.0).min(-1)
+        return supported, np.where(states > 1, room, 0.0), np.sqrt(states + 1.0)
+
+    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        _, room, scale = self._room(P_o)
+        return float((room / scale).max())
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """A normal direction, which is uniform, and a radius of which the power of the ball's dimension is uniform."""
+        supported = mean.P_o > 0
+        states = supported.sum(-1, keepdims=True)
+        direction = np.where(supported, rng.standard_normal(mean.P_o.shape), 0.0)
+        direction -= np.where(supported, direction.sum(-1, keepdims=True) / states, 0.0)
+        dimension = np.maximum(states - 1.0, 1.0)
+        reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # an entry moves by less than its vector
+        radius = reach * rng.random((*states.shape[:-1], 1)) ** (1.0 / dimension)
+        length = np.sqrt((direction**2).sum(-1, keepdims=True))
+        moved = mean.P_o + np.divide(radius, length, out=np.zeros_like(length), where=states > 1) * direction
+        moved = np.maximum(moved, 0.0)  # at the very edge of the ball rounding may go below
+        return moved / moved.sum(-1, keepdims=True)  # and a short direction, made longer, does not quite sum to 0
