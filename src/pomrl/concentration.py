@@ -4,7 +4,7 @@ As printed, which is no bound (ERRATA.md: E2, E3), and the bounds that docs/theo
 elementwise: arguments broadcast.
 """
 
-from typing import NotRequired, TypedDict, Unpack
+from typing import Literal, NotRequired, TypedDict, Unpack
 
 import numpy as np
 from jaxtyping import Float, Num
@@ -14,8 +14,10 @@ Numbers = Num[np.ndarray, "..."] | float | int
 
 Values = Float[np.ndarray, "..."] | float
 
+Prior = Literal["exclusive", "inclusive", "known"]
+
 VARIANTS = ("as_printed", "corrected", "sharpened")
-PRIORS = ("exclusive", "inclusive", "known")
+PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
 
 
 class Setting(TypedDict):

@@ -1,0 +1,285 @@
+from itertools import product
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from pomrl.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
+from pomrl.bounds import (
+    average_regret_bound,
+    average_uncertainty,
+    jiang_bound,
+    model_error_bound,
+    planning_loss_bound,
+    regret_constant,
+    regret_order,
+    regret_upper_bound,
+    upper_bound_gamma,
+)
+from pomrl.concentration import PRIORS, VARIANTS, paper_mixing_rate
+from pomrl.estimators import Estimator, Memory, Truth
+from pomrl.experiment import Problem
+from pomrl.task_distributions import Dirichlet, UniformBall
+
+SETTING: Any = {"m": 50, "sigma": 0.1, "S": 4, "A": 2, "T": 9, "delta": 0.1}
+
+
+def error(t: Any = 5, **changes: Any) -> Any:
+    return model_error_bound(t=t, **(SETTING | changes))
+
+
+def test_corrected_model_error_by_hand():
+    L = log(6 * 16 * 2 * 9 / 0.1)
+    alpha = 1 / (0.5 * 1.2 + 1)
+    for prior, w in (("exclusive", alpha), ("inclusive", alpha * 4 / 5)):
+        of_prior = sqrt(L / 400) + 0.1 * sqrt(L / 2) + 0.1
+        expected = w * of_prior + (1 - w) * sqrt(L / 100)
+        assert float(error(prior=prior)) == pytest.approx(expected, rel=1e-13)
+        assert float(error(t=1, prior=prior)) == pytest.approx(sqrt(L / 100), rel=1e-13)
+
+
+def test_sharpened_model_error_by_hand():
+    L = log(2 * 16 * 2 * 9 / 0.1)
+    alpha = 1 / (0.5 * 1.2 + 1)
+    for prior, w in (("exclusive", alpha), ("inclusive", alpha * 4 / 5)):
+        proxy = w**2 / 4 * (0.01 + 1 / 200) + (1 - w) ** 2 / 200
+        assert float(error(prior=prior, variant="sharpened")) == pytest.approx(w * 0.1 + sqrt(2 * L * proxy), rel=1e-13)
+        assert float(error(t=1, prior=prior, variant="sharpened")) == pytest.approx(sqrt(L / 100), rel=1e-13)
+
+
+@pytest.mark.parametrize("variant", ["corrected", "sharpened"])
+def test_model_error_with_the_known_prior_by_hand(variant: str):
+    L = log(2 * 16 * 2 * 9 / 0.1)
+    for t in (1, 5):
+        alpha = 1 / (0.5 * (1 + 1 / t) + 1)
+        expected = alpha * 0.1 + (1 - alpha) * sqrt(L / 100)
+        assert float(error(t=t, prior="known", variant=variant)) == pytest.approx(expected, rel=1e-13)
+
+
+def test_model_error_as_printed_by_hand():
+    """T S^2 A = 288; the setting has sigma^2 m = 1/2."""
+    spread = 0.01 + 0.7 * log(6 * 81 / 0.1) ** 2 / 50
+    A_1 = sqrt(log(54 / 0.1) * log(288 / 0.1) * spread / 9)
+    A_2 = 0.1 * sqrt(log(3 * 288 / 0.1) / 9)
+    B = 0.5 / 2 * sqrt(0.7 * log(3 * 288 / 0.1) / 100)
+    expected = (A_1 + A_2 + 0.2) / 1.5 + B
+    for t, prior in product((1, 9), PRIORS):
+        found = error(t=t, variant="as_printed", prior=prior, Sigma=0.7)
+        assert float(found) == pytest.approx(expected, rel=1e-13)
+
+
+def test_the_mixing_rate_of_the_bounds_is_that_of_the_estimator():
+    truth = Truth(np.full((1, 4, 2, 4), 0.25), np.full((1, 4, 2, 4), 0.01))
+    estimator = Estimator(mixing="paper", similarity="known")
+    rate = estimator.mixing_rate(5, 50, np.full((1, 1, 1), 0.1), Memory.initial(1, 4, 2), truth).item()
+    assert float(paper_mixing_rate(t=5, m=50, sigma=0.1)) == pytest.approx(rate, rel=1e-14)
+
+
+@pytest.mark.parametrize("variant", ["corrected", "sharpened"])
+def test_another_similarity_may_be_plugged_into_the_mixing_rate(variant: str):
+    """Infinity leaves the frequencies of the task alone, 0 the average of all batches."""
+    L = log((6 if variant == "corrected" else 2) * 16 * 2 * 9 / 0.1)
+    assert float(error(variant=variant, plugged=np.inf)) == pytest.approx(sqrt(L / 100), rel=1e-13)
+    equal = error(variant=variant, plugged=0.0, prior="exclusive", sigma=0.0)
+    assert float(equal) == pytest.approx(sqrt(L / 400), rel=1e-13)
+    assert float(error(variant=variant, plugged=0.1)) == float(error(variant=variant))
+
+
+def test_sharpened_is_never_above_corrected():
+    t, m, sigma = np.array([1, 2, 5, 50]), np.array([[1], [20], [10_000]]), np.linspace(0, 1, 7)[:, None, None]
+    for prior in PRIORS:
+        changes = {"t": t, "m": m, "sigma": sigma, "T": 50, "prior": prior}
+        assert np.all(error(variant="sharpened", **changes) <= error(**changes))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_bounds_grow_with_the_number_of_events_and_with_confidence(variant: str, prior: str):
+    for changes in ({"S": 5}, {"A": 3}, {"delta": 0.05}):
+        assert float(error(variant=variant, prior=prior, **changes)) > float(error(variant=variant, prior=prior))
+
+
+@pytest.mark.parametrize("variant", ["corrected", "sharpened"])
+@pytest.mark.parametrize("prior", PRIORS)
+def test_equal_tasks_are_known_better_with_each_task_and_sample(variant: str, prior: str):
+    by_task = error(t=np.arange(2, 10), sigma=0.0, variant=variant, prior=prior)
+    by_sample = error(m=np.array([1, 10, 1000]), sigma=0.0, variant=variant, prior=prior)
+    assert np.all(by_task == 0) if prior == "known" else np.all(np.diff(by_task) < 0)
+    assert np.all(by_sample == 0) if prior == "known" else np.all(np.diff(by_sample) < 0)
+
+
+def test_average_uncertainty_is_the_mean_over_tasks():
+    for variant, prior in product(VARIANTS, PRIORS):
+        mean = np.mean(error(t=np.arange(1, 10), variant=variant, prior=prior))
+        factor = 8 if variant == "as_printed" else 4
+        assert float(average_uncertainty(**SETTING, variant=variant, prior=prior)) == pytest.approx(factor * mean)
+
+
+@pytest.mark.parametrize("prior", ["exclusive", "inclusive"])
+@pytest.mark.parametrize("sigma", [0.0, 0.1, 1.0])
+def test_the_average_is_below_its_closed_form(prior: str, sigma: float):
+    """(7) of docs/theory.md."""
+    for T, m in product((1, 2, 10, 300), (1, 20, 1000)):
+        L, x = log(6 * 16 * 2 * T / 0.1), sigma**2 * m
+        noise, own = sqrt(L / (2 * m)), 1.5 * x / (1.5 * x + 1)
+        closed = noise / T + (2 / sqrt(T) * (noise + sigma * sqrt(2 * L)) + sigma) / (1 + x) + own * noise
+        closed += (prior == "inclusive") * (1 + log(T)) / T * noise
+        found = average_uncertainty(**(SETTING | {"T": T, "m": m, "sigma": sigma}), prior=prior) / 4
+        assert float(found) <= closed
+
+
+def test_the_average_regret_falls_with_tasks_only_where_they_are_equal():
+    T = np.array([100, 10_000, 1_000_000])
+    equal = average_uncertainty(**(SETTING | {"T": T, "sigma": 0.0}))
+    rate = np.diff(np.log(equal)) / np.diff(np.log(T))
+    assert np.all((rate > -0.5) & (rate < -0.46))
+    x = 0.01 * 50
+    different = np.asarray(average_uncertainty(**(SETTING | {"T": T}))) / 4
+    limit = 0.1 / (1 + x) + x / (1 + x) * np.sqrt(np.log(6 * 32 * T / 0.1) / 100)
+    assert np.all(np.diff(different / limit) < 0)
+    assert different[-1] / limit[-1] == pytest.approx(1, abs=0.01)
+    assert limit[-1] > limit[0]  # the union over tasks
+
+
+def test_loss_bounds_are_the_upper_bound_function_of_the_uncertainty():
+    at: Any = {"gamma": 0.6, "gamma_eval": 0.9}
+    bias = 0.3 / (0.1 * 0.4)
+    for variant, factor in (("as_printed", 8), ("corrected", 4), ("sharpened", 4)):
+        expected = bias + factor * float(error(variant=variant)) * 0.6 / 0.16
+        assert float(planning_loss_bound(**at, t=5, **SETTING, variant=variant)) == pytest.approx(expected, rel=1e-12)
+        mean = np.mean(planning_loss_bound(**at, t=np.arange(1, 10), **SETTING, variant=variant))
+        assert float(average_regret_bound(**at, **SETTING, variant=variant)) == pytest.approx(mean, rel=1e-12)
+
+
+def test_bound_of_jiang_et_al_by_hand():
+    expected = 0.3 / (0.1 * 0.4) + 2 * 0.6 / 0.16 * sqrt(log(2 * 4 * 2 * 2**4 / 0.1) / 100)
+    at: Any = {"gamma": 0.6, "gamma_eval": 0.9, "m": 50, "S": 4, "A": 2, "delta": 0.1}
+    assert float(jiang_bound(**at)) == pytest.approx(expected, rel=1e-13)
+    assert float(jiang_bound(**at, log_policies=0.0)) < expected
+    assert float(jiang_bound(**at, Sigma=0.0)) == pytest.approx(0.3 / (0.1 * 0.4), rel=1e-13)
+
+
+def test_orders_of_theorem_2_in_its_special_cases():
+    m, T = np.array([1, 5, 100]), np.array([[1], [15]])
+    np.testing.assert_allclose(regret_order(m=m, sigma=0.0, T=T, Sigma=0.7), np.sqrt(0.7 / (m * T)), rtol=1e-12)
+    printed = (1 + (1 + np.sqrt(1 + 1 / m)) / np.sqrt(T)) / m + 1 / np.sqrt(m)
+    assert np.all(regret_order(m=m, sigma=1.0, T=T) <= printed)
+
+
+@pytest.mark.parametrize("C", [0.001, 0.02, 0.3, 0.7, 0.999, 1.0, 4.0])
+def test_minimum_of_the_upper_bound_against_a_numerical_one(C: float):
+    """With gamma_eval = 0.9, below which the minimum of the smallest C does not lie."""
+    least: Any = minimize_scalar(
+        lambda gamma: float(regret_upper_bound(gamma, C, 0.9)),
+        bounds=(0, 0.9),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    gamma = min(float(upper_bound_gamma(C)), 0.9)
+    assert gamma == pytest.approx(least.x, abs=1e-5)
+    assert float(regret_upper_bound(gamma, C, 0.9)) <= least.fun + 1e-12
+    if 0.9 > gamma > 0:
+        assert float(regret_upper_bound(gamma, C, 0.9)) == pytest.approx(10 - (1 + C) ** 2 / (4 * C), rel=1e-10)
+
+
+@pytest.mark.parametrize("C", [0.0, 0.1, 2.0, 300.0])
+def test_the_upper_bound_says_something_exactly_below_one_over_one_plus_C(C: float):
+    gamma = np.linspace(0, 0.99, 500)
+    says_something = regret_upper_bound(gamma, C, 0.99) < 100
+    assert np.array_equal(says_something, gamma < 1 / (1 + C))
+    assert float(regret_upper_bound(0.0, C, 0.99)) == pytest.approx(99)
+
+
+def test_calls_with_arrays_are_calls_with_numbers():
+    axes = {
+        "gamma": [0.0, 0.7], "gamma_eval": [0.9, 0.99], "m": [3, 40], "sigma": [0.0, 0.2], "S": [2, 5], "A": [1, 3],
+        "T": [2, 6], "delta": [0.01, 0.2], "plugged": [0.1, 0.3], "Sigma": [0.5, 1.0],
+    }  # fmt: skip
+    grid: Any = dict(zip(axes, np.meshgrid(*axes.values(), indexing="ij", sparse=True), strict=True))
+    for variant, prior in product(VARIANTS, PRIORS):
+        shape = (2,) * len(axes)  # not every bound depends on everything
+        average = np.broadcast_to(average_regret_bound(**grid, variant=variant, prior=prior), shape)
+        per_task = np.broadcast_to(planning_loss_bound(t=2, **grid, variant=variant, prior=prior), shape)
+        for index in np.random.default_rng(0).integers(0, 2, (12, len(axes))):
+            one: Any = {name: values[i] for (name, values), i in zip(axes.items(), index, strict=True)}
+            expected = float(average_regret_bound(**one, variant=variant, prior=prior))
+            assert average[tuple(index)] == pytest.approx(expected, rel=1e-13)
+            expected = float(planning_loss_bound(t=2, **one, variant=variant, prior=prior))
+            assert per_task[tuple(index)] == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"variant": "printed"}, "variant='printed'"),
+        ({"prior": "own"}, "prior='own'"),
+        ({"delta": 0.0}, "delta=0.0"),
+        ({"delta": 1.0}, "delta=1.0"),
+        ({"sigma": -0.1}, "sigma=-0.1"),
+        ({"t": 0}, "t=0"),
+        ({"t": 10}, "at most T=9"),
+    ],
+)
+def test_what_the_bounds_are_not_for_is_refused(changes: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        error(**changes)
+
+
+@pytest.mark.parametrize(("gamma", "gamma_eval"), [(-0.1, 0.9), (0.91, 0.9), (0.5, 1.0)])
+def test_discount_factors_the_bounds_are_not_for_are_refused(gamma: float, gamma_eval: float):
+    with pytest.raises(ValueError, match="gamma <= gamma_eval < 1"):
+        regret_upper_bound(gamma, 0.5, gamma_eval)
+
+
+def problem(distribution: Any, **changes: Any) -> Problem:
+    numbers: Any = {"S": 6, "A": 2, "m": 5, "T": 4, "sigma": 0.02, "gamma_eval": 0.9, "seed": 0} | changes
+    return Problem(task_distribution=distribution, **numbers)
+
+
+def test_table_of_regret_bounds_is_that_of_the_almost_sure_radius():
+    """Three supported states, so that an entry moves by up to sqrt(4) standard deviations."""
+    table = regret_bounds(problem(UniformBall(zeros=3, measure="std")), [0.0, 0.5, 0.9])
+    assert len(table) == 3 * 4 * 3
+    found = table.set_index(["variant", "T", "gamma"])["bound"]
+    for variant in VARIANTS:
+        expected = average_regret_bound(
+            gamma=0.5, gamma_eval=0.9, m=5, sigma=0.04, plugged=0.02, S=6, A=2, T=3, delta=0.05, variant=variant
+        )
+        assert found[variant, 3, 0.5] == pytest.approx(float(expected), rel=1e-12)
+    assert table["vacuous"].equals(table["bound"] >= table["trivial"])
+    assert not table.loc[table["gamma"] == 0, "vacuous"].any()
+
+
+def test_table_of_regret_bounds_needs_bounded_tasks():
+    with pytest.raises(ValueError, match=r"Dirichlet: .* UniformBall"):
+        regret_bounds(problem(Dirichlet(zeros=3), sigma=0.001), [0.5])
+
+
+def test_at_the_papers_setting_the_bounds_say_next_to_nothing():
+    at_paper = vacuity_map([5], [15], [0.0, 0.1])
+    np.testing.assert_allclose(at_paper["bound"], 99)
+    assert np.all(at_paper["vacuous_from"] < 0.2)
+    many = vacuity_map([10**4, 10**8], [15], [0.0])
+    ours = many[many["variant"] != "as_printed"]
+    assert np.all(ours["bound"] < 99)
+    assert np.all(ours.loc[ours["m"] == 10**8, "bound"] < 50)
+    assert np.all(np.isclose(ours["vacuous_from"], 1 / (1 + ours["C"])))
+
+
+def test_curves_of_the_upper_bound_and_their_minima():
+    curves, minima = upper_bound_curves([0.2, 0.7], np.linspace(0, 0.99, 100).tolist())
+    corrected, printed = minima[minima["variant"] == "corrected"], minima[minima["variant"] == "as_printed"]
+    U = curves.pivot_table(index="C", columns="gamma", values="U").to_numpy()
+    assert np.all(corrected["U"] <= U.min(1))
+    np.testing.assert_allclose(corrected["gamma"], [0.8 / 1.2, 0.3 / 1.7], rtol=1e-12)
+    np.testing.assert_allclose(corrected["gamma"], np.linspace(0, 0.99, 100)[U.argmin(1)], atol=0.01)
+    np.testing.assert_allclose(printed["gamma"], [0.99, 0.3 / 1.7], rtol=1e-12)
+    assert printed["U"].iloc[0] > 1000
+
+
+def test_regret_constant_takes_arrays_of_everything():
+    t, m = np.array([1, 4]), np.array([[4], [25]])
+    found = np.asarray(regret_constant(t, m, 0.5))
+    assert found[1, 1] == float(regret_constant(4, 25, 0.5))

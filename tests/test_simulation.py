@@ -1,0 +1,77 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from pomrl.simulation import (
+    dirichlet_squared_error,
+    mixing_rates_and_errors,
+    model_error_coverage,
+    regret_coverage,
+    squared_error_against_alpha,
+)
+
+DELTA = 0.05
+
+
+@pytest.fixture(scope="module")
+def model_errors() -> pd.DataFrame:
+    """10,000 sequences in each setting, at the default grid."""
+    return model_error_coverage(delta=DELTA)
+
+
+@pytest.mark.parametrize("variant", ["corrected", "sharpened"])
+def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.DataFrame, variant: str):
+    ours = model_errors[model_errors["variant"] == variant]
+    assert ours["coverage"].min() >= 1 - DELTA
+    learned = ours[ours["prior"] != "known"]
+    assert learned["looseness"].between(1.1, 2.1).all()  # neither false nor far off
+
+
+def test_the_printed_bound_on_the_model_error_fails_where_batches_rule(model_errors: pd.DataFrame):
+    """(E2, E3) For sigma^2 m = 4000: in more than half of the sequences of 20 tasks."""
+    printed = model_errors[model_errors["variant"] == "as_printed"]
+    large = printed[(printed["m"] == 100_000) & (printed["sigma"] == 0.2)]
+    assert len(large) == 18
+    assert (large["coverage"] < 1 - DELTA).all()
+    assert (large.loc[large["T"] == 20, "coverage"] < 0.5).all()
+    small = printed[(printed["m"] == 10) & (printed["prior"] != "known")]
+    assert (small["coverage"] == 1).all()
+    assert (small["looseness"] > 10).all()
+
+
+def test_sharpened_is_the_less_loose(model_errors: pd.DataFrame):
+    wide = model_errors.pivot_table(
+        index=["S", "m", "sigma", "T", "prior"], columns="variant", values="looseness", sort=False
+    )
+    learned = wide[wide.index.get_level_values("prior") != "known"]
+    assert (learned["sharpened"] < learned["corrected"]).all()
+
+
+def test_bounds_on_loss_and_regret_hold():
+    table = regret_coverage(sequences=200, delta=DELTA)
+    assert table["coverage"].min() >= 1 - DELTA
+    assert set(table["quantity"]) == {"planning_loss", "average_regret"}
+    at_gamma_eval = table[(table["gamma"] == 0.99) & (table["prior"] == "inclusive")]
+    assert (at_gamma_eval["looseness"] > 100).all()
+    greedy = table[(table["gamma"] == 0.0) & (table["quantity"] == "planning_loss")]
+    assert greedy["looseness"].between(1, 50).all()  # nearly all of it is the bias of planning with gamma = 0
+
+
+def test_simulated_squared_errors_are_those_of_the_closed_form():
+    table = squared_error_against_alpha(np.linspace(0, 1, 11).tolist())
+    deviation = (table["mse"] - table["closed_form"]) / table["standard_error"]
+    assert deviation.abs().max() < 5
+    assert len(table) == 11 * 3 * 3
+
+
+@pytest.mark.parametrize("prior", ["exclusive", "inclusive", "known"])
+@pytest.mark.parametrize("t", [2, 5, 15])
+def test_the_optimal_mixing_rate_is_the_best_of_all(prior: str, t: int):
+    marks = mixing_rates_and_errors()
+    at = marks[(marks["prior"] == prior) & (marks["t"] == t)].set_index("mixing")
+    alpha, error = at["alpha"].to_dict(), at["closed_form"].to_dict()
+    grid = dirichlet_squared_error(np.linspace(0, 1, 1001), prior, t, 10.0, (0.1, 0.2, 0.3, 0.4), 5)
+    assert error["mse_optimal"] <= grid.min()
+    assert error["mse_optimal"] == pytest.approx(grid.min(), rel=1e-5)
+    assert alpha["mse_optimal"] == pytest.approx(10 / 15 * ((t - 1) / t if prior == "exclusive" else 1))
+    assert error["paper"] > 1.02 * error["mse_optimal"]
