@@ -10,6 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 SWEEPS=(
     task_similarity illustration gamma_schedules gamma_0 samples_and_tasks states_20 states_30
     gaussian_tasks varying_pairs varying_pairs_without_meta fixed_mean_model
+    theory mixing_rates
 )
 
 main() {
