@@ -1,8 +1,10 @@
 """The errors that ERRATA.md lists: each test states the printed claim, shows it false, and shows what holds."""
 
+import re
 from fractions import Fraction
 from itertools import product
 from math import comb, exp, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +53,16 @@ def value(p: Fraction, discount: Fraction) -> Fraction:
 
 def printed_error_bound(**setting) -> float:
     return float(model_error_bound(t=1, variant="as_printed", **setting))
+
+
+def test_the_list_has_a_test_for_each_erratum():
+    _, *sections = re.split(r"^## ", (Path(__file__).parents[1] / "ERRATA.md").read_text(), flags=re.MULTILINE)
+    assert [section.partition(".")[0] for section in sections] == [f"E{i}" for i in range(1, 17)]
+    for section in sections:
+        number = section.partition(".")[0].lower()
+        named = set(re.findall(rf"`(test_{number}_\w+)`", section))
+        assert named
+        assert named == {name for name in globals() if name.startswith(f"test_{number}_")}
 
 
 def test_e1_the_minimum_of_the_upper_bound():

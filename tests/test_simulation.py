@@ -2,6 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pomrl.bounds import jiang_bound
+from pomrl.estimators import Estimator
+from pomrl.experiment import Method, Problem, tables
+from pomrl.gamma_schedules import Grid
+from pomrl.planners import PolicyIteration
 from pomrl.simulation import (
     dirichlet_squared_error,
     mixing_rates_and_errors,
@@ -9,6 +14,7 @@ from pomrl.simulation import (
     regret_coverage,
     squared_error_against_alpha,
 )
+from pomrl.task_distributions import UniformBall
 
 DELTA = 0.05
 
@@ -55,6 +61,21 @@ def test_bounds_on_loss_and_regret_hold():
     assert (at_gamma_eval["looseness"] > 100).all()
     greedy = table[(table["gamma"] == 0.0) & (table["quantity"] == "planning_loss")]
     assert greedy["looseness"].between(1, 50).all()  # nearly all of it is the bias of planning with gamma = 0
+
+
+def test_bound_of_jiang_et_al_holds():
+    """One task, 300 runs, at every gamma; with 100,000 samples the bound is below the trivial one."""
+    gammas = [0.0, 0.3, 0.6, 0.9]
+    for m in (5, 100_000):
+        problem = Problem(
+            S=3, A=2, m=m, T=1, sigma=0.0, gamma_eval=0.9, seed=0, task_distribution=UniformBall(zeros=0)
+        )  # fmt: skip
+        method = Method(estimator=Estimator(mixing=0.0), gamma_schedule=Grid(gammas=gammas), planner=PolicyIteration())
+        (table,) = tables(problem, [method], range(300))
+        bound = np.asarray(jiang_bound(gamma=np.array(gammas), gamma_eval=0.9, m=m, S=3, A=2, delta=DELTA))
+        loss = table["planning_loss"].to_numpy().reshape(300, len(gammas))
+        assert (loss <= bound).all(1).mean() >= 1 - DELTA
+    assert bound.min() < 9
 
 
 def test_simulated_squared_errors_are_those_of_the_closed_form():
