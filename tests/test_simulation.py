@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.bounds import jiang_bound
+from pomrl.bounds import jiang_bound, model_error_bound
 from pomrl.estimators import Estimator
 from pomrl.experiment import Method, Problem, tables
 from pomrl.gamma_schedules import Grid
@@ -63,13 +63,35 @@ def test_bounds_on_loss_and_regret_hold():
     assert greedy["looseness"].between(1, 50).all()  # nearly all of it is the bias of planning with gamma = 0
 
 
+def test_corrected_bound_holds_for_all_mixing_rates_at_once():
+    """The error is convex in the weight of the past and the bound linear, so that the weights 0 and 1 tell of all."""
+    distribution = UniformBall(zeros=1, measure="std")
+    problem = Problem(S=4, A=1, m=20, T=6, sigma=0.02, gamma_eval=0.0, seed=1, task_distribution=distribution)
+    radius = np.array([[distribution.almost_sure_radius(problem.mean(run))] for run in range(500)])
+    methods = [
+        Method(
+            estimator=Estimator(mixing=w, prior="exclusive"),
+            gamma_schedule=Grid(gammas=[0.0]),
+            planner=PolicyIteration(),
+        )
+        for w in (0.0, 1.0)
+    ]
+    holds = np.ones(500, bool)
+    for table, plugged in zip(tables(problem, methods, range(500)), (np.inf, 0.0), strict=True):
+        error = table["model_error"].to_numpy().reshape(500, 6)[:, 1:]
+        bound = model_error_bound(
+            t=np.arange(2, 7), m=20, sigma=radius, S=4, A=1, T=6, delta=DELTA, prior="exclusive", plugged=plugged
+        )
+        holds &= (error <= bound).all(1)
+        assert (error <= 0.3 * np.asarray(bound)).all(1).mean() < 0.5
+    assert holds.mean() >= 1 - DELTA
+
+
 def test_bound_of_jiang_et_al_holds():
     """One task, 300 runs, at every gamma; with 100,000 samples the bound is below the trivial one."""
     gammas = [0.0, 0.3, 0.6, 0.9]
     for m in (5, 100_000):
-        problem = Problem(
-            S=3, A=2, m=m, T=1, sigma=0.0, gamma_eval=0.9, seed=0, task_distribution=UniformBall(zeros=0)
-        )  # fmt: skip
+        problem = Problem(S=3, A=2, m=m, T=1, sigma=0.0, gamma_eval=0.9, seed=0, task_distribution=UniformBall(zeros=0))
         method = Method(estimator=Estimator(mixing=0.0), gamma_schedule=Grid(gammas=gammas), planner=PolicyIteration())
         (table,) = tables(problem, [method], range(300))
         bound = np.asarray(jiang_bound(gamma=np.array(gammas), gamma_eval=0.9, m=m, S=3, A=2, delta=DELTA))

@@ -98,7 +98,7 @@ def regret_coverage(
     seed: int = 0,
     delta: float = 0.05,
     ms: Sequence[int] = (5, 1000, 100_000),
-    sigmas: Sequence[float] = (0.0, 0.03),
+    sigmas: Sequence[float] = (0.0, 0.02),
     gammas: Sequence[float] = (0.0, 0.5, 0.9, 0.99),
     S: int = 3,
     A: int = 2,
