@@ -154,8 +154,8 @@ def test_loss_bounds_are_the_upper_bound_function_of_the_uncertainty():
 
 
 def test_bound_of_jiang_et_al_by_hand():
-    expected = 0.3 / (0.1 * 0.4) + 2 * 0.6 / 0.16 * sqrt(log(2 * 4 * 2 * 2**4 / 0.1) / 100)
-    at: Any = {"gamma": 0.6, "gamma_eval": 0.9, "m": 50, "S": 4, "A": 2, "delta": 0.1}
+    expected = 0.3 / (0.1 * 0.4) + 2 * 0.6 / 0.16 * sqrt(log(2 * 5 * 2 * 2**5 / 0.1) / 100)
+    at: Any = {"gamma": 0.6, "gamma_eval": 0.9, "m": 50, "S": 5, "A": 2, "delta": 0.1}
     assert float(jiang_bound(**at)) == pytest.approx(expected, rel=1e-13)
     assert float(jiang_bound(**at, log_policies=0.0)) < expected
     assert float(jiang_bound(**at, Sigma=0.0)) == pytest.approx(0.3 / (0.1 * 0.4), rel=1e-13)
