@@ -13,7 +13,7 @@ from typing import Any, NoReturn, cast
 from joblib import Parallel, cpu_count, delayed
 
 from pomrl import published, store
-from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY
+from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY, THEORY
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.files import save, save_small
 from pomrl.provenance import commit
@@ -33,7 +33,7 @@ Writer = Callable[[Drawing, Path, str, Sources], list[Path]]
 
 def main() -> None:
     """The command. It ends with a warning that names the sweeps to run where runs are missing."""
-    names = f"The paper's: {', '.join(PAPER)}. Supplementary: {', '.join(SUPPLEMENTARY)}."
+    names = f"The paper's: {', '.join(PAPER)}. Supplementary: {', '.join(SUPPLEMENTARY)}. Theory: {', '.join(THEORY)}."
     parser = argparse.ArgumentParser(
         prog="python -m src.figures", description="Draw figures from stored runs.", epilog=names
     )

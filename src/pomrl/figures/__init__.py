@@ -24,6 +24,7 @@ from pomrl.figures.supplementary import (
     gaussian_tasks,
     varying_pairs,
 )
+from pomrl.figures.theory import average_regret, mixing_rates, squared_error, upper_bound, vacuous_bounds
 
 
 class Figure(Protocol):
@@ -71,5 +72,14 @@ SUPPLEMENTARY: dict[str, Figure] = {
 }
 """Those beyond the paper's."""
 
-FIGURES = PAPER | SUPPLEMENTARY
+THEORY: dict[str, Figure] = {
+    "average_regret": average_regret,
+    "upper_bound": upper_bound,
+    "squared_error": squared_error,
+    "mixing_rates": mixing_rates,
+    "vacuous_bounds": vacuous_bounds,
+}
+"""The bounds, and the mixing rates that follow from them."""
+
+FIGURES = PAPER | SUPPLEMENTARY | THEORY
 """All of them."""

@@ -12,8 +12,8 @@ from pomrl.figures.parts.views import View, everything
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
 """Of the table behind a drawing: a row per point. band says what lower and upper are, n is the number of runs, marker
-whether the minimum of the series is marked there. A point of a scatter is at (x, mean), has the band `draw`, no lower
-and no upper, and n is the number of points."""
+whether the minimum of the series is marked there. What no runs are behind, such as a bound, has its value in mean,
+neither lower nor upper, n = 0, and band says what it is."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,11 @@ class Series:
         points = bands.rename(columns={x: "x"}).astype({"x": float})
         marker = points["x"].isin(marked)
         return points.assign(panel=self.panel, series=self.look.label, band=band, marker=marker).loc[:, COLUMNS]
+
+    def values(self, table: pd.DataFrame, x: str, y: str, what: str) -> pd.DataFrame:
+        """Two columns of a table that no runs are behind, as rows of a drawing's table; what says what they are."""
+        points = pd.DataFrame({"x": table[x].astype(float), "mean": table[y], "lower": np.nan, "upper": np.nan})
+        return points.assign(panel=self.panel, series=self.look.label, band=what, n=0, marker=False).loc[:, COLUMNS]
 
     def of(self, data: pd.DataFrame) -> pd.DataFrame:
         """The rows of a drawing's table that belong to this series."""

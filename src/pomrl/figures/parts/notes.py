@@ -8,7 +8,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from pomrl.figures.parts.drawing import Series
-from pomrl.figures.parts.simplex import DRAW
 
 CHARACTERS_PER_INCH = 15
 LINE_HEIGHT = 0.14
@@ -26,7 +25,7 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], runs:
 
 
 def _runs(data: pd.DataFrame, runs: int) -> str:
-    of_runs = data.loc[data["band"] != DRAW, "n"].to_numpy()
+    of_runs = data.loc[data["n"] > 0, "n"].to_numpy()
     if not len(of_runs):
         return ""
     fewest, most = of_runs.min(), of_runs.max()

@@ -52,18 +52,17 @@ def curve(ax: Axes, points: pd.DataFrame, look: Look) -> None:
     style = {"color": look.color, "linestyle": look.linestyle, "label": look.label}
     shape = {"marker": look.marker, "markersize": look.size, "markeredgewidth": 0.4, "markeredgecolor": "white"}
     ax.plot(points["x"], points["mean"], **style, **(shape if look.marker else {}))
-    # Where several bands overlap, their mixed shades say little: the edges say which is whose.
-    ax.fill_between(
-        points["x"],
-        points["lower"],
-        points["upper"],
-        facecolor=to_rgba(look.color, BAND_OPACITY),
-        edgecolor=to_rgba(look.color, EDGE_OPACITY),
-        linewidth=0.5,
-    )
+    if points["lower"].notna().any():
+        _band(ax, points, look)
     marked = points[points["marker"]]
     if len(marked):
         ax.plot(marked["x"], marked["mean"], "o", color=look.color, markeredgecolor="black", markersize=5, zorder=5)
+
+
+def _band(ax: Axes, points: pd.DataFrame, look: Look) -> None:
+    """A shade with edges: where several bands overlap, their mixed shades say little, the edges whose is whose."""
+    face, edge = to_rgba(look.color, BAND_OPACITY), to_rgba(look.color, EDGE_OPACITY)
+    ax.fill_between(points["x"], points["lower"], points["upper"], facecolor=face, edgecolor=edge, linewidth=0.5)
 
 
 def curves(ax: Axes, data: pd.DataFrame, wanted: Sequence[Series]) -> None:

@@ -7,13 +7,10 @@ import pandas as pd
 from jaxtyping import Float
 from matplotlib.axes import Axes
 
-from pomrl.figures.parts.drawing import COLUMNS, Series
+from pomrl.figures.parts.drawing import Series
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 """Where the three states are."""
-
-DRAW = "draw"
-"""What the table of a drawing says of such points where others have the kind of their band."""
 
 
 def dirichlet(concentration: float, draws: int, seed: int = 0) -> Float[np.ndarray, "draws 3"]:
@@ -33,9 +30,7 @@ def variance(concentration: float) -> float:
 
 def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
     """Distributions over three states as `drawing.COLUMNS`: x and mean are where they are in the plane."""
-    x, y = (rows @ CORNERS).T
-    table = pd.DataFrame({"x": x, "mean": y, "lower": np.nan, "upper": np.nan, "band": DRAW, "n": len(rows)})
-    return table.assign(panel=series.panel, series=series.look.label, marker=False).loc[:, COLUMNS]
+    return series.values(pd.DataFrame(rows @ CORNERS, columns=["x", "y"]), "x", "y", "draw")
 
 
 def draw(ax: Axes, data: pd.DataFrame, series: Sequence[Series], *, names: bool = True) -> None:

@@ -86,6 +86,13 @@ SCHEDULES = {
 }
 """The gamma schedules, in colours that no estimator has."""
 
+BOUNDS = {
+    "as_printed": Look("Bound, as printed", "#a02020", "", ":"),
+    "corrected": Look("Bound, corrected", "black", "", "--"),
+    "sharpened": Look("Bound, sharpened", "#666666", "", "-."),
+}
+"""The bounds on regret, by their variant."""
+
 MINIMUM = Look("Loss at γ*", _GREEN, "o")
 HORIZON = Look("γ* (right axis)", "#444444", "s", ":")
 

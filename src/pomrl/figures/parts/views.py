@@ -24,6 +24,11 @@ def at_largest_gamma(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.loc[rows["gamma"] == rows["gamma"].max()]
 
 
+def at_gamma(gamma: float) -> View:
+    """One row for each run and task: that of one gamma of the grid."""
+    return lambda rows: rows.loc[np.isclose(rows["gamma"], gamma)]
+
+
 def best_fixed(rows: pd.DataFrame) -> pd.DataFrame:
     """One row for each run and task: that of the one gamma of the grid which is best over all tasks."""
     return in_hindsight(rows, Hindsight(gammas=_gammas(rows), scope="all_tasks")) if len(rows) else rows

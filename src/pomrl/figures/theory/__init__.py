@@ -1,0 +1,1 @@
+"""Figures of the bounds, and of what the mixing rate does (docs/theory.md, ERRATA.md)."""
