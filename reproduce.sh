@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reproduces the paper: environment, sweeps, figures.
+# Reproduces the paper: environment, sweeps, figures, claims.
 #   ./reproduce.sh         at the paper's numbers of runs
 #   ./reproduce.sh quick   with few runs
 #   ./reproduce.sh test    the environment and the tests, nothing else
@@ -10,13 +10,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 SWEEPS=(
     task_similarity illustration gamma_schedules gamma_0 samples_and_tasks states_20 states_30
     gaussian_tasks varying_pairs varying_pairs_without_meta fixed_mean_model
-    theory mixing_rates
+    theory mixing_rates initial_similarity
 )
 
 main() {
     case "${1:-all}" in
-        all) environment; sweeps; stage figures .venv/bin/python -m src.figures; times ;;
-        quick) environment; sweeps runs=20; stage figures .venv/bin/python -m src.figures; times ;;
+        all) environment; sweeps; results ;;
+        quick) environment; sweeps runs=20; results ;;
         test) environment; tests ;;
         *) echo "$1: there is no such job; there are quick and test, and without a name all of it" >&2; exit 2 ;;
     esac
@@ -54,6 +54,13 @@ sweeps() {
     for sweep in "${SWEEPS[@]}"; do
         stage "$sweep" .venv/bin/python -m src.run "experiment=$sweep" "$@"
     done
+}
+
+results() {
+    stage figures .venv/bin/python -m src.figures
+    stage claims .venv/bin/python -m src.claims
+    times
+    cat "${POMRL_OUTPUTS:-outputs}/scorecard.md"
 }
 
 tests() {
