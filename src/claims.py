@@ -66,7 +66,7 @@ def show(judged: Sequence[Judged], sweeps: Mapping[str, Sweep]) -> None:
     for claim in CLAIMS:
         lacking = [name for name in claim.experiments if name not in sweeps]
         if lacking:
-            console.print(f"{claim.id} {claim.mark} is not computed; {_commands(lacking)}")
+            console.print(f"{claim.id} is not computed{_commands(lacking)}")
     for id, reason in UNCHECKED.items():
         console.print(f"{id} is not computed: {reason}")
 
@@ -88,16 +88,16 @@ def _verdicts(judged: Sequence[Judged]) -> Table:
 
 def _advice(judged: Judged) -> str:
     if judged.provisional:
-        return f"{judged.claim.id}: {judged.runs} of {judged.claim.runs} runs; {_commands(judged.claim.experiments)}"
+        return f"{judged.claim.id}: {judged.runs} of {judged.claim.runs} runs{_commands(judged.claim.experiments)}"
     runs = judged.runs_to_decide
     if runs is None:
         return f"{judged.claim.id}: more than {MOST_RUNS} runs would be needed to decide it"
-    return f"{judged.claim.id}: about {runs} runs would decide it; {_commands(judged.claim.experiments, runs)}"
+    return f"{judged.claim.id}: about {runs} runs would decide it{_commands(judged.claim.experiments, runs)}"
 
 
 def _commands(experiments: Sequence[str], runs: int | None = None) -> str:
     more = f" runs={runs}" if runs else ""
-    return " and ".join(f"python -m src.run experiment={name}{more}" for name in experiments)
+    return "".join(f"\n    python -m src.run experiment={name}{more}" for name in experiments)
 
 
 def write(judged: Sequence[Judged], folder: Path) -> None:

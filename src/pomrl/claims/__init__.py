@@ -20,8 +20,8 @@ The headline corrects for the number of claims by Holm's method; the verdict wit
 - "gamma* grows with x": the rank correlation (Spearman's) of gamma* and x is above 0.
 
 **Pairs.** Methods at one problem see the same draws, so that they are compared in pairs over runs. Settings that differ
-in sigma, m, T or S are other problems and are compared as independent samples, which their words say. (In part they
-share draws, such as the mean models; that makes these intervals a little too wide, never too narrow.)
+in sigma, m, T or S are other problems and are compared as independent samples, which their words say. (Their runs share
+mean models and streams, and losses are correlated by 0.2 to 0.6, so that these intervals are rather too wide.)
 
 **Selected on.** Three readings of the paper (A1, A2, A6: what sigma is, whose batches the prior holds, one mean model
 or one per run) were chosen after looking at results that some claims are about. These are marked (s) everywhere.

@@ -1,12 +1,14 @@
 """Estimates over runs with intervals of 95 %, and how far the data speak against a value.
 
 Three kinds of numbers, three methods, each chosen by its coverage where losses are as heavy-tailed as here (one task's
-loss has a standard deviation of 1.7 at a mean of 1.1); `tests/claims/test_inference.py` keeps the simulation:
+loss has a standard deviation of 1.7 at a mean of 1.1). In resamples of 4000 stored runs and with 100 runs at a time, the
+intervals of the first kind missed in 4 to 6 % of cases, the percentile bootstrap's in 4 to 7 % and BCa's in 5 to 13 %;
+with 20 runs in 5 to 15 %, 5 to 24 % and 8 to 31 %. So 20 runs are few for losses of single tasks, whatever the method.
+`tests/test_claims.py` keeps a part of this simulation.
 
 - smooth functions of mean losses, such as a difference, a minimum over the grid or a ratio of deviations: Student's
   interval with the leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval,
-  or Welch's. At 20 to 100 runs its misses were closer to 5 % than those of the percentile and BCa bootstraps, which
-  were too short (7 to 15 %) for minima and for small numbers of runs.
+  or Welch's.
 - ratios of two means: Fieller's interval, which is that of the t tests of mean(a) - r mean(b).
 - gamma*, which jumps from one point of the grid to the next: the percentile bootstrap over runs.
 """
@@ -29,11 +31,11 @@ FEWEST_RUNS = 10
 
 RESAMPLES = 9999
 
-Sample = Float[np.ndarray, "n ..."]
-"""Something of each of n independent runs."""
+Sample = Float[np.ndarray, "_runs ..."]
+"""Something of each of a number of independent runs, which may differ between samples."""
 
 Statistic = Callable[..., np.ndarray]
-"""A function of the mean of each sample, with any number of leading axes."""
+"""A function of the mean of each sample, where means that are stacked along a first axis give as many values."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def mean(sample: Float[np.ndarray, " n"]) -> Student:
 
 def smooth(statistic: Statistic, *samples: Sample) -> Student:
     """A smooth function of the means of independent samples, with its leave-one-run-out standard error."""
-    value = float(statistic(*(sample.mean(0) for sample in samples)))
+    value = statistic(*(sample.mean(0, keepdims=True) for sample in samples)).item()
     runs = min(map(len, samples))
     if runs < FEWEST_RUNS:
         return Student(value, np.nan, np.nan, runs, np.nan, np.nan)
@@ -125,7 +127,7 @@ def smooth(statistic: Statistic, *samples: Sample) -> Student:
     # Welch's and Satterthwaite's; with one sample it is its number of runs less one.
     degrees = variance**2 / (variances**2 / [len(sample) - 1 for sample in samples]).sum()
     half = stats.t.ppf(1.0 - LEVEL / 2, degrees) * np.sqrt(variance)
-    return Student(value, value - half, value + half, runs, float(np.sqrt(variance)), float(degrees))
+    return Student(value, float(value - half), float(value + half), runs, float(np.sqrt(variance)), float(degrees))
 
 
 def _jackknife_variance(statistic: Statistic, samples: tuple[Sample, ...], index: int) -> float:
@@ -156,7 +158,7 @@ def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> Ratio:
 
 def resampled(statistic: Statistic, *samples: Sample) -> Resampled:
     """Any function of the means of independent samples, with its percentile interval over resampled runs."""
-    value = float(statistic(*(sample.mean(0) for sample in samples)))
+    value = statistic(*(sample.mean(0, keepdims=True) for sample in samples)).item()
     runs = min(map(len, samples))
     if runs < FEWEST_RUNS:
         return Resampled(value, np.nan, np.nan, runs, np.full(RESAMPLES, np.nan))

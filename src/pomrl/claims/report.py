@@ -12,6 +12,8 @@ from pomrl.claims.claim import Claim
 from pomrl.claims.losses import Sweep
 from pomrl.claims.verdict import Evidence, Part, Verdict, holm
 
+SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -100,7 +102,7 @@ def threshold(part: Part) -> str:
 
 def scorecard(judged: Sequence[Judged]) -> str:
     """How many claims reproduce, and a line for each that says why or why not; as Markdown."""
-    lines = [f"{_heading(judged)}\n"]
+    lines = [f"{_heading(judged)} {SELECTED}\n"]
     for verdict in (Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE, Verdict.REPRODUCED):
         lines += [_sentence(each) for each in judged if each.verdict is verdict]
     return "\n".join(lines) + "\n"
@@ -129,5 +131,5 @@ def _sentence(judged: Judged) -> str:
     mark = f" {judged.claim.mark}" if judged.claim.selected_on else ""
     return (
         f"- **{judged.claim.id}**{mark} {judged.verdict}{alone}: {judged.claim.statement}. "
-        f"{part.compared}: {estimate(part)}, claimed {threshold(part)}{of_parts}."
+        f"Found: {part.compared}: {estimate(part)}, claimed {threshold(part)}{of_parts}."
     )

@@ -125,7 +125,8 @@ class Evidence:
     def runs_to_decide(self, claims: int) -> int | None:
         """About how many runs would decide the claim among so many; None beyond `MOST_RUNS`.
 
-        One part whose estimate is against the claim decides it; failing that, all parts have to hold.
+        One part whose estimate is against the claim decides it; failing that, all parts have to hold. Add them once:
+        verdicts that are looked at again and again while runs are added are wrong more often than they say.
         """
         level = LEVEL / 2 / claims
         against = [part.runs_to_decide(level / len(self.parts)) for part in self.parts if not part.claimed]
