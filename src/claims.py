@@ -63,12 +63,19 @@ def show(judged: Sequence[Judged], sweeps: Mapping[str, Sweep]) -> None:
     for each in judged:
         if each.provisional or each.verdict is Verdict.INCONCLUSIVE:
             console.print(_advice(each))
-    for claim in CLAIMS:
-        lacking = [name for name in claim.experiments if name not in sweeps]
-        if lacking:
-            console.print(f"{claim.id} is not computed{_commands(lacking)}")
+    for lacking, ids in _not_computed(sweeps).items():
+        console.print(f"not computed: {', '.join(ids)}{_commands(lacking)}")
     for id, reason in UNCHECKED.items():
-        console.print(f"{id} is not computed: {reason}")
+        console.print(f"not computed: {id}, {reason}")
+
+
+def _not_computed(sweeps: Mapping[str, Sweep]) -> dict[tuple[str, ...], list[str]]:
+    """The claims that lack sweeps, by the sweeps they lack."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for claim in CLAIMS:
+        if lacking := tuple(name for name in claim.experiments if name not in sweeps):
+            found.setdefault(lacking, []).append(claim.id)
+    return found
 
 
 def _verdicts(judged: Sequence[Judged]) -> Table:

@@ -482,9 +482,9 @@ class TestCommand:
         monkeypatch.setattr(command, "stored", lambda: {"gamma_schedules": paper_sweep("gamma_schedules")})
         status, out, _ = self.call(monkeypatch, capsys)
         assert status == 0
-        assert "Q4.4 is not computed\n    python -m src.run experiment=gamma_0\n" in out
+        assert "not computed: Q4.4\n    python -m src.run experiment=gamma_0\n" in out
         assert "Q4.1: 40 of 600 runs\n    python -m src.run experiment=gamma_schedules\n" in out
-        assert "T.1 is not computed" in out
+        assert "not computed: T.1" in out
         assert max(map(len, out.splitlines())) <= 80
         written = (tmp_path / "claims.csv").read_bytes()
         assert pd.read_csv(io.BytesIO(written))["claim"].unique().tolist() == ["Q4.1", "Q4.2", "Q4.3"]

@@ -1,10 +1,11 @@
 """Estimates over runs with intervals of 95 %, and how far the data speak against a value.
 
 Three kinds of numbers, three methods, each chosen by its coverage where losses are as heavy-tailed as here (one task's
-loss has a standard deviation of 1.7 at a mean of 1.1). In resamples of 4000 stored runs and with 100 runs at a time, the
-intervals of the first kind missed in 4 to 6 % of cases, the percentile bootstrap's in 4 to 7 % and BCa's in 5 to 13 %;
-with 20 runs in 5 to 15 %, 5 to 24 % and 8 to 31 %. So 20 runs are few for losses of single tasks, whatever the method.
-`tests/test_claims.py` keeps a part of this simulation.
+loss has a standard deviation of 1.7 at a mean of 1.1). In resamples of 4000 stored runs with 100 runs at a time, the
+intervals of the first kind missed in 3 to 6 % of cases, the percentile bootstrap's in 4 to 7 % and BCa's in 5 to 13 %;
+with 20 runs in 3 to 15 %, 7 to 24 % and 8 to 31 %. So 20 runs are few for losses of single tasks, whatever the method;
+and the order is that of losses as they are here: where all runs have one curve up to a factor, the bootstrap missed
+less. `tests/test_claims.py` keeps a part of this simulation.
 
 - smooth functions of mean losses, such as a difference, a minimum over the grid or a ratio of deviations: Student's
   interval with the leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval,
