@@ -52,7 +52,7 @@ def stored() -> dict[str, Sweep]:
         settings = published.sweep(CONF, name)
         runs = min(store.run_of(setting.experiment).complete() for setting in settings)
         if runs:
-            sweeps[name] = Sweep(published.tables(settings, runs)[0])
+            sweeps[name] = Sweep(published.tables(settings, runs).table)
     return sweeps
 
 

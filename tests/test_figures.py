@@ -60,6 +60,7 @@ AXES: dict[str, dict[str, list]] = {
         "estimator.mixing": ["paper", "mse_bound", "mse_optimal"],
         "estimator.similarity": ["known", "welford", "debiased"],
     },
+    "initial_similarity": {"estimator.sigma_1": [0.01, 0.1, 0.5]},
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
 """What the sweeps vary; `tests/test_published.py` has those of the real ones drawn."""
@@ -207,6 +208,12 @@ class TestPanels:
         for name in estimators:
             rows = choose(TABLES[sweep], **settings, estimator=name, gamma=0.99)
             assert_drawn(ax, ESTIMATORS[name].label, "task", band(rows, ["task"], kind="sd"))
+
+    def test_loss_per_task_by_the_similarity_at_the_start(self, drawings):
+        for start in (0.01, 0.1, 0.5):
+            rows = choose(TABLES["initial_similarity"], **{"estimator.sigma_1": start}, gamma=0.99)
+            ax = drawings["initial_similarity"].figure.axes[0]
+            assert_drawn(ax, f"σ₁ = {start:g}", "task", band(rows, ["task"], kind="se"))
 
     def test_what_varying_pairs_is_compared_with(self, drawings):
         for index, sigma in enumerate([*SIGMAS, *SIGMAS]):

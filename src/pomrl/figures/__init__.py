@@ -22,6 +22,7 @@ from pomrl.figures.supplementary import (
     fixed_mean_model,
     gamma_schedules_adapomrl,
     gaussian_tasks,
+    initial_similarity,
     varying_pairs,
 )
 from pomrl.figures.theory import average_regret, mixing_rates, squared_error, upper_bound, vacuous_bounds
@@ -69,6 +70,7 @@ SUPPLEMENTARY: dict[str, Figure] = {
     "gamma_schedules_adapomrl": gamma_schedules_adapomrl,
     "fixed_mean_model": fixed_mean_model,
     "average_over_tasks": average_over_tasks,
+    "initial_similarity": initial_similarity,
 }
 """Those beyond the paper's."""
 
