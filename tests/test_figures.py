@@ -370,7 +370,7 @@ class TestTheory:
         assert all(average_regret.problem(*of) in problems for of in panels.values())
 
     def test_minima_of_the_upper_bound(self, drawings):
-        data = drawings["upper_bound"].data
+        data = choose(drawings["upper_bound"].data, panel="a")
         corrected = choose(data, series="minimum, corrected")
         printed = choose(data, series="minimum, as printed")
         for C, at, U in zip((0.02, 0.1, 0.3, 0.6, 1.0), corrected["x"], corrected["mean"], strict=True):

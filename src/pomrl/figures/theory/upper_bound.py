@@ -9,34 +9,58 @@ import pandas as pd
 from pomrl.bound_tables import upper_bound_curves
 from pomrl.figures.parts import panels
 from pomrl.figures.parts.drawing import Drawing, Series
-from pomrl.figures.parts.style import COLUMN_WIDTH, Look, context, sequence
+from pomrl.figures.parts.style import TEXT_WIDTH, Look, context, sequence
 
 SWEEPS = ()
 RUNS = 0
 
 CS = (0.02, 0.1, 0.3, 0.6, 1.0)
 GAMMAS = np.append(np.linspace(0.0, 0.98, 99), 0.99).tolist()
-CURVES = {C: Series("", look) for C, look in zip(CS, sequence([f"C = {C:g}" for C in CS]), strict=True)}
-PRINTED = Series("", Look("minimum, as printed", "#a02020", "X", "", size=6.0))
-CORRECTED = Series("", Look("minimum, corrected", "black", "o", "", size=4.0))
+TRIVIAL = 100.0
+"""1/(1 - gamma_eval), which no loss exceeds."""
+
+PANELS = {"a": "Near the minimum", "b": "All of it"}
 
 
 def draw(tables: object) -> Drawing:
     """The figure, which needs no tables."""
-    curves, minima = upper_bound_curves(CS, GAMMAS)
-    parts = [series.values(curves.loc[curves["C"] == C], "gamma", "U", "bound") for C, series in CURVES.items()]
-    for series, variant in ((PRINTED, "as_printed"), (CORRECTED, "corrected")):
-        parts.append(series.values(minima.loc[minima["variant"] == variant], "gamma", "U", "bound"))
-    data = pd.concat(parts, ignore_index=True)
+    data = pd.concat([_of_panel(panel) for panel in PANELS], ignore_index=True)
     with context():
-        figure, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 3.2)
-        panels.curves(ax, data, [*CURVES.values(), PRINTED, CORRECTED])
-        panels.gamma_axis(ax)
-        ax.axhline(100.0, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
-        ax.set_yscale("log")
-        ax.set_ylim(60.0, 20_000.0)
-        ax.set_yticks([100, 1000, 10_000])
-        ax.set_ylabel("U(γ)")
-        panels.shared_legend(figure, [ax], columns=2)
+        figure, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
+        for ax, (panel, title) in zip((a, b), PANELS.items(), strict=True):
+            panels.curves(ax, data, [*_curves(panel).values(), *_minima(panel).values()])
+            panels.gamma_axis(ax)
+            panels.letter(ax, panel, title)
+            ax.axhline(TRIVIAL, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
+            ax.set_ylabel("U(γ)")
+        a.set_ylim(85.0, 105.0)
+        b.set_yscale("log")
+        b.set_ylim(60.0, 20_000.0)
+        b.set_yticks([100, 1000, 10_000])
+        panels.shared_legend(figure, [a, b], columns=4)
         panels.finish(figure)
     return Drawing(figure, data)
+
+
+def _curves(panel: str) -> dict[float, Series]:
+    looks = sequence([f"C = {C:g}" for C in CS])
+    return {C: Series(panel, look) for C, look in zip(CS, looks, strict=True)}
+
+
+def _minima(panel: str) -> dict[str, Series]:
+    return {
+        "as_printed": Series(panel, Look("minimum, as printed", "#a02020", "X", "", size=6.0)),
+        "corrected": Series(panel, Look("minimum, corrected", "black", "o", "", size=4.0)),
+    }
+
+
+def _of_panel(panel: str) -> pd.DataFrame:
+    curves, minima = upper_bound_curves(CS, GAMMAS)
+    of_curves = [
+        series.values(curves.loc[curves["C"] == C], "gamma", "U", "bound") for C, series in _curves(panel).items()
+    ]
+    of_minima = [
+        series.values(minima.loc[minima["variant"] == variant], "gamma", "U", "bound")
+        for variant, series in _minima(panel).items()
+    ]
+    return pd.concat([*of_curves, *of_minima], ignore_index=True)
