@@ -2,6 +2,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from src import figures, run
@@ -9,6 +10,8 @@ from tests.test_config import CONF
 
 from pomrl import published, store
 from pomrl.figures import FIGURES
+from pomrl.figures.parts.drawing import Drawing
+from pomrl.figures.parts.files import save
 
 SWEEPS = published.names(CONF)
 
@@ -41,21 +44,27 @@ def test_tables_of_a_sweep_have_the_settings_that_vary(name: str) -> None:
     assert [list(source["blocks"]) for source in stored.sources] == [["runs-000000-000001.parquet"]] * len(settings)
 
 
+def save_with_note(drawing: Drawing, folder: Path, name: str, sources: dict[str, Any]) -> list[Path]:
+    """The files of a figure, and beside them what it says of itself."""
+    paths = save(drawing, folder, name, sources)
+    (folder / f"{name}.txt").write_text(drawing.figure.get_suptitle())
+    return paths
+
+
 def test_every_figure_is_drawn_from_the_published_sweeps_and_lacks_nothing_but_runs(
     computed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    drawn, lacking = figures.draw(list(FIGURES), computed / "figures", figures.save)
-    files = list((computed / "figures").iterdir())
+    folder = computed / "figures"
+    drawn, lacking = figures.draw(list(FIGURES), folder, save_with_note)
     assert drawn == set(FIGURES)
-    assert len(files) == 4 * len(FIGURES)
-    assert all(path.stat().st_size > 1000 for path in files if path.suffix != ".json")
+    for suffix in ("pdf", "png", "csv", "json"):
+        assert {path.stem for path in folder.glob(f"*.{suffix}")} == set(FIGURES)
     assert capsys.readouterr().err == ""
     assert sorted(lacking) == sorted(dict.fromkeys(sweep for figure in FIGURES.values() for sweep in figure.SWEEPS))
     for name, figure in FIGURES.items():
-        tables = {sweep: published.tables(published.sweep(CONF, sweep), 2).table for sweep in figure.SWEEPS}
         expected = f"provisional: 2 of {figure.RUNS} runs" if figure.SWEEPS else ""
-        assert figure.draw(tables).figure.get_suptitle() == expected, name
-    sidecar = json.loads((computed / "figures" / "varyingSmT.json").read_text())
+        assert (folder / f"{name}.txt").read_text() == expected, name
+    sidecar = json.loads((folder / "varyingSmT.json").read_text())
     assert [len(sources) for sources in sidecar["sweeps"].values()] == [6, 6]
 
 
