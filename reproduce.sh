@@ -2,6 +2,7 @@
 # Reproduces the paper: environment, sweeps, figures, claims.
 #   ./reproduce.sh         at the paper's numbers of runs
 #   ./reproduce.sh quick   with few runs
+#   ./reproduce.sh readings  the claims under every reading of the paper's text, and in fifty environments
 #   ./reproduce.sh test    the environment and the tests, nothing else
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -17,8 +18,9 @@ main() {
     case "${1:-all}" in
         all) environment; sweeps; results ;;
         quick) environment; sweeps runs=20; results ;;
+        readings) environment; readings; times ;;
         test) environment; tests ;;
-        *) echo "$1: there is no such job; there are quick and test, and without a name all of it" >&2; exit 2 ;;
+        *) echo "$1: there is no such job; there are quick, readings and test, and without a name all of it" >&2; exit 2 ;;
     esac
 }
 
@@ -32,7 +34,9 @@ environment() {
 }
 
 make_environment() {
-    "$(supported_python)" -m venv --clear .venv
+    local python
+    python=$(supported_python)
+    "$python" -m venv --clear .venv
     .venv/bin/pip install --quiet --require-hashes -r requirements.lock
     .venv/bin/pip install --quiet --no-deps --editable .
 }
@@ -61,6 +65,13 @@ results() {
     stage claims .venv/bin/python -m src.claims
     times
     cat "${POMRL_OUTPUTS:-outputs}/scorecard.md"
+}
+
+readings() {
+    stage readings .venv/bin/python -m src.run experiment=readings
+    stage environments .venv/bin/python -m src.run experiment=environments
+    stage matrix .venv/bin/python -m src.claims --readings
+    stage shares .venv/bin/python -m src.claims --environments
 }
 
 tests() {

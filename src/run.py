@@ -71,7 +71,7 @@ def compute(experiments: Sequence[config.Experiment]) -> bool:
     lacking = {job.run.signature: job.runs_missing for job in sorted(jobs, key=lambda job: job.runs_missing)}
     with progress(sum(lacking.values()), "runs") as advance:
         failures = sweep.compute(jobs, advance)
-    people.print(summary.results(jobs))
+    people.print(summary.results(jobs) if len(jobs) <= summary.MOST_ROWS else f"{len(jobs)} jobs are done")
     if failures:
         people.print(summary.failed(jobs, failures))
     return not failures

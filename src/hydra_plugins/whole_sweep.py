@@ -21,6 +21,8 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from pomrl.readings import Family, Reading, family
+
 
 @dataclass
 class LauncherConf:
@@ -36,6 +38,8 @@ class SweeperConf:
     _target_: str = "hydra_plugins.whole_sweep.WholeSweepSweeper"
     params: dict[str, Any] = field(default_factory=dict)
     """The axes of a published sweep."""
+    readings: dict[str, Any] = field(default_factory=dict)
+    """A family of readings of other published sweeps, in place of axes (`pomrl.readings`)."""
 
 
 ConfigStore.instance().store(group="hydra/launcher", name="whole_sweep", node=LauncherConf, provider="pomrl")
@@ -61,19 +65,55 @@ class WholeSweepLauncher(Launcher):
 
 
 class WholeSweepSweeper(BasicSweeper):
-    """The product of all axes, in one batch."""
+    """The product of all axes, in one batch; or the sweeps of a family of readings."""
 
-    def __init__(self, params: dict[str, Any]) -> None:
+    def __init__(self, params: dict[str, Any], readings: dict[str, Any]) -> None:
         super().__init__(max_batch_size=None, params=params)
+        self.readings = readings
 
     def sweep(self, arguments: list[str]) -> Any:
         assert self.launcher is not None
         assert self.hydra_context is not None
-        jobs = product(
-            self.hydra_context.config_loader,
-            [*(f"{key}={values}" for key, values in (self.params or {}).items()), *arguments],
-        )
-        return self.launcher.launch(jobs, initial_job_idx=0)
+        assert self.config is not None
+        loader = self.hydra_context.config_loader
+        if self.readings:
+            jobs = reading_jobs(loader, self.config, family(self.readings), arguments)
+            return self.launcher.launch(list(dict.fromkeys(job.overrides for job in jobs)), initial_job_idx=0)
+        axes = [f"{key}={values}" for key, values in (self.params or {}).items()]
+        return self.launcher.launch(product(loader, [*axes, *arguments]), initial_job_idx=0)
+
+
+@dataclass(frozen=True)
+class ReadingJob:
+    """A job of a sweep under a reading: its overrides, and the keys that the sweep varies."""
+
+    reading: Reading
+    sweep: str
+    overrides: tuple[str, ...]
+    axes: tuple[str, ...]
+
+
+def reading_jobs(
+    loader: ConfigLoader, master: DictConfig, readings: Family, arguments: Sequence[str] = ()
+) -> list[ReadingJob]:
+    """Each job of each sweep of the family, under each reading."""
+    further = [argument for argument in arguments if not argument.startswith("experiment=")]
+    found = []
+    for sweep in readings.sweeps:
+        axes = loader.load_sweep_config(master, [f"experiment={sweep}"]).hydra.sweeper.params
+        jobs = product(loader, [f"experiment={sweep}", *(f"{key}={values}" for key, values in axes.items()), *further])
+        options = [options for _, options in compose_each(loader, master, jobs)]
+        for reading in readings.readings:
+            for job, of_job in zip(jobs, options, strict=True):
+                overrides = _first_of_each_key([*job, *reading.overrides(of_job)])
+                found.append(ReadingJob(reading, sweep, overrides, tuple(map(str, axes))))
+    return found
+
+
+def _first_of_each_key(overrides: Sequence[str]) -> tuple[str, ...]:
+    """Each key as it is set first: what a sweep varies it varies, whatever a reading says of it."""
+    first = {override.partition("=")[0]: override for override in reversed(overrides)}
+    return tuple(reversed(first.values()))
 
 
 def product(loader: ConfigLoader, overrides: Sequence[str]) -> list[list[str]]:

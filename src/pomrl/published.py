@@ -10,10 +10,11 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig, OmegaConf
 
-from hydra_plugins.whole_sweep import compose_each, product
+from hydra_plugins.whole_sweep import compose_each, product, reading_jobs
 from pomrl import config, store
 from pomrl.config import Experiment
 from pomrl.experiment import SCHEMA
+from pomrl.readings import Reading, family
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,13 @@ class Setting:
     experiment: Experiment
 
 
+FAMILIES = ("environments", "readings")
+"""Those that ask how far results depend on what the paper leaves open, and are no sweep of the paper's."""
+
+
 def names(conf: Path) -> list[str]:
     """The names of the published sweeps."""
-    return sorted(path.stem for path in (conf / "experiment").glob("*.yaml"))
+    return sorted({path.stem for path in (conf / "experiment").glob("*.yaml")} - set(FAMILIES))
 
 
 def sweep(conf: Path, name: str) -> list[Setting]:
@@ -38,6 +43,22 @@ def sweep(conf: Path, name: str) -> list[Setting]:
         jobs = product(loader, [f"experiment={name}", *(f"{key}={values}" for key, values in axes.items())])
         composed = compose_each(loader, master, jobs)
         return [_setting(*job, list(axes)) for job in composed]
+
+
+def readings(conf: Path) -> dict[Reading, dict[str, list[Setting]]]:
+    """The family of readings: for each of them the experiments of each of its sweeps."""
+    with _composing(conf):
+        master = compose("config", ["experiment=readings"], return_hydra_config=True)
+        loader = GlobalHydra.instance().config_loader()
+        described: Any = OmegaConf.to_container(master.hydra.sweeper.readings)
+        jobs = reading_jobs(loader, master, family(described))
+        unique = list(dict.fromkeys((job.overrides, job.axes) for job in jobs))
+        composed = compose_each(loader, master, [overrides for overrides, _ in unique])
+        settings = {key: _setting(*each, key[1]) for key, each in zip(unique, composed, strict=True)}
+    found: dict[Reading, dict[str, list[Setting]]] = {}
+    for job in jobs:
+        found.setdefault(job.reading, {}).setdefault(job.sweep, []).append(settings[job.overrides, job.axes])
+    return found
 
 
 def experiment(conf: Path, overrides: Sequence[str]) -> Experiment:

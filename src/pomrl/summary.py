@@ -12,16 +12,18 @@ from pomrl.statistics import minimising
 from pomrl.store import StoreError
 from pomrl.sweep import Job, blocks
 
+MOST_ROWS = 100
+"""Of a table that people still read."""
+
 
 def plan(jobs: Sequence[Job]) -> Table:
     """What a dry run lists: for each job its signature, the runs that are stored and missing, and the work to do."""
     work = {job.run.signature: blocks([job]) for job in jobs}
-    table = plain_table("to compute", "signature", *_varying(jobs), "stored", "missing", "plans", "seconds")
-    for job in jobs:
+    keys, values = _varying(jobs)
+    table = plain_table("to compute", "signature", *keys, "stored", "missing", "plans", "seconds")
+    for job, of_job in zip(jobs, values, strict=True):
         stored = job.experiment.asked.runs - job.runs_missing
-        table.add_row(
-            job.run.signature, *_values(job, jobs), str(stored), str(job.runs_missing), *_cost(work[job.run.signature])
-        )
+        table.add_row(job.run.signature, *of_job, str(stored), str(job.runs_missing), *_cost(work[job.run.signature]))
     plans, seconds = _cost([block for of_job in work.values() for block in of_job])
     table.caption = f"{plans} plans in all, about {seconds} s in one process"
     return table
@@ -34,19 +36,21 @@ def _cost(work: Sequence[Block]) -> tuple[str, str]:
 def results(jobs: Sequence[Job]) -> Table:
     """One row for each job: the runs asked for, those computed now, and the mean planning loss over runs."""
     losses = ("first task", "last task", "minimum", "gamma*")
-    table = plain_table("mean planning loss over runs", *_varying(jobs), "runs", "new", *losses)
-    for job in jobs:
-        table.add_row(*_values(job, jobs), str(job.experiment.asked.runs), str(job.runs_missing), *_losses(job))
+    keys, values = _varying(jobs)
+    table = plain_table("mean planning loss over runs", *keys, "runs", "new", *losses)
+    for job, of_job in zip(jobs, values, strict=True):
+        table.add_row(*of_job, str(job.experiment.asked.runs), str(job.runs_missing), *_losses(job))
     table.caption = "first and last task: at the largest gamma; minimum: in the last task, at gamma*"
     return table
 
 
 def failed(jobs: Sequence[Job], failures: Mapping[str, Failure]) -> Table:
     """One row for each job that failed: its settings, why, and where the traceback is."""
-    table = plain_table("failed", *_varying(jobs), "reason", "traceback")
-    for job in jobs:
+    keys, values = _varying(jobs)
+    table = plain_table("failed", *keys, "reason", "traceback")
+    for job, of_job in zip(jobs, values, strict=True):
         if failure := failures.get(job.run.signature):
-            table.add_row(*_values(job, jobs), failure.reason, str(job.run.folder / "run.log"))
+            table.add_row(*of_job, failure.reason, str(job.run.folder / "run.log"))
     return table
 
 
@@ -72,8 +76,11 @@ def _losses(job: Job) -> list[str]:
     return [*first_and_last, f"{loss[-1].min():.3f}", f"{gamma_star:g}"]
 
 
-def _varying(jobs: Sequence[Job]) -> list[str]:
-    return varying([_flat(job) for job in jobs])
+def _varying(jobs: Sequence[Job]) -> tuple[list[str], list[list[str]]]:
+    """The keys in which jobs differ, and what each job has of them."""
+    described = [flat(settings(job.experiment), job.experiment.options) for job in jobs]
+    keys = varying(described)
+    return keys, [[str(of_job.get(key, "")) for key in keys] for of_job in described]
 
 
 def varying(settings: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -81,12 +88,3 @@ def varying(settings: Sequence[Mapping[str, Any]]) -> list[str]:
     keys = dict.fromkeys(key for each in settings for key in each)
     differ = [key for key in keys if len({repr(each.get(key)) for each in settings}) > 1]
     return [key for key in differ if "." not in key or key.partition(".")[0] not in differ]
-
-
-def _values(job: Job, jobs: Sequence[Job]) -> list[str]:
-    described = _flat(job)
-    return [str(described.get(key, "")) for key in _varying(jobs)]
-
-
-def _flat(job: Job) -> dict[str, Any]:
-    return flat(settings(job.experiment), job.experiment.options)

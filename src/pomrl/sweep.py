@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pomrl import store
 from pomrl.config import ConfigError, Experiment
 from pomrl.execution import Block, Failure
-from pomrl.experiment import check
+from pomrl.experiment import Problem, check
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,15 @@ class Job:
 def jobs(experiments: Sequence[Experiment]) -> list[Job]:
     """What each experiment lacks. ConfigError where one of them would fail; nothing is computed or written."""
     found = [_job(experiment) for experiment in experiments]
+    drawn: dict[Problem, set[int]] = defaultdict(set)
     for job in found:
-        runs = [run for part in job.parts for run in part]
+        problem = job.experiment.problem
+        runs = {run for part in job.parts for run in part} - drawn[problem]
         try:
-            check(job.experiment.problem, job.experiment.method, runs)
+            check(problem, job.experiment.method, sorted(runs))
         except ValueError as error:
             raise ConfigError(str(error)) from error
+        drawn[problem] |= runs
     return found
 
 

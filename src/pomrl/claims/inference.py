@@ -119,7 +119,7 @@ def smooth(statistic: Statistic, *samples: Sample) -> Student:
     """A smooth function of the means of independent samples, with its leave-one-run-out standard error."""
     value = statistic(*(sample.mean(0, keepdims=True) for sample in samples)).item()
     runs = min(map(len, samples))
-    if runs < FEWEST_RUNS:
+    if runs < FEWEST_RUNS or not np.isfinite(value):
         return Student(value, np.nan, np.nan, runs, np.nan, np.nan)
     variances = np.array([_jackknife_variance(statistic, samples, index) for index in range(len(samples))])
     variance = variances.sum()
@@ -141,10 +141,10 @@ def _jackknife_variance(statistic: Statistic, samples: tuple[Sample, ...], index
 
 
 def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> Ratio:
-    """mean(a) / mean(b) - 1 over pairs, with Fieller's interval; b is positive."""
-    value = float(a.mean() / b.mean() - 1.0)
+    """mean(a) / mean(b) - 1 over pairs, with Fieller's interval; b is not negative. NaN where all of b is 0."""
+    value = float(a.mean() / b.mean() - 1.0) if b.any() else np.nan
     n = len(a)
-    if n < FEWEST_RUNS:
+    if n < FEWEST_RUNS or not b.any():
         return Ratio(value, np.nan, np.nan, n, a, b)
     squared = stats.t.ppf(1.0 - LEVEL / 2, n - 1) ** 2 / n
     covariance = np.cov(a, b)

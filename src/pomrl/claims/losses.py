@@ -1,6 +1,6 @@
 """The tables of a sweep as arrays: the losses of one setting, over runs, tasks and discount factors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -19,6 +19,10 @@ LAST = range(11, 16)
 
 PerRun = Float[np.ndarray, " n"]
 """A loss of each of n runs."""
+
+
+Choice = Literal["population", "per_run"]
+"""Whether a hindsight schedule chooses for the mean over runs, or in each run (A8)."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +63,9 @@ class Losses:
         """gamma* of curves of mean losses."""
         return minimising(self.gammas, mean.reshape(-1, len(self.gammas))).reshape(mean.shape[:-1])
 
-    def in_hindsight(self, scope: Literal["all_tasks", "each_task"]) -> "Losses":
-        """Of the schedule that chooses from the grid afterwards, on the mean over these runs."""
-        chosen = Hindsight(gammas=self.gammas.tolist(), scope=scope).choose(self.loss)
+    def in_hindsight(self, scope: Literal["all_tasks", "each_task"], choice: Choice) -> "Losses":
+        """Of the schedule that chooses from the grid afterwards, over these runs."""
+        chosen = Hindsight(gammas=self.gammas.tolist(), scope=scope, choice=choice).choose(self.loss)
         index = np.searchsorted(self.gammas, chosen)[..., None]
         return Losses(np.take_along_axis(self.loss, index, -1), self.gammas[-1:])
 
@@ -70,24 +74,41 @@ class Losses:
         return Losses(self.loss[:runs], self.gammas)
 
 
+@dataclass(frozen=True)
 class Sweep:
     """The losses of all settings of a sweep."""
 
-    def __init__(self, table: pd.DataFrame) -> None:
+    names: tuple[str, ...]
+    """Of the settings that vary."""
+    losses: Mapping[tuple[Any, ...], Losses]
+    """By their values."""
+    choice: Choice = "population"
+
+    @staticmethod
+    def of_table(table: pd.DataFrame) -> "Sweep":
         """From rows sorted by run, task and discount factor in each setting, with as many runs in all of them."""
         varied = [str(column) for column in table.columns if column not in SCHEMA]
-        self._names = [column.rpartition(".")[2] for column in varied]
-        self._losses = {values: _losses(rows) for values, rows in table.groupby(varied, sort=False)}
+        groups = table.groupby(varied, sort=False, observed=True)
+        return Sweep(tuple(map(last_part, varied)), {values: losses(rows) for values, rows in groups})
 
     def at(self, **settings: Any) -> Losses:
-        """Of the setting with these values; the name of a setting is the last part of its key."""
-        key = tuple(settings[name] for name in self._names)
-        if key not in self._losses:
-            raise ValueError(f"the sweep has no setting {settings}")
-        return self._losses[key]
+        """Of the setting with these values; the name of a setting is the last part of its key.
+
+        LookupError where the sweep does not have it.
+        """
+        key = tuple(settings.get(name) for name in self.names)
+        if key not in self.losses:
+            raise LookupError(f"the sweep has no setting {settings}")
+        return self.losses[key]
 
 
-def _losses(rows: pd.DataFrame) -> Losses:
+def last_part(key: str) -> str:
+    """Of a dotted key."""
+    return key.rpartition(".")[2]
+
+
+def losses(rows: pd.DataFrame) -> Losses:
+    """Those of one experiment's table."""
     runs, tasks = rows["run"].nunique(), rows["task"].nunique()
     loss = rows["planning_loss"].to_numpy(float).reshape(runs, tasks, -1)
     return Losses(loss, rows["gamma"].to_numpy(float)[: loss.shape[-1]])

@@ -39,7 +39,8 @@ def spread_shrinks(sweep: Sweep) -> list[Part]:
 
 
 def _log_ratio(variances: np.ndarray) -> np.ndarray:
-    return 0.5 * np.log(variances[..., 0] / variances[..., 1])
+    with np.errstate(divide="ignore", invalid="ignore"):  # all losses of a task may be equal
+        return 0.5 * np.log(variances[..., 0] / variances[..., 1])
 
 
 @claim("Q1.3", "task_similarity")

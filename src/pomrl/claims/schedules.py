@@ -14,8 +14,8 @@ def _schedules(sweep: Sweep) -> dict[str, Losses]:
         sweep.at(estimator="pomrl", gamma_schedule=name) for name in ("grid", "dong", "upper_bound")
     )
     return {
-        "best_fixed": grid.in_hindsight("all_tasks"),
-        "dynamic_best": grid.in_hindsight("each_task"),
+        "best_fixed": grid.in_hindsight("all_tasks", sweep.choice),
+        "dynamic_best": grid.in_hindsight("each_task", sweep.choice),
         "Dong": dong,
         "upper_bound": upper_bound,
         "γ_eval": grid,
