@@ -77,7 +77,13 @@ def under_readings() -> None:
     _write_table(matrix, outputs / "readings.csv")
     save(readings_figure.draw(matrix), outputs / "figures", "readings", {"figure": "readings", **commit()})
     single = [reading.name for reading in readings if len(reading.choices) == 1]
-    _print_table("readings, those that agree best with the paper first", family.ranking(matrix))
+    ranking = family.ranking(matrix)
+    numbered = ranking.rename_axis("number").rename(lambda index: index + 1).reset_index()
+    _print_table("readings, those that agree best with the paper first", numbered)
+    _print_matrix(family.compact(matrix))
+    best = ranking.iloc[0]
+    claims = matrix["claim"].nunique()
+    print(f"\n{best['reading']} agrees best: {best[Verdict.REPRODUCED]} of {claims} claims are reproduced under it\n")
     _print_table("single choices that change a verdict", family.effects(matrix, single))
     _print_table("under how many readings each claim has which verdict", family.over_readings(matrix))
 
@@ -120,6 +126,15 @@ def _print_table(title: str, frame: pd.DataFrame) -> None:
     for row in frame.itertuples(index=False):
         shown.add_row(*(f"{value:.2f}" if isinstance(value, float) else str(value) for value in row))
     _console().print(shown)
+
+
+def _print_matrix(compact: pd.DataFrame) -> None:
+    """Claims under readings by their numbers, in lines that a terminal holds."""
+    print("\nclaims under readings, by number: + reproduced, - not reproduced, . inconclusive\n")
+    numbers = [name if name == "claim" else f"{int(name) % 10}" for name in compact.columns]
+    tens = ["" if name == "claim" else f"{int(name) // 10 or ' '}" for name in compact.columns]
+    for head, *symbols in [tens, numbers, *compact.itertuples(index=False)]:
+        print(f"{head:6}{' '.join(map(str, symbols))}")
 
 
 def _console() -> Console:

@@ -122,6 +122,9 @@ def _no_such_option(error: MissingConfigException) -> str:
 def _composition(error: ConfigCompositionException) -> str:
     text = str(error)
     override = text.split("'")[1] if text.startswith("Could not override '") else ""
+    if text.startswith("Ambiguous value for argument '"):
+        argument = text.split("'")[1]
+        return f"{argument}: several values are a sweep, for which -m has to be on the command line"
     if text.startswith("Multiple values for "):
         group = text.split()[3].rstrip(".")
         return f"+{group}: this group has an option already; to choose another leave out the +: {group}=..."

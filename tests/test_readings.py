@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
 from scipy import stats
-from src import run
+from src import claims, run
 from tests.test_config import CONF
 
 from pomrl import config, published, store
-from pomrl.claims import family
+from pomrl.claims import family, stored
 from pomrl.claims.inference import mean
 from pomrl.claims.stored import environments
 from pomrl.claims.verdict import Evidence, Part, Verdict
@@ -118,7 +118,7 @@ class TestPublished:
         with pytest.raises(SystemExit) as end:
             run.main()
         assert end.value.code == 0
-        estimators = [stored.flat_settings() for stored in store.everything()]
+        estimators = [found.flat_settings() for found in store.everything()]
         assert len(estimators) > 50
         assert {of["estimator.prior"] for of in estimators} == {"inclusive", "exclusive"}
         assert {of["task_distribution.measure"] for of in estimators} == {"variance", "std"}
@@ -166,6 +166,30 @@ class TestVerdicts:
 
     def test_counts_over_readings(self) -> None:
         assert family.over_readings(MATRIX).to_numpy().tolist() == [["Q0", 3, 1, 0], ["Q1", 1, 2, 1], ["Q2", 0, 0, 4]]
+
+    def test_compact(self) -> None:
+        assert family.compact(MATRIX).to_numpy().tolist() == [
+            ["Q0", "+", "+", "+", "-"],
+            ["Q1", "+", ".", "-", "-"],
+            ["Q2", ".", ".", ".", "."],
+        ]
+
+    @pytest.mark.parametrize("name", published.FAMILIES)
+    def test_with_nothing_stored_one_line_says_what_to_run(
+        self, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+        monkeypatch.setattr(sys, "argv", ["claims", f"--{name}"])
+        monkeypatch.setattr(stored, "under", lambda *_: [])
+        monkeypatch.setattr(
+            claims, "_parallel", lambda function, *of: [function(*each) for each in zip(*of, strict=True)]
+        )
+        with pytest.raises(SystemExit) as end:
+            claims.main()
+        assert end.value.code == 1
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err == f"{name} are not stored; to compute them: python -m src.run experiment={name}\n"
 
     def test_shares_have_wilson_intervals(self) -> None:
         rng = np.random.default_rng(0)

@@ -135,6 +135,13 @@ def test_hindsight_schedules_are_read_from_the_grid(command: Command) -> None:
     assert len(set(lines)) == 1
 
 
+def test_hindsight_schedules_show_their_own_losses(command: Command) -> None:
+    _, _, said = command("-m", *SMALL, "gamma_schedule=grid,dynamic_best")
+    grid, best = (line.split() for line in said.splitlines() if line.startswith((" grid", " dynamic_best")))
+    assert len(grid) == len(best) + 2  # it has no minimum over gammas
+    assert float(best[4]) == float(grid[5])
+
+
 def test_a_dry_run_writes_nothing(command: Command, tmp_path: Path) -> None:
     status, _, said = command("-m", *SMALL, "sigma=0.01,0.02", "dry_run=true")
     assert status == 0
@@ -160,6 +167,8 @@ BAD = {
     "gamma_schedule.gammas=[0.5,0.995]": ("gamma_schedule.gammas=0.995", "gamma_eval=0.99"),
     "gamma_schedule.gammas=[0.5,0.1]": ("gamma_schedule.gammas=[0.5, 0.1]", "ascend"),
     "gamma_eval=1": ("gamma_eval=1", "less than 1"),
+    "estimator=pomrl,oracle": ("estimator=pomrl,oracle", "-m"),
+    "sigma=???": ("sigma: a value is missing",),
     "runs=0": ("runs=0", "greater than or equal to 1"),
     "estimator=best": ("estimator=best", "ada_pomrl, aggregating, fixed_mixing, oracle, pomrl, without_meta"),
     "experiment=best": ("experiment=best", "task_similarity"),

@@ -157,6 +157,8 @@ def test_runs_are_found_by_their_settings() -> None:
     assert store.find(sigma=0.01, estimator="fixed_mixing") == [run]
     assert store.find(**{"estimator.mixing": 0.5}) == [run]
     assert store.find(sigma=0.02) == []
+    with pytest.raises(store.StoreError, match="sigam: no stored run has this key"):
+        store.find(sigam=0.01)
 
 
 def test_the_code_digest_is_blind_to_comments_and_docstrings_but_not_to_code() -> None:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Annotated, Any, cast
 
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
@@ -76,7 +76,7 @@ def grid_to(gamma_eval: Any) -> Any:
     """The default grid: 0, 0.05, ..., 0.95 and gamma_eval, without what exceeds gamma_eval."""
     if not isinstance(gamma_eval, int | float):
         return gamma_eval
-    return [i / 20 for i in range(20) if i / 20 < gamma_eval] + [float(gamma_eval)]
+    return OmegaConf.create([*(i / 20 for i in range(20) if i / 20 < gamma_eval), float(gamma_eval)])
 
 
 def parse(config: DictConfig, options: Mapping[str, Any]) -> Experiment:
@@ -139,6 +139,8 @@ def _resolved(config: DictConfig) -> dict[str, Any]:
     own = [str(key) for key in config if key not in ("hydra", "experiment")]
     try:
         container = OmegaConf.to_container(OmegaConf.masked_copy(config, own), resolve=True, throw_on_missing=True)
+    except MissingMandatoryValue as error:
+        raise ConfigError(f"{error.full_key}: a value is missing") from error
     except OmegaConfBaseException as error:
         raise ConfigError(" ".join(str(error).split())) from error
     return cast(dict[str, Any], container)

@@ -285,8 +285,16 @@ def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
 
 
 def find(**wanted: Any) -> list[Run]:
-    """The stored runs with these settings: keys such as sigma=0.01, estimator="pomrl", **{"estimator.prior": ...}."""
-    return [run for run in everything() if run.manifest() and _agrees(run, wanted)]
+    """The stored runs with these settings: keys such as sigma=0.01, estimator="pomrl", **{"estimator.prior": ...}.
+
+    StoreError for a key that no stored run has.
+    """
+    runs = [run for run in everything() if run.manifest()]
+    known = {key for run in runs for key in run.flat_settings()}
+    for key in wanted:
+        if runs and key not in known:
+            raise StoreError(f"{key}: no stored run has this key; there are {', '.join(sorted(known))}")
+    return [run for run in runs if _agrees(run, wanted)]
 
 
 def everything() -> list[Run]:

@@ -6,6 +6,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from pomrl import store
 from pomrl.config import flat, settings
 from pomrl.execution import Block, Failure
 from pomrl.statistics import minimising
@@ -64,7 +65,7 @@ def plain_table(title: str, *columns: str) -> Table:
 
 def _losses(job: Job) -> list[str]:
     try:
-        table = job.run.table(job.experiment.asked.runs)
+        table = store.load(job.experiment, job.experiment.asked.runs)
     except StoreError:
         return ["", "", "", ""]
     shape = (job.experiment.asked.runs, job.experiment.problem.T, -1)

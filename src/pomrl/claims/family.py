@@ -48,6 +48,17 @@ def ranking(matrix: pd.DataFrame) -> pd.DataFrame:
     return counts.sort_values(order, ascending=[False, True], kind="stable").reset_index()
 
 
+SYMBOLS = {Verdict.REPRODUCED: "+", Verdict.NOT_REPRODUCED: "-", Verdict.INCONCLUSIVE: "."}
+
+
+def compact(matrix: pd.DataFrame) -> pd.DataFrame:
+    """A row for each claim and a column for each reading, numbered from 1 as they are ranked; symbols for verdicts."""
+    readings = ranking(matrix)["reading"].tolist()
+    verdicts = matrix.pivot(index="claim", columns="reading", values="verdict").loc[matrix["claim"].unique(), readings]
+    symbols = verdicts.map(lambda verdict: SYMBOLS[Verdict(verdict)])
+    return symbols.set_axis([str(number + 1) for number in range(len(readings))], axis=1).reset_index()
+
+
 def over_readings(matrix: pd.DataFrame) -> pd.DataFrame:
     """A row for each claim: under how many readings it has which verdict."""
     counts = matrix.groupby(["claim", "verdict"], sort=False).size().unstack(fill_value=0)
