@@ -70,7 +70,9 @@ class Memory:
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Estimator:
-    """The formula above, and where its parts come from. Frozen: what changes from task to task is the `Memory`.
+    """P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t (Eq. 4), and where its parts come from.
+
+    Frozen: what changes from task to task is the `Memory`.
 
     A component of one's own overrides `prior_model`, `similarity_estimate` or `mixing_rate`.
     """
