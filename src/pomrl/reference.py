@@ -13,8 +13,8 @@ from pomrl.experiment import Problem
 HEAD = """# The configuration
 
 Every key: what it means, what it may be, and its default. Written from the components by
-`python -m pytest tests/test_documents.py --force-regen`, and tested, so that it is never out of date. A.. are ambiguities
-of the paper, of which [docs/readings.md](readings.md) has the alternatives; E.. are its errors
+`python -m pytest tests/test_documents.py --force-regen`, and tested, so that it is never out of date. A.. are
+ambiguities of the paper, of which [docs/readings.md](readings.md) has the alternatives; E.. are its errors
 ([ERRATA.md](../ERRATA.md)). A key of a group is set as `group.key=value`; an option is chosen as `group=option`.
 """
 
