@@ -53,7 +53,12 @@ def judge(sweeps: Mapping[str, Sweep]) -> list[Judged]:
 
 def table(judged: Sequence[Judged]) -> pd.DataFrame:
     """A row for each part of each claim."""
-    return pd.DataFrame([_of_claim(each) | _of_part(part) for each in judged for part in each.evidence.parts])
+    rows = [
+        _of_claim(each) | _of_part(part) | {"decisive": part is each.evidence.decisive}
+        for each in judged
+        for part in each.evidence.parts
+    ]
+    return pd.DataFrame(rows)
 
 
 def _of_claim(judged: Judged) -> dict[str, object]:
