@@ -7,7 +7,7 @@ of the same problem and the same estimator, over the same runs.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -36,19 +36,20 @@ class _Stored:
     source: Source
     run: store.Run
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, Any]:
         return self.run.settings()
 
     @property
-    def options(self) -> dict[str, str]:
-        return self.run.manifest()["options"]
-
-    @property
     def is_grid(self) -> bool:
-        return self.options["gamma_schedule"] == "grid"
+        """Whether it has the losses at all discount factors, and not at those that a schedule chose."""
+        return "gammas" in self.settings["gamma_schedule"]
 
-    @property
+    def option(self, group: str) -> str:
+        """The option that the sweep chooses. A manifest names that of the sweep which computed the run first."""
+        return str(self.source.get(group, self.run.manifest()["options"][group]))
+
+    @cached_property
     def problem_and_estimator(self) -> str:
         return json.dumps({key: value for key, value in self.settings.items() if key != "gamma_schedule"}, sort_keys=True)
 
@@ -90,9 +91,9 @@ def _stored(figures: Sequence[Drawn]) -> Iterator[_Stored]:
 
 def _series(members: Sequence[_Stored]) -> list[dict[str, Any]]:
     """What the curves of a sweep are, with a label and a colour of each method."""
-    one_estimator = len({each.options["estimator"] for each in members}) == 1
+    one_estimator = len({each.option("estimator") for each in members}) == 1
     labels = [_label(each, one_estimator) for each in members]
-    colors = _colors(list(dict.fromkeys(labels)), members)
+    colors = _colors(list(dict.fromkeys(labels)))
     return [
         {
             "sweep": each.sweep,
@@ -112,14 +113,14 @@ def _label(stored: _Stored, one_estimator: bool) -> str:
         for key, value in stored.source.items()
         if key not in _NO_VARIANT
     )
-    name = stored.options["estimator"]
+    name = stored.option("estimator")
     estimator = ESTIMATORS[name].label if name in ESTIMATORS else name.replace("_", " ")
     if not variant:
         return estimator
     return variant if one_estimator else f"{estimator}, {variant}"
 
 
-def _colors(labels: Sequence[str], members: Sequence[_Stored]) -> dict[str, str]:
+def _colors(labels: Sequence[str]) -> dict[str, str]:
     """The colours of the figures for estimators that they show; an ordered palette for other methods."""
     known = {look.label: look.color for look in ESTIMATORS.values()}
     if all(label in known for label in labels):
@@ -135,7 +136,7 @@ def _curve(grid: _Stored, schedules: Sequence[_Stored]) -> dict[str, Any]:
     best = minimising(gammas, mean)
     fixed = minimising(gammas, mean.mean(0, keepdims=True))
     chosen = {
-        each.options["gamma_schedule"]: _choices(each, len(loss))
+        each.option("gamma_schedule"): _choices(each, len(loss))
         for each in schedules
         if each.problem_and_estimator == grid.problem_and_estimator and each.run.complete() >= len(loss)
     }

@@ -64,13 +64,15 @@ def _sections(figures: Mapping[str, Drawn]) -> list[tuple[str, str, list[Drawn]]
 
 
 def _claims(scored: Sequence[Scored]) -> dict[str, Any]:
+    not_computed = scorecard.not_computed(scored)
     return {
         "scored": scored,
         "by_verdict": [(verdict, [each for each in scored if each.verdict is verdict]) for verdict in ORDER],
         "alone": Counter(each.alone for each in scored),
         "provisional": [each for each in scored if each.runs < each.promised],
         "claims_of": {name: [each for each in scored if name in each.figures] for name in FIGURES},
-        "not_computed": scorecard.not_computed(scored),
+        "not_computed": not_computed,
+        "claim_ids": {each.id for each in scored} | {id for id, *_ in not_computed if scored},
         "selected": SELECTED,
     }
 

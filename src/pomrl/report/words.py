@@ -15,6 +15,8 @@ _LETTERS = {"sigma": "σ", "gamma": "γ", "alpha": "α"}
 _NAME = re.compile(rf"(?<![\w=.])({'|'.join(_LETTERS)})(?=_(?:eval|tilde|\w)(?!\w)|(?!\w))")
 _TILDE = re.compile(r"γ_tilde\b")
 _SUBSCRIPT = re.compile(r"(?<!\w)([^\W\d_]\u0302?)_(eval|max|\w)(?!\w)")
+_SUPERSCRIPT = re.compile(r"\b([A-Z])\^(\w)(?!\w)")
+_QUOTE = re.compile(r'"([^"]*)"')
 _ERRATUM = re.compile(r"\bE(\d+)\b")
 _TITLE = re.compile(r"\A# .*\n")
 _NUMBER = re.compile(r"^Figure (\w+)[:,]\s*")
@@ -32,7 +34,8 @@ def _code(text: str) -> Markup:
 
 def _letters(text: str) -> Markup:
     greek = _TILDE.sub("γ\u0303", _NAME.sub(lambda found: _LETTERS[found[1]], text))
-    return Markup(_SUBSCRIPT.sub(r"\1<sub>\2</sub>", str(escape(greek))))
+    escaped = str(escape(_QUOTE.sub("“\\1”", greek)))
+    return Markup(_SUPERSCRIPT.sub(r"\1<sup>\2</sup>", _SUBSCRIPT.sub(r"\1<sub>\2</sub>", escaped)))
 
 
 @dataclass(frozen=True)

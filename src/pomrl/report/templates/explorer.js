@@ -103,7 +103,7 @@
     width: "container", height: 330, autosize: { type: "fit-x", contains: "padding" }, config: CONFIG,
     datasets: { points: points(task()), marks: marks(task()) },
     encoding: {
-      x: { field: "gamma", type: "quantitative", title: "γ, with which the model is planned", scale: { domain: [0, 1] } },
+      x: { field: "gamma", type: "quantitative", title: "γ, with which the model is planned", scale: { domain: [0, 1] }, axis: { format: "~g", tickCount: 10 } },
       y: { type: "quantitative", title: "Planning loss", scale: { domain: [0, highest()], nice: true } },
     },
     layer: [
