@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reproduces the paper: environment, sweeps, figures, claims.
+# Reproduces the paper: environment, sweeps, figures, claims, and a report of it all: outputs/report/index.html.
 #   ./reproduce.sh         at the paper's numbers of runs
 #   ./reproduce.sh quick   with few runs
 #   ./reproduce.sh readings  the claims under every reading of the paper's text, and in fifty environments
@@ -63,6 +63,7 @@ sweeps() {
 results() {
     stage figures .venv/bin/python -m src.figures
     stage claims .venv/bin/python -m src.claims
+    stage report .venv/bin/python -m src.report
     times
     cat "${POMRL_OUTPUTS:-outputs}/scorecard.md"
 }

@@ -7,5 +7,3 @@
 Nothing is computed here but means over runs for the interactive curves, and nothing is read from clocks, so that equal
 inputs give equal bytes. What is missing is named on the page, with the command that makes it.
 """
-
-

@@ -7,7 +7,7 @@ of the same problem and the same estimator, over the same runs.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,9 @@ class _Stored:
 
     @cached_property
     def problem_and_estimator(self) -> str:
-        return json.dumps({key: value for key, value in self.settings.items() if key != "gamma_schedule"}, sort_keys=True)
+        return json.dumps(
+            {key: value for key, value in self.settings.items() if key != "gamma_schedule"}, sort_keys=True
+        )
 
     @property
     def curve(self) -> str:
@@ -156,7 +158,6 @@ def _choices(schedule: _Stored, runs: int) -> list[list[float]]:
     return _rounded(table.groupby("task")[["gamma", "planning_loss"]].mean().to_numpy())
 
 
-@cache
 def _table(signature: str, runs: int) -> pd.DataFrame:
     return store.by_signature(signature).table(runs)
 

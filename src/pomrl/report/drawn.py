@@ -23,7 +23,7 @@ _BANDS = {"sd": "one standard deviation", "se": "one standard error"}
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure, from the four files that `src.figures` writes. Without them `is_drawn` is false, and only it is used."""
+    """A figure, from the files that `src.figures` writes. Where `is_drawn` is false, it has no picture and no data."""
 
     name: str
     folder: Path

@@ -41,7 +41,6 @@ class Origins:
     """Experiments, that is folders of runs."""
     first: str
     last: str
-    seconds: float
     environments: list[tuple[dict[str, str], int]]
     commits: list[tuple[str, int]]
     figures: list[tuple[str, int]]
@@ -70,14 +69,15 @@ def _sweep(name: str, sources: list[dict[str, Any]], stored: Mapping[str, store.
 
 def origins(figures: Sequence[Drawn]) -> Origins:
     """Of the runs that these figures show, and of the figures."""
-    shown = {source["signature"] for figure in figures for sources in figure.sidecar["sweeps"].values() for source in sources}
+    shown = {
+        source["signature"] for figure in figures for sources in figure.sidecar["sweeps"].values() for source in sources
+    }
     manifests = [run.manifest() for run in store.everything() if run.signature in shown]
     made = [manifest["provenance"] for manifest in manifests if manifest]
     return Origins(
         len(made),
         min((each["start"] for each in made), default=""),
         max((each.get("end", each["start"]) for each in made), default=""),
-        sum(each.get("wall_seconds", 0.0) for each in made),
         [(dict(key), count) for key, count in _counted([tuple(_environment(each).items()) for each in made])],
         _counted([_commit(each) for each in made]),
         _counted([_commit(figure.sidecar) for figure in figures]),

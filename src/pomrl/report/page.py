@@ -42,18 +42,22 @@ def html(folder: Path, documents: Documents) -> str:
     scored = scorecard.read(folder / "claims.csv")
     if not drawn and not scored:
         raise ReportError("there is nothing to report yet; ./reproduce.sh computes, draws and checks all of it")
-    return _environment().get_template("index.html.j2").render(
-        figures=figures,
-        sections=_sections(figures),
-        sweeps={sweep.name: sweep for sweep in sweeps(drawn)},
-        origins=origins(drawn),
-        drawn=drawn,
-        matrix=readings.read(folder / "readings.csv"),
-        errata=document(documents.errata, "errata", LINKS),
-        theory=document(documents.theory, "theory", LINKS),
-        readings_text=document(documents.readings, "readings", LINKS),
-        **_claims(scored),
-        **_interactive(drawn),
+    return (
+        _environment()
+        .get_template("index.html.j2")
+        .render(
+            figures=figures,
+            sections=_sections(figures),
+            sweeps={sweep.name: sweep for sweep in sweeps(drawn)},
+            origins=origins(drawn),
+            drawn=drawn,
+            matrix=readings.read(folder / "readings.csv"),
+            errata=document(documents.errata, "errata", LINKS),
+            theory=document(documents.theory, "theory", LINKS),
+            readings_text=document(documents.readings, "readings", LINKS),
+            **_claims(scored),
+            **_interactive(drawn),
+        )
     )
 
 
@@ -87,7 +91,7 @@ def _interactive(drawn: Sequence[Drawn]) -> dict[str, Any]:
     }
     if not data["series"]:
         return {"curves": "", "library": "", "versions": versions}
-    library = vl_convert.javascript_bundle()
+    library = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return {"curves": script_data(data), "library": script(library), "versions": versions}
 
 

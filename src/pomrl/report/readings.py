@@ -27,7 +27,7 @@ class Matrix:
 
 
 def read(path: Path) -> Matrix | None:
-    """The matrix in a readings.csv, readings in its order; None where it does not exist. ReportError if it is no matrix."""
+    """The matrix in a readings.csv, in its order; None where it does not exist. ReportError where it is no matrix."""
     if not path.exists():
         return None
     table = pd.read_csv(path)

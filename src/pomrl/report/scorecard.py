@@ -53,7 +53,7 @@ class Comparison:
 
     @property
     def interval(self) -> Interval | None:
-        """The drawing spans the interval and the thresholds, and a tenth more on either side; none without an interval."""
+        """A drawing that spans the interval and the thresholds, and a tenth more; None without an interval."""
         if not (isfinite(self.lower) and isfinite(self.upper)):
             return None
         thresholds = tuple(end for end in (self.above, self.below) if isfinite(end))
@@ -123,8 +123,16 @@ def _scored(rows: pd.DataFrame) -> Scored:
 
 
 def _comparison(row: dict[Any, Any]) -> Comparison:
-    numbers = [float(row[name]) for name in ("estimate", "lower", "upper", "above", "below")]
-    return Comparison(str(row["compared"]), *numbers, Verdict(row["part_verdict"]), bool(row["decisive"]))
+    return Comparison(
+        compared=str(row["compared"]),
+        estimate=float(row["estimate"]),
+        lower=float(row["lower"]),
+        upper=float(row["upper"]),
+        above=float(row["above"]),
+        below=float(row["below"]),
+        verdict=Verdict(row["part_verdict"]),
+        decisive=bool(row["decisive"]),
+    )
 
 
 def not_computed(scored: Sequence[Scored]) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -52,13 +52,19 @@ def caption(docstring: str) -> Caption:
     """Of a figure, from the docstring of its module: paragraphs that begin with "The paper" are the paper's."""
     found = _NUMBER.match(docstring)
     text = _NUMBER.sub("", docstring.strip())
-    paragraphs = [" ".join(part.split()) for part in (text[:1].upper() + text[1:]).split("\n\n")]
+    paragraphs = [" ".join(part.split()) for part in _sentence(text).split("\n\n")]
     quoted = [part.startswith("The paper") for part in paragraphs]
     return Caption(
         found[1] if found else "",
         [_with_errata(part) for part, is_quoted in zip(paragraphs, quoted, strict=True) if not is_quoted],
         [_with_errata(part) for part, is_quoted in zip(paragraphs, quoted, strict=True) if is_quoted],
     )
+
+
+def _sentence(text: str) -> str:
+    """With a capital at its start, but for a symbol or a name, which keep theirs."""
+    first = text.split(maxsplit=1)[0]
+    return text[:1].upper() + text[1:] if first.isascii() and first.islower() else text
 
 
 def _with_errata(text: str) -> Markup:
@@ -118,5 +124,3 @@ def _links(tokens: Sequence[Token], links: Mapping[str, str]) -> None:
             token.attrs = {}
         if token.type == "link_close":
             within = False
-
-

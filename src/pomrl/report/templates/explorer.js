@@ -107,10 +107,10 @@
       y: { type: "quantitative", title: "Planning loss", scale: { domain: [0, highest()], nice: true } },
     },
     layer: [
-      { data: { name: "points" }, mark: { type: "area", opacity: 0.15, clip: true }, encoding: { y: { field: "lower" }, y2: { field: "upper" }, color: COLOR, detail: LINES } },
-      { data: { name: "points" }, mark: { type: "line", strokeWidth: 2, clip: true }, encoding: { y: { field: "mean" }, color: COLOR, detail: LINES } },
-      { data: { name: "points" }, mark: { type: "point", filled: true, size: 22, opacity: 1, clip: true }, encoding: { y: { field: "mean" }, color: COLOR, tooltip: TOOLTIP({ method: "Method", gamma: "γ", mean: "Loss", lower: "less one s.e.", upper: "plus one s.e." }) } },
-      { data: { name: "marks" }, mark: { type: "point", filled: true, size: 130, opacity: 1, stroke: "currentColor", strokeWidth: 1.5, clip: true }, encoding: { y: { field: "mean" }, fill: COLOR, shape: { ...SHAPE, legend: { title: null, orient: "bottom", columns: window.innerWidth < 700 ? 2 : 4 } }, tooltip: TOOLTIP({ mark: "Choice", method: "Method", gamma: "γ", mean: "Loss" }) } },
+      { data: { name: "points" }, mark: { type: "area", opacity: 0.15 }, encoding: { y: { field: "lower" }, y2: { field: "upper" }, color: COLOR, detail: LINES } },
+      { data: { name: "points" }, mark: { type: "line", strokeWidth: 2 }, encoding: { y: { field: "mean" }, color: COLOR, detail: LINES } },
+      { data: { name: "points" }, mark: { type: "point", filled: true, size: 22, opacity: 1 }, encoding: { y: { field: "mean" }, color: COLOR, tooltip: TOOLTIP({ method: "Method", gamma: "γ", mean: "Loss", lower: "less one s.e.", upper: "plus one s.e." }) } },
+      { data: { name: "marks" }, mark: { type: "point", filled: true, size: 130, opacity: 1, stroke: "currentColor", strokeWidth: 1.5 }, encoding: { y: { field: "mean" }, fill: COLOR, shape: { ...SHAPE, legend: { title: null, orient: "bottom", columns: window.innerWidth < 500 ? 1 : 4 } }, tooltip: TOOLTIP({ mark: "Choice", method: "Method", gamma: "γ", mean: "Loss" }) } },
     ],
   });
 
@@ -132,7 +132,8 @@
   function describe() {
     const t = task();
     const runs = [...new Set(drawn().map((each) => each.runs))].join(" or ");
-    const setting = `Sweep ${chosen.sweep.replaceAll("_", " ")}: σ = ${chosen.sigma}, m = ${chosen.m}, T = ${chosen.T}, S = ${chosen.S}`;
+    const problem = ["σ", "m", "T", "S"].map((name) => `${name}\u00a0=\u00a0${chosen[name === "σ" ? "sigma" : name]}`).join(", ");
+    const setting = `Sweep ${chosen.sweep.replaceAll("_", " ")}: ${problem}`;
     element("task-shown").textContent = t;
     element("explained").textContent = drawn().length ? `${setting}. Task ${t}, means over ${runs} runs.` : `${setting}. Choose a method.`;
     element("loss").setAttribute("aria-label", `Planning loss against γ in task ${t}. ${setting}. The values are in the table below.`);
@@ -141,7 +142,7 @@
     const rows = drawn().map((each) => {
       const { gammas, mean, best, choices } = data.curves[each.curve];
       const at = best[t - 1];
-      const chosenBy = names.map((name) => (name in choices ? choices[name][t - 1][0] : "–"));
+      const chosenBy = names.map((name) => (name in choices ? Number(choices[name][t - 1][0].toFixed(3)) : "–"));
       return [each.method, gammas[at], round(mean[t - 1][at]), round(mean[t - 1].at(-1)), ...chosenBy];
     });
     fillTable(["Method", "γ*", "Loss at γ*", "Loss at γ_eval", ...names.map((name) => `γ: ${data.schedules[name]}`)], rows);
@@ -172,10 +173,9 @@
 
   function move() {
     describe();
-    const replace = (chart, name, rows) => chart.view.change(name, vega.changeset().remove(() => true).insert(rows));
-    replace(charts[0], "points", points(task()));
-    replace(charts[0], "marks", marks(task())).run();
-    replace(charts[1], "now", [{ task: task() }]).run();
+    const t = task();
+    charts[0].view.data("points", points(t)).data("marks", marks(t)).run();
+    charts[1].view.data("now", [{ task: t }]).run();
   }
 
   function renew() {
@@ -189,6 +189,8 @@
 
   fillSelects();
   element("task").addEventListener("input", move);
+  // In the first task most methods are the same; what was learned shows in the last.
+  Object.assign(element("task"), { max: chosen.T, value: chosen.T });
   await renew();
   element("explorer").dataset.ready = "";
 })();
