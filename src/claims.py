@@ -2,7 +2,8 @@
 
 Prints a verdict for each claim, writes every comparison behind them to outputs/claims.csv, and the scorecard to
 outputs/scorecard.md. All complete runs are used that the settings of a sweep have in common. --readings and
---environments do so under every reading of the paper's text, and in each of fifty environments.
+--environments do so under every reading of the paper's text, and in each of fifty environments; --replace with an
+option of one's own in the place of one of ours, and says what it gains: outputs/extensions/YOURS/.
 """
 
 import argparse
@@ -22,11 +23,14 @@ from pomrl.claims import CLAIMS, family, stored
 from pomrl.claims.losses import Sweep
 from pomrl.claims.report import Judged, estimate, judge, scorecard, table, threshold
 from pomrl.claims.verdict import MOST_RUNS, Evidence, Verdict
+from pomrl.conf import Conf, Replacement, add_arguments, add_replacement, conf_of
+from pomrl.config import ConfigError
 from pomrl.figures import readings as readings_figure
 from pomrl.figures.parts.files import save
+from pomrl.gains import Pairs, gains, wide
 from pomrl.provenance import commit
 
-CONF = Path(__file__).parents[1] / "conf"
+CONF = Conf(Path(__file__).parents[1] / "conf")
 
 STYLES = {Verdict.REPRODUCED: "green", Verdict.NOT_REPRODUCED: "red", Verdict.INCONCLUSIVE: "yellow"}
 
@@ -40,30 +44,64 @@ LEGEND = (
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m src.claims", description="Check the claims on stored runs.")
-    family = parser.add_mutually_exclusive_group()
-    family.add_argument("--readings", action="store_true", help="under every reading of the paper's text instead")
-    family.add_argument("--environments", action="store_true", help="in each of fifty environments instead")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--readings", action="store_true", help="under every reading of the paper's text instead")
+    instead.add_argument("--environments", action="store_true", help="in each of fifty environments instead")
+    add_replacement(instead)
+    add_arguments(parser)
     arguments = parser.parse_args()
     try:
+        conf = conf_of(CONF, arguments)
         if arguments.readings:
             under_readings()
         elif arguments.environments:
             in_environments()
         else:
-            as_published()
-    except (store.StoreError, OSError) as error:
+            of_sweeps(conf)
+    except (ConfigError, store.StoreError, OSError) as error:
         _exit(" ".join(str(error).split()))
 
 
-def as_published() -> None:
-    """Verdicts under the default reading."""
-    names = dict.fromkeys(name for claim in CLAIMS for name in claim.experiments)
-    sweeps = stored.sweeps({name: published.sweep(CONF, name) for name in names})
+def of_sweeps(conf: Conf) -> None:
+    """Verdicts under the default reading, and what is gained where an option of one's own stands in for one of ours."""
+    settings = _settings(conf)
+    sweeps = stored.sweeps(settings)
     if not sweeps:
         _exit("nothing is stored to check; ./reproduce.sh computes all of it")
     judged = judge(sweeps)
-    write(judged, store.root().parent)
-    show(judged, sweeps)
+    folder = conf.results(store.root().parent)
+    write(judged, folder)
+    show(judged, sweeps, conf)
+    if conf.replacement:
+        show_gains(conf, conf.replacement, settings, folder)
+
+
+def _settings(conf: Conf) -> dict[str, list[published.Setting]]:
+    """Of each sweep that claims read. Those that cannot be with the option that stands in are named, and left out."""
+    found = {}
+    for name in dict.fromkeys(name for claim in CLAIMS for name in claim.experiments):
+        try:
+            found[name] = published.sweep(conf, name)
+        except ConfigError as error:
+            if not conf.replacement:
+                raise
+            print(f"not with {conf.replacement.new}: {error}", file=sys.stderr)
+    return found
+
+
+def show_gains(
+    conf: Conf, replacement: Replacement, settings: Mapping[str, Sequence[published.Setting]], folder: Path
+) -> None:
+    """Write and print what is gained over the option that is replaced."""
+    pairs: dict[str, Pairs] = {
+        name: list(zip(published.sweep(conf.as_published, name), theirs, strict=True))
+        for name, theirs in settings.items()
+    }
+    found = gains(pairs, replacement)
+    if found.empty:
+        return
+    _write_table(found, folder / "gains.csv")
+    _print_table("what it gains: loss on average over tasks, theirs less ours, in pairs, 95 %", wide(found))
 
 
 def under_readings() -> None:
@@ -141,15 +179,15 @@ def _console() -> Console:
     return Console(width=None if sys.stdout.isatty() else 80, highlight=False, markup=False)
 
 
-def show(judged: Sequence[Judged], sweeps: Mapping[str, Sweep]) -> None:
+def show(judged: Sequence[Judged], sweeps: Mapping[str, Sweep], conf: Conf = CONF) -> None:
     """Print the verdicts, and what to run for those that are open or not computed."""
     console = _console()
-    console.print(_verdicts(judged))
+    console.print(_verdicts(judged, _title(conf)))
     for each in judged:
         if each.provisional or each.verdict is Verdict.INCONCLUSIVE:
-            console.print(_advice(each))
+            _print_advice(console, *_advice(each, conf))
     for lacking, ids in _not_computed(sweeps).items():
-        console.print(f"not computed: {', '.join(ids)}{_commands(lacking)}")
+        _print_advice(console, f"not computed: {', '.join(ids)}", [published.command(conf, name) for name in lacking])
 
 
 def _not_computed(sweeps: Mapping[str, Sweep]) -> dict[tuple[str, ...], list[str]]:
@@ -161,8 +199,13 @@ def _not_computed(sweeps: Mapping[str, Sweep]) -> dict[tuple[str, ...], list[str
     return found
 
 
-def _verdicts(judged: Sequence[Judged]) -> Table:
-    shown = summary.plain_table("claims", "claim", "verdict", "estimate [95 %]", "of what")
+def _title(conf: Conf) -> str:
+    stands_in = conf.replacement
+    return f"claims, with {stands_in.new} in the place of {stands_in.old}" if stands_in else "claims"
+
+
+def _verdicts(judged: Sequence[Judged], title: str) -> Table:
+    shown = summary.plain_table(title, "claim", "verdict", "estimate [95 %]", "of what")
     for each in judged:
         part, parts = each.evidence.decisive, len(each.evidence.parts)
         verdict = ("provisional: " if each.provisional else "") + each.verdict
@@ -176,18 +219,22 @@ def _verdicts(judged: Sequence[Judged]) -> Table:
     return shown
 
 
-def _advice(judged: Judged) -> str:
+def _advice(judged: Judged, conf: Conf) -> tuple[str, list[str]]:
+    """What would settle a claim, and the commands that do it."""
+    claim, runs = judged.claim, None
     if judged.provisional:
-        return f"{judged.claim.id}: {judged.runs} of {judged.claim.runs} runs{_commands(judged.claim.experiments)}"
-    runs = judged.runs_to_decide
-    if runs is None:
-        return f"{judged.claim.id}: more than {MOST_RUNS} runs would be needed to decide it"
-    return f"{judged.claim.id}: about {runs} runs would decide it{_commands(judged.claim.experiments, runs)}"
+        sentence = f"{judged.runs} of {claim.runs} runs"
+    elif (runs := judged.runs_to_decide) is None:
+        return f"{claim.id}: more than {MOST_RUNS} runs would be needed to decide it", []
+    else:
+        sentence = f"about {runs} runs would decide it"
+    return f"{claim.id}: {sentence}", [published.command(conf, name, runs) for name in claim.experiments]
 
 
-def _commands(experiments: Sequence[str], runs: int | None = None) -> str:
-    more = f" runs={runs}" if runs else ""
-    return "".join(f"\n    python -m src.run experiment={name}{more}" for name in experiments)
+def _print_advice(console: Console, sentence: str, commands: Sequence[str]) -> None:
+    console.print(sentence)
+    for command in commands:
+        console.print(f"    {command}", soft_wrap=True)  # a command that is broken cannot be copied
 
 
 def write(judged: Sequence[Judged], folder: Path) -> None:

@@ -16,11 +16,12 @@ from omegaconf.errors import OmegaConfBaseException
 
 from pomrl import config, published, store
 from pomrl.comparison import Side, differences, result_differences, same_problem
+from pomrl.conf import Conf, add_arguments, conf_of
 from pomrl.derived import derived, mixing_rates_of_interest
 from pomrl.experiment import check
 from pomrl.figures import FIGURES
 
-CONF = Path(__file__).parents[1] / "conf"
+CONF = Conf(Path(__file__).parents[1] / "conf")
 
 Rows = list[list[str]]
 
@@ -30,21 +31,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m src.diff", description="What differs between experiments.")
     parser.add_argument("side", nargs="+", metavar="A", help='a signature, a folder, or overrides: "estimator=pomrl"')
     parser.add_argument("--markdown", action="store_true", help="tables in Markdown, for a review")
+    add_arguments(parser)
     arguments = parser.parse_args()
     try:
+        conf = conf_of(CONF, arguments)
         if len(arguments.side) < 2:
             raise config.ConfigError(f"{arguments.side[0]}: there is nothing to compare it with; name two or more")
-        sides = [side(text) for text in arguments.side]
-        raise SystemExit(compare(sides, arguments.markdown))
+        sides = [side(conf, text) for text in arguments.side]
+        raise SystemExit(compare(conf, sides, arguments.markdown))
     except (ValueError, HydraException, OmegaConfBaseException, store.StoreError, OSError) as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         raise SystemExit(2) from error
 
 
-def side(text: str) -> Side:
+def side(conf: Conf, text: str) -> Side:
     """A stored run, or the experiment that overrides describe."""
     if "=" in text or not text.strip():
-        experiment = published.experiment(CONF, shlex.split(text))
+        experiment = published.experiment(conf, shlex.split(text))
         check(experiment.problem, experiment.method, range(1))
         run = store.run_of(experiment)
         table = store.load(experiment) if run.complete() else None
@@ -63,7 +66,7 @@ def _stored_rates(table: Any) -> dict[str, float]:
     return {f"alpha in task {t}": round(float(mean.loc[t]), 6) for t in sorted({1, min(2, len(mean)), len(mean)})}
 
 
-def compare(sides: Sequence[Side], markdown: bool) -> int:
+def compare(conf: Conf, sides: Sequence[Side], markdown: bool) -> int:
     """Print what differs; the exit status."""
     changed = differences([each.settings for each in sides])
     if not changed:
@@ -75,7 +78,9 @@ def compare(sides: Sequence[Side], markdown: bool) -> int:
     if follows := differences([each.derived for each in sides]):
         show("what follows", ["quantity", *names], _rows(follows))
     show(
-        "published sweeps and figures with these settings", ["", "sweeps", "figures"], _published(sides, list(changed))
+        "published sweeps and figures with these settings",
+        ["", "sweeps", "figures"],
+        _published(conf, sides, list(changed)),
     )
     for other in sides[1:]:
         _show_results(sides[0], other, show)
@@ -94,10 +99,10 @@ def _show_results(a: Side, b: Side, show: Any) -> None:
     show(title, ["result", "difference", "lower", "upper"], rows)
 
 
-def _published(sides: Sequence[Side], keys: list[str]) -> Rows:
+def _published(conf: Conf, sides: Sequence[Side], keys: list[str]) -> Rows:
     """For each side, the published sweeps with a job that has its values of the changed settings, and their figures."""
     sweeps = {
-        name: [_flat(setting.experiment) for setting in published.sweep(CONF, name)] for name in published.names(CONF)
+        name: [_flat(setting.experiment) for setting in published.sweep(conf, name)] for name in published.names(conf)
     }
     rows = []
     for each in sides:

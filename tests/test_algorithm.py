@@ -3,7 +3,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from examples import random_models
+from tests.sample_models import random_models
 
 from pomrl.algorithm import ToPlan, pomrl
 from pomrl.estimators import Estimator, Truth

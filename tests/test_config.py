@@ -9,11 +9,13 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from pomrl import config
+from pomrl.conf import Conf
 from pomrl.config import ConfigError, Experiment, parse, settings
 from pomrl.provenance import SCIENTIFIC, normalise
 from pomrl.store import signature
 
 CONF = Path(__file__).parents[1] / "conf"
+OURS = Conf(CONF)
 OPTIONS = [
     f"{group.name}={option.stem}"
     for group in sorted(CONF / group for group in config.GROUPS)

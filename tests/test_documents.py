@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from tests.test_config import CONF
+from tests.test_config import CONF, OURS
 
 from pomrl.reference import configuration
 
@@ -14,7 +14,7 @@ ROOT = CONF.parent
 
 def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.FixtureRequest) -> None:
     path = ROOT / "docs" / "configuration.md"
-    found = configuration(CONF)
+    found = configuration(OURS)
     if request.config.getoption("force_regen"):
         path.write_text(found)
     assert path.read_text() == found

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from scipy import stats
-from tests.examples import all_policies, random_models, ring, value_of
+from tests.sample_models import all_policies, random_models, ring, value_of
 
 from pomrl.bounds import model_error_bound, regret_order, regret_upper_bound, upper_bound_gamma
 from pomrl.gamma_schedules import UpperBound

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import random_models
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from tests.sample_models import random_models
 
 from pomrl.estimators import Estimator, Memory, Truth
 

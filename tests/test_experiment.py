@@ -3,7 +3,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from examples import all_policies, brute_force_value, value_of
+from tests.sample_models import all_policies, brute_force_value, value_of
 
 from pomrl import experiment
 from pomrl.estimators import Estimator

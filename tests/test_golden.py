@@ -12,13 +12,13 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from pytest_regressions.data_regression import DataRegressionFixture
-from tests.test_config import CONF, OPTIONS
+from tests.test_config import CONF, OPTIONS, OURS
 
 from pomrl import config, published
 from pomrl.experiment import tables
 
 GOLDEN = Path(__file__).parent / "golden"
-SWEEPS = [f"experiment={name}" for name in published.names(CONF)]
+SWEEPS = [f"experiment={name}" for name in published.names(OURS)]
 BATCHES = [f"batches={path.stem}" for path in sorted((CONF / "batches").glob("*.yaml"))]
 
 
@@ -48,7 +48,7 @@ def test_results_are_what_they_were(request: pytest.FixtureRequest, capsys: pyte
 
 
 def results() -> pd.DataFrame:
-    settings = published.sweep(CONF, "task_similarity")
+    settings = published.sweep(OURS, "task_similarity")
     rows = []
     for sigma in dict.fromkeys(setting.varied["sigma"] for setting in settings):
         same = [setting for setting in settings if setting.varied["sigma"] == sigma]

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from examples import (
+from scipy.stats import kstest
+from tests.sample_models import (
     all_policies,
     brute_force_value,
     models_with_equal_actions,
@@ -9,7 +10,6 @@ from examples import (
     sampled_models,
     value_of,
 )
-from scipy.stats import kstest
 
 from pomrl.mdp import optimal_value, planning_loss, policy_value, random_chain_mdp
 from pomrl.planners import PolicyIteration

@@ -3,7 +3,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from examples import (
+from scipy.optimize import linprog
+from tests.sample_models import (
     brute_force_value,
     models_with_equal_actions,
     models_with_equal_rewards,
@@ -14,7 +15,6 @@ from examples import (
     sampled_models_with_state_rewards,
     value_of,
 )
-from scipy.optimize import linprog
 
 from pomrl import evaluation, mdp, planners, policy_stacks
 from pomrl.evaluation import check_gammas, check_models, policy_value

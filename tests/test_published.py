@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from src import figures, run
-from tests.test_config import CONF
+from tests.test_config import CONF, OURS
 
 from pomrl import published, store
 from pomrl.figures import FIGURES
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.files import save
 
-SWEEPS = published.names(CONF)
+SWEEPS = published.names(OURS)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def computed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.parametrize("name", SWEEPS)
 @pytest.mark.usefixtures("computed")
 def test_tables_of_a_sweep_have_the_settings_that_vary(name: str) -> None:
-    settings = published.sweep(CONF, name)
+    settings = published.sweep(OURS, name)
     stored = published.tables(settings, 2)
     assert stored.lacking == ""
     assert len(stored.table.groupby(list(settings[0].varied))) == len(settings)
@@ -70,7 +70,7 @@ def test_every_figure_is_drawn_from_the_published_sweeps_and_lacks_nothing_but_r
 
 @pytest.mark.parametrize("name", SWEEPS)
 def test_every_published_sweep_is_used_by_a_figure_at_its_number_of_runs(name: str) -> None:
-    asked = {setting.experiment.asked.runs for setting in published.sweep(CONF, name)}
+    asked = {setting.experiment.asked.runs for setting in published.sweep(OURS, name)}
     assert {figure.RUNS for figure in FIGURES.values() if name in figure.SWEEPS} == asked
 
 
@@ -82,7 +82,7 @@ def test_every_published_sweep_is_run_by_the_main_job() -> None:
 
 def test_tables_of_what_is_not_stored_are_empty_and_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    stored = published.tables(published.sweep(CONF, "gamma_0"), 600)
+    stored = published.tables(published.sweep(OURS, "gamma_0"), 600)
     assert stored.table.empty
     assert stored.sources == []
     assert list(stored.table.columns[:2]) == ["gamma_schedule.gamma_0", "run"]
@@ -91,6 +91,6 @@ def test_tables_of_what_is_not_stored_are_empty_and_say_so(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("name", ["samples_and_tasks", "illustration"])
 def test_a_job_of_a_sweep_is_what_hydra_composes_alone(name: str) -> None:
-    for setting in published.sweep(CONF, name):
-        alone = published.experiment(CONF, [f"experiment={name}", *(f"{k}={v}" for k, v in setting.varied.items())])
+    for setting in published.sweep(OURS, name):
+        alone = published.experiment(OURS, [f"experiment={name}", *(f"{k}={v}" for k, v in setting.varied.items())])
         assert setting.experiment == alone

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import to_rgba
 from scipy import stats
 from src import claims, run
-from tests.test_config import CONF
+from tests.test_config import CONF, OURS
 
 from pomrl import config, published, store
 from pomrl.claims import family, stored
@@ -32,7 +32,7 @@ CHOICES = {
 
 @cache
 def readings() -> dict[Reading, dict[str, list[published.Setting]]]:
-    return published.readings(CONF)
+    return published.readings(OURS)
 
 
 def named(name: str) -> dict[str, list[published.Setting]]:
@@ -75,7 +75,7 @@ class TestFamily:
 class TestPublished:
     def test_the_default_reading_is_what_is_published(self) -> None:
         for name, settings in named(DEFAULT).items():
-            expected = published.sweep(CONF, name)
+            expected = published.sweep(OURS, name)
             assert [setting.varied for setting in settings] == [setting.varied for setting in expected]
             signatures = [store.signature(setting.experiment) for setting in settings]
             assert signatures == [store.signature(setting.experiment) for setting in expected]
@@ -125,7 +125,7 @@ class TestPublished:
         assert {of["T"] for of in estimators} == {3}
 
     def test_environments_differ_in_their_mean_model_alone(self) -> None:
-        found = environments(published.sweep(CONF, "environments"))
+        found = environments(published.sweep(OURS, "environments"))
         assert len(found) == 50
         assert [list(setting.varied) for setting in found[0]] == [["sigma", "estimator"]] * 5
         problems = {settings[0].experiment.problem for settings in found}

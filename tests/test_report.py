@@ -18,7 +18,7 @@ from src import claims as claims_command
 from src import figures as figures_command
 from src import report as command
 from src import run
-from tests.test_config import CONF
+from tests.test_config import OURS
 
 from pomrl import published, store
 from pomrl.claims import CLAIMS
@@ -76,7 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 run.main()
             assert end.value.code == 0
         figures_command.draw(DRAWN, folder / "figures", save)
-        claims_command.as_published()
+        claims_command.of_sweeps(OURS)
         (folder / "readings.csv").write_text(READINGS)
         yield folder
 
@@ -212,7 +212,7 @@ class TestCurves:
         assert "mixing mse_optimal, similarity debiased" in variants
 
     def test_curves_are_means_and_standard_errors_over_runs(self, embedded: dict) -> None:
-        experiment = published.experiment(CONF, ["estimator=ada_pomrl", "sigma=0.025"])
+        experiment = published.experiment(OURS, ["estimator=ada_pomrl", "sigma=0.025"])
         expected = band(store.load(experiment, 2), ["task", "gamma"], kind="se")
         (series,) = (
             each
@@ -232,10 +232,10 @@ class TestCurves:
         )
         choices = embedded["curves"][series["curve"]]["choices"]
         assert set(choices) == {"best_fixed", "dong", "upper_bound"}
-        table = store.load(published.experiment(CONF, [*problem, "gamma_schedule=dong"]), 2)
+        table = store.load(published.experiment(OURS, [*problem, "gamma_schedule=dong"]), 2)
         expected = table.groupby("task")[["gamma", "planning_loss"]].mean()
         np.testing.assert_allclose(choices["dong"], expected, atol=6e-5)
-        grid = store.load(published.experiment(CONF, problem), 2)
+        grid = store.load(published.experiment(OURS, problem), 2)
         fixed = in_hindsight(grid, Hindsight(gammas=sorted(grid["gamma"].unique().tolist()), scope="all_tasks"))
         expected = fixed.groupby("task")[["gamma", "planning_loss"]].mean()
         np.testing.assert_allclose(choices["best_fixed"], expected, atol=6e-5)

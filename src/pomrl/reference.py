@@ -1,12 +1,12 @@
 """The reference of the configuration, written from the typed components: docs/configuration.md."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from pomrl import published
+from pomrl.conf import Conf
 from pomrl.config import GROUPS, METHOD, Experiment, Run
 from pomrl.experiment import Problem
 
@@ -21,7 +21,7 @@ ambiguities of the paper, of which [docs/readings.md](readings.md) has the alter
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
 
 
-def configuration(conf: Path) -> str:
+def configuration(conf: Conf) -> str:
     """The reference, as Markdown."""
     defaults = published.experiment(conf, [])
     top = [
@@ -31,9 +31,9 @@ def configuration(conf: Path) -> str:
     return "\n".join([HEAD, *top, *(_group(conf, group) for group in GROUPS)])
 
 
-def _group(conf: Path, group: str) -> str:
+def _group(conf: Conf, group: str) -> str:
     """A table for each class of a group, with the options that are made of it."""
-    options = sorted(path.stem for path in (conf / group).glob("*.yaml"))
+    options = sorted(path.stem for path in (conf.folder / group).glob("*.yaml"))
     components = {name: _component(published.experiment(conf, [f"{group}={name}"]), group) for name in options}
     classes: dict[type, dict[str, Any]] = {}
     for name, component in components.items():

@@ -39,6 +39,8 @@ def results(jobs: Sequence[Job]) -> Table:
     losses = ("first task", "last task", "minimum", "gamma*")
     keys, values = _varying(jobs)
     table = plain_table("mean planning loss over runs", *keys, "runs", "new", *losses)
+    for column in table.columns[: len(keys)]:
+        column.no_wrap = True
     for job, of_job in zip(jobs, values, strict=True):
         table.add_row(*of_job, str(job.experiment.asked.runs), str(job.runs_missing), *_losses(job))
     table.caption = "first and last task: at the largest gamma; minimum: in the last task, at gamma*"

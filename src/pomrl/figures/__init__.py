@@ -1,7 +1,8 @@
 """The figures: each a module that turns the tables of the sweeps that it needs into a `Drawing`."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
 
 from pomrl.figures import (
     arub_dependence_on_mt,
@@ -28,6 +29,7 @@ from pomrl.figures.supplementary import (
 from pomrl.figures.theory import average_regret, mixing_rates, squared_error, upper_bound, vacuous_bounds
 
 
+@runtime_checkable
 class Figure(Protocol):
     """What the module of a figure offers; its docstring says what it shows, and what the paper says of it."""
 
@@ -85,3 +87,22 @@ THEORY: dict[str, Figure] = {
 
 FIGURES = PAPER | SUPPLEMENTARY | THEORY
 """All of them."""
+
+
+def find(name: str) -> Figure:
+    """The figure of this name, or the module of one's own that offers one: `mine.my_figure`.
+
+    LookupError where there is neither.
+    """
+    if name in FIGURES:
+        return FIGURES[name]
+    if "." not in name:
+        raise LookupError(f"{name}: there is no such figure; there are {', '.join(FIGURES)}")
+    try:
+        module: Any = import_module(name)
+    except ImportError as error:
+        raise LookupError(f"{name}: there is no such module ({error})") from error
+    lacking = [part for part in ("SWEEPS", "RUNS", "draw") if not hasattr(module, part)]
+    if lacking:
+        raise LookupError(f"{name}: it is no figure, because it has no {', '.join(lacking)}")
+    return module

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pomrl.claims.report import SELECTED
 from pomrl.claims.verdict import Verdict
 from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY, THEORY
-from pomrl.report import curves, readings, scorecard
+from pomrl.report import curves, extensions, readings, scorecard
 from pomrl.report.contents import title
 from pomrl.report.drawn import Drawn
 from pomrl.report.encoding import data_uri, script, script_data
@@ -51,6 +51,7 @@ def html(folder: Path, documents: Documents) -> str:
             sweeps={sweep.name: sweep for sweep in sweeps(drawn)},
             origins=origins(drawn),
             drawn=drawn,
+            extensions=extensions.read(folder, scored),
             matrix=readings.read(folder / "readings.csv"),
             errata=document(documents.errata, "errata", LINKS),
             theory=document(documents.theory, "theory", LINKS),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from pomrl.figures.parts.style import Look
 from pomrl.figures.parts.views import View, everything
@@ -22,6 +23,12 @@ class Drawing:
 
     figure: Figure
     data: pd.DataFrame
+
+    def renamed(self, old: str, new: str) -> "Drawing":
+        """With another name for a series, wherever it is written."""
+        for text in self.figure.findobj(Text):
+            text.set_text(text.get_text().replace(old, new))  # type: ignore[attr-defined]
+        return Drawing(self.figure, self.data.assign(series=self.data["series"].str.replace(old, new, regex=False)))
 
 
 Tables = Mapping[str, pd.DataFrame]
