@@ -67,7 +67,10 @@ def of_sweeps(conf: Conf) -> None:
     settings = _settings(conf)
     sweeps = stored.sweeps(settings)
     if not sweeps:
-        _exit("nothing is stored to check; ./reproduce.sh computes all of it")
+        first = "task_similarity"
+        _exit(
+            f"nothing is stored to check; ./reproduce.sh computes all, and one sweep: {published.command(conf, first)}"
+        )
     judged = judge(sweeps)
     folder = conf.results(store.root().parent)
     write(judged, folder)

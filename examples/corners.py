@@ -1,0 +1,32 @@
+"""A distribution of tasks of one's own: each row is drawn towards a corner of the simplex."""
+
+from math import sqrt
+
+import numpy as np
+from jaxtyping import Float
+from pydantic.dataclasses import dataclass
+
+from pomrl.components import CHECKED
+from pomrl.task_distributions import MeanModel, TaskDistribution
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Corners(TaskDistribution):
+    """P_t(s,a) = (1 - w) P_o(s,a) + w e_s', with a state s' drawn from P_o(s,a), and one w for the whole model.
+
+    It has the mean P_o and the variances w^2 p (1 - p), those of a Dirichlet; but its rows take few values.
+    """
+
+    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        return sqrt((P_o * (1.0 - P_o)).max())
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return self._weight(mean) ** 2 * mean.P_o * (1.0 - mean.P_o) * mean.varying[..., None]
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        w = self._weight(mean)
+        return (1.0 - w) * mean.P_o + w * rng.multinomial(1, mean.P_o)
+
+    @staticmethod
+    def _weight(mean: MeanModel) -> float:
+        return mean.sigma / mean.largest_sigma if mean.sigma > 0 else 0.0

@@ -1,0 +1,53 @@
+"""The components of this folder keep to the contracts."""
+
+import numpy as np
+import pytest
+from examples.corners import Corners
+from examples.empirical_bayes import EmpiricalBayes
+from examples.growing_horizon import GrowingHorizon
+from examples.linear_program import LinearProgram
+
+from pomrl.contracts import EstimatorContract, GammaScheduleContract, PlannerContract, TaskDistributionContract
+from pomrl.estimators import Estimator, Memory, Truth
+from pomrl.gamma_schedules import GammaSchedule
+from pomrl.planners import Planner
+from pomrl.task_distributions import TaskDistribution
+
+
+class TestEmpiricalBayes(EstimatorContract):
+    @pytest.fixture
+    def component(self) -> Estimator:
+        return EmpiricalBayes(mixing="mse_optimal", similarity="debiased", scope="per_pair")
+
+    def test_it_finds_the_best_rate_of_many_tasks(self, component: Estimator) -> None:
+        c, m, n, S = 6.0, 5, 4, 5
+        rng = np.random.default_rng(0)
+        P_o = rng.dirichlet(np.full(S, 5.0), (n, S, 2))
+        memory = Memory.initial(n, S, 2)
+        for _ in range(4000):
+            weight = rng.standard_gamma(c * P_o)
+            memory = memory.update(rng.multinomial(m, weight / weight.sum(-1, keepdims=True)) / m)
+        truth = Truth(P_o, P_o * (1 - P_o) / (c + 1))
+        sigma = component.similarity_estimate(memory, m, truth)
+        found = component.mixing_rate(4001, m, sigma, memory, truth)
+        variance = truth.variance.mean((1, 2, 3))[:, None, None]
+        v = (P_o * (1 - P_o) - truth.variance).mean(-1)
+        np.testing.assert_allclose(found, v / (v + m * variance), atol=0.02)
+
+
+class TestGrowingHorizon(GammaScheduleContract):
+    @pytest.fixture
+    def component(self) -> GammaSchedule:
+        return GrowingHorizon(growth=1.0)
+
+
+class TestCorners(TaskDistributionContract):
+    @pytest.fixture
+    def component(self) -> TaskDistribution:
+        return Corners(zeros=3)
+
+
+class TestLinearProgram(PlannerContract):
+    @pytest.fixture
+    def component(self) -> Planner:
+        return LinearProgram()

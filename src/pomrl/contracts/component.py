@@ -1,0 +1,88 @@
+"""What holds for components of every kind: they are values, and can stand in a configuration and travel to a worker."""
+
+import dataclasses
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from pomrl.estimators import Estimator
+from pomrl.experiment import Method, Problem, check, tables
+from pomrl.gamma_schedules import GammaSchedule, Grid
+from pomrl.planners import Planner, PolicyIteration
+from pomrl.provenance import code_digest
+from pomrl.task_distributions import Dirichlet, TaskDistribution
+
+
+class ComponentContract:
+    """A frozen dataclass that is all in its fields, from which an experiment can be made."""
+
+    def test_it_is_frozen(self, component: Any) -> None:
+        for field in dataclasses.fields(component):
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(component, field.name, getattr(component, field.name))
+
+    def test_its_fields_describe_it(self, component: Any) -> None:
+        described = json.loads(json.dumps(dataclasses.asdict(component)))
+        assert type(component)(**described) == component
+
+    def test_it_travels_to_another_process(self, component: Any) -> None:
+        assert pickle.loads(pickle.dumps(component)) == component
+
+    def test_unknown_keys_are_refused(self, component: Any) -> None:
+        with pytest.raises(ValueError, match="no_such_key"):
+            type(component)(**dataclasses.asdict(component), no_such_key=1)
+
+    def test_its_code_has_a_digest(self, component: Any) -> None:
+        assert code_digest([f"{type(component).__module__}.{type(component).__qualname__}"])
+
+
+def problem(task_distribution: TaskDistribution | None = None, sigma: float = 0.01) -> Problem:
+    """A small one."""
+    drawn = task_distribution or Dirichlet(zeros=2)
+    return Problem(S=drawn.zeros + 4, A=2, m=5, T=4, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=drawn)
+
+
+def method(
+    estimator: Estimator | None = None, gamma_schedule: GammaSchedule | None = None, planner: Planner | None = None
+) -> Method:
+    """One of which a part is to be tested. The estimator has a similarity, which some schedules need."""
+    return Method(
+        estimator=estimator or Estimator(mixing="paper", similarity="welford"),
+        gamma_schedule=gamma_schedule or Grid(gammas=[0.0, 0.5, 0.9]),
+        planner=planner or PolicyIteration(),
+    )
+
+
+def assert_experiment_runs(of_problem: Problem, of_method: Method) -> None:
+    """That it gives a table of finite losses, the same for runs alone and together."""
+    check(of_problem, of_method, range(3))
+    (together,) = tables(of_problem, [of_method], range(3))
+    alone = pd.concat([tables(of_problem, [of_method], [run])[0] for run in range(3)], ignore_index=True)
+    pd.testing.assert_frame_equal(together, alone, check_exact=True)
+    loss = together["planning_loss"].to_numpy()
+    assert np.isfinite(loss).all()
+    assert (loss >= 0).all()
+    assert together["alpha"].between(0, 1).all()
+
+
+def assert_models(P: np.ndarray) -> None:
+    """That all rows are distributions."""
+    assert np.isfinite(P).all()
+    assert P.min() >= 0
+    np.testing.assert_allclose(P.sum(-1), 1.0, rtol=0, atol=1e-12)
+
+
+def read_only(*arrays: np.ndarray) -> None:
+    """Make writing to these arrays an error."""
+    for array in arrays:
+        array.flags.writeable = False
+
+
+def assert_same(a: np.ndarray, b: np.ndarray) -> None:
+    """That two arrays have the same bits; NaN is NaN."""
+    assert_array_equal(np.asarray(a), np.asarray(b))

@@ -1,0 +1,73 @@
+"""What every planner has to keep to."""
+
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from pomrl.contracts.component import ComponentContract, assert_experiment_runs, assert_same, method, problem, read_only
+from pomrl.mdp import policy_value, random_chain_mdp
+from pomrl.planners import Planner
+
+GAMMAS = np.array([0.0, 0.3, 0.9, 0.99])
+
+
+class PlannerContract(ComponentContract):
+    """For subclasses with a fixture `component`: a planner."""
+
+    tolerance: ClassVar[float] = 1e-9
+    """How much of the optimal value may be lost, in units of the largest one, max|R| / (1 - gamma)."""
+
+    def test_an_experiment_runs(self, component: Planner) -> None:
+        assert_experiment_runs(problem(), method(planner=component))
+
+    def test_policies_are_the_best_of_all(self, component: Planner) -> None:
+        for P, R in families():
+            for g, policy in enumerate(np.moveaxis(component.plan(P, R, GAMMAS), 1, 0)):
+                lost = best_value(P, R, GAMMAS[g]) - policy_value(P, R, policy, GAMMAS[g])
+                assert lost.max() * (1 - GAMMAS[g]) <= self.tolerance * max(1.0, np.abs(R).max())
+
+    def test_each_model_may_have_its_own_gammas(self, component: Planner) -> None:
+        P, R = families()[0]
+        own = np.stack([np.roll(GAMMAS, shift) for shift in range(len(P))])
+        policies = component.plan(P, R, own)
+        assert policies.shape == (len(P), len(GAMMAS), R.shape[1])
+        for i in range(len(P)):
+            for g, gamma in enumerate(own[i]):
+                lost = best_value(P[[i]], R[[i]], gamma) - policy_value(P[i], R[i], policies[i, g], gamma)
+                assert lost.max() * (1 - gamma) <= self.tolerance
+
+    def test_models_do_not_influence_one_another(self, component: Planner) -> None:
+        P, R = families()[0]
+        together = component.plan(P, R, GAMMAS)
+        for i in range(len(P)):
+            assert_same(component.plan(P[[i]], R[[i]], GAMMAS)[0], together[i])
+
+    def test_what_is_no_model_is_refused(self, component: Planner) -> None:
+        P, R = families()[0]
+        with pytest.raises(ValueError, match=r"sum"):
+            component.plan(P * 1.1, R, GAMMAS)
+        with pytest.raises(ValueError, match=r"gamma"):
+            component.plan(P, R, np.array([1.0]))
+
+
+def families(S: int = 4, A: int = 2, M: int = 5) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Small models: random ones, frequencies of few samples, ones in which actions are tied, and a ring."""
+    rng = np.random.default_rng(0)
+    drawn = [random_chain_mdp(rng, S, A, 1) for _ in range(M)]
+    P, R = np.stack([P for P, _ in drawn]), np.stack([R for _, R in drawn])
+    sampled = rng.multinomial(2, P) / 2
+    tied = P[:, :, :1].repeat(A, axis=2), R[:, :, :1].repeat(A, axis=2)
+    ring_P, ring_R = np.zeros((1, S, A, S)), np.zeros((1, S, A))
+    ring_P[0, :, 0], ring_P[0, :, 1:], ring_R[0, 0] = np.eye(S), np.roll(np.eye(S), 1, axis=1)[:, None], 1.0
+    found = [(P, R), (sampled, R), tied, (ring_P, ring_R), (P, -R), (P, 0 * R)]
+    read_only(*(array for pair in found for array in pair))
+    return found
+
+
+def best_value(P: np.ndarray, R: np.ndarray, gamma: float) -> np.ndarray:
+    """V* of each model: the largest value in each state, over all policies that there are."""
+    _, S, A, _ = P.shape
+    policies = np.array(list(product(range(A), repeat=S)))
+    return policy_value(P[:, None], R[:, None], policies[None], gamma).max(1)

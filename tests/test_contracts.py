@@ -1,0 +1,142 @@
+"""The options of `conf/` keep to the contracts, as components of one's own have to."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from jaxtyping import Float, Int
+from pydantic.dataclasses import dataclass
+from tests.test_config import CONF, OURS
+
+from pomrl import published
+from pomrl.components import CHECKED
+from pomrl.contracts import EstimatorContract, GammaScheduleContract, PlannerContract, TaskDistributionContract
+from pomrl.estimators import Estimator, Memory, PerPair, Truth
+from pomrl.gamma_schedules import GammaSchedule, PerRun
+from pomrl.planners import Planner
+from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel
+
+
+def options(group: str) -> list[str]:
+    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+
+
+def component_of(group: str, option: str) -> Any:
+    experiment = published.experiment(OURS, [f"{group}={option}", "gamma_eval=0.9"])
+    return getattr(experiment.problem if group == "task_distribution" else experiment.method, group)
+
+
+class TestEstimators(EstimatorContract):
+    @pytest.fixture(params=options("estimator"))
+    def component(self, request: pytest.FixtureRequest) -> Estimator:
+        return component_of("estimator", request.param)
+
+
+class TestGammaSchedules(GammaScheduleContract):
+    @pytest.fixture(params=options("gamma_schedule"))
+    def component(self, request: pytest.FixtureRequest) -> Any:
+        return component_of("gamma_schedule", request.param)
+
+
+class TestPlanners(PlannerContract):
+    @pytest.fixture(params=options("planner"))
+    def component(self, request: pytest.FixtureRequest) -> Any:
+        return component_of("planner", request.param)
+
+
+class TestTaskDistributions(TaskDistributionContract):
+    @pytest.fixture(params=["dirichlet", "uniform_ball"])
+    def component(self, request: pytest.FixtureRequest) -> Any:
+        return component_of("task_distribution", request.param)
+
+
+class TestGaussian(TaskDistributionContract):
+    has_the_moments_it_says = False
+
+    @pytest.fixture
+    def component(self) -> Any:
+        found = component_of("task_distribution", "gaussian")
+        assert isinstance(found, Gaussian)
+        return found
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Leaking(Estimator):
+    """The rate of a run depends on the other runs."""
+
+    def mixing_rate(self, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        return np.full_like(sigma, memory.P_o_hat.var())
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Overweight(Estimator):
+    """The rate is above 1."""
+
+    def mixing_rate(self, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        return np.full_like(sigma, 1.5)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Greedy(Planner):
+    """Plans as if gamma were 0."""
+
+    def _plan(
+        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
+    ) -> Int[np.ndarray, "M G S"]:
+        return R.argmax(-1)[:, None].repeat(gammas.shape[1], axis=1)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Beyond(GammaSchedule):
+    """Takes no notice of gamma_eval."""
+
+    def select(
+        self, m: int, alpha: PerRun, sigma: PerRun, t: int, S: int, A: int, gamma_eval: float
+    ) -> Float[np.ndarray, "n 1"]:
+        return np.full((len(alpha), 1), 0.95)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Global(Dirichlet):
+    """Draws from a generator of its own."""
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return super()._draw(np.random.default_rng(), mean)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Biased(Dirichlet):
+    """Tasks are nearer to their mean than is said."""
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return (super()._draw(rng, mean) + mean.P_o) / 2
+
+
+class Changing(Estimator):
+    """No frozen dataclass: it remembers how often it was asked."""
+
+    asked = 0
+
+    def mixing_rate(self, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        type(self).asked += 1
+        return np.full_like(sigma, 1.0 / self.asked)
+
+
+@pytest.mark.parametrize(
+    ("contract", "test", "component"),
+    [
+        (EstimatorContract, "test_runs_do_not_influence_one_another", Leaking(mixing=0.0)),
+        (EstimatorContract, "test_an_experiment_runs", Leaking(mixing=0.0)),
+        (EstimatorContract, "test_estimates_are_models", Overweight(mixing=0.0)),
+        (EstimatorContract, "test_it_keeps_nothing_from_one_experiment_to_the_next", Changing(mixing=0.0)),
+        (PlannerContract, "test_policies_are_the_best_of_all", Greedy()),
+        (PlannerContract, "test_each_model_may_have_its_own_gammas", Greedy()),
+        (GammaScheduleContract, "test_gammas_lie_between_zero_and_gamma_eval", Beyond()),
+        (TaskDistributionContract, "test_tasks_come_from_the_generator_and_from_nothing_else", Global(zeros=3)),
+        (TaskDistributionContract, "test_an_experiment_runs", Global(zeros=3)),
+        (TaskDistributionContract, "test_tasks_have_the_moments_that_are_said", Biased(zeros=3)),
+    ],
+)
+def test_a_component_that_breaks_a_contract_fails_it(contract: type, test: str, component: Any) -> None:
+    with pytest.raises(AssertionError):
+        getattr(contract(), test)(component)
