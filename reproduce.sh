@@ -14,10 +14,13 @@ SWEEPS=(
     theory mixing_rates initial_similarity
 )
 
+# Those with ada-POMRL, for which the example of docs/extending.md stands in.
+EXTENDED=(task_similarity gamma_schedules samples_and_tasks states_20 states_30 initial_similarity)
+
 main() {
     case "${1:-all}" in
-        all) environment; sweeps; results ;;
-        quick) environment; sweeps runs=20; results ;;
+        all) environment; sweeps; extension; results ;;
+        quick) environment; sweeps runs=20; extension runs=20; results ;;
         readings) environment; readings; times ;;
         test) environment; tests ;;
         *) echo "$1: there is no such job; there are quick, readings and test, and without a name all of it" >&2; exit 2 ;;
@@ -60,8 +63,19 @@ sweeps() {
     done
 }
 
+extension() {
+    local sweep
+    for sweep in "${EXTENDED[@]}"; do
+        stage "$sweep, extended" .venv/bin/python -m src.run --config-dir examples/conf \
+            "experiment=$sweep" estimator=empirical_bayes "$@"
+    done
+}
+
 results() {
+    local instead=(--config-dir examples/conf --replace ada_pomrl=empirical_bayes)
     stage figures .venv/bin/python -m src.figures
+    stage "figures, extended" .venv/bin/python -m src.figures "${instead[@]}" dependence_on_tasksimilarity planning_omrl
+    stage "claims, extended" .venv/bin/python -m src.claims "${instead[@]}"
     stage claims .venv/bin/python -m src.claims
     stage report .venv/bin/python -m src.report
     times

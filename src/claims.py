@@ -67,10 +67,8 @@ def of_sweeps(conf: Conf) -> None:
     settings = _settings(conf)
     sweeps = stored.sweeps(settings)
     if not sweeps:
-        first = "task_similarity"
-        _exit(
-            f"nothing is stored to check; ./reproduce.sh computes all, and one sweep: {published.command(conf, first)}"
-        )
+        command = published.command(conf, "task_similarity")
+        _exit(f"nothing is stored to check; ./reproduce.sh computes all of it, and a sweep of it: {command}")
     judged = judge(sweeps)
     folder = conf.results(store.root().parent)
     write(judged, folder)

@@ -25,7 +25,7 @@ from pomrl.provenance import commit
 
 CONF = Conf(Path(__file__).parents[1] / "conf")
 
-README = ("illustration", "planning_omrl", "dependence_on_tasksimilarity", "gamma_schedules")
+README = ("dependence_on_tasksimilarity", "gamma_schedules")
 
 FEW = 4
 """Fewer figures are drawn sooner than further processes have started."""

@@ -1,10 +1,14 @@
 """Documents that say what the code says: they cannot go stale."""
 
 import re
+import shlex
+import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
+from src import run
 from tests.test_config import CONF, OURS
 
 from pomrl.reference import configuration
@@ -39,6 +43,30 @@ def _module(name: str) -> list[Any]:
         except ModuleNotFoundError:
             continue
     raise AssertionError(f"pomrl.{name} does not exist")
+
+
+HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
+EXAMPLES = re.findall(r"^ +python -m src\.run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("arguments", EXAMPLES)
+def test_examples_of_the_help_work(
+    arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["run", *shlex.split(arguments), "dry_run=true"])
+    with pytest.raises(SystemExit) as end:
+        run.main()
+    said = capsys.readouterr()
+    assert end.value.code == 0, said.err
+    assert "to compute" in said.err
+
+
+def test_the_help_fits_a_terminal() -> None:
+    assert len(EXAMPLES) == 9
+    assert max(len(line.removeprefix(" " * 6)) for line in HELP.splitlines()) <= 80
 
 
 @pytest.mark.parametrize(
