@@ -70,6 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("outputs")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(folder))
+        patch.setenv("HYDRA_FULL_ERROR", "0")
         for name in SWEEPS:
             patch.setattr(sys, "argv", ["run", f"experiment={name}", "runs=2"])
             with pytest.raises(SystemExit) as end:
