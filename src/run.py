@@ -20,6 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 from rich.console import Console
 
 from pomrl import config, store, summary, sweep
+from pomrl.execution import ExecutionError
 from pomrl.progress import progress
 
 CONF = Path(__file__).parents[1] / "conf"
@@ -106,7 +107,14 @@ def explained(error: Exception) -> tuple[int, str]:
             return 1, _composition(error)
         case MemoryError():
             return 1, "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
-        case config.ConfigError() | store.StoreError() | HydraException() | OmegaConfBaseException() | OSError():
+        case (
+            config.ConfigError()
+            | store.StoreError()
+            | ExecutionError()
+            | HydraException()
+            | OmegaConfBaseException()
+            | OSError()
+        ):
             return 1, " ".join(str(error).split())
         case _:
             return 1, ""

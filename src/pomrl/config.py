@@ -17,6 +17,7 @@ from pydantic.dataclasses import dataclass
 from pomrl.components import CHECKED
 from pomrl.estimators import Estimator
 from pomrl.execution import Execution
+from pomrl.execution.engine import MissingPackagesError
 from pomrl.experiment import Method, Problem
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.planners import Planner
@@ -118,6 +119,11 @@ def settings(experiment: Experiment) -> dict[str, Any]:
     }
 
 
+def components(described: Mapping[str, Any]) -> list[str]:
+    """The dotted names of the classes in settings."""
+    return [part["_target_"] for part in described.values() if isinstance(part, dict)]
+
+
 def flat(described: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
     """Settings with dotted keys, one level deep; the key of a group stands for the name of its option."""
     keys: dict[str, Any] = {}
@@ -154,6 +160,8 @@ def _component(group: str, values: Any) -> Any:
     module, _, name = str(values["_target_"]).rpartition(".")
     try:
         cls = getattr(import_module(module), name)
+    except MissingPackagesError as error:
+        raise ConfigError(str(error)) from error
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(f"{group}._target_={values['_target_']}: there is no such class ({error})") from error
     if not (isinstance(cls, type) and issubclass(cls, KINDS[group])):

@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import platform
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ import numpy as np
 import pandas as pd
 from omegaconf import OmegaConf
 
-from pomrl.config import Experiment, flat, settings
+from pomrl.config import Experiment, components, flat, settings
 from pomrl.derived import derived
 from pomrl.experiment import SCHEMA
 from pomrl.gamma_schedules import Hindsight
@@ -52,8 +53,7 @@ def signature(experiment: Experiment) -> str:
 
 
 def _signature(described: Mapping[str, Any]) -> str:
-    components = [part["_target_"] for part in described.values() if isinstance(part, dict)]
-    identity = {"settings": described, "schema": SCHEMA_VERSION, "code": code_digest(components)}
+    identity = {"settings": described, "schema": SCHEMA_VERSION, "code": code_digest(components(described))}
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -336,7 +336,7 @@ def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{platform.node()}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
             file.write(content)

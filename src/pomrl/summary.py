@@ -7,8 +7,9 @@ from rich import box
 from rich.table import Table
 
 from pomrl import store
+from pomrl.blocks import Block
 from pomrl.config import flat, settings
-from pomrl.execution import Block, Failure
+from pomrl.execution import Failure
 from pomrl.statistics import minimising
 from pomrl.store import StoreError
 from pomrl.sweep import Job, blocks

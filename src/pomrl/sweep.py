@@ -2,12 +2,17 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pomrl import store
+import pandas as pd
+
+from pomrl import config, store
+from pomrl.blocks import Block
+from pomrl.blocks import compute as compute_block
 from pomrl.config import ConfigError, Experiment
-from pomrl.execution import Block, Failure
+from pomrl.execution import Failure
+from pomrl.execution.versions import require, versions
 from pomrl.experiment import Problem, check
 
 
@@ -65,34 +70,87 @@ def _problem_key(job: Job) -> str:
     return repr(job.experiment.problem)
 
 
+@dataclass(frozen=True)
+class Work:
+    """A block, with the runs that its tables belong to. It may travel to another machine."""
+
+    block: Block
+    runs: Sequence[store.Run]
+    replace: Sequence[bool]
+
+
+Results = Sequence[pd.DataFrame | Failure | None]
+"""For each method of a block its table, None where that is stored already, or why there is none."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What is done with a block, wherever that is. ExecutionError where the versions there are not those here."""
+
+    versions: Mapping[str, str]
+    components: Sequence[str]
+    runs_at_a_time: int | None
+    stores: bool
+
+    def __call__(self, work: Work) -> Results:
+        require(self.versions, self.components)
+        results = compute_block(work.block, self.runs_at_a_time)
+        return keep(work, results) if self.stores else results
+
+
+def keep(work: Work, results: Results) -> Results:
+    """Store the tables of a block."""
+    return [_kept(work, *each) for each in zip(work.runs, work.replace, results, strict=True)]
+
+
+def _kept(work: Work, run: store.Run, replace: bool, result: pd.DataFrame | Failure | None) -> Failure | None:
+    if isinstance(result, pd.DataFrame):
+        runs = work.block.runs
+        store.add(run, runs, result, replace=replace)
+        store.log(run, f"stored runs {runs.start} to {runs.stop - 1}")
+        return None
+    return result
+
+
 def compute(found: Sequence[Job], advance: Callable[[int, str], None]) -> dict[str, Failure]:
     """Compute and store what the jobs lack; the failures by signature. `advance` is told the runs done, and where.
 
     A method that fails does not end the others: its traceback is in its run.log and its manifest says so.
     """
-    largest = sorted(
-        found, key=lambda job: job.experiment.asked.runs
-    )  # of jobs that ask for the same, the one for more
-    pending = {job.run.signature: job for job in largest if job.parts or not job.run.is_closed()}
+    by_runs = sorted(found, key=lambda job: job.experiment.asked.runs)  # of jobs that ask for the same, that for more
+    pending = {job.run.signature: job for job in by_runs if job.parts or not job.run.is_closed()}
     start = time.monotonic()
     for job in pending.values():
         store.open_run(job.experiment, job.experiment.asked.force)
     failures: dict[str, Failure] = {}
-    if not pending:
-        return failures
-    execution = found[0].experiment.execution
-    for block, results in execution.map_unordered(blocks(list(pending.values()))):
-        for key, result in zip(block.keys, results, strict=True):
-            run = pending[key].run
+    for work, results in _results(list(pending.values())):
+        runs, keys = work.block.runs, work.block.keys
+        for key, run, result in zip(keys, work.runs, results, strict=True):
             if isinstance(result, Failure):
                 failures[key] = result
                 store.log(run, result.traceback)
-            else:
-                store.add(run, block.runs, result, replace=pending[key].experiment.asked.force)
-                store.log(run, f"stored runs {block.runs.start} to {block.runs.stop - 1}")
-        advance(
-            len(block.runs) * len(block.keys), f"runs {block.runs.start}-{block.runs.stop - 1} of {len(block.keys)}"
-        )
+        advance(len(runs) * len(keys), f"runs {runs.start}-{runs.stop - 1} of {len(keys)}")
     for key, job in pending.items():
         store.close_run(job.run, "failed" if key in failures else "complete", time.monotonic() - start)
     return failures
+
+
+def _results(pending: Sequence[Job]) -> Iterator[tuple[Work, Results]]:
+    """What comes of each block, stored where there is a table."""
+    if not pending:
+        return
+    execution = pending[0].experiment.execution
+    todo = [_work(block, {job.run.signature: job for job in pending}) for block in blocks(pending)]
+    components = sorted({name for job in pending for name in config.components(config.settings(job.experiment))})
+    worker = Worker(versions(components), components, execution.runs_at_a_time, execution.shares_outputs)
+    seconds = sum(work.block.seconds for work in todo)
+    for index, outcome in execution.map_unordered(worker, todo, seconds):
+        work = todo[index]
+        results = [outcome] * len(work.runs) if isinstance(outcome, Failure) else outcome
+        yield work, results if execution.shares_outputs else keep(work, results)
+
+
+def _work(block: Block, jobs: Mapping[str, Job]) -> Work:
+    """With the runs by their absolute folders: a worker may be in another."""
+    runs = [store.Run(jobs[key].run.folder.resolve()) for key in block.keys]
+    return Work(block, runs, [jobs[key].experiment.asked.force for key in block.keys])

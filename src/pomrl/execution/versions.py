@@ -1,0 +1,28 @@
+"""Whether a worker would compute the same: versions of packages, and the digest of the code."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+
+from pomrl.execution.engine import ExecutionError
+from pomrl.provenance import code_digest
+
+PACKAGES = ("numpy", "scipy", "pandas", "pyarrow")
+"""Those that numbers or files depend on."""
+
+
+def versions(components: Sequence[str]) -> dict[str, str]:
+    """Of this process; components are the dotted names of classes whose code counts besides ours."""
+    return {package: version(package) for package in PACKAGES} | {"pomrl (code)": code_digest(components)[:12]}
+
+
+def require(wanted: Mapping[str, str], components: Sequence[str]) -> None:
+    """ExecutionError, with both versions, where this process has others than those wanted."""
+    found = versions(components)
+    differing = [
+        f"{name} {found[name]} there and {wanted[name]} here" for name in wanted if found[name] != wanted[name]
+    ]
+    if differing:
+        raise ExecutionError(
+            f"the worker on {platform.node()} has other versions: {', '.join(differing)}; they have to be the same"
+        )

@@ -1,0 +1,155 @@
+"""Real processes for the tests of the engines: a scheduler and workers of Dask, and the command as a driver."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from distributed import Client
+from tests.test_config import CONF
+
+ROOT = CONF.parent
+BIN = Path(sys.executable).parent
+
+COMPONENTS = '''
+import os, signal, time
+import numpy as np
+from pydantic.dataclasses import dataclass
+from pomrl.components import CHECKED
+from pomrl.estimators import Estimator
+from pomrl.task_distributions import Dirichlet
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Slow(Estimator):
+    """Takes its time."""
+
+    def prior_model(self, memory, P_bar, truth):
+        time.sleep(0.1)
+        return super().prior_model(memory, P_bar, truth)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Poison(Dirichlet):
+    """Kills whoever draws from it, but for the driver, which checks its means."""
+
+    def draw_task(self, rng, mean):
+        os.kill(os.getpid(), signal.SIGKILL)
+'''
+
+
+def components(folder: Path) -> Path:
+    """A folder with components that are slow, and that kill; the folder of their options is in it."""
+    (folder / "faults.py").write_text(COMPONENTS)
+    for group, name, base in (("estimator", "Slow", "ada_pomrl"), ("task_distribution", "Poison", "dirichlet")):
+        (folder / "options" / group).mkdir(parents=True)
+        option = f"defaults: [{base}, _self_]\n_target_: faults.{name}\n"
+        (folder / "options" / group / f"{name.lower()}.yaml").write_text(option)
+    return folder
+
+
+def environment(*paths: Path, **more: str) -> dict[str, str]:
+    """Of a process that finds modules in these folders first."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("POMRL_OUTPUTS", "HYDRA_FULL_ERROR")}
+    return kept | {"PYTHONPATH": os.pathsep.join(map(str, paths))} | more
+
+
+def driver(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> subprocess.Popen[str]:
+    """The command, started in a group of its own, so that a test can end it with all that it started."""
+    command = [sys.executable, "-m", "src.run", *(f"--config-dir={path}/options" for path in paths[:1]), *arguments]
+    of_process = environment(*paths, POMRL_OUTPUTS=str(outputs))
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, cwd=ROOT, env=of_process, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    )
+
+
+def run(outputs: Path, *arguments: str, paths: tuple[Path, ...] = (), timeout: float = 60) -> tuple[int, str, str]:
+    """The command to its end: its status, output and messages. It fails where it hangs."""
+    process = driver(outputs, *arguments, paths=paths)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        end(process)
+        raise
+    return process.returncode, out, err
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Kill a process and all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def blocks(outputs: Path) -> dict[str, bytes]:
+    """All stored tables, by their folders and names."""
+    return {str(path.relative_to(outputs)): path.read_bytes() for path in sorted(outputs.rglob("*.parquet"))}
+
+
+def until(happened: Callable[[], object], timeout: float = 30) -> None:
+    """Wait for something. TimeoutError where it does not happen."""
+    deadline = time.monotonic() + timeout
+    while not happened():
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        time.sleep(0.05)
+
+
+@dataclass
+class Cluster:
+    """A scheduler of Dask on loopback, and its workers."""
+
+    folder: Path
+    scheduler: subprocess.Popen[str]
+    workers: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        return json.loads((self.folder / "scheduler.json").read_text())["address"]
+
+    def add_worker(self, *paths: Path) -> None:
+        """With one thread; a nanny starts it again where it dies."""
+        arguments = ["worker", self.address, "--nthreads=1", "--no-dashboard", f"--local-directory={self.folder}"]
+        self.workers.append(silent(ROOT, environment(*paths), *arguments))
+
+    def pids(self) -> list[int]:
+        """The processes of the workers."""
+        with Client(self.address, timeout=5) as client:
+            found: Any = client.run(os.getpid)
+            return list(found.values())
+
+
+def silent(folder: Path, of_process: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
+    """A process of Dask's own command, in a group of its own."""
+    null = subprocess.DEVNULL
+    command = [str(BIN / "dask"), *arguments]
+    return subprocess.Popen(
+        command, cwd=folder, env=of_process, stdout=null, stderr=null, text=True, start_new_session=True
+    )
+
+
+@contextmanager
+def cluster(folder: Path, *paths: Path, workers: int = 2) -> Iterator[Cluster]:
+    """A cluster whose workers find modules in these folders first."""
+    folder.mkdir()
+    arguments = ["scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard", "--scheduler-file=scheduler.json"]
+    found = Cluster(folder, silent(folder, environment(), *arguments))
+    try:
+        until((folder / "scheduler.json").exists)
+        for _ in range(workers):
+            found.add_worker(*paths)
+        if workers:
+            with Client(found.address, timeout=5) as client:
+                client.wait_for_workers(workers, timeout=30)
+        yield found
+    finally:
+        for process in (*found.workers, found.scheduler):
+            end(process)
