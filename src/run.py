@@ -70,7 +70,7 @@ def compute(experiments: Sequence[config.Experiment]) -> bool:
     if complete:
         people.print(f"{len(complete)} of {len(jobs)} stored already, not computed again (force=true would)")
     lacking = {job.run.signature: job.runs_missing for job in sorted(jobs, key=lambda job: job.runs_missing)}
-    with progress(sum(lacking.values()), "runs") as advance:
+    with progress(sum(lacking.values())) as advance:
         failures = sweep.compute(jobs, advance)
     people.print(summary.results(jobs) if len(jobs) <= summary.MOST_ROWS else f"{len(jobs)} jobs are done")
     if failures:

@@ -190,4 +190,4 @@ def test_without_its_packages_the_option_says_what_to_install(
     with pytest.raises(SystemExit):
         command.main()
     said = capsys.readouterr().err
-    assert said == "execution=dask needs the packages of an extra: pip install 'pomrl[dask]'\n"
+    assert said == "execution=dask needs the packages of pomrl[dask]: pip install -e '.[dask]'\n"

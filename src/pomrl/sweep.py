@@ -3,7 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -14,6 +14,7 @@ from pomrl.config import ConfigError, Experiment
 from pomrl.execution import Failure
 from pomrl.execution.versions import require, versions
 from pomrl.experiment import Problem, check
+from pomrl.progress import Tally
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,8 @@ def _kept(work: Work, run: store.Run, replace: bool, result: pd.DataFrame | Fail
     return result
 
 
-def compute(found: Sequence[Job], advance: Callable[[int, str], None]) -> dict[str, Failure]:
-    """Compute and store what the jobs lack; the failures by signature. `advance` is told the runs done, and where.
+def compute(found: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, Failure]:
+    """Compute and store what the jobs lack; the failures by signature. `advance` is told how far it is.
 
     A method that fails does not end the others: its traceback is in its run.log and its manifest says so.
     """
@@ -123,31 +124,34 @@ def compute(found: Sequence[Job], advance: Callable[[int, str], None]) -> dict[s
     for job in pending.values():
         store.open_run(job.experiment, job.experiment.asked.force)
     failures: dict[str, Failure] = {}
-    for work, results in _results(list(pending.values())):
-        runs, keys = work.block.runs, work.block.keys
-        for key, run, result in zip(keys, work.runs, results, strict=True):
+    for work, results, tally in _results(list(pending.values())):
+        for key, run, result in zip(work.block.keys, work.runs, results, strict=True):
             if isinstance(result, Failure):
                 failures[key] = result
                 store.log(run, result.traceback)
-        advance(len(runs) * len(keys), f"runs {runs.start}-{runs.stop - 1} of {len(keys)}")
+        advance(tally)
     for key, job in pending.items():
         store.close_run(job.run, "failed" if key in failures else "complete", time.monotonic() - start)
     return failures
 
 
-def _results(pending: Sequence[Job]) -> Iterator[tuple[Work, Results]]:
-    """What comes of each block, stored where there is a table."""
+def _results(pending: Sequence[Job]) -> Iterator[tuple[Work, Results, Tally]]:
+    """What comes of each block, stored where there is a table, and how far it all is."""
     if not pending:
         return
     execution = pending[0].experiment.execution
     todo = [_work(block, {job.run.signature: job for job in pending}) for block in blocks(pending)]
     components = sorted({name for job in pending for name in config.components(config.settings(job.experiment))})
     worker = Worker(versions(components), components, execution.runs_at_a_time, execution.shares_outputs)
-    seconds = sum(work.block.seconds for work in todo)
-    for index, outcome in execution.map_unordered(worker, todo, seconds):
+    tally = Tally(runs=0, blocks=len(todo))
+    for index, outcome in execution.map_unordered(worker, todo, sum(work.block.seconds for work in todo)):
         work = todo[index]
         results = [outcome] * len(work.runs) if isinstance(outcome, Failure) else outcome
-        yield work, results if execution.shares_outputs else keep(work, results)
+        kept = results if execution.shares_outputs else keep(work, results)
+        failed = any(isinstance(result, Failure) for result in kept)
+        runs = tally.runs + len(work.block.runs) * len(work.runs)
+        tally = replace(tally, runs=runs, done=tally.done + (not failed), failed=tally.failed + failed)
+        yield work, kept, tally
 
 
 def _work(block: Block, jobs: Mapping[str, Job]) -> Work:

@@ -25,7 +25,9 @@ try:
     from submitit import Job, SlurmExecutor
     from submitit.core.utils import FailedJobError
 except ImportError as error:
-    raise MissingPackagesError("execution=slurm needs the packages of an extra: pip install 'pomrl[slurm]'") from error
+    raise MissingPackagesError(
+        "execution=slurm needs the packages of pomrl[slurm]: pip install -e '.[slurm]'"
+    ) from error
 
 POLL = 1.0
 """Seconds between two looks at the folder and the queue."""
@@ -71,7 +73,7 @@ class Slurm(Execution):
             if not pending:
                 shutil.rmtree(folder)
                 return
-        reason = f"each of the {self.tries} jobs that tried it died; the last: {deaths[-1]}"
+        reason = f"its job died in each of {self.tries} tries; the last: {deaths[-1]}"
         yield from ((index, Failure(reason, f"logs are in {folder}")) for index in pending)
 
     def _round(
