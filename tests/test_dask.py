@@ -65,7 +65,7 @@ def test_a_block_that_kills_its_workers_fails_and_the_others_finish(
     arguments = ("-m", "task_distribution=dirichlet,poison", "sigma=0.01,0.02", "T=3", "runs=50")
     status, _, err = run(tmp_path, *arguments, *on(cluster), paths=(faults,), timeout=120)
     assert status == 1
-    failed = err.partition("failed")[2]
+    failed = err.rpartition("\nfailed ")[2]
     assert "poison" in failed
     assert "dirichlet" not in failed
     assert len(blocks(tmp_path)) == 2

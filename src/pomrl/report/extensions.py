@@ -37,7 +37,8 @@ class Extension:
     replaced: str
     gains: list[Gain]
     changed: list[tuple[Scored, Scored]]
-    """The claims with another verdict than with our option: ours, theirs."""
+    """The claims with another verdict than with our option, each by itself: ours, theirs. (Holm's correction depends on
+    how many claims are computed, which may differ.)"""
     figures: list[Drawn]
 
 
@@ -55,7 +56,7 @@ def _extension(folder: Path, scored: Sequence[Scored]) -> Extension:
         raise ReportError(f"{folder / 'gains.csv'}: of another version; src.claims --replace renews it") from error
     ours = {each.id: each for each in scored}
     theirs = scorecard.read(folder / "claims.csv")
-    changed = [(ours[each.id], each) for each in theirs if each.id in ours and ours[each.id].verdict != each.verdict]
+    changed = [(ours[each.id], each) for each in theirs if each.id in ours and ours[each.id].alone != each.alone]
     drawn = [Drawn(name, folder / "figures") for name in FIGURES]
     return Extension(folder.name, replaced, gains, changed, [figure for figure in drawn if figure.is_drawn])
 
