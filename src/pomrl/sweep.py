@@ -89,7 +89,7 @@ class Worker:
     """What is done with a block, wherever that is. ExecutionError where the versions there are not those here."""
 
     versions: Mapping[str, str]
-    components: Sequence[str]
+    components: tuple[str, ...]
     runs_at_a_time: int | None
     stores: bool
 
@@ -141,7 +141,8 @@ def _results(pending: Sequence[Job]) -> Iterator[tuple[Work, Results, Tally]]:
         return
     execution = pending[0].experiment.execution
     todo = [_work(block, {job.run.signature: job for job in pending}) for block in blocks(pending)]
-    components = sorted({name for job in pending for name in config.components(config.settings(job.experiment))})
+    used = {name for job in pending for name in config.components(config.settings(job.experiment))}
+    components = tuple(sorted(used))
     worker = Worker(versions(components), components, execution.runs_at_a_time, execution.shares_outputs)
     tally = Tally(runs=0, blocks=len(todo))
     for index, outcome in execution.map_unordered(worker, todo, sum(work.block.seconds for work in todo)):

@@ -1,7 +1,8 @@
 """Whether a worker would compute the same: versions of packages, and the digest of the code."""
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 
 from pomrl.execution.engine import ExecutionError
@@ -11,12 +12,13 @@ PACKAGES = ("numpy", "scipy", "pandas", "pyarrow")
 """Those that numbers or files depend on."""
 
 
-def versions(components: Sequence[str]) -> dict[str, str]:
+@cache
+def versions(components: tuple[str, ...]) -> Mapping[str, str]:
     """Of this process; components are the dotted names of classes whose code counts besides ours."""
     return {package: version(package) for package in PACKAGES} | {"pomrl (code)": code_digest(components)[:12]}
 
 
-def require(wanted: Mapping[str, str], components: Sequence[str]) -> None:
+def require(wanted: Mapping[str, str], components: tuple[str, ...]) -> None:
     """ExecutionError, with both versions, where this process has others than those wanted."""
     found = versions(components)
     differing = [
