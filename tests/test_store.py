@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,26 @@ def test_only_what_is_missing_is_asked_for() -> None:
     assert store.missing(run, 60) == ([], [])
     assert store.missing(run, 40) == ([], [])
     assert store.missing(run, 120)[0] == [range(60, 100), range(100, 120)]
+
+
+def test_who_reads_while_another_process_writes_meets_no_fault() -> None:
+    """The writer puts a longer block in the place of a shorter one, again and again."""
+    rows, run = table(range(50)), stored(range(1))
+    parts = [range(stop - 1, stop) for stop in range(2, 51)]
+    with ThreadPoolExecutor(1) as others:
+        writing = others.submit(lambda: [store.add(run, part, rows.loc[rows["run"].isin(part)]) for part in parts])
+        while not writing.done():
+            assert run.sound_blocks()[1] == []
+            read = run.table()
+            pd.testing.assert_frame_equal(read, rows[: len(read)])
+        writing.result()
+    assert run.complete() == 50
+
+
+def test_a_run_whose_first_manifest_is_being_written_has_no_fault() -> None:
+    run = stored()
+    (run.folder / "manifest.json").unlink()
+    assert store.missing(run, 50) == ([range(50)], [])
 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate", "remove"])

@@ -115,24 +115,31 @@ class Run:
 
     def sound_blocks(self) -> tuple[list[StoredBlock], list[str]]:
         """The blocks whose content is what was written, and a line for each that is not."""
-        sound, faults = [], []
-        if not self.manifest() and (self.folder / "config.yaml").exists():
-            faults.append(f"{self.folder / 'manifest.json'}: no manifest of this version; its runs are computed again")
-        for block in self.blocks():
-            fault = self.fault(block)
-            if fault:
-                faults.append(f"{self.folder / block.name}: {fault}; it is computed again")
-            else:
-                sound.append(block)
-        return sound, faults
+        begun, listed = any(self.folder.glob("*.parquet")), self.blocks()
+        faults = {block: fault for block in listed if (fault := self.fault(block))}
+        if faults and self.blocks() != listed:  # another process has completed a block meanwhile
+            return self.sound_blocks()
+        lines = [f"{self.folder / block.name}: {fault}; it is computed again" for block, fault in faults.items()]
+        if begun and not self.manifest():
+            lines.insert(0, f"{self.folder / 'manifest.json'}: none of this version; its runs are computed again")
+        return [block for block in listed if block not in faults], lines
 
     def fault(self, block: StoredBlock) -> str:
         """What is wrong with a block's file; empty where it is what was written."""
         try:
+            self._content(block)
+        except StoreError as error:
+            return str(error)
+        return ""
+
+    def _content(self, block: StoredBlock) -> bytes:
+        try:
             content = (self.folder / block.name).read_bytes()
-        except FileNotFoundError:
-            return "the file is missing"
-        return "" if _sha256(content) == block.sha256 else "its digest is not the one in the manifest"
+        except FileNotFoundError as error:
+            raise StoreError("the file is missing") from error
+        if _sha256(content) != block.sha256:
+            raise StoreError("its digest is not the one in the manifest")
+        return content
 
     def complete(self) -> int:
         """How many runs are stored, counted from run 0."""
@@ -140,18 +147,28 @@ class Run:
 
     def table(self, runs: int | None = None) -> pd.DataFrame:
         """The table of the first `runs` runs, or of all. StoreError where runs are missing or a block is damaged."""
-        sound, faults = self.sound_blocks()
-        if faults:  # another process may have completed a block between the reading of the manifest and of the file
-            sound, faults = self.sound_blocks()
-        if faults:
-            raise StoreError(faults[0])
-        complete = _contiguous(sound)
+        listed = self.blocks()
+        try:
+            return self._table(listed, runs)
+        except StoreError:
+            if self.blocks() == listed:
+                raise
+            return self.table(runs)  # another process has completed a block meanwhile
+
+    def _table(self, listed: Sequence[StoredBlock], runs: int | None) -> pd.DataFrame:
+        complete = _contiguous(listed)
         wanted = complete if runs is None else runs
         if complete < wanted or wanted == 0:
             raise StoreError(f"{self.folder}: {complete} of {wanted} runs are stored")
-        parts = [pd.read_parquet(self.folder / block.name) for block in sound if block.runs.start < wanted]
+        parts = [self._rows(block) for block in listed if block.runs.start < wanted]
         table = pd.concat(parts, ignore_index=True)
         return table.loc[table["run"] < wanted]
+
+    def _rows(self, block: StoredBlock) -> pd.DataFrame:
+        try:
+            return pd.read_parquet(BytesIO(self._content(block)))
+        except StoreError as error:
+            raise StoreError(f"{self.folder / block.name}: {error}; it is computed again") from error
 
 
 def _contiguous(blocks: Sequence[StoredBlock]) -> int:
