@@ -6,6 +6,7 @@ python -m src.run experiment=task_similarity        a published sweep (conf/expe
 """
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ from rich.console import Console
 from pomrl import config, store, summary, sweep
 from pomrl.execution import ExecutionError
 from pomrl.progress import progress
+
+GOES_ON = "finished blocks are stored, and the same command goes on from them"
 
 CONF = Path(__file__).parents[1] / "conf"
 
@@ -81,6 +84,7 @@ def compute(experiments: Sequence[config.Experiment]) -> bool:
 def main() -> None:
     """The command. Every error that a person can cause is one line, but with HYDRA_FULL_ERROR set it is a traceback."""
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
+    _end_as_after_an_interrupt(signal.SIGTERM, signal.SIGHUP)
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises its errors instead of printing them
     try:
@@ -93,7 +97,18 @@ def main() -> None:
             raise
         _exit(status, line)
     except KeyboardInterrupt:
-        _exit(130, "interrupted; finished blocks are stored, and the same command goes on from them")
+        _exit(130, f"interrupted; {GOES_ON}")
+
+
+def _end_as_after_an_interrupt(*signals: signal.Signals) -> None:
+    """Where one of these ends this process, let engines cancel what they have asked for; nohup's SIG_IGN stays."""
+
+    def end(number: int, _: object) -> NoReturn:
+        _exit(128 + number, f"ended by {signal.Signals(number).name}; {GOES_ON}")
+
+    for each in signals:
+        if signal.getsignal(each) is not signal.SIG_IGN:
+            signal.signal(each, end)
 
 
 def explained(error: Exception) -> tuple[int, str]:

@@ -35,10 +35,11 @@ def slurm(tmp_path: Path) -> list[str]:
     return ["execution=slurm", f"execution.folder={tmp_path}/slurm", "execution.memory=1GB", "execution.array_size=2"]
 
 
-def queued() -> list[str]:
-    """Our jobs that wait or run."""
-    asked = subprocess.run(["squeue", "--noheader", "--array", "--name=pomrl", "--format=%i"], capture_output=True)
-    return asked.stdout.decode().split()
+def queued(states: str = "all") -> list[str]:
+    """Our jobs in these states, which are by default those that wait, run or are being ended."""
+    command = ["squeue", "--noheader", "--array", "--name=pomrl", f"--states={states}", "--format=%i %T"]
+    asked = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
+    return [line.split()[0] for line in asked if line.endswith(("PENDING", "RUNNING", "COMPLETING"))]
 
 
 def test_bytes_are_those_of_one_process_and_nothing_is_left(slurm: list[str], tmp_path: Path) -> None:
@@ -61,6 +62,47 @@ def test_a_job_that_is_cancelled_loses_nothing(slurm: list[str], faults: Path, t
     assert blocks(tmp_path / "outputs") == blocks(tmp_path / "one")
 
 
+def test_a_job_that_is_put_back_into_the_queue_goes_on_from_there(
+    slurm: list[str], faults: Path, tmp_path: Path
+) -> None:
+    """As where its node fails, or something of more importance needs it."""
+    assert run(tmp_path / "one", *SLOW, paths=(faults,))[0] == 0
+    process = driver(tmp_path / "outputs", *SLOW, *slurm, paths=(faults,))
+    until(lambda: len(blocks(tmp_path / "outputs")) > 2)
+    job = queued("running")[0]
+    subprocess.run(["scontrol", "requeue", job], check=True)
+    until(lambda: job in queued("pending"))
+    subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], check=True)  # and not in two minutes
+    _, err = process.communicate(timeout=90)
+    assert process.returncode == 0, err
+    assert blocks(tmp_path / "outputs") == blocks(tmp_path / "one")
+
+
+def test_the_warning_that_the_time_of_a_job_ends_ends_nothing(slurm: list[str], faults: Path, tmp_path: Path) -> None:
+    process = driver(tmp_path, *SLOW, *slurm, paths=(faults,))
+    until(lambda: blocks(tmp_path))
+    while process.poll() is None:
+        for job in queued("running"):
+            subprocess.run(["scancel", "--signal=USR2", job], capture_output=True)
+    _, err = process.communicate()
+    assert process.returncode == 0, err
+    assert "0 failed" in err
+    assert [path.read_text().count("Error") for path in tmp_path.rglob("run.log")] == [0, 0]
+
+
+def test_a_job_that_lacks_code_says_so(slurm: list[str], faults: Path, tmp_path: Path) -> None:
+    only_here = tmp_path / "only-here"
+    faults.rename(only_here)
+    process = driver(tmp_path / "outputs", *SLOW, *slurm, "execution.tries=1", paths=(only_here,))
+    until(queued)
+    (only_here / "faults.py").unlink()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    failed = err.rpartition("\nfailed ")[2]
+    assert "ModuleNotFoundError" in failed
+    assert "'faults'" in failed
+
+
 def test_a_block_that_kills_its_jobs_fails_and_the_others_finish(
     slurm: list[str], faults: Path, tmp_path: Path
 ) -> None:
@@ -72,12 +114,16 @@ def test_a_block_that_kills_its_jobs_fails_and_the_others_finish(
     assert len(blocks(tmp_path / "outputs")) == 2
 
 
-def test_an_interrupt_cancels_the_jobs(slurm: list[str], faults: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_jobs_are_cancelled_where_the_command_is_ended(
+    sent: signal.Signals, status: int, slurm: list[str], faults: Path, tmp_path: Path
+) -> None:
     process = driver(tmp_path / "outputs", *SLOW, *slurm, paths=(faults,))
     until(lambda: blocks(tmp_path / "outputs"))
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, sent)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == status
+    assert err.splitlines()[-1].endswith("finished blocks are stored, and the same command goes on from them")
     assert "Traceback" not in err
     until(lambda: not queued())
 
@@ -88,3 +134,4 @@ def test_a_partition_that_does_not_exist_is_one_line(slurm: list[str], tmp_path:
     assert err.splitlines()[-1].startswith("execution=slurm: ")
     assert "partition" in err.splitlines()[-1]
     assert "Traceback" not in err
+    assert list((tmp_path / "slurm").iterdir()) == []

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl import store
+from pomrl import store, sweep
 from pomrl.config import Experiment, Run
 from pomrl.estimators import Estimator
 from pomrl.execution import Local
@@ -199,6 +200,22 @@ def test_the_manifest_says_when_a_computation_has_come_to_its_end() -> None:
     assert run.settings() == {}
     assert store.open_run(experiment(), force=False).settings()["S"] == 4
     assert run.complete() == 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elsewhere(Local):
+    """Its workers store what they compute, in a folder that is not ours."""
+
+    def map_unordered(self, function, items, seconds):
+        return ((index, [None]) for index, _ in enumerate(items))
+
+
+def test_a_computation_is_complete_only_where_its_runs_are_here() -> None:
+    asked = replace(experiment(), asked=Run(runs=60), execution=Elsewhere())
+    (job,) = sweep.jobs([asked])
+    failures = sweep.compute([job], lambda tally: None)
+    assert "0 of 60 runs are stored here" in failures[job.run.signature].reason
+    assert not job.run.is_closed()
 
 
 # Faults with real processes and real signals. Whatever moment is hit, the result has to be the same.

@@ -40,7 +40,15 @@ def code_digest(components: Sequence[str]) -> str:
 
     It is taken over the normalised source, so that a comment, a docstring or the layout may change freely.
     """
-    own = {f"pomrl.{name}" for name in SCIENTIFIC}
+    return _digest({f"pomrl.{name}" for name in SCIENTIFIC}, components)
+
+
+def package_digest(components: Sequence[str]) -> str:
+    """A digest like that of the scientific code, of all modules beside this one: also of what stores the tables."""
+    return _digest({f"pomrl.{path.stem}" for path in Path(__file__).parent.glob("[!_]*.py")}, components)
+
+
+def _digest(own: set[str], components: Sequence[str]) -> str:
     modules = sorted(own | {target.rpartition(".")[0] for target in components})
     return hashlib.sha256("\0".join(f"{name}\0{_normalised(name)}" for name in modules).encode()).hexdigest()
 

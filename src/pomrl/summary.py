@@ -43,7 +43,9 @@ def results(jobs: Sequence[Job]) -> Table:
     for column in table.columns[: len(keys)]:
         column.no_wrap = True
     for job, of_job in zip(jobs, values, strict=True):
-        table.add_row(*of_job, str(job.experiment.asked.runs), str(job.runs_missing), *_losses(job))
+        asked = job.experiment.asked.runs
+        new = job.runs_missing - max(0, asked - job.run.complete())
+        table.add_row(*of_job, str(asked), str(new), *_losses(job))
     table.caption = "first and last task: at the largest gamma; minimum: in the last task, at gamma*"
     return table
 

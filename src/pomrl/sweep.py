@@ -131,8 +131,19 @@ def compute(found: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str,
                 store.log(run, result.traceback)
         advance(tally)
     for key, job in pending.items():
+        if key not in failures and (lost := _lost(job)):
+            failures[key] = lost
         store.close_run(job.run, "failed" if key in failures else "complete", time.monotonic() - start)
     return failures
+
+
+def _lost(job: Job) -> Failure | None:
+    """Workers say that they have stored all; what is wrong where it is not here."""
+    asked, stored = job.experiment.asked.runs, job.run.complete()
+    if stored >= asked:
+        return None
+    reason = f"{stored} of {asked} runs are stored here: the workers that stored the others do not see this folder"
+    return Failure(reason, reason)
 
 
 def _results(pending: Sequence[Job]) -> Iterator[tuple[Work, Results, Tally]]:

@@ -4,6 +4,7 @@ Dask's own futures, and not joblib over them, which waits for ever where an item
 is done may turn pending again when the worker that has its result dies: its `result()` waits, its `status` misleads.
 """
 
+import asyncio
 import logging
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ try:
     import dask.config
     from distributed import Client, Future, LocalCluster
     from distributed.comm.core import CommClosedError
+    from distributed.core import rpc
     from distributed.scheduler import KilledWorker
 except ImportError as error:
     raise MissingPackagesError("execution=dask needs the packages of pomrl[dask]: pip install -e '.[dask]'") from error
@@ -44,6 +46,7 @@ SETTINGS = {
     "distributed.comm.timeouts.connect": f"{CONNECT}s",
     "distributed.comm.retry.count": 0,
     "distributed.scheduler.worker-saturation": 1.0,  # no item waits at a worker that another one kills
+    "distributed.deploy.lost-worker-timeout": "1 day",  # a worker that is gone for a while has died and starts again
     # Dask has memory given back after every use, and large arrays mapped anew, which takes a fifth of the time.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": _LARGE,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": _LARGE,
@@ -89,15 +92,14 @@ class Dask(Execution):
 
     @contextmanager
     def _client(self) -> Iterator[Client]:
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("distributed", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         if not self.address:
             with _cluster(self.workers) as cluster, Client(cluster, timeout=CONNECT) as client:
                 yield client
             return
-        try:
-            client = Client(self.address, timeout=CONNECT)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise ExecutionError(f"execution.address={self.address}: no scheduler of Dask answers there") from error
+        _find_scheduler(self.address)
+        client = Client(self.address, timeout=CONNECT)
         try:
             yield client
         finally:
@@ -136,11 +138,25 @@ class Dask(Execution):
 
     def _worker_seen(self, client: Client, before: float) -> float:
         """When there was a worker. ExecutionError where that is too long ago."""
-        if client.nthreads():
+        scheduler: Any = client.scheduler
+        if client.sync(scheduler.ncores, callback_timeout=FETCH):
             return monotonic()
         if monotonic() - before > self.patience:
             raise ExecutionError(f"Dask has had no worker for {self.patience} s; {GOES_ON}")
         return before
+
+
+def _find_scheduler(address: str) -> None:
+    """ExecutionError where none answers in time. Dask's client may wait for ever for something that is none."""
+
+    async def identity() -> None:
+        async with rpc(address) as scheduler:
+            await scheduler.identity()
+
+    try:
+        asyncio.run(asyncio.wait_for(identity(), CONNECT))
+    except Exception as error:  # what answers may be anything, and so may be what Dask makes of it
+        raise ExecutionError(f"execution.address={address}: no scheduler of Dask answers there") from error
 
 
 def _cluster(workers: int | None) -> LocalCluster:

@@ -2,14 +2,15 @@
 
 Each job computes some of the items, one after another, and leaves what comes of each in a file; this process reads
 them as they come. Whether a job still lives is asked of `squeue`, which knows without accounting; why it died, of
-`sacct`, which needs it. Items that a dead job leaves behind are tried again, each in a job of its own.
+`sacct`, which needs it. Items that a dead job leaves behind are tried again, each in a job of its own. A job that Slurm
+puts back into its queue goes on behind the items whose files are there.
 """
 
 import pickle
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 from time import sleep
@@ -23,7 +24,7 @@ from pomrl.execution.engine import Execution, ExecutionError, Failure, Item, Mis
 
 try:
     from submitit import Job, SlurmExecutor
-    from submitit.core.utils import FailedJobError
+    from submitit.core.utils import FailedJobError, pickle_load
 except ImportError as error:
     raise MissingPackagesError(
         "execution=slurm needs the packages of pomrl[slurm]: pip install -e '.[slurm]'"
@@ -64,22 +65,29 @@ class Slurm(Execution):
         base.mkdir(parents=True, exist_ok=True)
         folder = Path(mkdtemp(dir=base))
         pending = dict(enumerate(items))
-        deaths: list[str] = []
+        deaths = ["it left no result"]
         for attempt in range(self.tries):
             jobs = self.array_size if attempt == 0 else len(pending)
-            for index, outcome in self._round(folder, function, list(pending.items()), jobs, deaths):
-                del pending[index]
-                yield index, outcome
+            yield from self._round(folder, function, pending, jobs, deaths)
             if not pending:
-                shutil.rmtree(folder)
+                shutil.rmtree(folder, ignore_errors=True)  # a job that is being cancelled may still write
                 return
         reason = f"its job died in each of {self.tries} tries; the last: {deaths[-1]}"
         yield from ((index, Failure(reason, f"logs are in {folder}")) for index in pending)
 
     def _round(
-        self, folder: Path, function: Callable[[Item], Outcome], items: list[Numbered], jobs: int, deaths: list[str]
+        self,
+        folder: Path,
+        function: Callable[[Item], Outcome],
+        pending: dict[int, Item],
+        jobs: int,
+        deaths: list[str],
     ) -> Iterator[tuple[int, Outcome]]:
-        """Deal the items to jobs; what comes of them, until all jobs are over. Why jobs died is added to `deaths`."""
+        """Deal the items to jobs; what comes of them, until there is all or all jobs are over.
+
+        Items are taken out of `pending` as they come; why jobs died is added to `deaths`.
+        """
+        items = list(pending.items())
         hands = [items[start::jobs] for start in range(min(jobs, len(items)))]
         arrays = [hands[start : start + self.array_size] for start in range(0, len(hands), self.array_size)]
         submitted: list[Job[None]] = []
@@ -87,13 +95,15 @@ class Slurm(Execution):
             for array in arrays:
                 submitted += self._submit(folder, function, array)
             alive = True
-            while alive:
+            while alive and pending:
                 alive = bool(_alive(submitted))
-                yield from _arrived(folder)
-                sleep(POLL if alive else 0)
-            deaths += chain.from_iterable(_death(job) for job in submitted)
+                yield from _arrived(folder, pending)
+                sleep(POLL if alive and pending else 0)
+            deaths += [death for job in submitted if pending and (death := _death(job))]
         finally:
             _cancel(submitted)
+            if not submitted:
+                shutil.rmtree(folder)
 
     def _submit(
         self, folder: Path, function: Callable[[Item], Outcome], hands: Sequence[Sequence[Numbered]]
@@ -117,14 +127,28 @@ class Hand:
         self.folder = folder
 
     def __call__(self, items: Sequence[Numbered]) -> None:
+        _end_without_ado()
         for index, item in items:
-            try:
-                result: Any = self.function(item)
-            except Exception as error:
-                result = Raised(error)
-            temporary = self.folder / f"{index}.part"
-            temporary.write_bytes(pickle.dumps(result))
-            temporary.replace(self.folder / f"{index}.result")
+            path = _result(self.folder, index)
+            if not path.exists():
+                temporary = path.with_suffix(".part")
+                temporary.write_bytes(pickle.dumps(self._outcome(item)))
+                temporary.replace(path)
+
+    def _outcome(self, item: Any) -> Any:
+        try:
+            return self.function(item)
+        except Exception as error:
+            return Raised(error)
+
+
+def _end_without_ado() -> None:
+    """Let Slurm end this job where its time is over.
+
+    submitit would raise an exception wherever the warning of that (SIGUSR2) finds us, and ignore the end (SIGTERM).
+    """
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 class Raised:
@@ -134,14 +158,20 @@ class Raised:
         self.error = error
 
 
-def _arrived(folder: Path) -> Iterator[tuple[int, Any]]:
-    """The results that are there, which are then taken away. What a function raised is raised."""
-    for path in sorted(folder.glob("*.result")):
-        result = pickle.loads(path.read_bytes())
-        path.unlink()
+def _result(folder: Path, index: int) -> Path:
+    """Where the result of an item is left."""
+    return folder / f"{index}.result"
+
+
+def _arrived(folder: Path, pending: dict[int, Any]) -> Iterator[tuple[int, Any]]:
+    """The results that are there of items that are pending, and then are no longer. What was raised is raised."""
+    found = {int(path.stem) for path in folder.glob("*.result")}
+    for index in sorted(found & pending.keys()):
+        result = pickle.loads(_result(folder, index).read_bytes())
         if isinstance(result, Raised):
             raise result.error
-        yield int(path.stem), result
+        del pending[index]
+        yield index, result
 
 
 def _alive(jobs: Sequence[Job[None]]) -> list[str]:
@@ -165,9 +195,9 @@ def _slurm(*command: str) -> str:
     return done.stdout
 
 
-def _death(job: Job[None]) -> list[str]:
-    """Why a job died; nothing where it came to its end."""
-    if job.paths.result_pickle.exists():
-        return []
-    state = job.watcher.get_state(job.job_id, mode="force")
-    return [f"job {job.job_id}, {state}"]
+def _death(job: Job[None]) -> str:
+    """Why a job died; empty where it came to its end."""
+    if not job.paths.result_pickle.exists():
+        return f"job {job.job_id}, {job.watcher.get_state(job.job_id, mode='force')}"
+    outcome, traceback = pickle_load(job.paths.result_pickle)
+    return f"job {job.job_id}, {traceback.strip().splitlines()[-1]}" if outcome == "error" else ""

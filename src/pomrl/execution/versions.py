@@ -6,16 +6,16 @@ from functools import cache
 from importlib.metadata import version
 
 from pomrl.execution.engine import ExecutionError
-from pomrl.provenance import code_digest
+from pomrl.provenance import package_digest
 
-PACKAGES = ("numpy", "scipy", "pandas", "pyarrow")
+PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pomrl")
 """Those that numbers or files depend on."""
 
 
 @cache
 def versions(components: tuple[str, ...]) -> Mapping[str, str]:
     """Of this process; components are the dotted names of classes whose code counts besides ours."""
-    return {package: version(package) for package in PACKAGES} | {"pomrl (code)": code_digest(components)[:12]}
+    return {package: version(package) for package in PACKAGES} | {"pomrl (code)": package_digest(components)[:12]}
 
 
 def require(wanted: Mapping[str, str], components: tuple[str, ...]) -> None:
