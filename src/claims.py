@@ -128,14 +128,14 @@ def under_readings() -> None:
 
 
 def in_environments() -> None:
-    """The share of environments in which each claim holds: outputs/environments.csv, and a table in the terminal."""
+    """In what share of environments each claim is shown: outputs/environments.csv, and a table in the terminal."""
     environments = stored.environments(published.sweep(CONF, "environments"))
     of_each = cast(list[dict[str, Evidence]], _parallel(stored.in_environment, environments))
     if not all(of_each):
         _exit("environments are not stored; to compute them: python -m src.run experiment=environments")
     shares = family.shares({id: [found[id] for found in of_each] for id in of_each[0]})
     _write_table(shares, store.root().parent / "environments.csv")
-    _print_table("shares of environments in which a claim holds or is refuted, each by itself", _with_intervals(shares))
+    _print_table("shares of environments in which the runs show a claim or refute it", _with_intervals(shares))
 
 
 def _with_intervals(shares: pd.DataFrame) -> pd.DataFrame:

@@ -15,9 +15,9 @@ from src import claims as command
 
 from pomrl import published, store
 from pomrl.claims import CLAIMS, inference, report, stored, theory
-from pomrl.claims.comparisons import less, less_unpaired, on_a_par, rank_correlation
+from pomrl.claims.comparisons import best_grows, less, less_unpaired, on_a_par, rank_correlation
 from pomrl.claims.inference import mean, ratio, resampled, smooth
-from pomrl.claims.losses import Sweep
+from pomrl.claims.losses import Losses, Sweep
 from pomrl.claims.report import judge, scorecard, table
 from pomrl.claims.verdict import Evidence, Part, Verdict, holm
 from pomrl.experiment import SCHEMA
@@ -282,6 +282,28 @@ class TestCoverage:
             estimates.append(resampled(lambda m: grid[m.argmin(-1)], (grid - best) ** 2))
         assert misses(0.5, estimates) <= NEARLY.ppf(0.999)
 
+    @pytest.mark.parametrize("scope", ["all_tasks", "each_task"])
+    def test_of_what_is_chosen_in_hindsight(self, scope):
+        """Where all discount factors are equally good, choosing among them is no gain; nor is it a loss."""
+        rng = np.random.default_rng(6)
+        estimates = []
+        for _ in range(REPLICATIONS):
+            chance = Losses(heavy_tailed(rng, 60 * 5 * 8).reshape(60, 5, 8), np.linspace(0, 0.9, 8))
+            estimates.append(mean(chance.in_hindsight(scope, "population").regret - chance.regret))
+        assert NOMINAL.ppf(0.001) <= misses(0.0, estimates) <= NEARLY.ppf(0.999)
+
+    def test_of_how_a_best_gamma_grows(self, monkeypatch):
+        """It grows without exception; of so few noisy runs the estimates do not, and the interval allows for it."""
+        monkeypatch.setattr(inference, "RESAMPLES", 499)
+        rng = np.random.default_rng(7)
+        grid, best = np.linspace(0, 1, 21), np.linspace(0.3, 0.7, 9)[:, None]
+        estimates = []
+        for _ in range(100):
+            curves = (grid - best) ** 2 + 0.5 * rng.normal(size=(40, 9, 21))
+            estimates.append(best_grows(Losses(curves, grid), curves, "").estimate)
+        assert np.mean([estimate.value for estimate in estimates]) < 0.9
+        assert misses(1.0, estimates) <= stats.binom(100, 0.05).ppf(0.999)
+
 
 class TestEstimates:
     def test_a_mean_of_pairs_is_the_paired_t_test(self):
@@ -325,6 +347,11 @@ class TestEstimates:
     def test_runs_that_are_all_alike_leave_no_doubt(self):
         assert Part("", mean(np.full(20, -0.1)), below=0.0).verdict is Verdict.REPRODUCED
         assert Part("", mean(np.full(20, 0.1)), below=0.0).verdict is Verdict.NOT_REPRODUCED
+
+    def test_what_is_always_equal_refutes_nothing(self):
+        same, growing = heavy_tailed(np.random.default_rng(5), 30), Losses(np.ones((30, 4, 3)), np.arange(3.0))
+        assert less(same, same, "").verdict is Verdict.INCONCLUSIVE
+        assert best_grows(growing, growing.loss, "").verdict is Verdict.INCONCLUSIVE
 
 
 class TestVerdicts:

@@ -78,6 +78,7 @@ def start_matters_at_first(sweep: Sweep) -> list[Part]:
 
     Sec. 4: the initial value "will only affect the results of a finite number of tasks at the beginning [...] where the
     true σ is small, a large initialization will slow down convergence". On a par in the last tasks: with the smallest.
+    (The algorithm uses it in tasks 1 and 2 only, so that task 2 alone can be slower, and the last tasks are equal.)
     """
     losses = {start: sweep.at(sigma_1=start) for start in STARTS}
     slower = [

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import stats
 
-from pomrl.claims.inference import mean, ratio, resampled, smooth
+from pomrl.claims.inference import attenuated, mean, ratio, resampled, smooth
 from pomrl.claims.losses import Losses, PerRun
 from pomrl.claims.verdict import Part
 
@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 """Of discount factors that are compared with one another."""
 
 PAIRED = "in pairs"
-NOT_PAIRED = "not paired: other draws"
+NOT_PAIRED = "not paired: other settings"
 
 
 def less(a: PerRun, b: PerRun, words: str) -> Part:
@@ -78,7 +78,7 @@ def smaller_minimum_unpaired(a: Losses, b: Losses, words: str) -> Part:
 
 def best_grows(losses: Losses, curves: Float[np.ndarray, "n X G"], words: str) -> Part:
     """That gamma* grows along an axis of curves of the same runs."""
-    return Part(words, resampled(lambda means: rank_correlation(losses.best(means)), curves), above=0.0)
+    return Part(words, attenuated(lambda means: rank_correlation(losses.best(means)), curves), above=0.0)
 
 
 def best_grows_unpaired(settings: Sequence[Losses], words: str) -> Part:
@@ -88,7 +88,7 @@ def best_grows_unpaired(settings: Sequence[Losses], words: str) -> Part:
         best = [losses.best(of_setting) for losses, of_setting in zip(settings, means, strict=True)]
         return rank_correlation(np.stack(best, axis=-1))
 
-    estimate = resampled(correlation, *(losses.average_curve for losses in settings))
+    estimate = attenuated(correlation, *(losses.average_curve for losses in settings))
     return Part(f"{words}, {NOT_PAIRED}", estimate, above=0.0)
 
 

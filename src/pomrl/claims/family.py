@@ -1,4 +1,4 @@
-"""Verdicts over a family: of all claims under every reading, and in how many environments each holds."""
+"""Verdicts over a family: of all claims under every reading, and in how many environments each is shown."""
 
 from collections.abc import Mapping, Sequence
 
@@ -87,9 +87,10 @@ def _score(verdict: str) -> int:
 
 
 def shares(evidence: Mapping[str, Sequence[Evidence]]) -> pd.DataFrame:
-    """For each claim the shares of environments in which it holds and is refuted, with Wilson's 95 % intervals.
+    """For each claim the shares of environments in which the runs show it and refute it, with Wilson's 95 % intervals.
 
-    Each environment is judged by itself, without Holm.
+    Each environment is judged by itself, without Holm. These are shares of verdicts: a claim that is true everywhere
+    may be shown nowhere, for want of runs.
     """
     rows = []
     for claim, of_claim in evidence.items():

@@ -11,12 +11,14 @@ less. `tests/test_claims.py` keeps a part of this simulation.
   interval with the leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval,
   or Welch's.
 - ratios of two means: Fieller's interval, which is that of the t tests of mean(a) - r mean(b).
-- gamma*, which jumps from one point of the grid to the next: the percentile bootstrap over runs.
+- gamma*, which jumps from one point of the grid to the next: the percentile bootstrap over runs. A rank correlation of
+  such estimates is weaker than that of what they estimate, in the runs and once more in the resamples: the end of its
+  interval that is away from 0 is opened.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -167,6 +169,16 @@ def resampled(statistic: Statistic, *samples: Sample) -> Resampled:
     distribution = statistic(*means)
     lower, upper = np.quantile(distribution, [LEVEL / 2, 1.0 - LEVEL / 2])
     return Resampled(value, float(lower), float(upper), runs, distribution)
+
+
+def attenuated(correlation: Statistic, *samples: Sample) -> Resampled:
+    """A correlation of estimates, which their errors weaken: the interval says how weak it may be, not how strong."""
+    found = resampled(correlation, *samples)
+    if np.isnan(found.lower):
+        return found
+    return replace(
+        found, lower=-1.0 if found.value <= 0.0 else found.lower, upper=1.0 if found.value >= 0.0 else found.upper
+    )
 
 
 def _resampled_means(sample: Sample, seed: int) -> Float[np.ndarray, "B ..."]:

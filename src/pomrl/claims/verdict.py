@@ -11,7 +11,9 @@ false: small where the data show that it holds. `p_refute` is that of the hypoth
 Without Holm each part is judged by itself: with p at most 0.025 in either direction, which is what its 95 % interval
 shows. With Holm the p-value of a claim is 2 min(p_hold, p_refute), these are adjusted by Holm's method over all claims
 that are computed, and where the adjusted one is at most 0.05 the smaller of the two decides the direction. So the
-probability of any false verdict, of either kind, is at most about 5 % over all claims.
+probability of any false verdict, of either kind, is at most 5 % over all claims, as far as the p-values are right: of
+100 losses as heavy-tailed as here, those so small as Holm's method needs are so 3 to 7 times too often for a refutation
+(and too seldom for a claim that holds).
 """
 
 from collections.abc import Sequence
@@ -54,7 +56,7 @@ class Part:
 
     @property
     def p_refute(self) -> float:
-        return _p(min(1.0 - self.estimate.at_most(self.above), 1.0 - self.estimate.at_least(self.below)))
+        return _p(min(self.estimate.at_least(self.above), self.estimate.at_most(self.below)))
 
     @property
     def verdict(self) -> Verdict:
@@ -68,8 +70,10 @@ class Part:
 
     def runs_to_decide(self, level: float) -> float:
         """About how many runs decide the part at this one-sided level, if the truth is where the estimate is."""
-        distance = min(abs(self.estimate.value - self.above), abs(self.estimate.value - self.below))
-        deviation = (self.estimate.upper - self.estimate.lower) / (2.0 * norm.isf(LEVEL / 2))
+        value, threshold = self.estimate.value, min(self.above, self.below, key=lambda x: abs(self.estimate.value - x))
+        distance = abs(value - threshold)
+        towards = value - self.estimate.lower if threshold < value else self.estimate.upper - value
+        deviation = towards / norm.isf(LEVEL / 2)
         if not distance > 0.0 or not np.isfinite(deviation):
             return inf
         return float(self.estimate.runs * ((norm.isf(level) + norm.isf(1.0 - POWER)) * deviation / distance) ** 2)

@@ -1,5 +1,7 @@
 """Claims under readings: a tile for each, in the colour of its verdict (with Holm), with the decisive estimate in it.
 
+That is of whichever part of the claim decides, so that numbers in a row may be of different kinds.
+
 Columns are ordered by how many claims the reading reproduces; ticks name its choices.
 """
 
