@@ -9,8 +9,8 @@ from jaxtyping import Float
 
 from benchmarks.competitors import Plan, ours
 from benchmarks.problems import GAMMA_EVAL, Models
-from pomrl.evaluation import policy_value
 from pomrl.mdp import planning_loss
+from pomrl.solvers.evaluation import policy_value
 
 VALUE_TOLERANCE = 1e-6
 """Largest scaled difference in value between our policies and another's; MDPSolver stops at a tolerance."""

@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.competitors import COMPETITORS, ours
 from benchmarks.measurement import Measured, compare, plan_and_evaluate, seconds
 from benchmarks.problems import GAMMA_EVAL, draw, grid
+from pomrl.commands.tables import plain_table
 from pomrl.planners import PolicyIteration
-from pomrl.summary import plain_table
 
 ROUNDS = 7
 
@@ -51,8 +51,10 @@ def _ratios() -> list[dict[str, object]]:
     for S, (count, few, sparse) in LARGE.items():
         models, gammas = draw(count, S, 2), grid(100)
         part = gammas[np.linspace(0, 99, sparse).astype(int)]
-        for name in ("quantecon, as documented", "NumPy loop"):
-            rows.append(_row(S, 100, name, compare(COMPETITORS[name], models, gammas, few, part, rounds=3)))
+        rows += [
+            _row(S, 100, name, compare(COMPETITORS[name], models, gammas, few, part, rounds=3))
+            for name in ("quantecon, as documented", "NumPy loop")
+        ]
     return rows
 
 

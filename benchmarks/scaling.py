@@ -1,7 +1,7 @@
-"""What engines cost and how far they scale: python -m benchmarks.scaling, two minutes on two cores.
+"""Measure what engines cost and how far they scale: python -m benchmarks.scaling, two minutes on two cores.
 
-Measured are the efficiency of two workers, what an engine adds to a block, and what storing costs; from these follow
-the times of a sweep of a million runs on more workers than there are here.
+It measures the efficiency of two workers, the time that an engine adds to a block, and the time to store one, and
+predicts from these the time of a sweep of a million runs on more workers than there are here.
 """
 
 import os
@@ -17,18 +17,19 @@ import tempfile  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Callable, Iterator  # noqa: E402
 from contextlib import contextmanager  # noqa: E402
-from dataclasses import dataclass  # noqa: E402
+from dataclasses import dataclass, replace  # noqa: E402
 from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from pomrl import store, sweep  # noqa: E402
-from pomrl.blocks import Block, compute  # noqa: E402
-from pomrl.conf import Conf  # noqa: E402
+from pomrl import store  # noqa: E402
+from pomrl.configuration.sources import Sources  # noqa: E402
+from pomrl.configuration.studies import experiment  # noqa: E402
 from pomrl.execution import Execution, Local  # noqa: E402
 from pomrl.execution.dask import Dask  # noqa: E402
-from pomrl.published import experiment  # noqa: E402
+from pomrl.running.blocks import Block, BlockTask, TaskResult, compute, store_tables  # noqa: E402
+from pomrl.store import StoredExperiment  # noqa: E402
 
-CONF = Conf(Path(__file__).parents[1] / "conf")
+PUBLISHED = Sources(Path(__file__).parents[1] / "conf")
 
 RUNS = 1_000_000
 WORKERS = (1, 16, 256)
@@ -39,7 +40,7 @@ BLOCKS = {
     "usual: S=10, T=15, 21 gammas": [],
     "large: S=30, T=30, 21 gammas": ["S=30", "T=30"],
 }
-"""Each of 50 runs of one method."""
+"""The overrides that describe each kind of block, of 50 runs of one method."""
 
 ENGINES: dict[str, Local | Dask] = {
     "local, 1": Local(workers=1),
@@ -51,12 +52,12 @@ ENGINES: dict[str, Local | Dask] = {
 
 @dataclass(frozen=True)
 class Costs:
-    """Of a block, in seconds and bytes."""
+    """What a block costs, in seconds and bytes."""
 
     computing: float
     storing: float
     reading: float
-    """What a worker sends, where outputs are not shared."""
+    """Unpacking what a worker sends when outputs are not shared."""
     bytes_stored: int
     bytes_sent: int
 
@@ -66,7 +67,7 @@ def nothing(_: int) -> None:
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     engines: dict[str, Execution] = {"local": Local(workers=2), "dask": Dask(workers=2)}
     if shutil.which("sinfo") and not subprocess.run(["sinfo"], capture_output=True).returncode:
         from pomrl.execution.slurm import Slurm
@@ -79,7 +80,7 @@ def main() -> None:
 
 
 def print_engines(engines: dict[str, Execution]) -> dict[str, float]:
-    """What each engine costs; the seconds that it adds to a block."""
+    """Print what each engine costs; return the seconds that it adds to a block."""
     added = {}
     print_row("engine", "starts and ends in", "adds to a block")
     print_row(*["---"] * 3)
@@ -90,7 +91,7 @@ def print_engines(engines: dict[str, Execution]) -> dict[str, float]:
 
 
 def print_blocks(costs: dict[str, Costs]) -> None:
-    """What blocks cost, and how well engines use their workers."""
+    """Print what blocks cost, and how well engines use their workers."""
     print_row("block", "computing", "storing", "reading", "stored", "sent", *ENGINES)
     print_row(*["---"] * (6 + len(ENGINES)))
     for name, of_block in costs.items():
@@ -102,7 +103,7 @@ def print_blocks(costs: dict[str, Costs]) -> None:
 
 
 def print_predictions(costs: dict[str, Costs], dispatching: float) -> None:
-    """How long a million runs take with Dask."""
+    """Print how long a million runs take with Dask."""
     print_row("block", "workers", "workers store", "of it dispatching", "the driver stores")
     print_row(*["---"] * 5)
     for name, of_block in costs.items():
@@ -111,42 +112,45 @@ def print_predictions(costs: dict[str, Costs], dispatching: float) -> None:
 
 
 def print_row(*cells: str) -> None:
-    """Of a table in Markdown."""
+    """Print a row of a table in Markdown."""
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def overhead(engine: Execution, few: int = 2, many: int = 402) -> tuple[float, float]:
-    """Seconds to start and end an engine, and those that it adds to each item."""
+    """Return the seconds to start and end an engine, and those that it adds to each item."""
     cold, warm, times = (timed(engine, items) for items in (few, few, many))
     return cold, (times - warm) / (many - few)
 
 
 def timed(engine: Execution, items: int) -> float:
+    """Return the seconds that an engine takes for items which do nothing."""
     start = time.perf_counter()
     assert len(list(engine.map_unordered(nothing, range(items), 1e9))) == items
     return time.perf_counter() - start
 
 
 def block_of(overrides: list[str], first: int = 0) -> Block:
-    asked = experiment(CONF, [*overrides, "runs=50"])
-    return Block(asked.problem, [asked.method], range(first, first + store.BLOCK), ["run"])
+    """The 50 runs from `first` on of one method, which are computed and stored nowhere."""
+    requested = experiment(PUBLISHED, overrides)
+    task = BlockTask(requested.method, StoredExperiment(Path("nowhere")), replace=True)
+    return Block(requested.problem, range(first, first + store.BLOCK), (task,))
 
 
 def costs_of(overrides: list[str]) -> Costs:
-    """The smallest times of some rounds."""
-    block, asked = block_of(overrides), experiment(CONF, [*overrides, "runs=50"])
-    (table,) = compute(block)
-    sent = pickle.dumps([table])
+    """Measure a kind of block; times are the smallest of `ROUNDS`."""
+    block = block_of(overrides)
+    (result,) = compute(block)
+    sent = pickle.dumps([result])
     with outputs() as folder:
-        run = store.open_run(asked, force=True)
-        work = sweep.Work(block, [run], [True])
-        storing = least(partial(sweep.keep, work, [table]))
+        stored_experiment = store.open_experiment(experiment(PUBLISHED, overrides), force=True)
+        to_store = TaskResult(replace(result.task, stored=stored_experiment), result.value)
+        storing = least(partial(store_tables, [to_store], block.runs))
         stored = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
     return Costs(least(partial(compute, block)), storing, least(partial(pickle.loads, sent)), stored, len(sent))
 
 
 def efficiency(overrides: list[str], blocks: int, engine: Local | Dask) -> float:
-    """How much of its workers' time an engine uses, against one process without any, once its processes run."""
+    """Return the share of its workers' time that an engine uses, relative to one process without an engine."""
     todo = [block_of(overrides, store.BLOCK * index) for index in range(blocks)]
     alone = least(lambda: [compute(block) for block in todo])
     results = engine.map_unordered(compute, [*todo[:2], *todo], 1e9)
@@ -158,7 +162,7 @@ def efficiency(overrides: list[str], blocks: int, engine: Local | Dask) -> float
 
 
 def predicted(costs: Costs, workers: int, dispatching: float) -> list[str]:
-    """Minutes with Dask: where workers store, what its scheduler takes of that, and where the driver stores."""
+    """Predict minutes with Dask: when workers store, for dispatching alone, and when this process stores."""
     blocks = RUNS / store.BLOCK
     workers_store = max(blocks * (costs.computing + costs.storing) / workers, blocks * dispatching)
     driver_stores = max(blocks * costs.computing / workers, blocks * (dispatching + costs.reading + costs.storing))
@@ -166,7 +170,7 @@ def predicted(costs: Costs, workers: int, dispatching: float) -> list[str]:
 
 
 def least(work: Callable[[], object]) -> float:
-    """Seconds of the fastest of some rounds."""
+    """Return the seconds of the fastest of `ROUNDS`."""
     times = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -177,7 +181,7 @@ def least(work: Callable[[], object]) -> float:
 
 @contextmanager
 def outputs() -> Iterator[Path]:
-    """A folder of outputs for a while."""
+    """Provide a temporary folder of outputs."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["POMRL_OUTPUTS"] = folder
         try:

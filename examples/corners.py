@@ -1,4 +1,4 @@
-"""A distribution of tasks of one's own: each row is drawn towards a corner of the simplex."""
+"""An example of a task distribution: each row is pulled towards a random corner of the simplex."""
 
 from math import sqrt
 
@@ -14,7 +14,8 @@ from pomrl.task_distributions import MeanModel, TaskDistribution
 class Corners(TaskDistribution):
     """P_t(s,a) = (1 - w) P_o(s,a) + w e_s', with a state s' drawn from P_o(s,a), and one w for the whole model.
 
-    It has the mean P_o and the variances w^2 p (1 - p), those of a Dirichlet; but its rows take few values.
+    The mean of an entry is p = P_o(s,a,s') and its variance w² p (1 - p), as for Dirichlet tasks; but each row takes at
+    most S different values.
     """
 
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:

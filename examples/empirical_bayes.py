@@ -1,4 +1,4 @@
-"""An estimator of one's own: ada-POMRL as an empirical Bayesian would have it."""
+"""An example of an estimator: an empirical Bayes variant of ada-POMRL."""
 
 import numpy as np
 from pydantic.dataclasses import dataclass
@@ -9,16 +9,19 @@ from pomrl.estimators import Estimator, Memory, PerPair, Truth
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class EmpiricalBayes(Estimator):
-    """The mixing rate that minimises the mean squared error in each pair (s, a), from two variances that it estimates.
+    """The mixing rate that minimises the mean squared error in each pair (s, a), from two estimated variances.
 
-    Frequencies vary from task to task by sigma^2 + v/m: by the similarity of the tasks, and by the noise of m samples.
-    sigma^2 is an average over all entries of the model and v one over those of a pair, so that no maximum of noisy
-    numbers makes tasks look less similar than they are. With a prior that contains the task's own batch
-    alpha = v / (v + m sigma^2) is best.
+    The frequencies vary over tasks with variance σ² + v/m: σ² is the similarity of the tasks, and v/m the sampling
+    noise of m transitions. With an inclusive prior, the best mixing rate is
+
+        α = v / (v + m σ²).
+
+    Here σ² is estimated by an average over all entries of the model, and v by an average over those of a pair. Averages
+    avoid the bias of the paper's maximum over noisy variances, which makes tasks look less similar than they are.
     """
 
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
-        """The variance across tasks less the noise; in task 2, where only the noise is known, as much as the noise."""
+        """Return the root of the variance over tasks less the noise, or of the noise in task 2, before any variance."""
         n = len(memory.P_o_hat)
         if memory.tasks == 0:
             return np.full((n, 1, 1), self.sigma_1)
@@ -27,7 +30,7 @@ class EmpiricalBayes(Estimator):
         return np.sqrt(np.maximum(variance.mean((1, 2, 3)), 0.0))[:, None, None]
 
     def mixing_rate(self, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
-        """alpha_t; 0 in task 1, which has no tasks before it."""
+        """Return alpha_t, which is 0 in task 1, before which there are no tasks to learn from."""
         if memory.tasks == 0:
             return np.zeros_like(sigma)
         v = memory.sampling_variance(m).mean(-1)

@@ -1,4 +1,4 @@
-"""A planner of one's own: the linear program for the optimal value, one model and discount factor at a time."""
+"""An example of a planner: a linear program for each model and discount factor."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -11,7 +11,10 @@ from pomrl.planners import Planner
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class LinearProgram(Planner):
-    """V* is the smallest V with V(s) >= R(s,a) + gamma sum_s' P(s,a,s') V(s') for all pairs; the policy is greedy."""
+    """The greedy policy of V*, which is found by a linear program.
+
+    V* is the V with the smallest sum over states among those with V(s) ≥ R(s,a) + γ Σ_s' P(s,a,s') V(s') for all pairs.
+    """
 
     def _plan(
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
@@ -20,7 +23,8 @@ class LinearProgram(Planner):
 
 
 def _greedy(P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gamma: float) -> Int[np.ndarray, " S"]:
+    """Return the greedy policy of the optimal value of one model."""
     S, A = R.shape
-    advantage = gamma * P - np.eye(S)[:, None]
-    found = linprog(np.ones(S), A_ub=advantage.reshape(S * A, S), b_ub=-R.reshape(S * A), bounds=(None, None))
-    return (R + gamma * P @ found.x).argmax(-1)
+    constraints = gamma * P - np.eye(S)[:, None]
+    optimum = linprog(np.ones(S), A_ub=constraints.reshape(S * A, S), b_ub=-R.reshape(S * A), bounds=(None, None))
+    return (R + gamma * P @ optimum.x).argmax(-1)

@@ -3,21 +3,20 @@
 import pandas as pd
 
 from pomrl.figures.parts import panels
-from pomrl.figures.parts.drawing import Drawing, Tables
-from pomrl.figures.parts.loss_per_task import wanted
-from pomrl.figures.parts.notes import annotate
+from pomrl.figures.parts.drawing import Drawing
+from pomrl.figures.parts.losses import of_estimators
 from pomrl.figures.parts.style import COLUMN_WIDTH, context
-from pomrl.statistics import band
+from pomrl.results.statistics import band
+from pomrl.results.tables import StoredSweeps
 
 SWEEPS = ("task_similarity",)
-RUNS = 100
 
-WANTED = wanted("", "task_similarity", {"sigma": 0.01}, ["oracle", "without_meta", "pomrl", "ada_pomrl"])
+WANTED = of_estimators("task_similarity", {"sigma": 0.01})
 
 
-def draw(tables: Tables) -> Drawing:
-    """The figure from the tables of its sweeps, which have the columns that docs/extending.md lists."""
-    bands = [band(series.rows(tables), ["task"], "model_error", "se") for series in WANTED]
+def draw(sweeps: StoredSweeps) -> Drawing:
+    """Return the figure; the tables of its sweeps have the columns that docs/extending.md lists."""
+    bands = [band(series.rows(sweeps), ["task"], "model_error", "se") for series in WANTED]
     points = [series.points(of_series, "task", "se") for series, of_series in zip(WANTED, bands, strict=True)]
     data = pd.concat(points, ignore_index=True)
     with context():
@@ -26,6 +25,4 @@ def draw(tables: Tables) -> Drawing:
         panels.task_axis(ax, data)
         ax.set_ylabel("Largest error of the model")
         panels.legend(ax, columns=2)
-        annotate(figure, data, WANTED, RUNS)
-        panels.finish(figure)
-    return Drawing(figure, data)
+        return panels.finish(figure, data, WANTED, sweeps)

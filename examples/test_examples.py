@@ -1,4 +1,4 @@
-"""The components of this folder keep to the contracts."""
+"""Tests of the components in this folder, by the contracts of their kinds."""
 
 import numpy as np
 import pytest
@@ -29,10 +29,10 @@ class TestEmpiricalBayes(EstimatorContract):
             memory = memory.update(rng.multinomial(m, weight / weight.sum(-1, keepdims=True)) / m)
         truth = Truth(P_o, P_o * (1 - P_o) / (c + 1))
         sigma = component.similarity_estimate(memory, m, truth)
-        found = component.mixing_rate(4001, m, sigma, memory, truth)
+        alpha = component.mixing_rate(4001, m, sigma, memory, truth)
         variance = truth.variance.mean((1, 2, 3))[:, None, None]
         v = (P_o * (1 - P_o) - truth.variance).mean(-1)
-        np.testing.assert_allclose(found, v / (v + m * variance), atol=0.02)
+        np.testing.assert_allclose(alpha, v / (v + m * variance), atol=0.02)
 
 
 class TestGrowingHorizon(GammaScheduleContract):

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from distributed import Client
-from tests.test_config import CONF
+from tests.settings import ROOT
 
-ROOT = CONF.parent
 BIN = Path(sys.executable).parent
+
+HANG = 900
+"""Seconds after which a test takes it that what it waits for will not happen; far more than it needs under load."""
 
 COMPONENTS = '''
 import os, signal, time
@@ -46,7 +48,7 @@ class Poison(Dirichlet):
 
 
 def components(folder: Path) -> Path:
-    """A folder with components that are slow, and that kill; the folder of their options is in it."""
+    """Write an estimator that is slow, a task distribution that kills its process, and their options, to a folder."""
     (folder / "faults.py").write_text(COMPONENTS)
     for group, name, base in (("estimator", "Slow", "ada_pomrl"), ("task_distribution", "Poison", "dirichlet")):
         (folder / "options" / group).mkdir(parents=True)
@@ -56,13 +58,13 @@ def components(folder: Path) -> Path:
 
 
 def environment(*paths: Path, **more: str) -> dict[str, str]:
-    """Of a process that finds modules in these folders first."""
+    """Return the environment of a process that finds modules in these folders first, and then in this repository."""
     kept = {key: value for key, value in os.environ.items() if key not in ("POMRL_OUTPUTS", "HYDRA_FULL_ERROR")}
-    return kept | {"PYTHONPATH": os.pathsep.join(map(str, paths))} | more
+    return kept | {"PYTHONPATH": os.pathsep.join(map(str, (*paths, ROOT / "src")))} | more
 
 
 def driver(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> subprocess.Popen[str]:
-    """The command, started in a group of its own, so that a test can end it with all that it started."""
+    """Start the command in a process group of its own, so that a test can end it with all that it started."""
     command = [sys.executable, "-m", "src.run", *(f"--config-dir={path}/options" for path in paths[:1]), *arguments]
     of_process = environment(*paths, POMRL_OUTPUTS=str(outputs))
     pipe = subprocess.PIPE
@@ -71,8 +73,8 @@ def driver(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> subp
     )
 
 
-def run(outputs: Path, *arguments: str, paths: tuple[Path, ...] = (), timeout: float = 60) -> tuple[int, str, str]:
-    """The command to its end: its status, output and messages. It fails where it hangs."""
+def run(outputs: Path, *arguments: str, paths: tuple[Path, ...] = (), timeout: float = HANG) -> tuple[int, str, str]:
+    """Run the command to its end; return its status, output and messages. TimeoutExpired if it hangs."""
     process = driver(outputs, *arguments, paths=paths)
     try:
         out, err = process.communicate(timeout=timeout)
@@ -90,12 +92,12 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def blocks(outputs: Path) -> dict[str, bytes]:
-    """All stored tables, by their folders and names."""
+    """Return the content of all stored tables, by their paths."""
     return {str(path.relative_to(outputs)): path.read_bytes() for path in sorted(outputs.rglob("*.parquet"))}
 
 
-def until(happened: Callable[[], object], timeout: float = 30) -> None:
-    """Wait for something. TimeoutError where it does not happen."""
+def until(happened: Callable[[], object], timeout: float = HANG) -> None:
+    """Wait until something has happened. TimeoutError if it does not."""
     deadline = time.monotonic() + timeout
     while not happened():
         if time.monotonic() > deadline:
@@ -116,19 +118,34 @@ class Cluster:
         return json.loads((self.folder / "scheduler.json").read_text())["address"]
 
     def add_worker(self, *paths: Path) -> None:
-        """With one thread; a nanny starts it again where it dies."""
+        """Start a worker with one thread; its nanny starts it again when it dies."""
         arguments = ["worker", self.address, "--nthreads=1", "--no-dashboard", f"--local-directory={self.folder}"]
         self.workers.append(silent(ROOT, environment(*paths), *arguments))
 
     def pids(self) -> list[int]:
-        """The processes of the workers."""
-        with Client(self.address, timeout=5) as client:
-            found: Any = client.run(os.getpid)
-            return list(found.values())
+        """Return the process ids of the workers."""
+        with Client(self.address, timeout=HANG) as client:
+            by_worker: Any = client.run(os.getpid)
+            return list(by_worker.values())
+
+    def has_work(self) -> bool:
+        """Whether the scheduler has work that somebody asked for."""
+        with Client(self.address, timeout=HANG) as client:
+            count: Any = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+            return count > 0
+
+
+def _is_json(path: Path) -> bool:
+    """Whether a file is there and has been written to its end."""
+    try:
+        json.loads(path.read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return False
+    return True
 
 
 def silent(folder: Path, of_process: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
-    """A process of Dask's own command, in a group of its own."""
+    """Start Dask's own command in a process group of its own."""
     null = subprocess.DEVNULL
     command = [str(BIN / "dask"), *arguments]
     return subprocess.Popen(
@@ -138,18 +155,18 @@ def silent(folder: Path, of_process: dict[str, str], *arguments: str) -> subproc
 
 @contextmanager
 def cluster(folder: Path, *paths: Path, workers: int = 2) -> Iterator[Cluster]:
-    """A cluster whose workers find modules in these folders first."""
+    """Start a cluster whose workers find modules in these folders first."""
     folder.mkdir()
     arguments = ["scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard", "--scheduler-file=scheduler.json"]
-    found = Cluster(folder, silent(folder, environment(), *arguments))
+    dask = Cluster(folder, silent(folder, environment(), *arguments))
     try:
-        until((folder / "scheduler.json").exists)
+        until(lambda: _is_json(folder / "scheduler.json"))
         for _ in range(workers):
-            found.add_worker(*paths)
+            dask.add_worker(*paths)
         if workers:
-            with Client(found.address, timeout=5) as client:
-                client.wait_for_workers(workers, timeout=30)
-        yield found
+            with Client(dask.address, timeout=HANG) as client:
+                client.wait_for_workers(workers, timeout=HANG)
+        yield dask
     finally:
-        for process in (*found.workers, found.scheduler):
+        for process in (*dask.workers, dask.scheduler):
             end(process)

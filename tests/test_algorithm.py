@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.sample_models import random_models
 
-from pomrl.algorithm import ToPlan, pomrl
+from pomrl.algorithm import PlanningInput, pomrl
 from pomrl.estimators import Estimator, Truth
 from pomrl.gamma_schedules import Dong, Fixed, Grid, UpperBound
 
@@ -24,7 +24,7 @@ def draw(n: int = 3, seed: int = 1) -> tuple[list[np.ndarray], Truth]:
     return batches, Truth(P_o, P_o * (1 - P_o) / 21)
 
 
-def run(batches: list[np.ndarray], truth: Truth, estimator: Estimator, schedule=None) -> list[ToPlan]:
+def run(batches: list[np.ndarray], truth: Truth, estimator: Estimator, schedule=None) -> list[PlanningInput]:
     return list(pomrl(batches, M_SAMPLES, truth, estimator, schedule or Fixed(gamma=0.9), 0.99))
 
 

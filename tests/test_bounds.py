@@ -6,22 +6,20 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from pomrl.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
-from pomrl.bounds import (
+from pomrl.estimators import Estimator, Memory, Truth
+from pomrl.experiment import Problem
+from pomrl.task_distributions import Dirichlet, UniformBall
+from pomrl.theory.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
+from pomrl.theory.bounds import (
     average_regret_bound,
     average_uncertainty,
     jiang_bound,
     model_error_bound,
     planning_loss_bound,
-    regret_constant,
     regret_order,
-    regret_upper_bound,
-    upper_bound_gamma,
 )
-from pomrl.concentration import PRIORS, VARIANTS, paper_mixing_rate
-from pomrl.estimators import Estimator, Memory, Truth
-from pomrl.experiment import Problem
-from pomrl.task_distributions import Dirichlet, UniformBall
+from pomrl.theory.concentration import PRIORS, VARIANTS, paper_mixing_rate
+from pomrl.upper_bound import regret_constant, regret_upper_bound, upper_bound_gamma
 
 SETTING: Any = {"m": 50, "sigma": 0.1, "S": 4, "A": 2, "T": 9, "delta": 0.1}
 

@@ -1,38 +1,26 @@
-import hashlib
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
+from tests.settings import CONF, OPTIONS
 
-from pomrl import config
-from pomrl.conf import Conf
-from pomrl.config import ConfigError, Experiment, parse, settings
-from pomrl.provenance import SCIENTIFIC, normalise
+from pomrl.configuration.composition import plain, register_resolvers
+from pomrl.configuration.parsing import ConfigError, Experiment, parse
+from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.store import signature
-
-CONF = Path(__file__).parents[1] / "conf"
-OURS = Conf(CONF)
-OPTIONS = [
-    f"{group.name}={option.stem}"
-    for group in sorted(CONF / group for group in config.GROUPS)
-    for option in sorted(group.glob("*.yaml"))
-]
 
 
 @pytest.fixture(autouse=True)
 def hydra_is_ready() -> Iterator[None]:
-    config.register_resolvers()
+    register_resolvers()
     with initialize_config_dir(str(CONF), version_base="1.3"):
         yield
 
 
 def experiment(*overrides: str) -> Experiment:
     composed = compose("config", list(overrides), return_hydra_config=True)
-    return parse(composed, composed.hydra.runtime.choices)
+    return parse(plain(composed, composed.hydra.runtime.choices))
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -43,7 +31,7 @@ def test_every_option_is_a_component_whose_keys_are_all_in_its_file(option: str)
 
 
 def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
-    described = settings(experiment())
+    described = scientific_settings(experiment())
     assert described["task_distribution"] == {
         "_target_": "pomrl.task_distributions.Dirichlet",
         "measure": "variance",
@@ -70,12 +58,12 @@ def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
 
 
 def test_the_grid_ends_with_gamma_eval_and_has_nothing_above_it() -> None:
-    assert settings(experiment("gamma_eval=0.2"))["gamma_schedule"]["gammas"] == [0.0, 0.05, 0.1, 0.15, 0.2]
-    assert settings(experiment("gamma_eval=0.12"))["gamma_schedule"]["gammas"] == [0.0, 0.05, 0.1, 0.12]
+    assert scientific_settings(experiment("gamma_eval=0.2"))["gamma_schedule"]["gammas"] == [0.0, 0.05, 0.1, 0.15, 0.2]
+    assert scientific_settings(experiment("gamma_eval=0.12"))["gamma_schedule"]["gammas"] == [0.0, 0.05, 0.1, 0.12]
 
 
 def test_options_follow_the_numbers_at_the_top() -> None:
-    described = settings(experiment("S=20", "gamma_eval=0.9", "gamma_schedule=fixed"))
+    described = scientific_settings(experiment("S=20", "gamma_eval=0.9", "gamma_schedule=fixed"))
     assert described["task_distribution"]["zeros"] == 10
     assert described["gamma_schedule"]["gamma"] == 0.9
 
@@ -104,7 +92,7 @@ def test_what_can_change_a_number_is_in_the_signature(other: str) -> None:
 
 
 def test_a_default_of_a_class_that_a_file_leaves_out_is_in_the_settings() -> None:
-    assert settings(experiment("estimator=without_meta"))["estimator"]["prior"] == "inclusive"
+    assert scientific_settings(experiment("estimator=without_meta"))["estimator"]["prior"] == "inclusive"
 
 
 def test_an_option_without_a_class_is_refused() -> None:
@@ -126,7 +114,7 @@ NOT_IN_THE_SIGNATURE = {
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_key_is_in_the_signature_or_has_a_reason_not_to_be(option: str) -> None:
     composed = compose("config", [option])
-    signed = set(config.flat(settings(experiment(option)), {}))
+    signed = set(flat_settings(scientific_settings(experiment(option)), {}))
     keys = [
         f"{key}.{part}"
         for key, value in composed.items()
@@ -138,24 +126,3 @@ def test_every_key_is_in_the_signature_or_has_a_reason_not_to_be(option: str) ->
     for key in keys:
         excluded = key in NOT_IN_THE_SIGNATURE or key.partition(".")[0] in NOT_IN_THE_SIGNATURE
         assert (key in signed) != excluded, key
-
-
-def test_the_code_digest_covers_every_module_that_an_experiment_runs_through() -> None:
-    imported = "import sys, pomrl.experiment; print(*sorted(m for m in sys.modules if m.startswith('pomrl.')))"
-    loaded = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True).stdout
-    assert loaded.split() == [f"pomrl.{name}" for name in SCIENTIFIC]
-
-
-def test_the_code_digest_is_the_same_on_every_python() -> None:
-    """The digest of a text with what `ast.unparse` could write in several ways; any supported Python has to give it."""
-    source = '''
-from a import (b, c)
-class C(metaclass=M):
-    """Text."""
-    x: int = 0x10
-    def f(self, *, y=(1,), **k):
-        """Text."""
-        return f"{self.x!r:>{y}} and {k['a']}" + "\\n" if not y else [i async for i in k if i]
-'''
-    digest = hashlib.sha256(normalise(source).encode()).hexdigest()
-    assert digest[:12] == "bc7e0ac4acac"

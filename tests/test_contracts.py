@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from jaxtyping import Float, Int
 from pydantic.dataclasses import dataclass
-from tests.test_config import CONF, OURS
+from tests.settings import CONF
 
-from pomrl import published
 from pomrl.components import CHECKED
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import EstimatorContract, GammaScheduleContract, PlannerContract, TaskDistributionContract
 from pomrl.estimators import Estimator, Memory, PerPair, Truth
-from pomrl.gamma_schedules import GammaSchedule, PerRun
+from pomrl.gamma_schedules import GammaSchedule, TaskState
 from pomrl.planners import Planner
 from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel
 
@@ -22,7 +23,7 @@ def options(group: str) -> list[str]:
 
 
 def component_of(group: str, option: str) -> Any:
-    experiment = published.experiment(OURS, [f"{group}={option}", "gamma_eval=0.9"])
+    experiment = studies.experiment(PUBLISHED, [f"{group}={option}", "gamma_eval=0.9"])
     return getattr(experiment.problem if group == "task_distribution" else experiment.method, group)
 
 
@@ -55,9 +56,9 @@ class TestGaussian(TaskDistributionContract):
 
     @pytest.fixture
     def component(self) -> Any:
-        found = component_of("task_distribution", "gaussian")
-        assert isinstance(found, Gaussian)
-        return found
+        gaussian = component_of("task_distribution", "gaussian")
+        assert isinstance(gaussian, Gaussian)
+        return gaussian
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -90,10 +91,8 @@ class Greedy(Planner):
 class Beyond(GammaSchedule):
     """Takes no notice of gamma_eval."""
 
-    def select(
-        self, m: int, alpha: PerRun, sigma: PerRun, t: int, S: int, A: int, gamma_eval: float
-    ) -> Float[np.ndarray, "n 1"]:
-        return np.full((len(alpha), 1), 0.95)
+    def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
+        return np.full((len(state.alpha), 1), 0.95)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

@@ -1,10 +1,9 @@
-"""Runs on a scheduler and workers of Dask that are processes of their own, and what happens where some of them die."""
+"""The command on a real scheduler and real workers of Dask, and what happens when some of them die."""
 
 import os
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,7 +11,7 @@ from threading import Thread
 
 import pytest
 from tests import cluster as real
-from tests.cluster import Cluster, blocks, driver, end, run, until
+from tests.cluster import HANG, Cluster, blocks, driver, end, run, until
 
 SWEEP = ("-m", "sigma=0.01,0.02", "estimator=ada_pomrl,oracle", "T=3", "runs=120")
 SLOW = ("-m", "sigma=0.01,0.02", "estimator=slow", "T=3", "runs=300")
@@ -26,13 +25,13 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, faults: Path) -> Iterator[Cluster]:
-    with real.cluster(tmp_path_factory.mktemp("cluster") / "dask", faults) as found:
-        yield found
+    with real.cluster(tmp_path_factory.mktemp("cluster") / "dask", faults) as dask:
+        yield dask
 
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory, faults: Path) -> dict[str, bytes]:
-    """The bytes of the slow sweep, computed in one process."""
+    """Return the stored bytes of the slow sweep, computed in one process."""
     outputs = tmp_path_factory.mktemp("unbroken")
     assert run(outputs, *SLOW, "execution.workers=1", paths=(faults,))[0] == 0
     return blocks(outputs)
@@ -56,16 +55,16 @@ def test_a_worker_that_is_killed_loses_nothing(
     process = driver(tmp_path, *SLOW, *on(cluster), paths=(faults,))
     until(lambda: blocks(tmp_path))
     os.kill(cluster.pids()[0], signal.SIGKILL)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=HANG)
     assert process.returncode == 0, err
     assert blocks(tmp_path) == unbroken
 
 
 def test_a_block_that_kills_its_workers_fails_and_the_others_finish(faults: Path, tmp_path: Path) -> None:
-    """On a cluster that is started here, which by default gives workers up that die again and again."""
+    """The cluster is started here; by default Dask would not start workers again that die repeatedly."""
     arguments = ("-m", "task_distribution=dirichlet,poison", "sigma=0.01,0.02", "T=3", "runs=50")
-    here = ("execution=dask", "execution.workers=2", "execution.patience=10")
-    status, _, err = run(tmp_path, *arguments, *here, paths=(faults,), timeout=120)
+    here = ("execution=dask", "execution.workers=2")
+    status, _, err = run(tmp_path, *arguments, *here, paths=(faults,))
     assert status == 1
     failed = err.rpartition("\nfailed ")[2]
     assert "poison" in failed
@@ -82,9 +81,7 @@ def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
         process = driver(tmp_path / "outputs", *SLOW, *on(first), paths=(faults,))
         until(lambda: blocks(tmp_path / "outputs"))
         end(first.scheduler)
-        killed = time.monotonic()
-        _, err = process.communicate(timeout=30)
-    assert time.monotonic() - killed < 10
+        _, err = process.communicate(timeout=HANG)
     assert process.returncode == 1
     assert "the connection to Dask's scheduler is lost; finished blocks are stored" in err.splitlines()[-1]
     assert "Traceback" not in err
@@ -92,9 +89,9 @@ def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
     assert 0 < len(before) < len(unbroken)
     with real.cluster(tmp_path / "second", faults, workers=0) as second:
         process = driver(tmp_path / "outputs", *SLOW, *on(second), paths=(faults,))
-        time.sleep(2)
+        until(second.has_work)
         second.add_worker(faults)  # a worker that joins late gets work
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=HANG)
     assert process.returncode == 0, err
     assert blocks(tmp_path / "outputs") == unbroken
 
@@ -113,25 +110,25 @@ def test_a_driver_that_is_killed_goes_on_when_it_is_started_again(
 
 
 def other_numpy(folder: Path) -> Path:
-    """A folder in which NumPy says that it has another version."""
+    """Return a folder in which NumPy's metadata name another version."""
     (folder / "numpy-9.9.9.dist-info").mkdir(parents=True)
     (folder / "numpy-9.9.9.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 9.9.9\n")
     return folder
 
 
 def other_code(folder: Path) -> Path:
-    """A folder with another version of our code."""
+    """Return a folder with a changed copy of the code."""
     shutil.copytree(real.ROOT / "src" / "pomrl", folder / "pomrl")
     shutil.copytree(real.ROOT / "src" / "hydra_plugins", folder / "hydra_plugins")
-    with (folder / "pomrl" / "store.py").open("a") as file:
+    with (folder / "pomrl" / "store" / "__init__.py").open("a") as file:
         file.write("\nCHANGED = True\n")
     return folder
 
 
 @pytest.mark.parametrize(("other", "name"), [(other_numpy, "numpy 9.9.9 there and "), (other_code, "pomrl (code) ")])
 def test_a_worker_of_another_version_is_refused(other, name: str, tmp_path: Path) -> None:
-    with real.cluster(tmp_path / "dask", other(tmp_path / "other"), workers=1) as found:
-        status, _, err = run(tmp_path / "outputs", "T=3", "runs=60", *on(found))
+    with real.cluster(tmp_path / "dask", other(tmp_path / "other"), workers=1) as dask:
+        status, _, err = run(tmp_path / "outputs", "T=3", "runs=60", *on(dask))
     assert status == 1
     assert "has other versions: " in err.splitlines()[-1]
     assert name in err
@@ -140,15 +137,15 @@ def test_a_worker_of_another_version_is_refused(other, name: str, tmp_path: Path
 
 
 def test_no_worker_for_too_long_is_an_error(tmp_path: Path) -> None:
-    with real.cluster(tmp_path / "dask", workers=0) as found:
-        status, _, err = run(tmp_path / "outputs", "T=3", "runs=60", *on(found, "patience=1"))
+    with real.cluster(tmp_path / "dask", workers=0) as dask:
+        status, _, err = run(tmp_path / "outputs", "T=3", "runs=60", *on(dask, "patience=1"))
     assert status == 1
     assert err.splitlines()[-1].startswith("Dask has had no worker for 1 s")
 
 
 @pytest.fixture(params=["nobody", "something else", "no address"])
 def not_a_scheduler(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Addresses where no scheduler answers, for one reason or another."""
+    """Yield an address where no scheduler answers."""
     with ThreadingHTTPServer(("127.0.0.1", 0), WebPage) as web:
         Thread(target=web.serve_forever, daemon=True).start()
         yield {
@@ -160,14 +157,14 @@ def not_a_scheduler(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 class WebPage(BaseHTTPRequestHandler):
-    """Answers nothing that Dask understands, such as its own dashboard."""
+    """A web page, such as Dask's own dashboard, which does not understand what a client of Dask sends."""
 
     def log_message(self, format: str, *_: object) -> None:
         """Say nothing."""
 
 
 def test_no_scheduler_at_the_address_is_one_line(not_a_scheduler: str, tmp_path: Path) -> None:
-    status, _, err = run(tmp_path, "T=3", "execution=dask", f"execution.address={not_a_scheduler}", timeout=20)
+    status, _, err = run(tmp_path, "T=3", "execution=dask", f"execution.address={not_a_scheduler}")
     assert status == 1
     assert err.splitlines() == [f"execution.address={not_a_scheduler}: no scheduler of Dask answers there"]
 
@@ -179,7 +176,7 @@ def test_a_cluster_of_this_machine_ends_with_the_run_also_when_that_is_interrupt
     process = driver(tmp_path, *arguments, paths=(faults,))
     until(lambda: blocks(tmp_path))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=HANG)
     assert process.returncode == 130
     assert err.splitlines()[-1].startswith("interrupted; finished blocks are stored")
     assert "Traceback" not in err
@@ -190,7 +187,7 @@ def test_a_cluster_of_this_machine_ends_with_the_run_also_when_that_is_interrupt
 
 
 def group(number: int) -> list[str]:
-    """The processes of a group that still run."""
+    """Return the ids of the processes of a group that still run."""
     stats = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -203,7 +200,7 @@ def group(number: int) -> list[str]:
 def test_without_its_packages_the_option_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    from src import run as command
+    from pomrl.commands import run as command
 
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     monkeypatch.setenv("HYDRA_FULL_ERROR", "0")

@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from src import run
-from tests.test_config import CONF, OURS
+from tests.settings import ROOT
 
-from pomrl.reference import configuration
-
-ROOT = CONF.parent
+from pomrl.commands import run
+from pomrl.configuration.reference import configuration
+from pomrl.configuration.sources import PUBLISHED
 
 
 def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.FixtureRequest) -> None:
     path = ROOT / "docs" / "configuration.md"
-    found = configuration(OURS)
+    found = configuration(PUBLISHED)
     if request.config.getoption("force_regen"):
         path.write_text(found)
     assert path.read_text() == found

@@ -12,10 +12,11 @@ import sympy as sp
 from scipy import stats
 from tests.sample_models import all_policies, random_models, ring, value_of
 
-from pomrl.bounds import model_error_bound, regret_order, regret_upper_bound, upper_bound_gamma
-from pomrl.gamma_schedules import UpperBound
+from pomrl.gamma_schedules import TaskState, UpperBound
 from pomrl.mdp import planning_loss
 from pomrl.planners import PolicyIteration
+from pomrl.theory.bounds import model_error_bound, regret_order
+from pomrl.upper_bound import regret_upper_bound, upper_bound_gamma
 
 HALF = Fraction(1, 2)
 gamma, C, gamma_eval, x, t, m, sigma, alpha, v, u = sp.symbols(
@@ -310,7 +311,8 @@ def test_e14_gamma_up_to_one():
     with pytest.raises(ValueError, match="gamma <= gamma_eval"):
         regret_upper_bound(0.9, 0.01, 0.5)
     schedule = UpperBound(gamma_0=0.5)
-    assert schedule.select(10**6, np.zeros(1), np.zeros(1), 5, 10, 2, 0.9)[0, 0] == 0.9
+    state = TaskState(t=5, m=10**6, S=10, A=2, gamma_eval=0.9, alpha=np.zeros(1), sigma=np.zeros(1))
+    assert schedule.select(state)[0, 0] == 0.9
 
 
 def test_e15_the_similarity_of_the_dirichlet_distribution_that_is_drawn():

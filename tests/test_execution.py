@@ -1,4 +1,4 @@
-"""Engines map a function over items, whatever it does; those that need other processes are in tests of their own."""
+"""The local engine maps a function over items; the other engines have test modules of their own."""
 
 import os
 import signal
@@ -22,8 +22,8 @@ def killed(_: int) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2, None])
 def test_every_item_comes_back_once_with_its_index(workers: int | None) -> None:
-    found = Local(workers=workers).map_unordered(squared, range(3, 20), seconds=0.0)
-    assert sorted(found) == [(index, number**2) for index, number in enumerate(range(3, 20))]
+    results = Local(workers=workers).map_unordered(squared, range(3, 20), seconds=0.0)
+    assert sorted(results) == [(index, number**2) for index, number in enumerate(range(3, 20))]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

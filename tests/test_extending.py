@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from tests.test_config import CONF
+from tests.settings import ROOT
 
 from pomrl import store
 
-ROOT = CONF.parent
 DOCUMENT = (ROOT / "docs" / "extending.md").read_text()
 FILES = re.findall(r"^`([\w/]+\.\w+)`:\n\n```\w+\n(.*?)```$", DOCUMENT, flags=re.DOTALL | re.MULTILINE)
 COMMANDS = [

@@ -1,5 +1,5 @@
 from math import sqrt
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,23 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from pomrl.bounds import regret_constant, upper_bound_gamma
-from pomrl.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, Hindsight, UpperBound
+from pomrl.gamma_schedules import (
+    Dong,
+    Fixed,
+    GammaSchedule,
+    Grid,
+    Hindsight,
+    TaskState,
+    UpperBound,
+)
+from pomrl.upper_bound import regret_constant, upper_bound_gamma
 
 GRID = [0.0, 0.2, 0.4, 0.6, 0.8, 0.9]
 
 
 def select(schedule: GammaSchedule, alpha=(0.5,), sigma=(0.1,), t=2, m=5, S=10, A=2, gamma_eval=0.99) -> np.ndarray:
-    return schedule.select(m, np.array(alpha), np.array(sigma), t, S, A, gamma_eval)
-
-
-def hindsight(scope: Literal["all_tasks", "each_task"], choice: Literal["population", "per_run"] = "population"):
-    return Hindsight(gammas=GRID, scope=scope, choice=choice)
-
-
-def on_grid(loss: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """The losses [n, T] at the chosen discount factors."""
-    return np.take_along_axis(loss, np.searchsorted(GRID, gamma)[..., None], -1)[..., 0]
+    return schedule.select(TaskState(t, m, S, A, gamma_eval, np.array(alpha), np.array(sigma)))
 
 
 @given(
@@ -85,46 +84,6 @@ def test_gammas_beyond_gamma_eval_are_refused(schedule: GammaSchedule, key: str)
 def test_options_outside_their_range_are_refused(make):
     with pytest.raises(ValueError, match="validation error"):
         make()
-
-
-@pytest.mark.parametrize("choice", ["population", "per_run"])
-def test_choices_in_hindsight_order_the_losses(choice: Literal["population", "per_run"]):
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        loss = rng.gamma(1.0, size=(7, 5, len(GRID))) + rng.random((1, 5, 1)) * np.array(GRID)
-        best = on_grid(loss, hindsight("all_tasks", choice).choose(loss)).mean()
-        dynamic = on_grid(loss, hindsight("each_task", choice).choose(loss)).mean()
-        assert dynamic < best
-        assert best <= loss.mean((0, 1)).min() + 1e-15
-        if choice == "population":
-            assert best == pytest.approx(loss.mean((0, 1)).min(), rel=1e-14)
-            assert dynamic == pytest.approx(loss.mean(0).min(-1).mean(), rel=1e-14)
-        else:
-            assert best == pytest.approx(loss.mean(1).min(-1).mean(), rel=1e-14)
-            assert dynamic == pytest.approx(loss.min(-1).mean(), rel=1e-14)
-
-
-def test_each_hindsight_choice_is_made_over_the_axes_it_says():
-    loss = np.full((2, 2, len(GRID)), 10.0)
-    loss[0, 0, 1], loss[0, 1, 2], loss[1, 0, 3], loss[1, 1, 2] = 4, 6, 5, 1
-    assert np.array_equal(hindsight("all_tasks").choose(loss), np.full((2, 2), 0.4))
-    assert np.array_equal(hindsight("each_task").choose(loss), [[0.2, 0.4], [0.2, 0.4]])
-    assert np.array_equal(hindsight("all_tasks", "per_run").choose(loss), [[0.2, 0.2], [0.4, 0.4]])
-    assert np.array_equal(hindsight("each_task", "per_run").choose(loss), [[0.2, 0.4], [0.6, 0.4]])
-
-
-@pytest.mark.parametrize("scope", ["all_tasks", "each_task"])
-@pytest.mark.parametrize("choice", ["population", "per_run"])
-def test_among_equals_the_largest_gamma_is_chosen(scope, choice):
-    loss = np.tile([3.0, 1.0, 2.0, 1.0, 1.0, 2.0], (4, 3, 1))
-    assert np.all(hindsight(scope, choice).choose(loss) == 0.8)
-    assert np.all(hindsight(scope, choice).choose(np.zeros((4, 3, 6))) == 0.9)
-
-
-def test_best_in_hindsight_of_one_run_is_the_same_per_run_and_for_the_population():
-    loss = np.random.default_rng(3).random((1, 6, len(GRID)))
-    for scope in ("all_tasks", "each_task"):
-        assert np.array_equal(hindsight(scope, "per_run").choose(loss), hindsight(scope).choose(loss))
 
 
 def test_dong_by_hand():
@@ -207,5 +166,4 @@ def test_only_the_upper_bound_needs_a_similarity():
 def test_an_offset_beyond_gamma_eval_is_cut_to_it():
     schedule = UpperBound(gamma_0=0.25)
     schedule.check(0.2)
-    gamma = schedule.select(5, np.zeros(1), np.full(1, 0.1), 1, 10, 2, 0.2)
-    assert gamma[0, 0] == 0.2
+    assert select(schedule, [0.0], [0.1], t=1, gamma_eval=0.2)[0, 0] == 0.2

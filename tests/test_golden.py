@@ -12,19 +12,21 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from pytest_regressions.data_regression import DataRegressionFixture
-from tests.test_config import CONF, OPTIONS, OURS
+from tests.settings import CONF, OPTIONS
 
-from pomrl import config, published
+from pomrl.configuration import studies
+from pomrl.configuration.composition import register_resolvers
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.experiment import tables
 
 GOLDEN = Path(__file__).parent / "golden"
-SWEEPS = [f"experiment={name}" for name in published.names(OURS)]
+SWEEPS = [f"experiment={name}" for name in studies.names(PUBLISHED)]
 BATCHES = [f"batches={path.stem}" for path in sorted((CONF / "batches").glob("*.yaml"))]
 
 
 @pytest.mark.parametrize("option", [*OPTIONS, *BATCHES, *SWEEPS])
 def test_configurations_resolve_to_what_they_did(option: str, data_regression: DataRegressionFixture) -> None:
-    config.register_resolvers()
+    register_resolvers()
     with initialize_config_dir(str(CONF), version_base="1.3"):
         composed = compose("config", [option], return_hydra_config=True)
     axes = OmegaConf.to_container(composed.hydra.sweeper.params)
@@ -48,7 +50,7 @@ def test_results_are_what_they_were(request: pytest.FixtureRequest, capsys: pyte
 
 
 def results() -> pd.DataFrame:
-    settings = published.sweep(OURS, "task_similarity")
+    settings = studies.sweep(PUBLISHED, "task_similarity")
     rows = []
     for sigma in dict.fromkeys(setting.varied["sigma"] for setting in settings):
         same = [setting for setting in settings if setting.varied["sigma"] == sigma]

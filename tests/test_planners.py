@@ -16,10 +16,11 @@ from tests.sample_models import (
     value_of,
 )
 
-from pomrl import evaluation, mdp, planners, policy_stacks
-from pomrl.evaluation import check_gammas, check_models, policy_value
+from pomrl import planners
 from pomrl.mdp import planning_loss
 from pomrl.planners import Planner, PolicyIteration, ValueIteration
+from pomrl.solvers import evaluation, relative_values
+from pomrl.solvers.evaluation import check_gammas, check_models, policy_value
 
 PLANNERS = [PolicyIteration(), ValueIteration()]
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
@@ -223,8 +224,7 @@ def test_value_iteration_loses_no_more_than_its_tolerance():
 @pytest.mark.parametrize("S", [3, 20])
 def test_policy_iteration_that_does_not_end_is_an_error(S: int, monkeypatch: pytest.MonkeyPatch):
     """It does not where an action may be replaced by a worse one."""
-    for module in (evaluation, policy_stacks):
-        monkeypatch.setattr(module, "TIE_TOLERANCE", -1.0)
+    monkeypatch.setattr(evaluation, "ACTION_TIE_TOLERANCE", -1.0)
     P, R = random_models(np.random.default_rng(11), 2, S, 2)
     with pytest.raises(ArithmeticError, match="model 0"):
         PolicyIteration().plan(P, R, np.array([0.5]))
@@ -414,8 +414,7 @@ def test_large_models_are_planned_and_evaluated_as_by_lapack_alone(kind: str, mo
     P, R = large(kind, np.random.default_rng(31))
     policy = PolicyIteration().plan(P, R, LONG_GRID)
     loss = planning_loss(P, R, policy, 0.99)
-    monkeypatch.setattr(planners, "LARGE", 10**6)
-    monkeypatch.setattr(mdp, "LARGE", 10**6)
+    monkeypatch.setattr(relative_values, "LARGE", 10**6)
     exact = PolicyIteration().plan(P, R, LONG_GRID)
     for g, gamma in enumerate(LONG_GRID):
         values = [policy_value(P, R, by[:, g], gamma) for by in (policy, exact)]

@@ -1,11 +1,14 @@
+"""What the command reports about the progress of a sweep."""
+
 import pytest
 
-from pomrl.progress import Tally, progress
+from pomrl.commands.progress import progress
+from pomrl.running.sweeps import Tally
 
 
 def test_blocks_are_done_failed_or_in_flight() -> None:
     tally = Tally(runs=150, done=2, failed=1, blocks=10)
-    assert tally.words(seconds=6.0) == "blocks: 2 done, 1 failed, 7 in flight, 0.5/s"
+    assert tally.describe(seconds=6.0) == "blocks: 2 done, 1 failed, 7 in flight, 0.5/s"
 
 
 def test_elsewhere_than_in_a_terminal_there_is_a_line_for_each_block(capsys: pytest.CaptureFixture[str]) -> None:

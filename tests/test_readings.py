@@ -9,18 +9,21 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
 from scipy import stats
-from src import claims, run
-from tests.test_config import CONF, OURS
+from tests.settings import CONF
 
-from pomrl import config, published, store
-from pomrl.claims import family, stored
+from pomrl import store
+from pomrl.claims import loading, robustness
 from pomrl.claims.inference import mean
-from pomrl.claims.stored import environments
-from pomrl.claims.verdict import Evidence, Part, Verdict
+from pomrl.claims.loading import environments
+from pomrl.claims.verdict import LOOKS, Evidence, Part, Verdict
+from pomrl.commands import claims, run
+from pomrl.configuration import studies
+from pomrl.configuration.readings import DEFAULT, Reading
+from pomrl.configuration.readings import family as described
+from pomrl.configuration.settings import flat_settings, scientific_settings
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import readings as figure
-from pomrl.figures.parts.files import save
-from pomrl.readings import DEFAULT, Reading
-from pomrl.readings import family as described
+from pomrl.figures.parts.files import Sidecar, save
 
 CHOICES = {
     "std": {"of": "A1", "set": "measure=std"},
@@ -31,17 +34,17 @@ CHOICES = {
 
 
 @cache
-def readings() -> dict[Reading, dict[str, list[published.Setting]]]:
-    return published.readings(OURS)
+def readings() -> dict[Reading, dict[str, list[studies.Setting]]]:
+    return studies.readings(PUBLISHED)
 
 
-def named(name: str) -> dict[str, list[published.Setting]]:
+def named(name: str) -> dict[str, list[studies.Setting]]:
     (found,) = (settings for reading, settings in readings().items() if reading.name == name)
     return found
 
 
-def flat(setting: published.Setting) -> dict[str, object]:
-    return config.flat(config.settings(setting.experiment), setting.experiment.options)
+def flat(setting: studies.Setting) -> dict[str, object]:
+    return flat_settings(scientific_settings(setting.experiment), setting.experiment.options)
 
 
 class TestFamily:
@@ -75,7 +78,7 @@ class TestFamily:
 class TestPublished:
     def test_the_default_reading_is_what_is_published(self) -> None:
         for name, settings in named(DEFAULT).items():
-            expected = published.sweep(OURS, name)
+            expected = studies.sweep(PUBLISHED, name)
             assert [setting.varied for setting in settings] == [setting.varied for setting in expected]
             signatures = [store.signature(setting.experiment) for setting in settings]
             assert signatures == [store.signature(setting.experiment) for setting in expected]
@@ -118,14 +121,14 @@ class TestPublished:
         with pytest.raises(SystemExit) as end:
             run.main()
         assert end.value.code == 0
-        estimators = [found.flat_settings() for found in store.everything()]
+        estimators = [found.flat_settings() for found in store.all_experiments()]
         assert len(estimators) > 50
         assert {of["estimator.prior"] for of in estimators} == {"inclusive", "exclusive"}
         assert {of["task_distribution.measure"] for of in estimators} == {"variance", "std"}
         assert {of["T"] for of in estimators} == {3}
 
     def test_environments_differ_in_their_mean_model_alone(self) -> None:
-        found = environments(published.sweep(OURS, "environments"))
+        found = environments(studies.sweep(PUBLISHED, "environments"))
         assert len(found) == 50
         assert [list(setting.varied) for setting in found[0]] == [["sigma", "estimator"]] * 5
         problems = {settings[0].experiment.problem for settings in found}
@@ -151,13 +154,13 @@ MATRIX = make_matrix({DEFAULT: "rni", "std": "rri", "exclusive": "nni", "fixed":
 
 class TestVerdicts:
     def test_ranking(self) -> None:
-        ranking = family.ranking(MATRIX)
+        ranking = robustness.ranking(MATRIX)
         assert ranking["reading"].tolist() == ["std", "fixed", DEFAULT, "exclusive"]
         assert ranking["reproduced"].tolist() == [2, 1, 1, 0]
         assert ranking["not reproduced"].tolist() == [0, 0, 1, 2]
 
     def test_effects(self) -> None:
-        effects = family.effects(MATRIX, ["std", "exclusive", "fixed"])
+        effects = robustness.effects(MATRIX, ["std", "exclusive", "fixed"])
         assert effects.to_numpy().tolist() == [
             ["Q0", "exclusive", "reproduced", "not reproduced"],
             ["Q1", "std", "not reproduced", "reproduced"],
@@ -165,22 +168,26 @@ class TestVerdicts:
         ]
 
     def test_counts_over_readings(self) -> None:
-        assert family.over_readings(MATRIX).to_numpy().tolist() == [["Q0", 3, 1, 0], ["Q1", 1, 2, 1], ["Q2", 0, 0, 4]]
+        assert robustness.over_readings(MATRIX).to_numpy().tolist() == [
+            ["Q0", 3, 1, 0],
+            ["Q1", 1, 2, 1],
+            ["Q2", 0, 0, 4],
+        ]
 
     def test_compact(self) -> None:
-        assert family.compact(MATRIX).to_numpy().tolist() == [
+        assert robustness.compact(MATRIX).to_numpy().tolist() == [
             ["Q0", "+", "+", "+", "-"],
             ["Q1", "+", ".", "-", "-"],
             ["Q2", ".", ".", ".", "."],
         ]
 
-    @pytest.mark.parametrize("name", published.FAMILIES)
+    @pytest.mark.parametrize("name", studies.FAMILIES)
     def test_with_nothing_stored_one_line_says_what_to_run(
         self, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
         monkeypatch.setattr(sys, "argv", ["claims", f"--{name}"])
-        monkeypatch.setattr(stored, "under", lambda *_: [])
+        monkeypatch.setattr(loading, "under", lambda *_: [])
         monkeypatch.setattr(
             claims, "_parallel", lambda function, *of: [function(*each) for each in zip(*of, strict=True)]
         )
@@ -195,7 +202,7 @@ class TestVerdicts:
         rng = np.random.default_rng(0)
         below = [Evidence((Part("x", mean(rng.normal(-1.0, 0.1, 50)), below=0.0),)) for _ in range(7)]
         above = [Evidence((Part("x", mean(rng.normal(1.0, 0.1, 50)), below=0.0),)) for _ in range(3)]
-        (row,) = family.shares({"Q1": [*below, *above]}).to_dict("records")
+        (row,) = robustness.shares({"Q1": [*below, *above]}).to_dict("records")
         z, p, n = stats.norm.ppf(0.975), 0.7, 10
         centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
         half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
@@ -212,12 +219,14 @@ class TestFigure:
         assert [label.get_text() for label in ax.get_xticklabels()] == order
         verdicts = MATRIX.pivot(index="claim", columns="reading", values="verdict")[order]
         tiles.update_scalarmappable()
-        expected = [to_rgba(figure.COLORS[Verdict(verdict)]) for verdict in verdicts.to_numpy().ravel()]
+        expected = [to_rgba(LOOKS[Verdict(verdict)].color) for verdict in verdicts.to_numpy().ravel()]
         np.testing.assert_allclose(np.asarray(tiles.get_facecolor()), expected)
         assert [text.get_text() for text in ax.texts] == ["0.25"] * 4 + ["1.25"] * 4 + ["2.25"] * 4
 
     def test_same_matrix_same_bytes(self, tmp_path: Path) -> None:
-        once, again = (save(figure.draw(MATRIX), tmp_path / name, "readings", {}) for name in ("once", "again"))
+        once, again = (
+            save(figure.draw(MATRIX), tmp_path / name, "readings", Sidecar("readings")) for name in ("once", "again")
+        )
         assert [path.read_bytes() for path in once] == [path.read_bytes() for path in again]
 
     def test_too_few_runs(self) -> None:

@@ -14,27 +14,27 @@ import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-from src import claims as claims_command
-from src import figures as figures_command
-from src import report as command
-from src import run
-from tests.test_config import OURS
 
-from pomrl import published, store
+from pomrl import store
 from pomrl.claims import CLAIMS
 from pomrl.claims.verdict import Verdict
+from pomrl.commands import claims as claims_command
+from pomrl.commands import figures as figures_command
+from pomrl.commands import report as command
+from pomrl.commands import run
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import FIGURES
 from pomrl.figures.parts.files import save
 from pomrl.figures.parts.style import ESTIMATORS
 from pomrl.gamma_schedules import Hindsight
-from pomrl.hindsight import in_hindsight
-from pomrl.report import curves, readings, scorecard
-from pomrl.report.contents import SHOWN_IN, TITLES, figures_of
-from pomrl.report.drawn import Drawn
-from pomrl.report.errors import ReportError
+from pomrl.gamma_star import in_hindsight
+from pomrl.report import ReportError, curves, readings, scorecard
+from pomrl.report.figure_files import FigureFiles
+from pomrl.report.markup import caption, document, symbols
 from pomrl.report.page import html
-from pomrl.report.words import caption, document, symbols
-from pomrl.statistics import band
+from pomrl.report.titles import SHOWN_IN, TITLES, figures_of
+from pomrl.results.statistics import band
 
 MEGABYTE = 10**6
 
@@ -77,14 +77,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 run.main()
             assert end.value.code == 0
         figures_command.draw(DRAWN, folder / "figures", save)
-        claims_command.of_sweeps(OURS)
+        claims_command.check_sweeps(PUBLISHED)
         (folder / "readings.csv").write_text(READINGS)
         yield folder
 
 
 @pytest.fixture(scope="module")
-def page(folder: Path) -> str:
-    return command.write(folder).read_text(encoding="utf-8")
+def path(folder: Path) -> Path:
+    return command.write(folder)
+
+
+@pytest.fixture(scope="module")
+def page(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -167,12 +172,13 @@ class TestContent:
 
     def test_provenance_is_that_of_the_manifests(self, page: str) -> None:
         section = page.partition('id="provenance"')[2]
-        for made in (stored.manifest()["provenance"] for stored in store.everything()):
-            assert made["platform"] in section
-            assert made["packages"]["numpy"] in section
-            assert (made["commit"] or "outside of a repository") in section
+        for manifest in (stored.manifest() for stored in store.all_experiments()):
+            assert manifest is not None
+            assert manifest.provenance.platform in section
+            assert manifest.provenance.packages["numpy"] in section
+            assert (manifest.provenance.commit or "outside of a repository") in section
 
-    def test_figures_and_claims_that_contents_names_exist(self) -> None:
+    def test_figures_and_claims_that_titles_name_exist(self) -> None:
         assert set(TITLES) <= set(FIGURES)
         assert {name for names in SHOWN_IN.values() for name in names} <= set(FIGURES)
         assert all(figures_of(claim.id) for claim in CLAIMS)
@@ -213,7 +219,7 @@ class TestCurves:
         assert "mixing mse_optimal, similarity debiased" in variants
 
     def test_curves_are_means_and_standard_errors_over_runs(self, embedded: dict) -> None:
-        experiment = published.experiment(OURS, ["estimator=ada_pomrl", "sigma=0.025"])
+        experiment = studies.experiment(PUBLISHED, ["estimator=ada_pomrl", "sigma=0.025"])
         expected = band(store.load(experiment, 2), ["task", "gamma"], kind="se")
         (series,) = (
             each
@@ -233,17 +239,17 @@ class TestCurves:
         )
         choices = embedded["curves"][series["curve"]]["choices"]
         assert set(choices) == {"best_fixed", "dong", "upper_bound"}
-        table = store.load(published.experiment(OURS, [*problem, "gamma_schedule=dong"]), 2)
+        table = store.load(studies.experiment(PUBLISHED, [*problem, "gamma_schedule=dong"]), 2)
         expected = table.groupby("task")[["gamma", "planning_loss"]].mean()
         np.testing.assert_allclose(choices["dong"], expected, atol=6e-5)
-        grid = store.load(published.experiment(OURS, problem), 2)
+        grid = store.load(studies.experiment(PUBLISHED, problem), 2)
         fixed = in_hindsight(grid, Hindsight(gammas=sorted(grid["gamma"].unique().tolist()), scope="all_tasks"))
         expected = fixed.groupby("task")[["gamma", "planning_loss"]].mean()
         np.testing.assert_allclose(choices["best_fixed"], expected, atol=6e-5)
 
     def test_runs_that_are_no_longer_stored_have_no_curve(self, folder: Path, nothing: Path) -> None:
         shutil.copytree(folder / "figures", nothing / "figures")
-        drawn = [Drawn(name, nothing / "figures") for name in DRAWN]
+        drawn = [FigureFiles(name, nothing / "figures") for name in DRAWN]
         assert curves.data(drawn)["series"] == []
 
 
@@ -310,7 +316,16 @@ def test_readings_are_counted_and_a_cell_may_be_empty(tmp_path: Path) -> None:
 
 class TestInterval:
     def comparison(self, above: float, below: float, lower: float = -1.0, upper: float = 3.0) -> scorecard.Comparison:
-        return scorecard.Comparison("a less b", 1.0, lower, upper, above, below, Verdict.INCONCLUSIVE, True)
+        return scorecard.Comparison(
+            compared="a less b",
+            estimate=1.0,
+            lower=lower,
+            upper=upper,
+            above=above,
+            below=below,
+            verdict=Verdict.INCONCLUSIVE,
+            decisive=False,
+        )
 
     def test_it_spans_the_interval_with_margins(self) -> None:
         drawn = self.comparison(-np.inf, 0.0).interval
@@ -374,14 +389,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def visit(browser: Browser, folder: Path, page: str) -> Iterator[Page]:
+def visit(browser: Browser, path: Path) -> Iterator[Page]:
     """The page in the browser, watched: what it complains of, and what it asks for."""
     visited = browser.new_page(viewport={"width": 1280, "height": 900})
     complaints: list[str] = []
     visited.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
     visited.on("pageerror", lambda error: complaints.append(str(error)))
     visited.on("request", lambda request: complaints.append(request.url) if leaves(request.url) else None)
-    visited.goto((folder / "report" / "index.html").as_uri())
+    visited.goto(path.as_uri())
     visited.wait_for_selector("#explorer[data-ready]")
     yield visited
     visited.close()

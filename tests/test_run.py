@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from src import run
 
+from pomrl.commands import run
 from pomrl.experiment import SCHEMA
 
 SMALL = ("T=3", "runs=4")
@@ -17,7 +17,10 @@ Command = Callable[..., tuple[int, list[str], str]]
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
-    """Runs the command in an empty folder; its exit status, the lines it printed, and its text for people."""
+    """Return a function that runs the command in an empty folder.
+
+    It returns the exit status, the lines on standard output and the text on standard error.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
     monkeypatch.delenv("POMRL_OUTPUTS", raising=False)
@@ -231,7 +234,7 @@ def test_a_sweep_over_runs_computes_the_most_that_is_asked_for(command: Command,
 
 
 def test_a_class_of_another_kind_is_refused_without_calling_it(command: Command, tmp_path: Path) -> None:
-    for target in ("os.getcwd", "pomrl.planners.PolicyIteration", "pomrl.config.parse"):
+    for target in ("os.getcwd", "pomrl.planners.PolicyIteration", "pomrl.configuration.parsing.parse"):
         status, _, said = command(f"estimator._target_={target}")
         assert status == 1
         assert said == f"estimator._target_={target}: it has to be a pomrl.estimators.Estimator\n"

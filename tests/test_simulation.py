@@ -2,19 +2,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.bounds import jiang_bound, model_error_bound
 from pomrl.estimators import Estimator
-from pomrl.experiment import Method, Problem, tables
+from pomrl.experiment import Method, Problem, loss_array, tables
 from pomrl.gamma_schedules import Grid
 from pomrl.planners import PolicyIteration
-from pomrl.simulation import (
+from pomrl.task_distributions import UniformBall
+from pomrl.theory.bounds import jiang_bound, model_error_bound
+from pomrl.theory.coverage import model_error_coverage, regret_coverage
+from pomrl.theory.related_tasks import DIRICHLET as RELATED
+from pomrl.theory.related_tasks import related_tasks
+from pomrl.theory.squared_error import (
+    DIRICHLET,
     dirichlet_squared_error,
     mixing_rates_and_errors,
-    model_error_coverage,
-    regret_coverage,
     squared_error_against_alpha,
 )
-from pomrl.task_distributions import UniformBall
 
 DELTA = 0.05
 
@@ -95,8 +97,8 @@ def test_bound_of_jiang_et_al_holds():
         method = Method(estimator=Estimator(mixing=0.0), gamma_schedule=Grid(gammas=gammas), planner=PolicyIteration())
         (table,) = tables(problem, [method], range(300))
         bound = np.asarray(jiang_bound(gamma=np.array(gammas), gamma_eval=0.9, m=m, S=3, A=2, delta=DELTA))
-        loss = table["planning_loss"].to_numpy().reshape(300, len(gammas))
-        assert (loss <= bound).all(1).mean() >= 1 - DELTA
+        loss, _ = loss_array(table)
+        assert (loss[:, 0] <= bound).all(1).mean() >= 1 - DELTA
     assert bound.min() < 9
 
 
@@ -113,8 +115,25 @@ def test_the_optimal_mixing_rate_is_the_best_of_all(prior: str, t: int):
     marks = mixing_rates_and_errors()
     at = marks[(marks["prior"] == prior) & (marks["t"] == t)].set_index("mixing")
     alpha, error = at["alpha"].to_dict(), at["closed_form"].to_dict()
-    grid = dirichlet_squared_error(np.linspace(0, 1, 1001), prior, t, 10.0, (0.1, 0.2, 0.3, 0.4), 5)
+    grid = dirichlet_squared_error(np.linspace(0, 1, 1001), prior, t, DIRICHLET)
     assert error["mse_optimal"] <= grid.min()
     assert error["mse_optimal"] == pytest.approx(grid.min(), rel=1e-5)
     assert alpha["mse_optimal"] == pytest.approx(10 / 15 * ((t - 1) / t if prior == "exclusive" else 1))
     assert error["paper"] > 1.02 * error["mse_optimal"]
+
+
+def test_related_tasks_are_estimated_by_mixing_batch_and_prior_and_ever_better():
+    table = related_tasks()
+    P, P_bar, prior, P_hat = (
+        table[[f"{name}_{s}" for s in (1, 2, 3)]].to_numpy() for name in ("P", "P_bar", "prior", "P_hat")
+    )
+    for rows in (P, P_bar, prior, P_hat):
+        np.testing.assert_allclose(rows.sum(1), 1)
+    np.testing.assert_allclose(P.mean(0), RELATED.P_o, atol=0.01)
+    np.testing.assert_allclose(P.var(0), np.array(RELATED.P_o) * (1 - np.array(RELATED.P_o)) / 21, rtol=0.1)
+    alpha = 1 / (5 * 0.25 / 21 * (1 + 1 / table["task"].to_numpy()) + 1)
+    alpha[table["task"] == 1] = 0
+    np.testing.assert_allclose(P_hat, alpha[:, None] * prior + (1 - alpha[:, None]) * P_bar)
+    squared = table.assign(error=((P_hat - P) ** 2).sum(1)).groupby("task")["error"].mean()
+    assert squared[1] > 1.5 * squared[2] > 1.5 * squared[15]
+    assert table.groupby("task")["gamma"].mean().is_monotonic_increasing

@@ -1,4 +1,4 @@
-"""Runs in jobs of a real Slurm, where there is one; docs/cluster.md has a recipe for one on one machine."""
+"""The command with jobs of a real Slurm, where there is one; docs/cluster.md has a recipe for one machine."""
 
 import os
 import shutil
@@ -7,21 +7,21 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cluster import blocks, components, driver, run, until
+from tests.cluster import HANG, blocks, components, driver, run, until
 
 SLOW = ("-m", "sigma=0.01,0.02", "estimator=slow", "T=3", "runs=200")
 """8 blocks of a third of a second each."""
 
 
-def no_slurm() -> str:
-    """Why there is no Slurm to test with; empty where there is one."""
+def no_slurm() -> str | None:
+    """Return why there is no Slurm to test with, or None if there is one."""
     if not shutil.which("sinfo"):
         return "Slurm is not installed"
     asked = subprocess.run(["sinfo", "--noheader", "--format=%t"], capture_output=True, text=True)
-    return "" if asked.returncode == 0 and asked.stdout.strip() else "no controller of Slurm answers"
+    return None if asked.returncode == 0 and asked.stdout.strip() else "no controller of Slurm answers"
 
 
-pytestmark = pytest.mark.skipif(bool(no_slurm()), reason=no_slurm())
+pytestmark = pytest.mark.skipif(no_slurm() is not None, reason=str(no_slurm()))
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def slurm(tmp_path: Path) -> list[str]:
 
 
 def queued(states: str = "all") -> list[str]:
-    """Our jobs in these states, which are by default those that wait, run or are being ended."""
+    """Return the ids of our jobs in these states; by default of all that wait, run or are being ended."""
     command = ["squeue", "--noheader", "--array", "--name=pomrl", f"--states={states}", "--format=%i %T"]
     asked = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
     return [line.split()[0] for line in asked if line.endswith(("PENDING", "RUNNING", "COMPLETING"))]
@@ -57,7 +57,7 @@ def test_a_job_that_is_cancelled_loses_nothing(slurm: list[str], faults: Path, t
     process = driver(tmp_path / "outputs", *SLOW, *slurm, paths=(faults,))
     until(lambda: blocks(tmp_path / "outputs"))
     subprocess.run(["scancel", queued()[0]], check=True)
-    _, err = process.communicate(timeout=90)
+    _, err = process.communicate(timeout=HANG)
     assert process.returncode == 0, err
     assert blocks(tmp_path / "outputs") == blocks(tmp_path / "one")
 
@@ -65,7 +65,7 @@ def test_a_job_that_is_cancelled_loses_nothing(slurm: list[str], faults: Path, t
 def test_a_job_that_is_put_back_into_the_queue_goes_on_from_there(
     slurm: list[str], faults: Path, tmp_path: Path
 ) -> None:
-    """As where its node fails, or something of more importance needs it."""
+    """Slurm requeues a job when its node fails or a job of higher priority needs it."""
     assert run(tmp_path / "one", *SLOW, paths=(faults,))[0] == 0
     process = driver(tmp_path / "outputs", *SLOW, *slurm, paths=(faults,))
     until(lambda: len(blocks(tmp_path / "outputs")) > 2)
@@ -73,7 +73,7 @@ def test_a_job_that_is_put_back_into_the_queue_goes_on_from_there(
     subprocess.run(["scontrol", "requeue", job], check=True)
     until(lambda: job in queued("pending"))
     subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], check=True)  # and not in two minutes
-    _, err = process.communicate(timeout=90)
+    _, err = process.communicate(timeout=HANG)
     assert process.returncode == 0, err
     assert blocks(tmp_path / "outputs") == blocks(tmp_path / "one")
 
@@ -96,7 +96,7 @@ def test_a_job_that_lacks_code_says_so(slurm: list[str], faults: Path, tmp_path:
     process = driver(tmp_path / "outputs", *SLOW, *slurm, "execution.tries=1", paths=(only_here,))
     until(queued)
     (only_here / "faults.py").unlink()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=HANG)
     assert process.returncode == 1
     failed = err.rpartition("\nfailed ")[2]
     assert "ModuleNotFoundError" in failed
@@ -107,7 +107,7 @@ def test_a_block_that_kills_its_jobs_fails_and_the_others_finish(
     slurm: list[str], faults: Path, tmp_path: Path
 ) -> None:
     arguments = ("-m", "task_distribution=dirichlet,poison", "sigma=0.01,0.02", "T=3", "runs=50")
-    status, _, err = run(tmp_path / "outputs", *arguments, *slurm, "execution.tries=2", paths=(faults,), timeout=120)
+    status, _, err = run(tmp_path / "outputs", *arguments, *slurm, "execution.tries=2", paths=(faults,))
     assert status == 1
     assert "poison" in err.rpartition("\nfailed ")[2]
     assert "dirichlet" not in err.rpartition("\nfailed ")[2]
@@ -121,7 +121,7 @@ def test_jobs_are_cancelled_where_the_command_is_ended(
     process = driver(tmp_path / "outputs", *SLOW, *slurm, paths=(faults,))
     until(lambda: blocks(tmp_path / "outputs"))
     os.kill(process.pid, sent)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=HANG)
     assert process.returncode == status
     assert err.splitlines()[-1].endswith("finished blocks are stored, and the same command goes on from them")
     assert "Traceback" not in err

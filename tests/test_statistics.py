@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.statistics import band, best_gamma, best_gamma_deviation, bootstrap_weights
+from pomrl.results.statistics import band, best_gamma, best_gamma_deviation, bootstrap_weights
 
 
 def table(losses, gammas, **settings) -> pd.DataFrame:

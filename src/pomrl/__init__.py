@@ -1,1 +1,37 @@
-"""POMRL: online meta-learning of transition models, and planning with them, for tabular MDPs."""
+"""POMRL: online meta-learning of transition models, and planning with them, for tabular MDPs.
+
+`import pomrl` gives the names in `__all__` and loads each when it is first used. The folders, from the top down; a
+module imports only from what stands below it:
+
+    commands         the command line: arguments, terminal, exit status
+    report           the report: a page of HTML with all figures and claims
+    figures          each figure of the paper, drawn from stored tables
+    claims           each claim of the paper, judged on stored tables
+    results          tables as arrays, statistics and comparisons
+    running          computes what is missing of experiments and sweeps, and stores it
+    contracts        what every component has to keep to, as tests that anyone can run on a class of their own
+    store            where the tables of experiments are kept: reading, writing, signatures, provenance
+    configuration    from YAML files and a command line to checked objects
+    theory           the paper's bounds and concentration inequalities (offered as `pomrl.bounds`)
+    the modules      the science: mdp, task_distributions, estimators, gamma_schedules, planners, algorithm, experiment
+    solvers          policy evaluation and optimisation for many MDPs at once
+    execution        engines that map a function over items: local processes, Dask, Slurm
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pomrl.store import find, load
+
+__all__ = ["find", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("pomrl.store"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

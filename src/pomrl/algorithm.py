@@ -1,7 +1,7 @@
-"""Algorithms 1 and 2 of the paper, for a stack of n independent runs.
+"""Algorithms 1 and 2 of the paper, for n independent runs at once.
 
-POMRL(sigma) and ada-POMRL are the same loop; they differ in where the similarity sigma comes from, which is the
-estimator's business.
+POMRL(sigma) and ada-POMRL are the same loop over tasks. They differ in where the similarity sigma of the tasks comes
+from, which is up to the estimator.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,17 +11,21 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.estimators import Estimator, Memory, Models, Truth
-from pomrl.gamma_schedules import GammaSchedule
+from pomrl.gamma_schedules import GammaSchedule, TaskState
 
 
 @dataclass(frozen=True)
-class ToPlan:
-    """What the loop hands to the planner in one task, for each of n runs."""
+class PlanningInput:
+    """The estimated models and discount factors of one task, which the planner is to be called with, for n runs."""
 
     P_hat: Models
+    """Estimated transition probabilities."""
     gamma: Float[np.ndarray, "n G"]
+    """Discount factors to plan with."""
     alpha: Float[np.ndarray, " n"]
+    """Mixing rate; its mean over pairs (s, a) if each pair has its own."""
     sigma: Float[np.ndarray, " n"]
+    """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
 
 
 def pomrl(
@@ -31,11 +35,19 @@ def pomrl(
     estimator: Estimator,
     gamma_schedule: GammaSchedule,
     gamma_eval: float,
-) -> Iterator[ToPlan]:
-    """The loop over tasks. `batches` are the frequencies P_bar_t of m sampled transitions for each pair (s, a).
+) -> Iterator[PlanningInput]:
+    """Learn from the batches of one task after the other, and yield what each task is to be planned with.
 
-    The algorithm's line `Planning(P_hat)` is the `yield`: no policy feeds back into the loop, so that the caller plans
-    many tasks in one stack. `truth` is for those estimators that are told of the task distribution.
+    The `yield` stands for the line `Planning(P_hat)` of the algorithm. No policy feeds back into the loop, so that the
+    caller can plan many tasks in one stack.
+
+    Args:
+        batches: For each task, the frequencies P_bar_t of m sampled transitions for each pair (s, a).
+        m: Number of transitions sampled for each pair (s, a) in each task.
+        truth: The task distribution, for estimators that know parts of it.
+        estimator: Source of the prior, the similarity and the mixing rate.
+        gamma_schedule: Source of the discount factors.
+        gamma_eval: Discount factor at which policies are judged.
     """
     n, S, A, _ = truth.P_o.shape
     memory = Memory.initial(n, S, A)  # P_hat_o is uniform
@@ -45,8 +57,8 @@ def pomrl(
     for t, P_bar in enumerate(batches, start=1):
         h = estimator.prior_model(memory, P_bar, truth)
         P_hat = (1 - alpha)[..., None] * P_bar + alpha[..., None] * h
-        gamma = gamma_schedule.select(m, alpha.mean((1, 2)), sigma.max((1, 2)), t, S, A, gamma_eval)
-        yield ToPlan(P_hat, gamma, alpha.mean((1, 2)), sigma.max((1, 2)))
+        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2)), sigma.max((1, 2)))
+        yield PlanningInput(P_hat, gamma_schedule.select(state), state.alpha, state.sigma)
 
         memory = memory.update(P_bar)
         sigma = estimator.similarity_estimate(memory, m, truth)

@@ -1,6 +1,6 @@
-"""What the components of an experiment have in common: they are frozen, checked pydantic dataclasses."""
+"""The configuration that all components of an experiment share: they are frozen pydantic dataclasses with checks."""
 
 from pydantic import ConfigDict
 
 CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-"""How a component checks its keys: none that it does not know, no conversion of types, no NaN and no infinity."""
+"""Configuration of pydantic for components: it refuses unknown keys, values of another type, NaN and infinity."""

@@ -1,11 +1,11 @@
-"""One experiment: a method (estimator, schedule, planner) on a problem, over independent runs; and its table.
+"""One experiment: a method (estimator, schedule, planner) on a problem, over independent runs, and its table.
 
-Methods at the same problem see the same models, tasks and batches, which are drawn once for all of them, as are the
-optimal values. Tasks are planned in stacks as large as `STACK_BYTES` allows, so that memory does not grow with T.
+Methods on the same problem see the same models, tasks and batches, which are drawn once for all of them, and the
+optimal values are computed once. Tasks are planned in stacks of about `STACK_BYTES`, so that memory does not grow with
+the number of tasks.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass as plain_dataclass
 from itertools import islice, tee
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from jaxtyping import Float
 from pydantic import Field, InstanceOf
 from pydantic.dataclasses import dataclass
 
-from pomrl.algorithm import ToPlan, pomrl
+from pomrl.algorithm import PlanningInput, pomrl
 from pomrl.components import CHECKED
 from pomrl.estimators import Estimator, Models, Truth
 from pomrl.gamma_schedules import GammaSchedule
@@ -25,7 +25,7 @@ from pomrl.randomness import Stream, generator
 from pomrl.task_distributions import MeanModel, TaskDistribution
 
 STACK_BYTES = 32 * 2**20
-"""Size of a stack of models that is planned at once."""
+"""Largest size of a stack of models that is planned at once, in bytes, unless the models of one task exceed it."""
 
 SCHEMA = {
     "run": "int32",
@@ -36,12 +36,12 @@ SCHEMA = {
     "sigma_hat": "float64",
     "model_error": "float64",
 }
-"""Columns of an experiment's table: one row per (run, task, gamma), sorted so."""
+"""Columns of an experiment's table and their types; it has one row per (run, task, gamma) and is sorted by them."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Problem:
-    """Everything but the method: what is drawn is a function of the problem and the index of the run."""
+    """Everything but the method. All that is drawn in a run is a function of the problem and of the run's index."""
 
     S: Annotated[int, Field(ge=2, description="number of states")]
     A: Annotated[int, Field(ge=1, description="number of actions")]
@@ -53,13 +53,13 @@ class Problem:
     task_distribution: Annotated[InstanceOf[TaskDistribution], Field(description="how tasks are drawn")]
 
     def mean(self, run: int) -> MeanModel:
-        """The mean model of a run. ValueError where it cannot have this sigma, or this many zeros."""
+        """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
         return self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Method:
-    """What learns and plans."""
+    """The parts of an agent: how it estimates models, chooses discount factors and plans."""
 
     estimator: Annotated[InstanceOf[Estimator], Field(description="how a task's model is estimated")]
     gamma_schedule: Annotated[InstanceOf[GammaSchedule], Field(description="which discount factors are planned with")]
@@ -67,7 +67,7 @@ class Method:
 
 
 def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
-    """Refuse, with a ValueError, what would fail: combinations that cannot be, and a sigma that a run cannot have."""
+    """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
     problem.task_distribution.check(problem.S)
     method.estimator.check(problem.m)
     method.gamma_schedule.check(problem.gamma_eval)
@@ -79,45 +79,48 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
 
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> list[pd.DataFrame]:
-    """The table of each method over the given runs, with the columns of `SCHEMA`."""
+    """Return the table of each method, with the columns of `SCHEMA`.
+
+    The numbers of a run do not depend on the other runs or on the other methods, to the last bit.
+
+    Args:
+        problem: The problem.
+        methods: The methods that are compared on it.
+        runs: The indices of the independent runs.
+    """
     means, truth = _truth(problem, runs)
     R = np.stack([mean.R for mean in means])
 
     drawn, *copies = tee(_draw(problem, means, runs), 1 + len(methods))
-    learners = [
-        pomrl(
-            (P_bar for _, P_bar in tasks), problem.m, truth, method.estimator, method.gamma_schedule, problem.gamma_eval
-        )
-        for method, tasks in zip(methods, copies, strict=True)
-    ]
+    learners = [_learner(problem, method, truth, copy) for method, copy in zip(methods, copies, strict=True)]
     size = max(1, STACK_BYTES // truth.P_o.nbytes)
-    outcomes: list[list[_Outcome]] = [[] for _ in methods]
+    results: list[list[_Columns]] = [[] for _ in methods]
     while stack := list(islice(drawn, size)):
         P = np.concatenate([P_t for P_t, _ in stack])
         R_stack = np.tile(R, (len(stack), 1, 1))
         V_star = optimal_value(P, R_stack, problem.gamma_eval)
-        for method, learner, outcome in zip(methods, learners, outcomes, strict=True):
-            to_plan = list(islice(learner, len(stack)))
-            outcome.append(_plan_and_evaluate(to_plan, method.planner, P, R_stack, V_star, problem.gamma_eval))
-    return [_tabulate(outcome, runs, problem.T) for outcome in outcomes]
+        for method, learner, result in zip(methods, learners, results, strict=True):
+            inputs = list(islice(learner, len(stack)))
+            result.append(_plan_and_evaluate(inputs, method.planner, P, R_stack, V_star, problem.gamma_eval))
+    return [_tabulate(result, runs, problem.T) for result in results]
 
 
 def mixing_rates(problem: Problem, method: Method, runs: Sequence[int]) -> Float[np.ndarray, "n T"]:
-    """alpha in each run and task, without planning."""
+    """Return the mixing rate alpha of a method in each run and task, without planning."""
     means, truth = _truth(problem, runs)
-    batches = (P_bar for _, P_bar in _draw(problem, means, runs))
-    loop = pomrl(batches, problem.m, truth, method.estimator, method.gamma_schedule, problem.gamma_eval)
-    return np.stack([task.alpha for task in loop], axis=1)
+    learner = _learner(problem, method, truth, _draw(problem, means, runs))
+    return np.stack([task.alpha for task in learner], axis=1)
 
 
 def _truth(problem: Problem, runs: Sequence[int]) -> tuple[list[MeanModel], Truth]:
+    """Return the mean model of each run, and the true moments of the task distribution for all runs."""
     means = [problem.mean(run) for run in runs]
     variance = np.stack([problem.task_distribution.variance(mean) for mean in means])
     return means, Truth(np.stack([mean.P_o for mean in means]), variance)
 
 
 def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int]) -> Iterator[tuple[Models, Models]]:
-    """For each task, its models P_t and the frequencies P_bar_t of m transitions from them, for all runs."""
+    """Yield the models P_t of each task and the frequencies P_bar_t of m transitions from them, for all runs."""
     task_streams = [generator(problem.seed, run, Stream.TASKS) for run in runs]
     batch_streams = [generator(problem.seed, run, Stream.BATCHES) for run in runs]
     for _ in range(problem.T):
@@ -126,53 +129,60 @@ def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int]) -> 
         yield np.stack(draws), np.stack(counts) / problem.m
 
 
-@plain_dataclass(frozen=True)
-class _Outcome:
-    """What came of a stack of N = tasks times runs models."""
+def _learner(
+    problem: Problem, method: Method, truth: Truth, tasks: Iterator[tuple[Models, Models]]
+) -> Iterator[PlanningInput]:
+    """Run the algorithm with a method on the batches of the drawn tasks."""
+    batches = (P_bar for _, P_bar in tasks)
+    return pomrl(batches, problem.m, truth, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
-    gamma: Float[np.ndarray, "N G"]
-    loss: Float[np.ndarray, "N G"]
-    alpha: Float[np.ndarray, " N"]
-    sigma_hat: Float[np.ndarray, " N"]
-    model_error: Float[np.ndarray, " N"]
+
+_Columns = dict[str, np.ndarray]
+"""Columns of a table for a stack of N = tasks times runs models, of shape [N] or [N, G]."""
 
 
 def _plan_and_evaluate(
-    to_plan: Sequence[ToPlan],
+    inputs: Sequence[PlanningInput],
     planner: Planner,
     P: Float[np.ndarray, "N S A S"],
     R: Float[np.ndarray, "N S A"],
     V_star: Float[np.ndarray, "N S"],
     gamma_eval: float,
-) -> _Outcome:
-    P_hat = np.concatenate([task.P_hat for task in to_plan])
-    gamma = np.concatenate([task.gamma for task in to_plan])
+) -> _Columns:
+    """Plan on the estimated models of a stack of tasks and evaluate the policies on the true models P."""
+    P_hat = np.concatenate([task.P_hat for task in inputs])
+    gamma = np.concatenate([task.gamma for task in inputs])
     policy = planner.plan(P_hat, R, gamma)
-    return _Outcome(
-        gamma=gamma,
-        loss=planning_loss(P, R, policy, gamma_eval, V_star),
-        alpha=np.concatenate([task.alpha for task in to_plan]),
-        sigma_hat=np.concatenate([task.sigma for task in to_plan]),
-        model_error=np.abs(P_hat - P).max((1, 2, 3)),
-    )
-
-
-def _tabulate(outcomes: Sequence[_Outcome], runs: Sequence[int], T: int) -> pd.DataFrame:
-    """Rows sorted by run, task and gamma, from stacks that are sorted by task and run."""
-
-    def rows(field: str, G: int) -> np.ndarray:
-        values = np.concatenate([getattr(outcome, field) for outcome in outcomes])
-        by_run = values.reshape(T, len(runs), -1).swapaxes(0, 1)
-        return np.broadcast_to(by_run, (len(runs), T, G)).ravel()
-
-    G = outcomes[0].gamma.shape[1]
-    columns = {
-        "run": np.repeat(runs, T * G),
-        "task": np.tile(np.repeat(np.arange(1, T + 1), G), len(runs)),
-        "gamma": rows("gamma", G),
-        "planning_loss": rows("loss", G),
-        "alpha": rows("alpha", G),
-        "sigma_hat": rows("sigma_hat", G),
-        "model_error": rows("model_error", G),
+    return {
+        "gamma": gamma,
+        "planning_loss": planning_loss(P, R, policy, gamma_eval, V_star),
+        "alpha": np.concatenate([task.alpha for task in inputs]),
+        "sigma_hat": np.concatenate([task.sigma for task in inputs]),
+        "model_error": np.abs(P_hat - P).max((1, 2, 3)),
     }
-    return pd.DataFrame({name: column.astype(SCHEMA[name]) for name, column in columns.items()})
+
+
+def _tabulate(stacks: Sequence[_Columns], runs: Sequence[int], T: int) -> pd.DataFrame:
+    """Return the table, sorted by run, task and gamma, of stacks that are sorted by task and run."""
+    n, G = len(runs), stacks[0]["gamma"].shape[1]
+    columns = {"run": np.repeat(runs, T * G), "task": np.tile(np.repeat(np.arange(1, T + 1), G), n)}
+    for name in stacks[0]:
+        by_task = np.concatenate([stack[name] for stack in stacks]).reshape(T, n, -1)
+        columns[name] = np.broadcast_to(by_task.swapaxes(0, 1), (n, T, G)).ravel()
+    return pd.DataFrame({name: columns[name].astype(dtype) for name, dtype in SCHEMA.items()})
+
+
+def loss_array(table: pd.DataFrame) -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
+    """Return the planning losses of a table as an array over runs, tasks and discount factors, and the latter.
+
+    Where a schedule chose the discount factors, G is 1, and the discount factor returned is that of the first row.
+
+    Args:
+        table: A complete table that is sorted by run, task and discount factor, as every stored table is.
+
+    Raises:
+        ValueError: If the number of rows is not a multiple of the number of runs times the number of tasks.
+    """
+    shape = table["run"].nunique(), table["task"].nunique(), -1
+    loss = table["planning_loss"].to_numpy(float).reshape(shape)
+    return loss, table["gamma"].to_numpy(float)[: loss.shape[-1]]

@@ -1,11 +1,11 @@
-"""Random chain MDPs and the planning loss."""
+"""Random chain MDPs and the planning loss (Sec. 2 and Sec. 5 of the paper)."""
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
-from pomrl.evaluation import TIE_TOLERANCE, chain_value, check_gammas, check_models, policy_value, tie_tolerance
-from pomrl.planners import GRID, LARGE, PolicyIteration, few_sweeps
-from pomrl.relative_values import evaluate_policies
+from pomrl.planners import PolicyIteration
+from pomrl.solvers.evaluation import action_tie_tolerance, check_gammas, check_models, policy_value, reward_scale
+from pomrl.solvers.policy_values import policy_values
 
 __all__ = ["check_models", "optimal_value", "planning_loss", "policy_value", "random_chain_mdp"]
 
@@ -13,13 +13,25 @@ __all__ = ["check_models", "optimal_value", "planning_loss", "policy_value", "ra
 def random_chain_mdp(
     rng: np.random.Generator, S: int, A: int, zeros: int
 ) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A"]]:
-    """A random chain MDP (Sec. 5, Setting): transition model P and rewards R, uniform in [0, 1).
+    """Draw a random chain MDP (Sec. 5, Setting).
 
-    For each pair (s, a), `zeros` states, chosen at random, have probability 0; the probabilities of the others are
-    drawn uniformly in (0, 1] and normalised. Raises ValueError unless 0 <= zeros <= S - 1.
+    In each row P(s, a, ·), `zeros` states chosen uniformly at random have probability 0. The probabilities of the other
+    states are drawn uniformly from (0, 1] and normalised. Rewards are uniform in [0, 1).
+
+    Args:
+        rng: Generator that all numbers are drawn from.
+        S: Number of states.
+        A: Number of actions.
+        zeros: Number of states with probability 0 in each row, at most S - 1.
+
+    Returns:
+        The transition probabilities P(s, a, s') and the rewards R(s, a).
+
+    Raises:
+        ValueError: Unless 0 <= zeros <= S - 1.
     """
     if not 0 <= zeros <= S - 1:
-        raise ValueError(f"zeros={zeros}: of {S} states at least none and at most {S - 1} can have probability 0")
+        raise ValueError(f"zeros={zeros}: of {S} states at least 0 and at most {S - 1} can have probability 0")
     weight = 1.0 - rng.random((S, A, S))
     rank = rng.random((S, A, S)).argsort(-1, kind="stable").argsort(-1, kind="stable")
     weight[rank < zeros] = 0.0
@@ -29,7 +41,11 @@ def random_chain_mdp(
 def optimal_value(
     P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gamma: float
 ) -> Float[np.ndarray, "M S"]:
-    """V*, the value of an optimal policy at gamma."""
+    """Return V*, the exact value of an optimal policy of each of M MDPs at the discount factor gamma.
+
+    Raises:
+        ValueError: If P and R are not models or gamma is not in [0, 1).
+    """
     policy = PolicyIteration().plan(P, R, np.array([gamma]))
     return policy_value(P, R, policy[:, 0], gamma)
 
@@ -41,54 +57,30 @@ def planning_loss(
     gamma_eval: float,
     V_star: Float[np.ndarray, "M S"] | None = None,
 ) -> Float[np.ndarray, "M G"]:
-    """The planning loss max_s |V*(s) - V^pi(s)| at gamma_eval (Sec. 2), with both values exact.
+    """Return the planning loss of policies on the true models (Sec. 2).
 
-    P and R are the true models, policy what was planned on the estimated ones. V_star is `optimal_value` where it is
-    known already. The loss is at least 0, and exactly 0 for an optimal policy: what is below the tolerance of ties is
-    rounding. Raises ValueError for bad models and for gamma_eval outside [0, 1).
+    The planning loss of a policy π is what it loses against an optimal policy in the worst state,
+
+        max_s |V*(s) - V^π(s)|,
+
+    with both values exact and at gamma_eval. It is a sum of discounted rewards, between 0 and
+    (max R - min R) / (1 - gamma_eval). A loss below the tolerance of ties between actions is a rounding error and
+    becomes 0, so that the loss of an optimal policy is exactly 0.
+
+    Args:
+        P: True transition probabilities.
+        R: True rewards.
+        policy: G policies for each model, usually planned on estimated models at G discount factors.
+        gamma_eval: Discount factor of both values.
+        V_star: The result of `optimal_value(P, R, gamma_eval)` if it is known already; it is computed otherwise.
+
+    Raises:
+        ValueError: If P and R are not models or gamma_eval is not in [0, 1).
     """
     check_models(P, R)
     check_gammas(np.array([gamma_eval]))
     if V_star is None:
         V_star = optimal_value(P, R, gamma_eval)
-    V = _value_of_each(P, R, policy, gamma_eval)
+    V = policy_values(P, R, policy, gamma_eval)
     loss = np.abs(V_star[:, None] - V).max(-1)
-    return np.where(loss <= tie_tolerance(R, np.array(gamma_eval))[:, None], 0.0, loss)
-
-
-def _value_of_each(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    policy: Int[np.ndarray, "M G S"],
-    gamma: float,
-) -> Float[np.ndarray, "M G S"]:
-    """The values of G policies on each model. A policy that repeats the one before it is evaluated once."""
-    new = np.ones(policy.shape[:2], bool)
-    new[:, 1:] = (policy[:, 1:] != policy[:, :-1]).any(-1)
-    if P.shape[1] >= LARGE:
-        V = np.concatenate([_values_of_large(*model, gamma) for model in zip(P, R, policy, new, strict=True)])
-    else:
-        rows = np.nonzero(new)[0][:, None], np.arange(P.shape[1]), policy[new]
-        V = chain_value(P[rows], R[rows], gamma)
-    return V[np.cumsum(new) - 1].reshape(policy.shape)
-
-
-def _values_of_large(
-    P: Float[np.ndarray, "S A S"],
-    R: Float[np.ndarray, "S A"],
-    policy: Int[np.ndarray, "G S"],
-    new: Bool[np.ndarray, " G"],
-    gamma: float,
-) -> Float[np.ndarray, "k S"]:
-    """The values of the new policies of one large model: by products of matrices, which serve all policies at once.
-
-    Policies that these do not solve in few sweeps, or that are few, are evaluated one by one.
-    """
-    policies = policy[new]
-    V, unsolved = np.empty(policies.shape), np.arange(len(policies))
-    if len(policies) >= GRID:
-        sweeps = few_sweeps(*R.shape)
-        V, unsolved = evaluate_policies(P, R, policies, gamma, TIE_TOLERANCE / 8, sweeps)
-    for i in unsolved:
-        V[i] = policy_value(P, R, policies[i], gamma)
-    return V
+    return np.where(loss <= action_tie_tolerance(reward_scale(R), gamma_eval)[:, None], 0.0, loss)

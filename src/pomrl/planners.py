@@ -1,9 +1,15 @@
-"""Planning on stacks of small MDPs, over grids of discount factors.
+"""Planners: optimal policies of stacks of MDPs, for whole grids of discount factors.
 
-A planner takes M models and, for each, G discount factors, and returns an optimal policy for every pair. Policies are
-compared by value and never by their actions, because ties are real: an action is kept unless another one is better by
-more than `evaluation.tie_tolerance`. Both planners are exact up to that tolerance or raise an error; neither stops
-early without a word.
+The optimal value V* of an MDP (P, R, γ) solves Bellman's equation,
+
+    V*(s) = max_a Q*(s, a),    Q*(s, a) = R(s, a) + γ Σ_s' P(s, a, s') V*(s'),
+
+and a policy π is optimal if π(s) maximises Q*(s, ·) in every state s. A planner solves the equation for M models, each
+at G discount factors.
+
+Actions can be tied, exactly or up to rounding. Policies are therefore compared by their values and never by their
+actions, and an action is kept unless another is better by more than `solvers.evaluation.action_tie_tolerance`. All
+planners of this module are exact up to that tolerance, or raise an error.
 """
 
 from abc import ABC, abstractmethod
@@ -15,23 +21,18 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.elimination import SMALL, STACK
-from pomrl.evaluation import TIE_TOLERANCE, check_gammas, check_models
-from pomrl.policy_stacks import EliminationStack, LapackStack, PolicyStack
-from pomrl.relative_values import solve_grid
-
-LARGE = 48
-"""States from which products of matrices are faster than LAPACK, for grids of at least `GRID` gammas."""
-
-GRID = 8
-"""Gammas from which one product for all of them pays."""
+from pomrl.solvers import relative_values
+from pomrl.solvers.elimination import SMALL, STACK
+from pomrl.solvers.evaluation import check_gammas, check_models
+from pomrl.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack
+from pomrl.solvers.relative_values import few_sweeps, solve_grid
 
 _PATIENCE = 100
-"""Sweeps at one gamma, for each pair (s, a), after which something is wrong: policy iteration needs a handful."""
+"""Steps at one discount factor, for each pair (s, a), after which policy iteration fails; a handful is usual."""
 
 
 class Planner(ABC):
-    """What plans: `plan` checks its arguments and hands them to `_plan`, which subclasses write."""
+    """Base class of planners. Subclasses implement `_plan`, whose arguments `plan` has checked."""
 
     def plan(
         self,
@@ -39,10 +40,20 @@ class Planner(ABC):
         R: Float[np.ndarray, "M S A"],
         gammas: Float[np.ndarray, "..."],
     ) -> Int[np.ndarray, "M G S"]:
-        """Optimal policies of the models (P[i], R[i]) at each discount factor.
+        """Return an optimal policy of each model at each discount factor.
 
-        gammas is [G], the same for all models, or [M, G]; in [0, 1), in any order (an ascending one is fastest).
-        Raises ValueError for what is no model or no discount factor, naming the first bad index.
+        Args:
+            P: Transition probabilities P(s, a, s') of M models.
+            R: Rewards R(s, a) of the models.
+            gammas: Discount factors in [0, 1), in any order, of shape [G] for all models alike or [M, G] for each model
+                its own. Ascending ones are planned fastest.
+
+        Returns:
+            The action in each state, for each model and discount factor.
+
+        Raises:
+            ValueError: If P and R are not models or gammas are not discount factors; the message names the first wrong
+                index.
         """
         check_models(P, R)
         if np.ndim(gammas) == 0 or np.shape(gammas)[:-1] not in ((), (len(P),)) or not np.size(gammas):
@@ -57,21 +68,26 @@ class Planner(ABC):
         P: Float[np.ndarray, "M S A S"],
         R: Float[np.ndarray, "M S A"],
         gammas: Float[np.ndarray, "M G"],
-    ) -> Int[np.ndarray, "M G S"]: ...
+    ) -> Int[np.ndarray, "M G S"]:
+        """Return an optimal policy of each model at each of its discount factors; the arguments are valid."""
 
 
 @dataclass(frozen=True, config=CHECKED)
 class PolicyIteration(Planner):
-    """Howard's policy iteration, for all models in lock-step, each at its own place on its grid.
+    """Howard's policy iteration, for all models together, each at its own place on its grid.
 
-    Every model walks its gammas in the order given and starts each from the policy of the one before, which is most
-    often optimal already. In each sweep every live model does one evaluation and one improvement at its own gamma; a
-    policy that did not change is recorded and the model moves on, a changed one stays. So no sweep solves a small
-    remainder: about 1.05 evaluations per plan on a grid of 21 gammas.
+    It alternates an exact evaluation of the policy with an improvement (`solvers.policy_stacks`) until the policy no
+    longer changes. Every model walks along its discount factors in the given order, and starts each from the policy of
+    the one before, which is most often optimal already. In each step all models that are not finished are evaluated and
+    improved, each at its current discount factor; a model whose policy did not change moves on to the next one. So no
+    step is spent on the few models that converge slowly: a grid of 21 discount factors takes about 1.05 evaluations for
+    each policy.
 
-    Models of at most `SMALL` states are evaluated by elementwise elimination, larger ones by LAPACK (`policy_stacks`).
-    For `LARGE` models on a grid, products of matrices that serve all its gammas at once come first, and policy
-    iteration is for the gammas that they do not solve in few sweeps (`relative_values`).
+    The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, by
+    LAPACK above. Large models on long grids are first planned by relative value iteration, which serves all discount
+    factors at once, and then by policy iteration where that converges slowly (`solvers.relative_values`).
+
+    Raises ArithmeticError if a policy keeps changing, which only rounding errors beyond the tolerance can cause.
     """
 
     def _plan(
@@ -84,22 +100,17 @@ class PolicyIteration(Planner):
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
             return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], R[i].shape) for i in parts])
-        if S >= LARGE and G >= GRID:
-            return np.stack([_products_first(*model) for model in zip(P, R, gammas, strict=True)])
+        if S >= relative_values.LARGE and G >= relative_values.GRID:
+            return np.stack([_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)])
         return _walk(LapackStack(P, R), gammas, R.shape)
 
 
-def few_sweeps(S: int, A: int) -> int:
-    """How many products of matrices are tried: about as many as cost what LU factorisations for all gammas do."""
-    return 20 + S // (2 * A)
-
-
-def _products_first(
+def _plan_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
-    """Policies for the grid of one large model; those that are not solved in few sweeps by policy iteration."""
+    """Plan by relative value iteration, and by policy iteration at the discount factors for which that is too slow."""
     S, A = R.shape
-    policy, unsolved = solve_grid(P, R, gammas, TIE_TOLERANCE / 8, few_sweeps(S, A))
+    policy, unsolved = solve_grid(P, R, gammas, relative_values.TOLERANCE, few_sweeps(S, A))
     if len(unsolved):
         stack = LapackStack(P[None], R[None])
         policy[unsolved] = _walk(stack, gammas[None, unsolved], (1, S, A))[0]
@@ -107,7 +118,7 @@ def _products_first(
 
 
 def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int, ...]) -> Int[np.ndarray, "M G S"]:
-    """Walk all models of a stack along their gammas; `shape` is (M, S, A)."""
+    """Return the optimal policies of a stack of models of the given shape (M, S, A) along their discount factors."""
     (M, S, A), G = shape, gammas.shape[1]
     optimal = np.empty((M, G, S), np.intp)
     model, position, patience = np.arange(M), np.zeros(M, np.intp), np.zeros(M, np.intp)
@@ -121,7 +132,7 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int
             stuck = int(patience.argmax())
             raise ArithmeticError(f"model {model[stuck]}, gamma[{at[stuck]}]: policy iteration does not end")
         walking = position < G
-        if walking.sum() <= 0.75 * len(walking):  # dropping models copies the others, so not for every one
+        if walking.sum() <= 0.75 * len(walking):  # dropping models copies all others, so several are dropped at once
             stack.keep(walking)
             model, position, patience = model[walking], position[walking], patience[walking]
     return optimal
@@ -129,9 +140,10 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int
 
 @dataclass(frozen=True, config=CHECKED)
 class ValueIteration(Planner):
-    """Relative value iteration, model by model, for all gammas of a grid at once (`relative_values`).
+    """Relative value iteration, model by model, for all discount factors of a grid at once (`solvers.relative_values`).
 
-    Raises ArithmeticError where it does not converge, naming the model and gamma.
+    Raises ArithmeticError if it does not converge within `max_sweeps`; the message names the model and the discount
+    factor.
     """
 
     tolerance: Annotated[float, Field(gt=0, description="largest loss of the policy, times (1 - gamma)")] = 1e-12

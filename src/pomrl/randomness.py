@@ -1,8 +1,8 @@
 """Named random streams.
 
-Every draw of the project comes from a generator that is keyed by what it is for: the seed of the experiment, the index
-of the run and the name of the stream. Nothing depends on the order of execution, so that run 17 is the same whether it
-is computed alone, among 600, or in another process; and methods that are compared at one problem see the same draws.
+Every random number comes from a generator whose key says what it is for: the seed of the experiment, the index of the
+independent run, and the stream. Nothing depends on the order of execution, so that run 17 is the same whether it is
+computed alone, among 600 runs, or in another process. Methods that are compared on one problem see the same draws.
 """
 
 from enum import IntEnum
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Stream(IntEnum):
-    """What a generator is for; the number is part of its key."""
+    """The purposes of generators; the number of a stream is part of the generator's key."""
 
     MEAN_MODEL = 0
     TASKS = 1
@@ -19,5 +19,11 @@ class Stream(IntEnum):
 
 
 def generator(seed: int, run: int, stream: Stream) -> np.random.Generator:
-    """The generator of one stream of one run; each stream is drawn from in the order of the tasks."""
+    """Return the generator of one stream of one run, which has to be drawn from in the order of the tasks.
+
+    Args:
+        seed: Seed of the experiment.
+        run: Index of the independent run, from 0.
+        stream: What the numbers are for.
+    """
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(run, int(stream)))))

@@ -1,4 +1,4 @@
-"""Distributions of related tasks: a mean model P_o, and task models P_t centred at it (Sec. 3.1, Sec. 5, App. F)."""
+"""Distributions of related tasks, whose models P_t are centred at a mean model P_o (Sec. 3.1, Sec. 5, App. F)."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass as plain_dataclass
@@ -17,21 +17,26 @@ from pomrl.randomness import Stream, generator
 
 @plain_dataclass(frozen=True)
 class MeanModel:
-    """What all tasks of one run share: the mean of their models, their rewards, and where and how much they vary."""
+    """Everything that the tasks of one run have in common."""
 
     P_o: Float[np.ndarray, "S A S"]
+    """Mean over tasks of the transition probabilities."""
     R: Float[np.ndarray, "S A"]
+    """Rewards of all tasks."""
     varying: Bool[np.ndarray, "S A"]
-    """The pairs (s, a) in which tasks differ."""
+    """Whether tasks differ in the pair (s, a)."""
     sigma: float
-    """The largest standard deviation of any entry of a task model."""
+    """Largest standard deviation over tasks of any entry of the model."""
     largest_sigma: float
-    """The standard deviation that sigma has to stay below on this mean."""
+    """Limit that sigma has to stay below with this P_o."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class TaskDistribution(ABC):
-    """How mean models and tasks are drawn. Subclasses say how a task model spreads around its mean."""
+    """Base class of task distributions. Subclasses say how the models of tasks spread around their mean.
+
+    They implement `variance`, `_draw` and `_largest_sigma`.
+    """
 
     measure: Annotated[
         Literal["variance", "std"], Field(description="what sigma is: a variance or a standard deviation (A1)")
@@ -49,12 +54,23 @@ class TaskDistribution(ABC):
     ] = "state_action"
 
     def check(self, S: int) -> None:
-        """Refuse, with a ValueError, what cannot go with this number of states."""
+        """Raise a ValueError if the distribution cannot be used with S states."""
         if self.zeros > S - 1:
             raise ValueError(f"task_distribution.zeros={self.zeros}: it has to be at most S - 1 = {S - 1}")
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float) -> MeanModel:
-        """The mean model of a run; sigma is what `measure` says. ValueError where no distribution has that sigma."""
+        """Draw the mean model of a run.
+
+        Args:
+            seed: Seed of the experiment.
+            run: Index of the independent run.
+            S: Number of states.
+            A: Number of actions.
+            sigma: Similarity of the tasks, a variance or a standard deviation as `measure` says.
+
+        Raises:
+            ValueError: If no distribution of this kind has this sigma with the mean model that is drawn.
+        """
         key = (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
         rng = generator(*key, Stream.MEAN_MODEL)
         P_o, R = random_chain_mdp(rng, S, A, self.zeros)
@@ -62,7 +78,7 @@ class TaskDistribution(ABC):
             R = np.repeat(R[:, :1], A, axis=1)
         varying = np.ones((S, A), bool)
         if self.varying < 1:
-            pairs = ceil(round(self.varying * S * A, 9))  # 0.2 * 30 is above 6 in binary
+            pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = (rng.permutation(S * A) < pairs).reshape(S, A)
         deviation = sqrt(sigma) if self.measure == "variance" else float(sigma)
         mean = MeanModel(P_o, R, varying, deviation, self._largest_sigma(P_o[varying]))
@@ -70,6 +86,7 @@ class TaskDistribution(ABC):
         return mean
 
     def _refuse_too_large(self, sigma: float, mean: MeanModel, run: int) -> None:
+        """Raise a ValueError that names the limit if sigma is not below it."""
         if mean.sigma >= mean.largest_sigma and mean.sigma > 0:
             if mean.largest_sigma == 0:
                 raise ValueError(
@@ -83,37 +100,37 @@ class TaskDistribution(ABC):
             )
 
     def draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """The model P_t of the next task; it is P_o in the pairs that do not vary, and everywhere if sigma is 0."""
+        """Draw the model P_t of the next task; pairs that do not vary have P_o, as do all pairs if sigma is 0."""
         if mean.sigma == 0:
             return mean.P_o
         return np.where(mean.varying[..., None], self._draw(rng, mean), mean.P_o)
 
     @abstractmethod
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """The standard deviation that sigma has to stay below, given the mean of the pairs that vary."""
+        """Return the limit that sigma, as a standard deviation, has to stay below; P_o is that of the varying pairs."""
 
     @abstractmethod
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """The variance of each entry of a task model; its largest entry is sigma^2."""
+        """Return the variance over tasks of each entry of the model; the largest one is sigma squared."""
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """A task model with the mean P_o in which all pairs vary; sigma is above 0."""
+        """Draw a model with the mean P_o in which all pairs vary; sigma is above 0."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Dirichlet(TaskDistribution):
     """P_t(s,a) ~ Dir(c P_o(s,a)) on the support of P_o, with one concentration c for the whole model (App. F).
 
-    The variance of an entry with mean p is p (1 - p) / (c + 1); c makes the largest of them sigma^2.
+    The variance of an entry with mean p is p (1 - p) / (c + 1), and c is such that the largest variance is sigma^2.
     """
 
     def concentration(self, mean: MeanModel) -> float:
-        """c = max p (1 - p) / sigma^2 - 1, over the entries that vary; infinite for sigma = 0."""
+        """Return c = max p (1 - p) / sigma^2 - 1 over the entries that vary; it is infinite if sigma is 0."""
         return mean.largest_sigma**2 / mean.sigma**2 - 1.0 if mean.sigma > 0 else np.inf
 
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Where c reaches 0: every row one-hot."""
+        """Return the sigma for which c is 0, where every row of P_t has a single 1."""
         return sqrt((P_o * (1.0 - P_o)).max())
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
@@ -121,7 +138,7 @@ class Dirichlet(TaskDistribution):
         return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
 
     def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Normalised gamma variates, by their logarithms: G(a) = G(a + 1) U^(1/a) would underflow at small a."""
+        """Draw normalised gamma variates by their logarithms, since G(a) = G(a + 1) U^(1/a) underflows at small a."""
         shape = self.concentration(mean) * mean.P_o
         with np.errstate(divide="ignore"):
             log_gamma = np.log(rng.standard_gamma(shape + 1.0)) + np.log(1.0 - rng.random(shape.shape)) / shape
@@ -134,7 +151,7 @@ class Dirichlet(TaskDistribution):
 class Gaussian(TaskDistribution):
     """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; all-zero rows are drawn again (A9).
 
-    sigma is nominal: clipping and normalising change the moments.
+    sigma is the deviation before clipping and normalising, which change the mean and the variance.
     """
 
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
@@ -144,64 +161,58 @@ class Gaussian(TaskDistribution):
         return np.where((mean.P_o > 0) & mean.varying[..., None], mean.sigma**2, 0.0)
 
     def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        weight = self._clipped(rng, mean.P_o, mean.sigma)
+        weight = np.zeros_like(mean.P_o)
         while (empty := weight.sum(-1) == 0).any():
-            weight[empty] = self._clipped(rng, mean.P_o[empty], mean.sigma)
+            P_o = mean.P_o[empty]
+            noise = mean.sigma * rng.standard_normal(P_o.shape)
+            weight[empty] = np.where(P_o > 0, np.maximum(P_o + noise, 0.0), 0.0)
         return weight / weight.sum(-1, keepdims=True)
-
-    @staticmethod
-    def _clipped(rng: np.random.Generator, P_o: Float[np.ndarray, "*n S"], sigma: float) -> Float[np.ndarray, "*n S"]:
-        noise = sigma * rng.standard_normal(P_o.shape)
-        return np.where(P_o > 0, np.maximum(P_o + noise, 0.0), 0.0)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class UniformBall(TaskDistribution):
     """P_t(s,a) = P_o(s,a) + a point uniform in a Euclidean ball among the displacements of sum zero on the support.
 
-    Bounded tasks, as the theory assumes them (Eq. 3), where those of a Dirichlet are not. In a row with k supported
-    states, a ball in which an entry moves by at most b gives each of them the variance b^2/(k + 1). No entry may leave
-    [0, 1], so that b is at most the smallest entry of the row: rows with too little room for sigma take what they have,
-    and rows with a single state do not vary. sigma is reached in the rows with most room.
+    These tasks are bounded almost surely, as the theory assumes (Eq. 3) and Dirichlet tasks are not. In a row with k
+    supported states, a ball in which no entry moves by more than b gives each of them the variance b^2/(k + 1). No
+    entry may leave [0, 1], so that b is at most the smallest supported entry of the row: rows with too little room for
+    sigma vary as much as they can, and rows with a single state do not vary. The rows with the most room reach sigma.
     """
 
     def almost_sure_radius(self, mean: MeanModel) -> float:
-        """The smallest b such that |P_t - P_o| <= b in every entry, always: sigma of the theory's bounds."""
+        """Return the smallest b with |P_t - P_o| <= b in every entry almost surely, the sigma of the bounds (Eq. 3)."""
         return float(self._reach(mean).max())
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        supported, _, scale = self._room(mean.P_o)
-        return np.where(supported, (self._reach(mean) / scale)[..., None] ** 2, 0.0)
+        _, scale = self._room(mean.P_o)
+        return np.where(mean.P_o > 0, (self._reach(mean) / scale)[..., None] ** 2, 0.0)
 
     def _reach(self, mean: MeanModel) -> Float[np.ndarray, "S A"]:
-        """How far an entry of each row can move."""
-        _, room, scale = self._room(mean.P_o)
+        """Return how far the entries of each row can move."""
+        room, scale = self._room(mean.P_o)
         return np.where(mean.varying, np.minimum(mean.sigma * scale, room), 0.0)
 
     @staticmethod
-    def _room(
-        P_o: Float[np.ndarray, "*n S"],
-    ) -> tuple[Bool[np.ndarray, "*n S"], Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
-        """The support of each row, how far its entries may move, and how far they move per standard deviation."""
-        supported = P_o > 0
-        states = supported.sum(-1)
-        room = np.where(supported, P_o, 1.0).min(-1)
-        return supported, np.where(states > 1, room, 0.0), np.sqrt(states + 1.0)
+    def _room(P_o: Float[np.ndarray, "*n S"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
+        """Return how far the entries of each row may move, and how far they move per unit of sigma."""
+        states = (P_o > 0).sum(-1)
+        room = np.where(P_o > 0, P_o, 1.0).min(-1)
+        return np.where(states > 1, room, 0.0), np.sqrt(states + 1.0)
 
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        _, room, scale = self._room(P_o)
+        room, scale = self._room(P_o)
         return float((room / scale).max())
 
     def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """A normal direction, which is uniform, and a radius of which the power of the ball's dimension is uniform."""
+        """Draw a normal direction, which is uniform, and a radius whose d-th power is uniform, in d dimensions."""
         supported = mean.P_o > 0
         states = supported.sum(-1, keepdims=True)
         direction = np.where(supported, rng.standard_normal(mean.P_o.shape), 0.0)
         direction -= np.where(supported, direction.sum(-1, keepdims=True) / states, 0.0)
         dimension = np.maximum(states - 1.0, 1.0)
-        reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # an entry moves by less than its vector
+        reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # no entry moves as far as its vector
         radius = reach * rng.random((*states.shape[:-1], 1)) ** (1.0 / dimension)
         length = np.sqrt((direction**2).sum(-1, keepdims=True))
         moved = mean.P_o + np.divide(radius, length, out=np.zeros_like(length), where=states > 1) * direction
-        moved = np.maximum(moved, 0.0)  # at the very edge of the ball rounding may go below
-        return moved / moved.sum(-1, keepdims=True)  # and a short direction, made longer, does not quite sum to 0
+        moved = np.maximum(moved, 0.0)  # at the edge of the ball rounding may make an entry negative
+        return moved / moved.sum(-1, keepdims=True)  # and the entries of a short direction sum to 0 only up to rounding

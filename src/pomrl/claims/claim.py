@@ -1,40 +1,63 @@
-"""What a claim is: a function of sweeps that gives the parts to judge, and what is promised of it."""
+"""A claim: the statement, the sweeps or the simulation that it is about, and the function that checks it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pomrl.claims.losses import Sweep
+import pandas as pd
+
 from pomrl.claims.verdict import Part
+from pomrl.results.losses import SweepLosses
 
 Check = Callable[..., list[Part]]
-"""From the sweeps that a claim names, in that order, to its parts."""
+"""A function of the losses of each sweep that a claim names, in that order, or of its simulation's table."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper. `experiments` are published sweeps; `runs` the number promised of each of them."""
+    """A claim of the paper."""
 
     id: str
     statement: str
     experiments: tuple[str, ...]
-    runs: int
+    """The names of the published sweeps that it is about."""
+    simulation: str | None
+    """The name of the simulation that it is about, if it is about one and not about sweeps."""
     selected_on: bool
+    """Whether readings of the paper were chosen after looking at the results that it is about."""
     check: Check
 
     @property
     def mark(self) -> str:
-        """(s) where readings were chosen after looking at what the claim is about."""
+        """The mark (s) of a claim about results that were looked at when readings were chosen; empty for others."""
         return "(s)" if self.selected_on else ""
 
-    def parts(self, *sweeps: Sweep) -> tuple[Part, ...]:
-        return tuple(self.check(*sweeps))
+    def parts(
+        self, sweeps: Mapping[str, SweepLosses], simulations: Mapping[str, pd.DataFrame] | None = None
+    ) -> tuple[Part, ...]:
+        """Check the claim on the losses of sweeps and the tables of simulations, which are found by their names.
+
+        Raises:
+            LookupError: A sweep or the simulation is not among them, or a sweep lacks a setting.
+        """
+        if self.simulation is not None:
+            return tuple(self.check((simulations or {})[self.simulation]))
+        return tuple(self.check(*(sweeps[name] for name in self.experiments)))
 
 
-def claim(id: str, *experiments: str, runs: int = 100, selected_on: bool = False) -> Callable[[Check], Claim]:
-    """The claim that a function checks; the first line of its docstring is the statement."""
+def claim(
+    id: str, *experiments: str, simulation: str | None = None, selected_on: bool = False
+) -> Callable[[Check], Claim]:
+    """Make a claim of the function that checks it; the first line of its docstring is the statement.
 
-    def made(check: Check) -> Claim:
+    Args:
+        id: The claim's identifier, such as Q1.1.
+        experiments: The names of the published sweeps whose losses the function takes, in this order.
+        simulation: The name of the simulation whose table the function takes instead.
+        selected_on: Whether readings of the paper were chosen after looking at the results that the claim is about.
+    """
+
+    def make(check: Check) -> Claim:
         statement = (check.__doc__ or "").strip().splitlines()[0].rstrip(".")
-        return Claim(id, statement, experiments, runs, selected_on, check)
+        return Claim(id, statement, experiments, simulation, selected_on, check)
 
-    return made
+    return make

@@ -1,18 +1,21 @@
-"""Question 2: does meta-learning enable longer horizons? Sec. 5.2, Figures 4b and 4c; ada-POMRL at sigma = 0.01."""
+"""Claims on question 2: does meta-learning enable longer horizons?
+
+All are about ada-POMRL at sigma = 0.01 (Sec. 5.2, Figures 4b and 4c).
+"""
 
 from pomrl.claims.claim import claim
 from pomrl.claims.comparisons import PAIRED, ROUNDING, best_grows, best_is_in, slope
 from pomrl.claims.inference import smooth
-from pomrl.claims.losses import Losses, Sweep
 from pomrl.claims.verdict import Part
+from pomrl.results.losses import Losses, SweepLosses
 
 
-def _ada(sweep: Sweep) -> Losses:
+def _ada(sweep: SweepLosses) -> Losses:
     return sweep.at(sigma=0.01, estimator="ada_pomrl")
 
 
 @claim("Q2.1", "task_similarity")
-def short_horizon_at_first(sweep: Sweep) -> list[Part]:
+def short_horizon_at_first(sweep: SweepLosses) -> list[Part]:
     """gamma* is below 0.5 in the first task.
 
     Sec. 5.2, Figures 4b, 4c: "when the agent has seen fewer tasks T, an intermediate value of the discount is optimal,
@@ -24,7 +27,7 @@ def short_horizon_at_first(sweep: Sweep) -> list[Part]:
 
 
 @claim("Q2.2", "task_similarity")
-def long_horizon_at_last(sweep: Sweep) -> list[Part]:
+def long_horizon_at_last(sweep: SweepLosses) -> list[Part]:
     """gamma* is above 0.7 in the last task.
 
     Sec. 5.2, Figures 4b, 4c: "as the agent sees more tasks, the effective planning horizon (γ* > 0.7) shifts to a
@@ -36,7 +39,7 @@ def long_horizon_at_last(sweep: Sweep) -> list[Part]:
 
 
 @claim("Q2.3", "task_similarity")
-def horizon_grows(sweep: Sweep) -> list[Part]:
+def horizon_grows(sweep: SweepLosses) -> list[Part]:
     """gamma* grows with the number of tasks.
 
     Sec. 5.2, Figure 4c: the loss "is minimized for progressively larger values of γ, meaning for longer planning
@@ -47,7 +50,7 @@ def horizon_grows(sweep: Sweep) -> list[Part]:
 
 
 @claim("Q2.4", "task_similarity")
-def minimum_falls(sweep: Sweep) -> list[Part]:
+def minimum_falls(sweep: SweepLosses) -> list[Part]:
     """the loss at gamma* falls with the number of tasks.
 
     Sec. 5.2, Figure 4c: "the per-task planning loss decreases as T grows".
@@ -56,6 +59,3 @@ def minimum_falls(sweep: Sweep) -> list[Part]:
     tasks = ada.loss.shape[1]
     estimate = smooth(lambda means: means.min(-1) @ slope(tasks), ada.loss)
     return [Part(f"loss at γ*, slope over tasks times {tasks - 1}, {PAIRED}", estimate, below=0.0)]
-
-
-CLAIMS = (short_horizon_at_first, long_horizon_at_last, horizon_grows, minimum_falls)

@@ -1,49 +1,46 @@
-"""What weight on the true model does, in one task: Figure 2."""
+"""Claims on the illustration of one task: more samples, and more weight on the true model (Figure 2)."""
 
 from itertools import pairwise
 
 import numpy as np
 
 from pomrl.claims.claim import claim
-from pomrl.claims.comparisons import best_grows, best_grows_unpaired, smaller_minimum, smaller_minimum_unpaired
-from pomrl.claims.losses import Sweep
+from pomrl.claims.comparisons import best_grows, best_grows_unpaired, smaller_minimum
 from pomrl.claims.verdict import Part
+from pomrl.results.losses import SweepLosses
 
 SAMPLES = (5, 10, 20, 50)
 WEIGHTS = (0.0, 0.25, 0.5, 0.75)
 
 
 @claim("I.1", "illustration")
-def more_samples(sweep: Sweep) -> list[Part]:
+def more_samples(sweep: SweepLosses) -> list[Part]:
     """without a prior, more samples lower the smallest loss and raise gamma*.
 
     Figure 2: "larger values of m lead to lower planning loss and a larger effective discount factor". The loss at each
     step of m; gamma*, which lies on a grid, by its rank correlation with m.
     """
     losses = {m: sweep.at(mixing=0.0, m=m) for m in SAMPLES}
+    curves = {m: of_m.average_curve for m, of_m in losses.items()}
     steps = [
-        smaller_minimum_unpaired(losses[more], losses[fewer], f"smallest loss at m = {more} less m = {fewer}")
+        smaller_minimum(curves[more], curves[fewer], f"smallest loss at m = {more} less m = {fewer}", paired=False)
         for fewer, more in pairwise(SAMPLES)
     ]
     return [*steps, best_grows_unpaired(list(losses.values()), "rank correlation of γ* with m, bootstrap")]
 
 
 @claim("I.2", "illustration")
-def more_weight_on_the_truth(sweep: Sweep) -> list[Part]:
+def more_weight_on_the_truth(sweep: SweepLosses) -> list[Part]:
     """with 5 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
     Figure 2: "inspecting one value of m across tasks (e.g., m = 5), we see that the same effect (lower planning loss
     and larger effective discount) occurs when the learner puts more weight on the ground truth prior through α".
     """
     losses = {weight: sweep.at(mixing=weight, m=5) for weight in WEIGHTS}
+    curves = {weight: of_weight.average_curve for weight, of_weight in losses.items()}
     steps = [
-        smaller_minimum(
-            losses[more].average_curve, losses[less].average_curve, f"smallest loss at α = {more} less α = {less}"
-        )
+        smaller_minimum(curves[more], curves[less], f"smallest loss at α = {more} less α = {less}")
         for less, more in pairwise(WEIGHTS)
     ]
-    curves = np.stack([of.average_curve for of in losses.values()], axis=1)
-    return [*steps, best_grows(losses[0.0], curves, "rank correlation of γ* with α, bootstrap over runs")]
-
-
-CLAIMS = (more_samples, more_weight_on_the_truth)
+    stacked = np.stack(list(curves.values()), axis=1)
+    return [*steps, best_grows(losses[0.0], stacked, "rank correlation of γ* with α, bootstrap over runs")]

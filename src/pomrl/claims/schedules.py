@@ -1,19 +1,20 @@
-"""The adaptation of the planning horizon: Sec. 6, Figure 6; POMRL at sigma = 0.01.
+"""Claims on question 4: does adapting the planning horizon help?
 
-The hindsight schedules are here what each half of the runs chooses for the other half. (Figure 6 draws them as the
-paper does, chosen by the runs that they are averaged over.)
+All but Q4.5 are about POMRL at sigma = 0.01 (Sec. 6, Figure 6). The schedules best_fixed and dynamic_best choose in
+hindsight; here each half of the runs chooses for the other half. (Figure 6 draws them as the paper does: chosen by the
+same runs that their losses are averaged over.)
 """
 
 from pomrl.claims.claim import claim
 from pomrl.claims.comparisons import ROUNDING, best_is_in, less, on_a_par
-from pomrl.claims.losses import LAST, Losses, Sweep
 from pomrl.claims.verdict import Part
+from pomrl.results.losses import LAST, Losses, SweepLosses
 
-RUNS = 600
 GAMMA_0 = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
 
-def _schedules(sweep: Sweep) -> dict[str, Losses]:
+def _schedules(sweep: SweepLosses) -> dict[str, Losses]:
+    """Return the losses of POMRL with each schedule, and with the grid, whose largest gamma is gamma_eval."""
     grid, dong, upper_bound = (
         sweep.at(estimator="pomrl", gamma_schedule=name) for name in ("grid", "dong", "upper_bound")
     )
@@ -26,8 +27,8 @@ def _schedules(sweep: Sweep) -> dict[str, Losses]:
     }
 
 
-@claim("Q4.1", "gamma_schedules", runs=RUNS)
-def every_schedule_beats_gamma_eval(sweep: Sweep) -> list[Part]:
+@claim("Q4.1", "gamma_schedules")
+def every_schedule_beats_gamma_eval(sweep: SweepLosses) -> list[Part]:
     """every schedule beats gamma_eval, on average over tasks.
 
     Sec. 6.3, Figure 6a: "all baselines outperform using a constant discount factor".
@@ -37,22 +38,23 @@ def every_schedule_beats_gamma_eval(sweep: Sweep) -> list[Part]:
     return [less(loss, at_eval, f"{name} less γ_eval") for name, loss in regret.items()]
 
 
-@claim("Q4.2", "gamma_schedules", runs=RUNS, selected_on=True)
-def dong_against_best_fixed(sweep: Sweep) -> list[Part]:
+@claim("Q4.2", "gamma_schedules", selected_on=True)
+def dong_against_best_fixed(sweep: SweepLosses) -> list[Part]:
     """the Dong schedule is on a par with best_fixed over all tasks, and beats it in the last.
 
     Sec. 6.3, Figure 6b: "competitive performance with the proposed schedule of γ = f(m, α_t, σ_t, T) beating best-fixed
     as more tasks are seen".
     """
-    of = _schedules(sweep)
+    schedules = _schedules(sweep)
+    dong, best_fixed = schedules["Dong"], schedules["best_fixed"]
     return [
-        on_a_par(of["Dong"].regret, of["best_fixed"].regret, "Dong less best_fixed, all tasks"),
-        less(of["Dong"].tasks(LAST), of["best_fixed"].tasks(LAST), "Dong less best_fixed, last tasks"),
+        on_a_par(dong.regret, best_fixed.regret, "Dong less best_fixed, all tasks"),
+        less(dong.tasks(LAST), best_fixed.tasks(LAST), "Dong less best_fixed, last tasks"),
     ]
 
 
-@claim("Q4.3", "gamma_schedules", runs=RUNS, selected_on=True)
-def upper_bound_against_best(sweep: Sweep) -> list[Part]:
+@claim("Q4.3", "gamma_schedules", selected_on=True)
+def upper_bound_against_best(sweep: SweepLosses) -> list[Part]:
     """the upper-bound schedule beats best_fixed and is on a par with dynamic_best.
 
     Sec. 6.3, Figure 6b: "using the upper bound as a guidance beats the best-fixed and is very competitive to the
@@ -65,8 +67,8 @@ def upper_bound_against_best(sweep: Sweep) -> list[Part]:
     ]
 
 
-@claim("Q4.4", "gamma_0", "gamma_schedules", runs=RUNS)
-def every_offset_beats_gamma_eval(offsets: Sweep, schedules: Sweep) -> list[Part]:
+@claim("Q4.4", "gamma_0", "gamma_schedules")
+def every_offset_beats_gamma_eval(offsets: SweepLosses, schedules: SweepLosses) -> list[Part]:
     """every gamma_0 from 0.25 to 0.50 beats gamma_eval.
 
     Sec. 6.3, Figure 6c: "Using the upper bound to guide the schedule significantly outperforms γ_eval and is shown for
@@ -82,7 +84,7 @@ def every_offset_beats_gamma_eval(offsets: Sweep, schedules: Sweep) -> list[Part
 
 
 @claim("Q4.5", "task_similarity")
-def offset_is_the_first_minimum(sweep: Sweep) -> list[Part]:
+def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
     """the first task's gamma* is in the range of gamma_0, from 0.25 to 0.50.
 
     Sec. 6.2, Figure 4b: "γ_0 in (0.25, 0.50) seems reasonable for our random MDP setting as it corresponds to the
@@ -91,12 +93,3 @@ def offset_is_the_first_minimum(sweep: Sweep) -> list[Part]:
     ada = sweep.at(sigma=0.01, estimator="ada_pomrl")
     inside = (ada.gammas >= GAMMA_0[0] - ROUNDING) & (ada.gammas <= GAMMA_0[-1] + ROUNDING)
     return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss from 0.25 to 0.50 less that elsewhere")]
-
-
-CLAIMS = (
-    every_schedule_beats_gamma_eval,
-    dong_against_best_fixed,
-    upper_bound_against_best,
-    every_offset_beats_gamma_eval,
-    offset_is_the_first_minimum,
-)

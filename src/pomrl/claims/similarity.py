@@ -1,44 +1,32 @@
-"""Question 3: how does performance depend on the similarity of the tasks? Sec. 5.3, Figure 5."""
+"""Claims on question 3 (Sec. 5.3, Figure 5): how does performance depend on the similarity of the tasks?"""
+
+from itertools import product
 
 import numpy as np
 
 from pomrl.claims.claim import claim
-from pomrl.claims.comparisons import (
-    PAIRED,
-    best_is_in,
-    less,
-    less_unpaired,
-    near,
-    on_a_par,
-    slope,
-    smaller_minimum,
-)
+from pomrl.claims.comparisons import PAIRED, best_is_in, gain, less, near, on_a_par, slope, smaller_minimum
 from pomrl.claims.inference import mean, smooth
-from pomrl.claims.losses import LAST, Sweep
 from pomrl.claims.verdict import Part
+from pomrl.results.losses import LAST, SweepLosses
 
 SIGMAS = (0.01, 0.025, 0.047)
 NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 
 
 @claim("Q3.1", "task_similarity", selected_on=True)
-def gain_shrinks(sweep: Sweep) -> list[Part]:
+def gain_shrinks(sweep: SweepLosses) -> list[Part]:
     """the gain of ada-POMRL over no meta-learning is smaller at sigma = 0.047 than at 0.01.
 
     Sec. 5.3, Figures 5a-c: for closely related tasks "meta-learning the shared structure alongside a good model
     initialization leads to most gains"; sigma = 0.047 "is the loosely structured case where we don't expect much
     meta-learning to help".
     """
-    gains = {
-        sigma: sweep.at(sigma=sigma, estimator="without_meta").regret
-        - sweep.at(sigma=sigma, estimator="ada_pomrl").regret
-        for sigma in (0.01, 0.047)
-    }
-    return [less_unpaired(gains[0.047], gains[0.01], "gain at 0.047 less that at 0.01")]
+    return [less(gain(sweep, sigma=0.047), gain(sweep, sigma=0.01), "gain at 0.047 less that at 0.01", paired=False)]
 
 
 @claim("Q3.2", "task_similarity")
-def does_not_hurt(sweep: Sweep) -> list[Part]:
+def does_not_hurt(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 ada-POMRL is in the last task no worse than in the first.
 
     Sec. 5.3, Figure 5f: "ada-POMRL does not do worse overall than the initial run T = 1, meaning that while there is
@@ -53,7 +41,7 @@ def does_not_hurt(sweep: Sweep) -> list[Part]:
 
 
 @claim("Q3.3", "task_similarity")
-def u_shaped(sweep: Sweep) -> list[Part]:
+def u_shaped(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is U-shaped in gamma, with gamma* near 0.5.
 
     Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher with an intermediate optimal
@@ -71,38 +59,33 @@ def u_shaped(sweep: Sweep) -> list[Part]:
 
 
 @claim("Q3.4", "task_similarity")
-def consistent_with_the_oracle(sweep: Sweep) -> list[Part]:
+def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
     """at every sigma POMRL and ada-POMRL are on a par with the oracle in the last tasks, and do not beat it.
 
     Sec. 5.3, Figures 5a-c: "both POMRL and ada-POMRL remain consistent in their performance as compared to the Oracle
     Prior Knowledge baseline"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'".
     """
     parts = []
-    for sigma in SIGMAS:
-        oracle = sweep.at(sigma=sigma, estimator="oracle").tasks(LAST)
-        for estimator, name in NAMES.items():
-            losses = sweep.at(sigma=sigma, estimator=estimator).tasks(LAST)
-            parts.append(on_a_par(losses, oracle, f"{name} less oracle, σ = {sigma}, last tasks"))
-            parts.append(less(oracle, losses, f"oracle less {name}, σ = {sigma}, last tasks"))
+    for sigma, (estimator, name) in product(SIGMAS, NAMES.items()):
+        oracle, losses = (sweep.at(sigma=sigma, estimator=each).tasks(LAST) for each in ("oracle", estimator))
+        parts.append(on_a_par(losses, oracle, f"{name} less oracle, σ = {sigma}, last tasks"))
+        parts.append(less(oracle, losses, f"oracle less {name}, σ = {sigma}, last tasks"))
     return parts
 
 
 @claim("Q3.5", "task_similarity")
-def regret_falls(sweep: Sweep) -> list[Part]:
+def regret_falls(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL's task-averaged regret falls with the number of tasks and with their similarity.
 
     Abstract: "the average regret over tasks decreases as the number of tasks increases and as the tasks are more
     similar". Figure 4a for the number of tasks, 5a-c for their similarity.
     """
     losses = [sweep.at(sigma=sigma, estimator="ada_pomrl") for sigma in SIGMAS]
-    running = losses[0].at_eval.cumsum(1) / np.arange(1, losses[0].at_eval.shape[1] + 1)
-    tasks = running.shape[1]
+    tasks = losses[0].at_eval.shape[1]
+    running = losses[0].at_eval.cumsum(1) / np.arange(1, tasks + 1)
     words = f"σ = 0.01, running average, slope over tasks times {tasks - 1}, {PAIRED}"
     return [
         Part(words, mean(running @ slope(tasks)), below=0.0),
-        less_unpaired(losses[0].regret, losses[1].regret, "regret at σ = 0.01 less that at 0.025"),
-        less_unpaired(losses[1].regret, losses[2].regret, "regret at σ = 0.025 less that at 0.047"),
+        less(losses[0].regret, losses[1].regret, "regret at σ = 0.01 less that at 0.025", paired=False),
+        less(losses[1].regret, losses[2].regret, "regret at σ = 0.025 less that at 0.047", paired=False),
     ]
-
-
-CLAIMS = (gain_shrinks, does_not_hurt, u_shaped, consistent_with_the_oracle, regret_falls)

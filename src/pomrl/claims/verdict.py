@@ -1,19 +1,20 @@
-"""From estimates to verdicts.
+"""Verdicts on claims, from estimates and their p-values.
 
-A claim can be wrong in two ways, so that it has two p-values. `p_hold` is that of the hypothesis that the claim is
-false: small where the data show that it holds. `p_refute` is that of the hypothesis that it is true.
+The data can show that a claim holds or that it does not, so that a claim has two p-values. `p_hold` is that of the
+hypothesis that the claim is false: it is small where the data show that the claim holds. `p_refute` is that of the
+hypothesis that the claim is true: it is small where the data refute the claim.
 
-- A part: `p_hold` is the larger p-value of its thresholds (both have to be kept: two one-sided tests), `p_refute` the
-  smallest (one that is crossed suffices).
-- A claim: `p_hold` is the largest of its parts', with no correction, because all of them have to hold; `p_refute` the
-  smallest, times the number of parts (Bonferroni), because there are so many ways to refute it.
+- Of a part, `p_hold` is the larger p-value of its two thresholds, because both have to be kept (two one-sided tests),
+  and `p_refute` is the smaller one, because crossing one threshold suffices.
+- Of a claim, `p_hold` is the largest of its parts' p-values, with no correction, because all parts have to hold, and
+  `p_refute` is the smallest, times the number of parts (Bonferroni), because each part is a way to refute the claim.
 
-Without Holm each part is judged by itself: with p at most 0.025 in either direction, which is what its 95 % interval
-shows. With Holm the p-value of a claim is 2 min(p_hold, p_refute), these are adjusted by Holm's method over all claims
-that are computed, and where the adjusted one is at most 0.05 the smaller of the two decides the direction. So the
-probability of any false verdict, of either kind, is at most 5 % over all claims, as far as the p-values are right: of
-100 losses as heavy-tailed as here, those so small as Holm's method needs are so 3 to 7 times too often for a refutation
-(and too seldom for a claim that holds).
+Without Holm's correction each part is judged by itself, at p <= 0.025 in either direction, which is what its 95 %
+interval shows. With the correction the p-value of a claim is 2 min(p_hold, p_refute). These are adjusted by Holm's
+method over all claims that are computed, and where the adjusted p-value is at most 0.05 the smaller of p_hold and
+p_refute decides the direction. So the probability of any false verdict, of either kind, is at most 5 % over all claims,
+as far as the p-values are right. With 100 losses as heavy-tailed as here, p-values as small as Holm's method needs
+occur 3 to 7 times too often in refutations, and too seldom in confirmations.
 """
 
 from collections.abc import Sequence
@@ -27,10 +28,10 @@ from scipy.stats import norm
 from pomrl.claims.inference import LEVEL, Estimate
 
 POWER = 0.8
-"""Of the number of runs that is said to decide a claim."""
+"""The probability with which the number of runs that is said to decide a claim decides it."""
 
 MOST_RUNS = 100_000
-"""More than these are not recommended to anybody."""
+"""The largest number of runs that is recommended for deciding a claim."""
 
 
 class Verdict(StrEnum):
@@ -42,34 +43,71 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
+class VerdictLook:
+    """How a verdict is shown, and counted."""
+
+    score: int
+    """Its agreement with the paper: 1, 0 or -1."""
+    symbol: str
+    """A character of ASCII, for tables in a terminal."""
+    style: str
+    """A colour of a terminal."""
+    sign: str
+    """A character for the report, so that no verdict is told by its colour alone."""
+    color: str
+    """A fill colour of figures; the three are told apart without red and green, and in print by their lightness."""
+
+
+LOOKS = {
+    Verdict.NOT_REPRODUCED: VerdictLook(score=-1, symbol="-", style="red", sign="✗", color="#EE8866"),
+    Verdict.INCONCLUSIVE: VerdictLook(score=0, symbol=".", style="yellow", sign="?", color="#EEEEEE"),
+    Verdict.REPRODUCED: VerdictLook(score=1, symbol="+", style="green", sign="✓", color="#77AADD"),
+}
+"""The look of each verdict, in the order in which verdicts are listed: what a reader asks for first comes first."""
+
+
+def claimed_range(above: float, below: float) -> str:
+    """Say in words that a number is claimed to lie above one threshold, below another, or within ± of 0."""
+    if above == -below:
+        return f"within ±{below:g}"
+    return f"< {below:g}" if below < inf else f"> {above:g}"
+
+
+@dataclass(frozen=True)
 class Part:
-    """A number, and the open interval from `above` to `below` in which the claim says it lies."""
+    """A comparison that a claim consists of: a number, and the open interval in which the claim says that it lies."""
 
     compared: str
+    """The comparison in words."""
     estimate: Estimate
     above: float = -inf
     below: float = inf
 
     @property
     def p_hold(self) -> float:
+        """The p-value of the hypothesis that the number lies outside of the interval; 1 with too few runs."""
         return _p(max(self.estimate.at_most(self.above), self.estimate.at_least(self.below)))
 
     @property
     def p_refute(self) -> float:
+        """The p-value of the hypothesis that the number lies in the interval; 1 with too few runs."""
         return _p(min(self.estimate.at_least(self.above), self.estimate.at_most(self.below)))
 
     @property
     def verdict(self) -> Verdict:
-        """As the 95 % interval shows it, without any correction."""
+        """The verdict that the 95 % interval shows, without any correction."""
         return _verdict(self.p_hold, self.p_refute, LEVEL / 2)
 
     @property
-    def claimed(self) -> bool:
-        """Whether the estimate itself lies where the claim says."""
+    def estimate_agrees(self) -> bool:
+        """Whether the estimate itself lies where the claim says, whatever its interval."""
         return self.above < self.estimate.value < self.below
 
     def runs_to_decide(self, level: float) -> float:
-        """About how many runs decide the part at this one-sided level, if the truth is where the estimate is."""
+        """Return about how many runs decide the part at this one-sided level, if the truth is where the estimate is.
+
+        Infinite where the estimate lies on a threshold, or has no interval.
+        """
         value, threshold = self.estimate.value, min(self.above, self.below, key=lambda x: abs(self.estimate.value - x))
         distance = abs(value - threshold)
         towards = value - self.estimate.lower if threshold < value else self.estimate.upper - value
@@ -80,7 +118,7 @@ class Part:
 
 
 def _p(value: float) -> float:
-    """With too few runs nothing is shown."""
+    """Replace the NaN of too few runs by 1, which shows nothing."""
     return 1.0 if np.isnan(value) else float(value)
 
 
@@ -92,30 +130,37 @@ def _verdict(p_hold: float, p_refute: float, level: float) -> Verdict:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The parts of a claim, together."""
+    """What all parts of a claim say together."""
 
     parts: tuple[Part, ...]
 
     @property
     def p_hold(self) -> float:
+        """The p-value of the hypothesis that the claim is false: the largest of its parts."""
         return max(part.p_hold for part in self.parts)
 
     @property
     def p_refute(self) -> float:
+        """The p-value of the hypothesis that the claim is true: the smallest of its parts, after Bonferroni."""
         return min(1.0, len(self.parts) * min(part.p_refute for part in self.parts))
 
     @property
     def p(self) -> float:
-        """Of both directions together."""
+        """The two-sided p-value, which Holm's method adjusts."""
         return min(1.0, 2.0 * min(self.p_hold, self.p_refute))
 
     @property
     def verdict(self) -> Verdict:
-        """Of the claim by itself, without Holm."""
+        """The verdict on the claim by itself, without Holm's correction."""
         return _verdict(self.p_hold, min(part.p_refute for part in self.parts), LEVEL / 2)
 
+    @property
+    def runs(self) -> int:
+        """The number of runs (of a simulation: of sequences) behind the part that has fewest."""
+        return min(part.estimate.runs for part in self.parts)
+
     def corrected(self, p_adjusted: float) -> Verdict:
-        """With Holm, by the adjusted p-value."""
+        """Return the verdict with Holm's correction, from the adjusted p-value."""
         if p_adjusted > LEVEL:
             return Verdict.INCONCLUSIVE
         return Verdict.REPRODUCED if self.p_hold < self.p_refute else Verdict.NOT_REPRODUCED
@@ -123,17 +168,18 @@ class Evidence:
     @property
     def decisive(self) -> Part:
         """The part on which the verdict rests: one that is refuted, else the one that holds least clearly."""
-        refuted = min(self.parts, key=lambda part: part.p_refute)
-        return refuted if refuted.verdict is Verdict.NOT_REPRODUCED else max(self.parts, key=lambda part: part.p_hold)
+        worst = min(self.parts, key=lambda part: part.p_refute)
+        return worst if worst.verdict is Verdict.NOT_REPRODUCED else max(self.parts, key=lambda part: part.p_hold)
 
     def runs_to_decide(self, claims: int) -> int | None:
-        """About how many runs would decide the claim among so many; None beyond `MOST_RUNS`.
+        """Return about how many runs would decide the claim among `claims` claims; None where more than `MOST_RUNS`.
 
-        One part whose estimate is against the claim decides it; failing that, all parts have to hold. Add them once:
-        verdicts that are looked at again and again while runs are added are wrong more often than they say.
+        A single part whose estimate contradicts the claim can decide it; where there is none, all parts have to hold.
+        The runs should be added at once: verdicts that are looked at repeatedly while runs are added are wrong more
+        often than they say.
         """
         level = LEVEL / 2 / claims
-        against = [part.runs_to_decide(level / len(self.parts)) for part in self.parts if not part.claimed]
+        against = [part.runs_to_decide(level / len(self.parts)) for part in self.parts if not part.estimate_agrees]
         runs = min(against) if against else max(part.runs_to_decide(level) for part in self.parts)
         if runs > MOST_RUNS:
             return None
@@ -142,7 +188,7 @@ class Evidence:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values: each at most a level where Holm's method rejects at that level."""
+    """Return Holm's adjusted p-values: Holm's method rejects at a level where the adjusted p-value is at most that."""
     order = np.argsort(p, kind="stable")
     factors = len(p) - np.arange(len(p))
     adjusted = np.empty(len(p))

@@ -1,6 +1,7 @@
-"""What every component has to keep to, as tests: a base class for each kind of component.
+"""Contracts of components, as tests: a base class of tests for each kind of component.
 
-In a test file of one's own, a subclass whose name begins with Test says with a fixture which component it is about:
+To test a component, subclass the contract of its kind in a test file. The name of the subclass begins with Test, and
+its fixture `component` returns the component:
 
     class TestMine(EstimatorContract):
         @pytest.fixture

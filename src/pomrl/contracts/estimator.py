@@ -1,14 +1,16 @@
-"""What every estimator has to keep to."""
+"""The contract of estimators."""
+
+from dataclasses import replace
 
 import numpy as np
+from numpy.testing import assert_array_equal
 
-from pomrl.algorithm import ToPlan, pomrl
+from pomrl.algorithm import PlanningInput, pomrl
 from pomrl.contracts.component import (
+    METHOD,
     ComponentContract,
     assert_experiment_runs,
     assert_models,
-    assert_same,
-    method,
     problem,
     read_only,
 )
@@ -19,13 +21,13 @@ GAMMA = 0.5
 
 
 class EstimatorContract(ComponentContract):
-    """For subclasses with a fixture `component`: an estimator."""
+    """Tests of an estimator, which the fixture `component` of a subclass returns."""
 
     def test_an_experiment_runs(self, component: Estimator) -> None:
-        assert_experiment_runs(problem(), method(estimator=component))
+        assert_experiment_runs(problem(), replace(METHOD, estimator=component))
 
     def test_an_experiment_runs_where_all_tasks_are_equal(self, component: Estimator) -> None:
-        assert_experiment_runs(problem(sigma=0.0), method(estimator=component))
+        assert_experiment_runs(problem(sigma=0.0), replace(METHOD, estimator=component))
 
     def test_estimates_are_models(self, component: Estimator) -> None:
         for seed, m in enumerate((2, 5, 100)):
@@ -41,27 +43,27 @@ class EstimatorContract(ComponentContract):
             one = slice(run, run + 1)
             alone = learned(component, [P_bar[one] for P_bar in drawn], Truth(truth.P_o[one], truth.variance[one]), 5)
             for a, b in zip(together, alone, strict=True):
-                assert_same(a.P_hat[one], b.P_hat)
-                assert_same(a.alpha[one], b.alpha)
-                assert_same(a.sigma[one], b.sigma)
+                assert_array_equal(a.P_hat[one], b.P_hat)
+                assert_array_equal(a.alpha[one], b.alpha)
+                assert_array_equal(a.sigma[one], b.sigma)
 
     def test_it_keeps_nothing_from_one_experiment_to_the_next(self, component: Estimator) -> None:
         first, other = (learned(component, *batches(seed, 5), 5) for seed in (0, 1))
         again = learned(component, *batches(0, 5), 5)
         assert len(other) == len(first)
         for a, b in zip(first, again, strict=True):
-            assert_same(a.P_hat, b.P_hat)
+            assert_array_equal(a.P_hat, b.P_hat)
 
 
-def learned(estimator: Estimator, drawn: list[np.ndarray], truth: Truth, m: int) -> list[ToPlan]:
-    """What the loop over tasks hands to the planner."""
+def learned(estimator: Estimator, drawn: list[np.ndarray], truth: Truth, m: int) -> list[PlanningInput]:
+    """Return what the loop over tasks yields for each task."""
     return list(pomrl(drawn, m, truth, estimator, Fixed(gamma=GAMMA), GAMMA))
 
 
 def batches(seed: int, m: int, T: int = 5, n: int = 3, S: int = 4, A: int = 2) -> tuple[list[np.ndarray], Truth]:
-    """Frequencies of m transitions in each of T tasks, Dirichlet around a mean model, and what is true of it.
+    """Draw the frequencies of m transitions in each of T Dirichlet tasks, and return them with the true moments.
 
-    The first run has rows with a single state, where nothing varies.
+    In the first run some rows of the mean model have a single state, so that nothing varies there.
     """
     rng = np.random.default_rng(seed)
     P_o = rng.dirichlet(np.ones(S), (n, S, A))

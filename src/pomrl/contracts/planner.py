@@ -1,12 +1,14 @@
-"""What every planner has to keep to."""
+"""The contract of planners."""
 
+from dataclasses import replace
 from itertools import product
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
-from pomrl.contracts.component import ComponentContract, assert_experiment_runs, assert_same, method, problem, read_only
+from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem, read_only
 from pomrl.mdp import policy_value, random_chain_mdp
 from pomrl.planners import Planner
 
@@ -14,13 +16,13 @@ GAMMAS = np.array([0.0, 0.3, 0.9, 0.99])
 
 
 class PlannerContract(ComponentContract):
-    """For subclasses with a fixture `component`: a planner."""
+    """Tests of a planner, which the fixture `component` of a subclass returns."""
 
     tolerance: ClassVar[float] = 1e-9
-    """How much of the optimal value may be lost, in units of the largest one, max|R| / (1 - gamma)."""
+    """Largest loss of optimal value that is accepted, in units of max(1, max |R|) / (1 - gamma)."""
 
     def test_an_experiment_runs(self, component: Planner) -> None:
-        assert_experiment_runs(problem(), method(planner=component))
+        assert_experiment_runs(problem(), replace(METHOD, planner=component))
 
     def test_policies_are_the_best_of_all(self, component: Planner) -> None:
         for P, R in families():
@@ -42,7 +44,7 @@ class PlannerContract(ComponentContract):
         P, R = families()[0]
         together = component.plan(P, R, GAMMAS)
         for i in range(len(P)):
-            assert_same(component.plan(P[[i]], R[[i]], GAMMAS)[0], together[i])
+            assert_array_equal(component.plan(P[[i]], R[[i]], GAMMAS)[0], together[i])
 
     def test_what_is_no_model_is_refused(self, component: Planner) -> None:
         P, R = families()[0]
@@ -53,7 +55,7 @@ class PlannerContract(ComponentContract):
 
 
 def families(S: int = 4, A: int = 2, M: int = 5) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Small models: random ones, frequencies of few samples, ones in which actions are tied, and a ring."""
+    """Return small models of several kinds: random ones, frequencies of few samples, ones with ties, and a ring."""
     rng = np.random.default_rng(0)
     drawn = [random_chain_mdp(rng, S, A, 1) for _ in range(M)]
     P, R = np.stack([P for P, _ in drawn]), np.stack([R for _, R in drawn])
@@ -61,13 +63,13 @@ def families(S: int = 4, A: int = 2, M: int = 5) -> list[tuple[np.ndarray, np.nd
     tied = P[:, :, :1].repeat(A, axis=2), R[:, :, :1].repeat(A, axis=2)
     ring_P, ring_R = np.zeros((1, S, A, S)), np.zeros((1, S, A))
     ring_P[0, :, 0], ring_P[0, :, 1:], ring_R[0, 0] = np.eye(S), np.roll(np.eye(S), 1, axis=1)[:, None], 1.0
-    found = [(P, R), (sampled, R), tied, (ring_P, ring_R), (P, -R), (P, 0 * R)]
-    read_only(*(array for pair in found for array in pair))
-    return found
+    models = [(P, R), (sampled, R), tied, (ring_P, ring_R), (P, -R), (P, 0 * R)]
+    read_only(*(array for pair in models for array in pair))
+    return models
 
 
 def best_value(P: np.ndarray, R: np.ndarray, gamma: float) -> np.ndarray:
-    """V* of each model: the largest value in each state, over all policies that there are."""
+    """Return V* of each model as the largest value in each state over all deterministic policies."""
     _, S, A, _ = P.shape
     policies = np.array(list(product(range(A), repeat=S)))
     return policy_value(P[:, None], R[:, None], policies[None], gamma).max(1)

@@ -1,19 +1,13 @@
-"""What every distribution of tasks has to keep to."""
+"""The contract of task distributions."""
 
-import dataclasses
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
-from pomrl.contracts.component import (
-    ComponentContract,
-    assert_experiment_runs,
-    assert_models,
-    assert_same,
-    method,
-    problem,
-)
+from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, assert_models, problem
 from pomrl.task_distributions import MeanModel, TaskDistribution
 
 SIGMA = 0.002
@@ -21,13 +15,13 @@ DRAWS = 4000
 
 
 class TaskDistributionContract(ComponentContract):
-    """For subclasses with a fixture `component`: a distribution for which a sigma of 0.002 is not too much."""
+    """Tests of a distribution that can have sigma = 0.002; the fixture `component` of a subclass returns it."""
 
     has_the_moments_it_says: ClassVar[bool] = True
-    """Whether tasks have exactly the mean P_o and the variance that the distribution says."""
+    """Whether the mean of tasks is exactly P_o and their variance exactly `TaskDistribution.variance`."""
 
     def test_an_experiment_runs(self, component: TaskDistribution) -> None:
-        assert_experiment_runs(problem(component, SIGMA), method())
+        assert_experiment_runs(problem(component, SIGMA), METHOD)
 
     def test_mean_models_are_models_with_the_zeros_asked_for(self, component: TaskDistribution) -> None:
         for run in range(3):
@@ -46,20 +40,22 @@ class TaskDistributionContract(ComponentContract):
         mean = drawn_mean(component)
         first = drawn_tasks(component, mean, 3)
         np.random.default_rng().random()
-        assert_same(drawn_tasks(component, mean, 3), first)
+        assert_array_equal(drawn_tasks(component, mean, 3), first)
         assert (first[0] != first[1]).any()
 
     def test_pairs_that_do_not_vary_have_the_mean_model(self, component: TaskDistribution) -> None:
-        some = dataclasses.replace(component, varying=0.5)
+        some = replace(component, varying=0.5)
         mean = drawn_mean(some)
         assert mean.varying.sum() == mean.varying.size // 2
         tasks = drawn_tasks(some, mean, 5)
-        assert_same(tasks[:, ~mean.varying], np.broadcast_to(mean.P_o[~mean.varying], tasks[:, ~mean.varying].shape))
+        assert_array_equal(
+            tasks[:, ~mean.varying], np.broadcast_to(mean.P_o[~mean.varying], tasks[:, ~mean.varying].shape)
+        )
         assert (some.variance(mean)[~mean.varying] == 0).all()
 
     def test_sigma_zero_gives_the_mean_model(self, component: TaskDistribution) -> None:
         mean = drawn_mean(component, sigma=0.0)
-        assert_same(drawn_tasks(component, mean, 1)[0], mean.P_o)
+        assert_array_equal(drawn_tasks(component, mean, 1)[0], mean.P_o)
 
     def test_sigma_is_the_largest_deviation(self, component: TaskDistribution) -> None:
         mean = drawn_mean(component)
@@ -79,19 +75,17 @@ class TaskDistributionContract(ComponentContract):
             return
         mean = drawn_mean(component)
         tasks, variance = drawn_tasks(component, mean, DRAWS), component.variance(mean)
-        error = np.abs(tasks.mean(0) - mean.P_o)
-        assert (error <= 5 * np.sqrt(variance / DRAWS) + 1e-12).all()
-        deviation = ((tasks - mean.P_o) ** 2).mean(0)
-        of_deviation = ((tasks - mean.P_o) ** 2).std(0) / np.sqrt(DRAWS)
-        assert (np.abs(deviation - variance) <= 5 * of_deviation + 1e-12).all()
+        squares = (tasks - mean.P_o) ** 2
+        assert (np.abs(tasks.mean(0) - mean.P_o) <= 5 * np.sqrt(variance / DRAWS) + 1e-12).all()
+        assert (np.abs(squares.mean(0) - variance) <= 5 * squares.std(0) / np.sqrt(DRAWS) + 1e-12).all()
 
 
 def drawn_mean(component: TaskDistribution, run: int = 0, sigma: float = SIGMA) -> MeanModel:
-    """The mean model of a run, with as many states as the zeros leave room for."""
+    """Draw the mean model of a run, with four states more than there are zeros in a row."""
     return component.draw_mean(0, run, component.zeros + 4, 2, sigma)
 
 
 def drawn_tasks(component: TaskDistribution, mean: MeanModel, tasks: int) -> np.ndarray:
-    """Models of tasks, of a generator that begins anew."""
+    """Draw the models of several tasks from a new generator with a fixed seed."""
     rng = np.random.default_rng(1)
     return np.stack([component.draw_task(rng, mean) for _ in range(tasks)])

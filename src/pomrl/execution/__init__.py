@@ -1,10 +1,11 @@
-"""Where work is done: in processes of this machine, on the workers of Dask, or in jobs of Slurm.
+"""Engines that compute independent items of work in processes of this machine, on Dask workers or in Slurm jobs.
 
-An engine maps a function over independent items and gives back what comes, as it comes. It knows nothing of what the
-function does. `dask` and `slurm` are imported where a configuration names them, because their packages are extras.
+An engine maps a function over items and yields each result as soon as it is there. It does not depend on what the
+items are or what the function does. `pomrl.execution.dask` and `pomrl.execution.slurm` are imported only when a
+configuration names them, because they need optional packages.
 """
 
-from pomrl.execution.engine import Execution, ExecutionError, Failure
+from pomrl.execution.engine import EngineUnavailableError, Execution, ExecutionError, Failure, MissingPackagesError
 from pomrl.execution.local import Local
 
-__all__ = ["Execution", "ExecutionError", "Failure", "Local"]
+__all__ = ["EngineUnavailableError", "Execution", "ExecutionError", "Failure", "Local", "MissingPackagesError"]

@@ -1,7 +1,7 @@
-"""The workers of Dask: a cluster that runs already, or one that is started on this machine.
+"""An engine that computes on Dask workers: of a cluster that runs already, or of one started on this machine.
 
-Dask's own futures, and not joblib over them, which waits for ever where an item keeps killing its worker. A future that
-is done may turn pending again when the worker that has its result dies: its `result()` waits, its `status` misleads.
+It uses Dask's own futures. Joblib's Dask backend waits forever for an item that kills every worker that tries it. A
+finished future turns pending again when the worker that holds its result dies; `_result` accounts for that.
 """
 
 import asyncio
@@ -19,7 +19,15 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.execution.engine import Execution, ExecutionError, Failure, Item, MissingPackagesError, Outcome
+from pomrl.execution.engine import (
+    EngineUnavailableError,
+    Execution,
+    ExecutionError,
+    Failure,
+    Item,
+    MissingPackagesError,
+    Result,
+)
 
 try:
     import dask.config
@@ -31,28 +39,25 @@ except ImportError as error:
     raise MissingPackagesError("execution=dask needs the packages of pomrl[dask]: pip install -e '.[dask]'") from error
 
 CONNECT = 5
-"""Seconds in which a scheduler has to answer."""
+"""Seconds within which a scheduler has to answer."""
 
 FETCH = 60
-"""Seconds in which a result has to come from a worker."""
+"""Seconds within which a result has to arrive from a worker."""
 
 TICK = 0.5
-"""Seconds after which one looks again whether there are workers."""
-
+"""Seconds between two checks of whether there are workers."""
 
 _LARGE = str(2**30)
 
 SETTINGS = {
     "distributed.comm.timeouts.connect": f"{CONNECT}s",
     "distributed.comm.retry.count": 0,
-    "distributed.scheduler.worker-saturation": 1.0,  # no item waits at a worker that another one kills
-    "distributed.deploy.lost-worker-timeout": "1 day",  # a worker that is gone for a while has died and starts again
-    # Dask has memory given back after every use, and large arrays mapped anew, which takes a fifth of the time.
+    "distributed.scheduler.worker-saturation": 1.0,  # no item waits at a worker that another item kills
+    "distributed.deploy.lost-worker-timeout": "1 day",  # a worker of a local cluster that died is started again
+    # By default Dask's workers return memory after each use and map large arrays anew, which costs a fifth of the time.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": _LARGE,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": _LARGE,
 }
-
-GOES_ON = "finished blocks are stored, and the same command goes on from them"
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -60,16 +65,17 @@ class Dask(Execution):
     """The workers of a Dask cluster."""
 
     address: Annotated[
-        str | None, Field(description="of a scheduler that runs, tcp://HOST:PORT; null: one is started on this machine")
+        str | None,
+        Field(description="address of a running scheduler, tcp://HOST:PORT; null: a cluster is started here"),
     ] = None
     workers: Annotated[
-        int | None, Field(ge=1, description="processes, where the cluster is started here; null: one for each core")
+        int | None, Field(ge=1, description="processes of a cluster that is started here; null: one for each core")
     ] = None
     shared_outputs: Annotated[
         bool,
-        Field(description="whether workers of a cluster that runs see our folder of outputs, and write to it"),
+        Field(description="whether the workers of a running cluster see this folder of outputs, and write to it"),
     ] = False
-    patience: Annotated[int, Field(ge=1, description="seconds to wait for a worker where there is none")] = 60
+    patience: Annotated[int, Field(ge=1, description="seconds to wait for a worker while there is none")] = 60
 
     @model_validator(mode="after")
     def _consistent(self) -> "Dask":
@@ -82,23 +88,23 @@ class Dask(Execution):
         return self.shared_outputs or not self.address
 
     def map_unordered(
-        self, function: Callable[[Item], Outcome], items: Sequence[Item], seconds: float
-    ) -> Iterator[tuple[int, Outcome | Failure]]:
+        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
+    ) -> Iterator[tuple[int, Result | Failure]]:
         with dask.config.set(SETTINGS), self._client() as client:
             try:
                 yield from self._map(client, function, items)
             except (CancelledError, CommClosedError, TimeoutError) as error:
-                raise ExecutionError(f"the connection to Dask's scheduler is lost; {GOES_ON}") from error
+                raise ExecutionError("the connection to Dask's scheduler is lost") from error
 
     @contextmanager
     def _client(self) -> Iterator[Client]:
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         if not self.address:
-            with _cluster(self.workers) as cluster, Client(cluster, timeout=CONNECT) as client:
+            with _local_cluster(self.workers) as cluster, Client(cluster, timeout=CONNECT) as client:
                 yield client
             return
-        _find_scheduler(self.address)
+        _require_scheduler(self.address)
         client = Client(self.address, timeout=CONNECT)
         try:
             yield client
@@ -107,22 +113,26 @@ class Dask(Execution):
                 client.close(timeout=CONNECT)
 
     def _map(
-        self, client: Client, function: Callable[[Item], Outcome], items: Sequence[Item]
-    ) -> Iterator[tuple[int, Outcome | Failure]]:
-        """All items at once; those whose workers died are tried once more, each alone, for it may have been another."""
+        self, client: Client, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[tuple[int, Result | Failure]]:
+        """Submit all items at once, then try each item whose workers died once more, alone.
+
+        Another item may have killed its workers; an item that kills them when it is alone has failed.
+        """
         suspects = []
-        for index, outcome in self._submitted(client, function, dict(enumerate(items))):
-            if isinstance(outcome, KilledWorker):
+        for index, result in self._submit(client, function, dict(enumerate(items))):
+            if isinstance(result, KilledWorker):
                 suspects.append(index)
             else:
-                yield index, outcome
+                yield index, result
         for index in suspects:
-            for _, outcome in self._submitted(client, function, {index: items[index]}):
-                yield index, _failure(outcome) if isinstance(outcome, KilledWorker) else outcome
+            for _, result in self._submit(client, function, {index: items[index]}):
+                yield index, _failure(result) if isinstance(result, KilledWorker) else result
 
-    def _submitted(
-        self, client: Client, function: Callable[[Item], Outcome], items: dict[int, Item]
-    ) -> Iterator[tuple[int, Outcome | KilledWorker]]:
+    def _submit(
+        self, client: Client, function: Callable[[Item], Result], items: Mapping[int, Item]
+    ) -> Iterator[tuple[int, Result | KilledWorker]]:
+        """Submit items at once and yield their results, with `KilledWorker` for an item whose workers died."""
         done: SimpleQueue[int] = SimpleQueue()
         futures: dict[int, Future] = {}
         for index, item in items.items():
@@ -130,24 +140,29 @@ class Dask(Execution):
             futures[index].add_done_callback(lambda _, index=index: done.put(index))
         worker_seen = monotonic()
         while futures:
-            found = _next(done, futures)
-            worker_seen = monotonic() if found else self._worker_seen(client, worker_seen)
-            if found:
-                del futures[found[0]]
-                yield found
+            indexed_result = _next_result(done, futures)
+            if indexed_result:
+                worker_seen = monotonic()
+                del futures[indexed_result[0]]
+                yield indexed_result
+            else:
+                worker_seen = self._last_seen(client, worker_seen)
 
-    def _worker_seen(self, client: Client, before: float) -> float:
-        """When there was a worker. ExecutionError where that is too long ago."""
+    def _last_seen(self, client: Client, before: float) -> float:
+        """Return the time at which there was a worker last; ExecutionError if that is longer ago than `patience`."""
         scheduler: Any = client.scheduler
         if client.sync(scheduler.ncores, callback_timeout=FETCH):
             return monotonic()
         if monotonic() - before > self.patience:
-            raise ExecutionError(f"Dask has had no worker for {self.patience} s; {GOES_ON}")
+            raise ExecutionError(f"Dask has had no worker for {self.patience} s")
         return before
 
 
-def _find_scheduler(address: str) -> None:
-    """ExecutionError where none answers in time. Dask's client may wait for ever for something that is none."""
+def _require_scheduler(address: str) -> None:
+    """Raise EngineUnavailableError if no scheduler answers in time.
+
+    Dask's client may wait forever for an address where something else answers.
+    """
 
     async def identity() -> None:
         async with rpc(address) as scheduler:
@@ -155,12 +170,12 @@ def _find_scheduler(address: str) -> None:
 
     try:
         asyncio.run(asyncio.wait_for(identity(), CONNECT))
-    except Exception as error:  # what answers may be anything, and so may be what Dask makes of it
-        raise ExecutionError(f"execution.address={address}: no scheduler of Dask answers there") from error
+    except Exception as error:  # whatever answers there may make Dask raise anything
+        raise EngineUnavailableError(f"execution.address={address}: no scheduler of Dask answers there") from error
 
 
-def _cluster(workers: int | None) -> LocalCluster:
-    """On this machine. Its workers leave an interrupt of the terminal, which reaches them as well, to this process."""
+def _local_cluster(workers: int | None) -> LocalCluster:
+    """Start a cluster on this machine whose workers ignore the terminal's interrupt, which this process handles."""
     handler = signal(SIGINT, SIG_IGN)
     try:
         return LocalCluster(
@@ -171,39 +186,42 @@ def _cluster(workers: int | None) -> LocalCluster:
 
 
 def _call(pickled: bytes) -> Any:
-    """What a worker does. The scheduler reads what it passes on: as bytes it needs no code of one's own for that."""
+    """Apply a pickled function to a pickled item, on a worker.
+
+    The scheduler deserialises arguments; as bytes they do not require it to have the code of the user's components.
+    """
     function, item = pickle.loads(pickled)
     return function(item)
 
 
-class _LostError(Exception):
-    """The worker that had a result died: it is computed again."""
+class _ResultLostError(Exception):
+    """The worker that held a result died. Dask computes the result again."""
 
 
-def _next(done: "SimpleQueue[int]", futures: Mapping[int, Future]) -> tuple[int, Any] | None:
-    """The index and the result of a future that is done; None where there is none yet."""
+def _next_result(done: "SimpleQueue[int]", futures: Mapping[int, Future]) -> tuple[int, Any] | None:
+    """Return the index and the result of a finished future, or None if there is none yet."""
     try:
         index = done.get(timeout=TICK)
     except Empty:
         return None
     try:
         return index, _result(futures[index])
-    except _LostError:
+    except _ResultLostError:
         done.put(index)
         return None
 
 
 def _result(future: Future) -> Any:
-    """What the function gave, or KilledWorker. What it raised is raised."""
+    """Return the function's result, or KilledWorker if its workers died; raise what the function raised."""
     if future.status in ("pending", "lost"):
         sleep(TICK)
-        raise _LostError
+        raise _ResultLostError
     try:
         return future.result(timeout=FETCH)
     except KilledWorker as error:
         return error
     except TimeoutError as error:
-        raise _LostError from error
+        raise _ResultLostError from error
     except (ImportError, AttributeError) as error:
         raise ExecutionError(f"a worker of Dask lacks code that is here: {error}") from error
     except RuntimeError as error:

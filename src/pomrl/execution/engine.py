@@ -1,4 +1,4 @@
-"""What every engine offers."""
+"""The interface that every engine implements."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -11,20 +11,24 @@ from pydantic.dataclasses import dataclass
 from pomrl.components import CHECKED
 
 Item = TypeVar("Item")
-Outcome = TypeVar("Outcome")
+Result = TypeVar("Result")
 
 
 class ExecutionError(Exception):
-    """Work cannot go on; one line. What was done before is kept."""
+    """The work cannot go on. The message is one line; results that were yielded before remain valid."""
+
+
+class EngineUnavailableError(ExecutionError):
+    """The engine cannot be reached, or does not accept the work. The message is one line."""
 
 
 class MissingPackagesError(ImportError):
-    """The packages of an engine are not installed; one line that says which extra has them."""
+    """The packages of an engine are not installed. The message is one line that names the extra that has them."""
 
 
 @plain_dataclass(frozen=True)
 class Failure:
-    """Why there is no result."""
+    """Why an item has no result."""
 
     reason: str
     traceback: str
@@ -32,23 +36,32 @@ class Failure:
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Execution(ABC):
-    """Where blocks of runs are computed."""
+    """An engine: where work is computed, and with which resources."""
 
     runs_at_a_time: Annotated[
         int | None, Field(ge=1, description="runs computed together; null: as many as fit into 256 MiB")
     ] = None
 
     @property
-    @abstractmethod
     def shares_outputs(self) -> bool:
-        """Whether workers write to the same folder of outputs as this process."""
+        """Whether workers write to the same folder of outputs as this process; they do unless an engine says no."""
+        return True
 
     @abstractmethod
     def map_unordered(
-        self, function: Callable[[Item], Outcome], items: Sequence[Item], seconds: float
-    ) -> Iterator[tuple[int, Outcome | Failure]]:
-        """The index of each item and what the function gives, in any order, each as soon as it is there.
+        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
+    ) -> Iterator[tuple[int, Result | Failure]]:
+        """Apply a function to each item and yield the results in any order, each as soon as it is there.
 
-        seconds is a rough estimate of the work in one process. A Failure stands for an item that no worker survived.
-        What the function raises is raised here and ends the work; ExecutionError where workers are gone.
+        Args:
+            function: What to compute. It has to be picklable, as have the items and the results.
+            items: The items, which have to be independent of each other.
+            seconds: A rough estimate of the time that one process would need for all items.
+
+        Yields:
+            The index of an item and its result, or a `Failure` where no worker survived the item.
+
+        Raises:
+            ExecutionError: If there are no workers left, or they cannot be used.
+            Exception: Whatever the function raises; it ends the work.
         """

@@ -1,4 +1,4 @@
-"""Processes of this machine."""
+"""An engine that computes in processes of this machine."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -10,10 +10,10 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.execution.engine import Execution, ExecutionError, Failure, Item, Outcome
+from pomrl.execution.engine import Execution, ExecutionError, Failure, Item, Result
 
 SMALL_WORK = 5.0
-"""Seconds of work that starting processes, which takes some as well, does not repay."""
+"""Seconds of work below which starting processes, which takes seconds as well, does not pay."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -24,13 +24,9 @@ class Local(Execution):
         int | None, Field(ge=1, description="processes; null: one for each core, or a single one for little work")
     ] = None
 
-    @property
-    def shares_outputs(self) -> bool:
-        return True
-
     def map_unordered(
-        self, function: Callable[[Item], Outcome], items: Sequence[Item], seconds: float
-    ) -> Iterator[tuple[int, Outcome | Failure]]:
+        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
+    ) -> Iterator[tuple[int, Result | Failure]]:
         workers = self.workers or (1 if seconds < SMALL_WORK else max(1, min(len(items), os.cpu_count() or 1)))
         if workers == 1:
             return ((index, function(item)) for index, item in enumerate(items))
@@ -38,18 +34,18 @@ class Local(Execution):
 
 
 def _in_processes(
-    function: Callable[[Item], Outcome], items: Sequence[Item], workers: int
-) -> Iterator[tuple[int, Outcome]]:
+    function: Callable[[Item], Result], items: Sequence[Item], workers: int
+) -> Iterator[tuple[int, Result]]:
     parallel = Parallel(workers, return_as="generator_unordered", pre_dispatch="2*n_jobs")
     calls = (delayed(_indexed)(function, index, item) for index, item in enumerate(items))
     try:
-        yield from cast(Iterator[tuple[int, Outcome]], parallel(calls))
+        yield from cast(Iterator[tuple[int, Result]], parallel(calls))
     except TerminatedWorkerError as error:
         raise ExecutionError(
             "a worker process was killed, perhaps for lack of memory (execution.runs_at_a_time and execution.workers "
-            "lower it); finished blocks are stored, and the same command goes on from them"
+            "lower it)"
         ) from error
 
 
-def _indexed(function: Callable[[Item], Outcome], index: int, item: Item) -> tuple[int, Outcome]:
+def _indexed(function: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
     return index, function(item)

@@ -1,10 +1,14 @@
-"""The figures: each a module that turns the tables of the sweeps that it needs into a `Drawing`."""
+"""Figures, each a module that draws the stored tables of some sweeps, and whose docstring is its caption.
+
+`paper` has the figures of the paper, `supplementary` and `theory` have those beyond it, and `parts` has what they are
+made of. `readings` draws the claims under all readings of the paper, from the matrix that `src.claims` computes.
+"""
 
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
-from pomrl.figures import (
+from pomrl.figures.paper import (
     arub_dependence_on_mt,
     dependence_on_tasksimilarity,
     dependence_on_tasksimilarity_ablation,
@@ -17,7 +21,7 @@ from pomrl.figures import (
     pomrl_vs_adapomrl,
     varying_smt,
 )
-from pomrl.figures.parts.drawing import Drawing, Tables
+from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.supplementary import (
     average_over_tasks,
     fixed_mean_model,
@@ -27,26 +31,28 @@ from pomrl.figures.supplementary import (
     varying_pairs,
 )
 from pomrl.figures.theory import average_regret, mixing_rates, squared_error, upper_bound, vacuous_bounds
+from pomrl.results.tables import StoredSweeps
 
 
 @runtime_checkable
 class Figure(Protocol):
-    """What the module of a figure offers; its docstring says what it shows, and what the paper says of it."""
+    """The module of a figure; its docstring is the caption, and says what the paper says of the figure.
+
+    A figure that shows simulations names them in the optional attribute `SIMULATIONS` (see `simulations_of`).
+    """
 
     @property
     def SWEEPS(self) -> Sequence[str]:
-        """Names of the sweeps whose tables it draws."""
+        """The names of the sweeps that the figure shows."""
         ...
 
-    @property
-    def RUNS(self) -> int:
-        """Number of runs that the paper promises; a figure of another number says so."""
-        ...
+    def draw(self, sweeps: StoredSweeps, /) -> Drawing:
+        """Draw the figure from what is stored of its sweeps and simulations.
 
-    def draw(self, tables: Tables) -> Drawing:
-        """The figure from the tables of its sweeps.
+        A series without stored runs is left out, and a note above the figure names it.
 
-        ValueError where they hold nothing that the figure shows; a series that they lack is left out, and named.
+        Raises:
+            ValueError: If the sweeps hold none of the series, or lack a column that the figure needs.
         """
         ...
 
@@ -64,7 +70,7 @@ PAPER: dict[str, Figure] = {
     "omrl_baselines": omrl_baselines,
     "varyingSmT": varying_smt,
 }
-"""The figures of the paper in its order, 1 to 6 and F1 to F5, by the names of their labels."""
+"""The figures of the paper in its order, 1 to 6 and F1 to F5, by the labels that they have in its source."""
 
 SUPPLEMENTARY: dict[str, Figure] = {
     "gaussian_tasks": gaussian_tasks,
@@ -74,7 +80,7 @@ SUPPLEMENTARY: dict[str, Figure] = {
     "average_over_tasks": average_over_tasks,
     "initial_similarity": initial_similarity,
 }
-"""Those beyond the paper's."""
+"""Figures of experiments that the paper mentions or leaves open, by name."""
 
 THEORY: dict[str, Figure] = {
     "average_regret": average_regret,
@@ -83,16 +89,17 @@ THEORY: dict[str, Figure] = {
     "mixing_rates": mixing_rates,
     "vacuous_bounds": vacuous_bounds,
 }
-"""The bounds, and the mixing rates that follow from them."""
+"""Figures of the bounds on regret and of the mixing rate, by name."""
 
 FIGURES = PAPER | SUPPLEMENTARY | THEORY
-"""All of them."""
+"""All figures of this project, by name."""
 
 
 def find(name: str) -> Figure:
-    """The figure of this name, or the module of one's own that offers one: `mine.my_figure`.
+    """Return the figure of this name, or the module of a figure of one's own, such as `mine.my_figure`.
 
-    LookupError where there is neither.
+    Raises:
+        LookupError: If there is no such figure or module, or if the module is not a figure.
     """
     if name in FIGURES:
         return FIGURES[name]
@@ -102,7 +109,12 @@ def find(name: str) -> Figure:
         module: Any = import_module(name)
     except ImportError as error:
         raise LookupError(f"{name}: there is no such module ({error})") from error
-    lacking = [part for part in ("SWEEPS", "RUNS", "draw") if not hasattr(module, part)]
+    lacking = [attribute for attribute in ("SWEEPS", "draw") if not hasattr(module, attribute)]
     if lacking:
         raise LookupError(f"{name}: it is no figure, because it has no {', '.join(lacking)}")
     return module
+
+
+def simulations_of(figure: Figure) -> tuple[str, ...]:
+    """Return the names of the simulations that a figure shows: its attribute `SIMULATIONS`, if it has one."""
+    return tuple(getattr(figure, "SIMULATIONS", ()))

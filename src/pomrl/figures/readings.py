@@ -1,8 +1,8 @@
-"""Claims under readings: a tile for each, in the colour of its verdict (with Holm), with the decisive estimate in it.
+"""The claims of the paper under all its readings: a tile for each pair, in the colour of the verdict.
 
-That is of whichever part of the claim decides, so that numbers in a row may be of different kinds.
-
-Columns are ordered by how many claims the reading reproduces; ticks name its choices.
+Verdicts are those after Holm's correction. The number in a tile is the estimate of the comparison that decides the
+claim, so that numbers in one row may be estimates of different comparisons. Columns are ordered by the number of claims
+that the reading reproduces, and their labels name the choices of the reading.
 """
 
 import pandas as pd
@@ -10,21 +10,18 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from pomrl.claims.family import ranking
-from pomrl.claims.verdict import Verdict
+from pomrl.claims.robustness import ranking
+from pomrl.claims.verdict import LOOKS
 from pomrl.figures.parts import panels
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.style import context
 
-COLORS = {Verdict.NOT_REPRODUCED: "#EE8866", Verdict.INCONCLUSIVE: "#EEEEEE", Verdict.REPRODUCED: "#77AADD"}
-"""Told apart by those who do not see red or green, and in print by their lightness."""
-
 TILE_WIDTH, TILE_HEIGHT = 0.42, 0.22
-"""In inches: room for a number."""
+"""The size of a tile in inches, which has room for a number."""
 
 
 def draw(matrix: pd.DataFrame) -> Drawing:
-    """The figure, from `claims.family.matrix`; the table behind it is the matrix."""
+    """Draw the figure from the matrix of `claims.robustness.matrix`, which is also the table behind it."""
     readings = ranking(matrix)["reading"].tolist()
     verdicts = matrix.pivot(index="claim", columns="reading", values="verdict").loc[matrix["claim"].unique(), readings]
     estimates = matrix.pivot(index="claim", columns="reading", values="estimate").loc[verdicts.index, readings]
@@ -32,19 +29,19 @@ def draw(matrix: pd.DataFrame) -> Drawing:
     with context():
         figure, (ax,) = panels.row_of_panels(1, TILE_WIDTH * columns + 1.0, TILE_HEIGHT * rows + 3.0)
         _tiles(ax, verdicts, estimates)
-        handles = [Patch(facecolor=color, edgecolor="0.6", label=str(verdict)) for verdict, color in COLORS.items()]
+        handles = [Patch(facecolor=look.color, edgecolor="0.6", label=str(verdict)) for verdict, look in LOOKS.items()]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
         few = matrix["runs"] < matrix["runs_promised"]
         if few.any():
             figure.suptitle("provisional: fewer runs than promised", fontweight="bold", color="#a02020")
-        panels.finish(figure)
-    return Drawing(figure, matrix)
+        return panels.finish(figure, matrix)
 
 
 def _tiles(ax: Axes, verdicts: pd.DataFrame, estimates: pd.DataFrame) -> None:
-    order = {str(verdict): index for index, verdict in enumerate(COLORS)}
+    order = {str(verdict): index for index, verdict in enumerate(LOOKS)}
     codes = verdicts.map(lambda verdict: order[verdict]).to_numpy(int)
-    ax.pcolormesh(codes, cmap=ListedColormap(list(COLORS.values())), vmin=0, vmax=2, edgecolor="white", linewidth=0.7)
+    colors = ListedColormap([look.color for look in LOOKS.values()])
+    ax.pcolormesh(codes, cmap=colors, vmin=0, vmax=2, edgecolor="white", linewidth=0.7)
     for i, row in enumerate(estimates.to_numpy(float)):
         for j, value in enumerate(row):
             ax.text(j + 0.5, i + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=7)

@@ -1,9 +1,18 @@
-"""The report: what is stored and drawn, as one page that needs nothing but itself.
+"""The report: one HTML page, written by `python -m src.report`, that needs no other file and no network.
 
-    folder (outputs/)                          ->  Page                           ->  index.html
-    figures/NAME.*, claims.csv, readings.csv,      figures, scorecard, matrix,        templates/, with the script
-    runs/*/manifest.json                           curves, origins                    that draws the curves inside
+The data flow from a folder of outputs through the modules of this package to the page:
 
-Nothing is computed here but means over runs for the interactive curves, and nothing is read from clocks, so that equal
-inputs give equal bytes. What is missing is named on the page, with the command that makes it.
+    claims.csv                    ->  scorecard           ->
+    readings.csv                  ->  readings            ->
+    figures/NAME.{png,csv,json}   ->  figure_files        ->  page and templates/  ->  report/index.html
+    runs/ (blocks, manifests)     ->  curves, provenance  ->
+    extensions/OPTION/            ->  extensions          ->
+    ERRATA.md, docs/*.md          ->  markup              ->
+
+Nothing is simulated or judged here; only the means over runs for the interactive curves are computed. No clock is read,
+so that equal inputs give equal bytes. The page names each piece that is missing, with the command that makes it.
 """
+
+
+class ReportError(Exception):
+    """The report cannot be written from what is stored; the message is one line."""

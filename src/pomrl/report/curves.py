@@ -1,7 +1,7 @@
-"""The interactive curves: loss against gamma in each task, of every grid of discount factors that a figure draws.
+"""The data of the interactive curves: loss against gamma in each task, on every grid of discount factors drawn.
 
-A curve is the mean over the runs of its sweep, with its standard error. What schedules chose is laid over the curves
-of the same problem and the same estimator, over the same runs.
+A curve is the mean over the runs of its sweep, with its standard error. The discount factors that schedules chose are
+shown on the curves of the same problem and estimator, averaged over the same runs.
 """
 
 import json
@@ -11,91 +11,97 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 
 from pomrl import store
+from pomrl.experiment import loss_array
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES, sequence
-from pomrl.report.drawn import Drawn
-from pomrl.statistics import minimising
+from pomrl.gamma_star import best_index, hindsight_index
+from pomrl.report.figure_files import FigureFiles
 
 DIGITS = 4
-"""After the point, of losses; standard errors are a hundred times larger than what is rounded away."""
+"""Digits after the point; standard errors are a hundred times larger than what rounding removes."""
 
 _NO_VARIANT = {"signature", "runs", "blocks", "sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
-"""What a source has beside the settings that tell methods apart."""
+"""Keys of a source that do not tell methods apart; every other key is a setting of the method that the sweep varies."""
 
 Source = Mapping[str, Any]
+"""An experiment that a figure shows, as its sidecar describes it (`pomrl.results.tables.StoredSweep.sources`)."""
 
 
 @dataclass(frozen=True)
-class _Stored:
-    """A source of a figure, with what its run is."""
+class _StoredSource:
+    """A source of a figure, and the stored experiment that it names."""
 
     sweep: str
     source: Source
-    run: store.Run
+    stored: store.StoredExperiment
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        return self.run.settings()
+        return self.stored.settings()
 
     @property
     def is_grid(self) -> bool:
-        """Whether it has the losses at all discount factors, and not at those that a schedule chose."""
+        """Whether the losses at all discount factors of a grid are stored, rather than those that a schedule chose."""
         return "gammas" in self.settings["gamma_schedule"]
 
     def option(self, group: str) -> str:
-        """The option that the sweep chooses. A manifest names that of the sweep which computed the run first."""
-        return str(self.source.get(group, self.run.manifest()["options"][group]))
+        """The option of a group that the sweep chooses.
+
+        It is read from the source first: a manifest names the option by which the experiment was first computed, and
+        another sweep may know the same experiment under another option's name.
+        """
+        return str(self.source[group] if group in self.source else self.stored.flat_settings()[group])
 
     @cached_property
     def problem_and_estimator(self) -> str:
-        return json.dumps(
-            {key: value for key, value in self.settings.items() if key != "gamma_schedule"}, sort_keys=True
-        )
+        others = {key: value for key, value in self.settings.items() if key != "gamma_schedule"}
+        return json.dumps(others, sort_keys=True)
 
     @property
     def curve(self) -> str:
-        """A name for the curve: what is stored, and how much of it."""
+        """An identifier of the curve: the experiment's signature and the number of runs."""
         return f"{self.source['signature']}-{self.source['runs']}"
 
 
-def data(figures: Sequence[Drawn]) -> dict[str, Any]:
-    """Everything that the script draws: `series`, which say what a curve is, and `curves`, which hold the numbers."""
-    stored = list(_stored(figures))
-    grids = [each for each in stored if each.is_grid]
-    schedules = [each for each in stored if not each.is_grid and "gamma_schedule" in each.source]
-    by_sweep: dict[str, list[_Stored]] = {}
+def data(figures: Sequence[FigureFiles]) -> dict[str, Any]:
+    """All data that the page's script draws.
+
+    Returns a dictionary of `series` (a curve's sweep, setting, method and colour), `curves` (the numbers, by the
+    identifier that series refer to) and `schedules` (labels of the schedules, by their names).
+    """
+    sources = list(_stored_sources(figures))
+    grids = [each for each in sources if each.is_grid]
+    schedules = [each for each in sources if not each.is_grid and "gamma_schedule" in each.source]
+    by_sweep: dict[str, list[_StoredSource]] = {}
     for each in grids:
         by_sweep.setdefault(each.sweep, []).append(each)
     curves = {each.curve: each for each in grids}
     return {
         "series": [series for members in by_sweep.values() for series in _series(members)],
         "curves": {name: _curve(each, schedules) for name, each in curves.items()},
-        "schedules": {name: _plain(look.label) for name, look in SCHEDULES.items()},
+        # Few fonts have Unicode subscripts.
+        "schedules": {name: look.label.replace("γₑᵥₐₗ", "γ_eval") for name, look in SCHEDULES.items()},
     }
 
 
-def _stored(figures: Sequence[Drawn]) -> Iterator[_Stored]:
-    """What the figures are drawn from, once each, as far as it is still stored."""
-    runs = {run.signature: run for run in store.everything() if run.is_closed()}
+def _stored_sources(figures: Sequence[FigureFiles]) -> Iterator[_StoredSource]:
+    """Yield each experiment of each sweep that figures show, once, if all the runs shown are still stored."""
+    experiments = {stored.signature: stored for stored in store.all_experiments() if stored.is_closed()}
     seen = set()
-    for figure in figures:
-        for sweep, sources in figure.sidecar["sweeps"].items():
-            for source in sources:
-                key = (sweep, source["signature"])
-                run = runs.get(source["signature"])
-                if key not in seen and run and run.complete() >= source["runs"]:
-                    seen.add(key)
-                    yield _Stored(sweep, source, run)
+    for sweep, source in (shown for figure in figures for shown in figure.sources):
+        stored = experiments.get(source["signature"])
+        if (sweep, source["signature"]) not in seen and stored and stored.complete() >= source["runs"]:
+            seen.add((sweep, source["signature"]))
+            yield _StoredSource(sweep, source, stored)
 
 
-def _series(members: Sequence[_Stored]) -> list[dict[str, Any]]:
-    """What the curves of a sweep are, with a label and a colour of each method."""
+def _series(members: Sequence[_StoredSource]) -> list[dict[str, Any]]:
+    """Describe the curves of a sweep, with a label and a colour for each method."""
     one_estimator = len({each.option("estimator") for each in members}) == 1
-    labels = [_label(each, one_estimator) for each in members]
-    colors = _colors(list(dict.fromkeys(labels)))
+    labels = [_label(each, one_estimator=one_estimator) for each in members]
+    colors = _colors(labels)
     return [
         {
             "sweep": each.sweep,
@@ -109,13 +115,14 @@ def _series(members: Sequence[_Stored]) -> list[dict[str, Any]]:
     ]
 
 
-def _label(stored: _Stored, one_estimator: bool) -> str:
+def _label(member: _StoredSource, *, one_estimator: bool) -> str:
+    """The method's label; where all members of a sweep have one estimator, only what varies is named."""
     variant = ", ".join(
         f"{key.rpartition('.')[2].replace('_', ' ')} {value}"
-        for key, value in stored.source.items()
+        for key, value in member.source.items()
         if key not in _NO_VARIANT
     )
-    name = stored.option("estimator")
+    name = member.option("estimator")
     estimator = ESTIMATORS[name].label if name in ESTIMATORS else name.replace("_", " ")
     if not variant:
         return estimator
@@ -123,49 +130,40 @@ def _label(stored: _Stored, one_estimator: bool) -> str:
 
 
 def _colors(labels: Sequence[str]) -> dict[str, str]:
-    """The colours of the figures for estimators that they show; an ordered palette for other methods."""
-    known = {look.label: look.color for look in ESTIMATORS.values()}
-    if all(label in known for label in labels):
-        return {label: known[label] for label in labels}
-    return {look.label: look.color for look in sequence(list(labels))}
+    """The colours of the figures if all labels are estimators that figures show; else those of an ordered palette."""
+    known = {look.label: look for look in ESTIMATORS.values()}
+    looks = known if set(labels) <= set(known) else sequence(labels, str)
+    return {label: looks[label].color for label in labels}
 
 
-def _curve(grid: _Stored, schedules: Sequence[_Stored]) -> dict[str, Any]:
-    table = _table(grid.run.signature, grid.source["runs"])
-    gammas = np.sort(table["gamma"].unique())
-    loss = table["planning_loss"].to_numpy().reshape(grid.source["runs"], -1, len(gammas))
-    mean = loss.mean(0)
-    best = minimising(gammas, mean)
-    fixed = minimising(gammas, mean.mean(0, keepdims=True))
-    chosen = {
-        each.option("gamma_schedule"): _choices(each, len(loss))
+def _curve(grid: _StoredSource, schedules: Sequence[_StoredSource]) -> dict[str, Any]:
+    """The numbers of a curve, over G discount factors, in each of T tasks.
+
+    Returns a dictionary of `gammas` [G], `mean` and `se` [T][G] (no `se` for a single run), `best` [T] (the index of
+    gamma*) and `choices` (by schedule, [T] pairs of the mean discount factor chosen and the mean loss with it).
+    """
+    loss, gammas = loss_array(grid.stored.table(grid.source["runs"]))
+    runs, mean = len(loss), loss.mean(0)
+    fixed = hindsight_index(loss, "all_tasks", "population")[0, 0]
+    choices = {
+        each.option("gamma_schedule"): _choices(each, runs)
         for each in schedules
-        if each.problem_and_estimator == grid.problem_and_estimator and each.run.complete() >= len(loss)
+        if each.problem_and_estimator == grid.problem_and_estimator and each.stored.complete() >= runs
     }
-    at_fixed = mean[:, np.searchsorted(gammas, fixed)[0]]
     return {
         "gammas": _rounded(gammas),
         "mean": _rounded(mean),
-        "se": _rounded(loss.std(0, ddof=1) / np.sqrt(len(loss))) if len(loss) > 1 else None,
-        "best": np.searchsorted(gammas, best).tolist(),
-        "choices": {"best_fixed": [[float(fixed[0]), round(float(y), DIGITS)] for y in at_fixed], **chosen},
+        "se": _rounded(loss.std(0, ddof=1) / np.sqrt(runs)) if runs > 1 else None,
+        "best": best_index(mean).tolist(),
+        "choices": {"best_fixed": [[float(gammas[fixed]), round(float(y), DIGITS)] for y in mean[:, fixed]], **choices},
     }
 
 
-def _choices(schedule: _Stored, runs: int) -> list[list[float]]:
-    """The mean over runs of the discount factor that is chosen in each task, and of the loss with it."""
-    table = _table(schedule.run.signature, runs)
+def _choices(schedule: _StoredSource, runs: int) -> list[list[float]]:
+    """In each task, the mean over runs of the discount factor that the schedule chose, and of the loss with it."""
+    table = schedule.stored.table(runs)
     return _rounded(table.groupby("task")[["gamma", "planning_loss"]].mean().to_numpy())
-
-
-def _table(signature: str, runs: int) -> pd.DataFrame:
-    return store.by_signature(signature).table(runs)
 
 
 def _rounded(values: Float[np.ndarray, "..."]) -> list[Any]:
     return np.round(values, DIGITS).tolist()
-
-
-def _plain(label: str) -> str:
-    """A label without the subscript letters that few fonts have."""
-    return label.replace("γₑᵥₐₗ", "γ_eval")

@@ -1,69 +1,76 @@
-"""Options of one's own in the place of ours: what `src.claims --replace` found, in outputs/extensions/."""
+"""Options of a user that stood in for published ones: what `src.claims --replace` wrote into outputs/extensions/."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from pomrl.claims.verdict import Verdict
 from pomrl.figures import FIGURES
-from pomrl.gains import SHORT
-from pomrl.report import scorecard
-from pomrl.report.drawn import Drawn
-from pomrl.report.errors import ReportError
-from pomrl.report.scorecard import Comparison, Scored
+from pomrl.report import ReportError, scorecard
+from pomrl.report.figure_files import FigureFiles
+from pomrl.report.scorecard import Comparison, ScoredClaim
+from pomrl.results.replacement import SHORT
 
 
 @dataclass(frozen=True)
 class Gain:
-    """How much less is lost than with our option, in one experiment."""
+    """The difference in loss between the user's option and the published one, in one experiment."""
 
     sweep: str
     settings: str
     result: str
     runs: int
     loss: float
-    """With our option."""
+    """The loss with the published option."""
     difference: Comparison
+    """The loss with the user's option less that with the published one, in pairs over runs."""
 
 
 @dataclass(frozen=True)
 class Extension:
-    """An option that stood in for one of ours."""
+    """A user's option that stood in for a published one in all sweeps."""
 
     name: str
     replaced: str
     gains: list[Gain]
-    changed: list[tuple[Scored, Scored]]
-    """The claims with another verdict than with our option, each by itself: ours, theirs. (Holm's correction depends on
-    how many claims are computed, which may differ.)"""
-    figures: list[Drawn]
+    changed: list[tuple[ScoredClaim, ScoredClaim]]
+    """The claims whose verdict differs between the two options, as pairs (published, user's).
+
+    The verdicts compared are those without Holm's correction, which depends on the number of claims that are computed.
+    """
+    figures: list[FigureFiles]
 
 
-def read(folder: Path, scored: Sequence[Scored]) -> list[Extension]:
-    """All that are in a folder of outputs. ReportError where one is of another version."""
+def read(folder: Path, scored: Sequence[ScoredClaim]) -> list[Extension]:
+    """Read all extensions in a folder of outputs; `scored` holds the claims with the published options.
+
+    Raises ReportError if a table was written by another version.
+    """
     return [_extension(path.parent, scored) for path in sorted((folder / "extensions").glob("*/gains.csv"))]
 
 
-def _extension(folder: Path, scored: Sequence[Scored]) -> Extension:
+def _extension(folder: Path, scored: Sequence[ScoredClaim]) -> Extension:
     table = pd.read_csv(folder / "gains.csv", keep_default_na=False)
     try:
         gains = [_gain(row) for row in table.to_dict("records")]
         replaced = str(table["ours"].iloc[0])
     except KeyError as error:
         raise ReportError(f"{folder / 'gains.csv'}: of another version; src.claims --replace renews it") from error
-    ours = {each.id: each for each in scored}
-    theirs = scorecard.read(folder / "claims.csv")
-    changed = [(ours[each.id], each) for each in theirs if each.id in ours and ours[each.id].alone != each.alone]
-    drawn = [Drawn(name, folder / "figures") for name in FIGURES]
-    return Extension(folder.name, replaced, gains, changed, [figure for figure in drawn if figure.is_drawn])
+    published = {each.id: each for each in scored}
+    with_extension = [each for each in scorecard.read(folder / "claims.csv") if each.id in published]
+    changed = [(published[each.id], each) for each in with_extension if published[each.id].alone != each.alone]
+    figures = [FigureFiles(name, folder / "figures") for name in FIGURES]
+    return Extension(folder.name, replaced, gains, changed, [figure for figure in figures if figure.is_drawn])
 
 
-def _gain(row: dict) -> Gain:
+def _gain(row: dict[Any, Any]) -> Gain:
     estimate, lower, upper = (float(row[key]) for key in ("difference", "lower", "upper"))
-    beyond = {upper < 0: Verdict.REPRODUCED, lower > 0: Verdict.NOT_REPRODUCED}
-    verdict = beyond.get(True, Verdict.INCONCLUSIVE)
-    difference = Comparison(row["result"], estimate, lower, upper, -inf, 0.0, verdict, decisive=False)
+    shown = {upper < 0: Verdict.REPRODUCED, lower > 0: Verdict.NOT_REPRODUCED}
+    verdict = shown.get(True, Verdict.INCONCLUSIVE)
+    difference = Comparison(
+        compared=row["result"], estimate=estimate, lower=lower, upper=upper, below=0.0, verdict=verdict
+    )
     return Gain(row["sweep"], row["settings"], SHORT[row["result"]], int(row["runs"]), float(row["loss"]), difference)

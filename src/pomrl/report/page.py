@@ -1,4 +1,4 @@
-"""The page, put together."""
+"""The page: what the other modules of the report read, rendered through the templates."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,35 +9,36 @@ from typing import Any
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pomrl.claims.report import SELECTED
-from pomrl.claims.verdict import Verdict
+from pomrl.claims.judging import SELECTED
+from pomrl.claims.verdict import LOOKS, Verdict
 from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY, THEORY
-from pomrl.report import curves, extensions, readings, scorecard
-from pomrl.report.contents import title
-from pomrl.report.drawn import Drawn
+from pomrl.report import ReportError, curves, extensions, readings, scorecard
 from pomrl.report.encoding import data_uri, script, script_data
-from pomrl.report.errors import ReportError
-from pomrl.report.origins import origins, sweeps
-from pomrl.report.scorecard import ORDER, SIGNS, Scored
-from pomrl.report.words import document, symbols
+from pomrl.report.figure_files import FigureFiles
+from pomrl.report.markup import document, symbols
+from pomrl.report.provenance import report_provenance, sweep_provenances
+from pomrl.report.scorecard import ScoredClaim
+from pomrl.report.titles import title
 
 LINKS = {"docs/theory.md": "#theory", "ERRATA.md": "#errata", "docs/readings.md": "#readings"}
-"""Where documents link to each other, the sections of the page."""
+"""The sections of the page that links between documents lead to, by path of the document."""
 
 
 @dataclass(frozen=True)
 class Documents:
-    """Texts of the repository that the page contains, in Markdown."""
+    """The documents of the repository that the page contains, in Markdown."""
 
     errata: str
     theory: str
     readings: str
-    """Empty where there is none."""
 
 
 def html(folder: Path, documents: Documents) -> str:
-    """The page for a folder of outputs. ReportError where nothing is in it, or something of another version."""
-    figures = {name: Drawn(name, folder / "figures") for name in FIGURES}
+    """Render the page for a folder of outputs.
+
+    Raises ReportError if the folder has neither figures nor claims, or tables of another version.
+    """
+    figures = {name: FigureFiles(name, folder / "figures") for name in FIGURES}
     drawn = [figure for figure in figures.values() if figure.is_drawn]
     scored = scorecard.read(folder / "claims.csv")
     if not drawn and not scored:
@@ -48,8 +49,8 @@ def html(folder: Path, documents: Documents) -> str:
         .render(
             figures=figures,
             sections=_sections(figures),
-            sweeps={sweep.name: sweep for sweep in sweeps(drawn)},
-            origins=origins(drawn),
+            sweeps={sweep.name: sweep for sweep in sweep_provenances(drawn)},
+            provenance=report_provenance(drawn),
             drawn=drawn,
             extensions=extensions.read(folder, scored),
             matrix=readings.read(folder / "readings.csv"),
@@ -62,17 +63,18 @@ def html(folder: Path, documents: Documents) -> str:
     )
 
 
-def _sections(figures: Mapping[str, Drawn]) -> list[tuple[str, str, list[Drawn]]]:
-    """Identifier, heading and figures of those sections that consist of figures."""
+def _sections(figures: Mapping[str, FigureFiles]) -> list[tuple[str, str, list[FigureFiles]]]:
+    """The identifier, the heading and the figures of each section of figures; the theory's heading is written apart."""
     named = (("paper", "Figures of the paper", PAPER), ("supplementary", "Supplementary figures", SUPPLEMENTARY))
     return [(id, heading, [figures[name] for name in names]) for id, heading, names in (*named, ("theory", "", THEORY))]
 
 
-def _claims(scored: Sequence[Scored]) -> dict[str, Any]:
+def _claims(scored: Sequence[ScoredClaim]) -> dict[str, Any]:
+    """The variables of the template that are about claims."""
     not_computed = scorecard.not_computed(scored)
     return {
         "scored": scored,
-        "by_verdict": [(verdict, [each for each in scored if each.verdict is verdict]) for verdict in ORDER],
+        "by_verdict": [(verdict, [each for each in scored if each.verdict is verdict]) for verdict in LOOKS],
         "alone": Counter(each.alone for each in scored),
         "provisional": [each for each in scored if each.runs < each.promised],
         "claims_of": {name: [each for each in scored if name in each.figures] for name in FIGURES},
@@ -82,8 +84,8 @@ def _claims(scored: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
-def _interactive(drawn: Sequence[Drawn]) -> dict[str, Any]:
-    """The curves and the library that draws them; neither where no curve is stored."""
+def _interactive(drawn: Sequence[FigureFiles]) -> dict[str, Any]:
+    """The curves and the JavaScript library that draws them, both empty if no curve is stored."""
     data = curves.data(drawn)
     versions = {
         "Vega": vl_convert.get_vega_version(),
@@ -104,16 +106,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.globals |= {"SIGNS": SIGNS, "ORDER": ORDER, "Verdict": Verdict}
+    environment.globals |= {"LOOKS": LOOKS, "Verdict": Verdict}
     environment.filters |= {"symbols": symbols, "data_uri": data_uri, "title_of": title, "kind": _kind, "value": _value}
     return environment
 
 
 def _kind(verdict: Verdict) -> str:
-    """A verdict as the name of a class."""
+    """A verdict as the name of a CSS class."""
     return verdict.replace(" ", "-")
 
 
 def _value(setting: Any) -> str:
-    """A setting as one writes it on the command line."""
+    """A setting as it is written on the command line."""
     return ", ".join(map(str, setting)) if isinstance(setting, list) else str(setting)

@@ -1,33 +1,35 @@
-"""The matrix of readings: the verdict on each claim under each way to read the paper, from readings.csv."""
+"""The matrix of readings: the verdict on each claim under each reading of the paper's text, from readings.csv."""
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from pomrl.claims.verdict import Verdict
-from pomrl.report.errors import ReportError
+from pomrl.report import ReportError
 
 COLUMNS = ("claim", "reading", "verdict", "estimate")
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """The verdicts, with the estimates that decide them."""
+    """The verdicts on claims under readings, and the estimates of the comparisons that decide them."""
 
     readings: list[str]
     claims: list[str]
     cells: dict[tuple[str, str], tuple[Verdict, float]]
-    """By claim and reading; where a claim has no meaning under a reading there is none."""
+    """Verdict and estimate by (claim, reading); a claim that is not defined under a reading has no cell there."""
 
     def count(self, reading: str, verdict: Verdict) -> int:
-        """How many claims have this verdict under a reading."""
-        return Counter(found for (_, of), (found, _) in self.cells.items() if of == reading)[verdict]
+        """The number of claims that have this verdict under a reading."""
+        return [cell for (_, of), (cell, _) in self.cells.items() if of == reading].count(verdict)
 
 
 def read(path: Path) -> Matrix | None:
-    """The matrix in a readings.csv, in its order; None where it does not exist. ReportError where it is no matrix."""
+    """Read the matrix from a readings.csv, with readings and claims in the order of the file.
+
+    Returns None if the file does not exist. Raises ReportError if it lacks a column or has an unknown verdict.
+    """
     if not path.exists():
         return None
     table = pd.read_csv(path)
@@ -41,8 +43,5 @@ def read(path: Path) -> Matrix | None:
         }
     except ValueError as error:
         raise ReportError(f"{path}: {error}; ./reproduce.sh readings renews it") from error
-    return Matrix(_distinct(table["reading"]), _distinct(table["claim"]), cells)
-
-
-def _distinct(column: "pd.Series[str]") -> list[str]:
-    return [str(value) for value in column.unique()]
+    readings, claims = (table[name].astype(str).unique().tolist() for name in ("reading", "claim"))
+    return Matrix(readings, claims, cells)

@@ -1,59 +1,62 @@
-"""The scorecard: the claims as `src.claims` left them in claims.csv, with their intervals as small drawings."""
+"""The scorecard: the claims and their verdicts, read from the claims.csv that `src.claims` writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from pomrl.claims import CLAIMS
-from pomrl.claims.verdict import Verdict
-from pomrl.report.contents import figures_of
-from pomrl.report.errors import ReportError
-
-ORDER = (Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE, Verdict.REPRODUCED)
-"""What a reader asks for first."""
-
-SIGNS = {Verdict.REPRODUCED: "✓", Verdict.NOT_REPRODUCED: "✗", Verdict.INCONCLUSIVE: "?"}
-"""So that no verdict is told by its colour alone."""
+from pomrl.claims.verdict import Verdict, claimed_range
+from pomrl.report import ReportError
+from pomrl.report.titles import figures_of
 
 
 @dataclass(frozen=True)
-class Interval:
-    """Where an estimate, its interval and what is claimed of it lie, in percent of the width of a drawing."""
+class IntervalDrawing:
+    """Positions in a small drawing of an estimate and its interval, in percent of the drawing's width."""
 
     low: float
+    """The position of the lower end of the interval."""
     value: float
+    """The position of the estimate."""
     high: float
+    """The position of the upper end of the interval."""
     claimed: tuple[float, float]
+    """The ends of the range that the claim asserts, which is shaded."""
     thresholds: tuple[float, ...]
+    """The positions of the claim's finite thresholds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A number behind a claim."""
+    """One of the comparisons that a claim consists of; the claim says that the number is in (above, below)."""
 
     compared: str
     estimate: float
     lower: float
+    """The lower end of the 95 % interval; NaN for a single run."""
     upper: float
-    above: float
-    below: float
+    """The upper end of the 95 % interval; NaN for a single run."""
+    above: float = -inf
+    below: float = inf
     verdict: Verdict
-    decisive: bool
+    decisive: bool = False
+    """Whether the claim's verdict is that of this comparison."""
 
     @property
     def claimed(self) -> str:
         """What is claimed of the number."""
-        if self.above == -self.below:
-            return f"within ±{self.below:g}"
-        return f"< {self.below:g}" if isfinite(self.below) else f"> {self.above:g}"
+        return claimed_range(self.above, self.below)
 
     @property
-    def interval(self) -> Interval | None:
-        """A drawing that spans the interval and the thresholds, and a tenth more; None without an interval."""
+    def interval(self) -> IntervalDrawing | None:
+        """A drawing of the interval and the thresholds, with margins of a tenth of what they span.
+
+        It is None for a single run, which has no interval.
+        """
         if not (isfinite(self.lower) and isfinite(self.upper)):
             return None
         thresholds = tuple(end for end in (self.above, self.below) if isfinite(end))
@@ -66,37 +69,42 @@ class Comparison:
             return round(100 * min(1.0, max(0.0, share)), 2)
 
         claimed = (place(self.above), place(self.below))
-        return Interval(
+        return IntervalDrawing(
             place(self.lower), place(self.estimate), place(self.upper), claimed, tuple(map(place, thresholds))
         )
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A claim with its verdict, and the comparisons behind it."""
+@dataclass(frozen=True, kw_only=True)
+class ScoredClaim:
+    """A claim with its verdict and the comparisons that the verdict rests on."""
 
     id: str
     selected_on: bool
+    """Whether readings were chosen knowing this result (`pomrl.claims.judging.SELECTED`)."""
     statement: str
     verdict: Verdict
+    """The verdict with Holm's correction for the number of claims."""
     alone: Verdict
-    """Without Holm's correction."""
+    """The verdict without Holm's correction."""
     runs: int
     promised: int
     runs_to_decide: int | None
+    """The number of runs that would presumably decide the claim; None if it is decided or would need too many."""
     comparisons: tuple[Comparison, ...]
 
     @property
     def decisive(self) -> Comparison:
+        """The comparison on which the verdict rests."""
         return next(each for each in self.comparisons if each.decisive)
 
     @property
     def figures(self) -> tuple[str, ...]:
+        """The names of the figures that show what the claim is about."""
         return figures_of(self.id)
 
 
-def read(path: Path) -> list[Scored]:
-    """The claims in a claims.csv; none where it does not exist. ReportError where it is of another version."""
+def read(path: Path) -> list[ScoredClaim]:
+    """Read the claims in a claims.csv; none if it does not exist. Raises ReportError if it is of another version."""
     if not path.exists():
         return []
     table = pd.read_csv(path)
@@ -106,36 +114,27 @@ def read(path: Path) -> list[Scored]:
         raise ReportError(f"{path}: of another version ({error}); python -m src.claims renews it") from error
 
 
-def _scored(rows: pd.DataFrame) -> Scored:
-    first = rows.iloc[0]
+def _scored(rows: pd.DataFrame) -> ScoredClaim:
+    records = rows.to_dict("records")
+    first = records[0]
     to_decide = first["runs_to_decide"]
-    return Scored(
-        str(first["claim"]),
-        bool(first["selected_on"]),
-        str(first["statement"]),
-        Verdict(first["verdict"]),
-        Verdict(first["verdict_without_holm"]),
-        int(first["runs"]),
-        int(first["runs_promised"]),
-        None if pd.isna(to_decide) else int(to_decide),
-        tuple(_comparison(row) for row in rows.to_dict("records")),
+    return ScoredClaim(
+        **{name: first[name] for name in ("selected_on", "statement", "runs")},
+        id=first["claim"],
+        verdict=Verdict(first["verdict"]),
+        alone=Verdict(first["verdict_without_holm"]),
+        promised=first["runs_promised"],
+        runs_to_decide=None if pd.isna(to_decide) else int(to_decide),
+        comparisons=tuple(_comparison(row) for row in records),
     )
 
 
 def _comparison(row: dict[Any, Any]) -> Comparison:
-    return Comparison(
-        compared=str(row["compared"]),
-        estimate=float(row["estimate"]),
-        lower=float(row["lower"]),
-        upper=float(row["upper"]),
-        above=float(row["above"]),
-        below=float(row["below"]),
-        verdict=Verdict(row["part_verdict"]),
-        decisive=bool(row["decisive"]),
-    )
+    named = ("compared", "estimate", "lower", "upper", "above", "below", "decisive")
+    return Comparison(**{name: row[name] for name in named}, verdict=Verdict(row["part_verdict"]))
 
 
-def not_computed(scored: Sequence[Scored]) -> list[tuple[str, str, tuple[str, ...]]]:
-    """The id, the statement and the sweeps of claims that are not in the table."""
-    there = {each.id for each in scored}
-    return [(claim.id, claim.statement, claim.experiments) for claim in CLAIMS if claim.id not in there]
+def not_computed(scored: Sequence[ScoredClaim]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """The id, the statement and the sweeps of each claim that `scored` lacks."""
+    computed = {each.id for each in scored}
+    return [(claim.id, claim.statement, claim.experiments) for claim in CLAIMS if claim.id not in computed]

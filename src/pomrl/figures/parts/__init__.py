@@ -1,1 +1,1 @@
-"""What figures are made of: series and their views, kinds of panels, style, files."""
+"""The parts of figures: series and views of stored tables, kinds of panels, style, notes and files."""

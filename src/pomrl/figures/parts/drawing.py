@@ -1,4 +1,4 @@
-"""What a figure is made of: series chosen from the tables of a sweep, and the drawing that shows them."""
+"""The series that a figure shows, the table of its points, and the drawing made of both."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,46 +10,54 @@ from matplotlib.text import Text
 
 from pomrl.figures.parts.style import Look
 from pomrl.figures.parts.views import View, everything
+from pomrl.results.tables import StoredSweeps
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
-"""Of the table behind a drawing: a row per point. band says what lower and upper are, n is the number of runs, marker
-whether the minimum of the series is marked there. What no runs are behind, such as a bound, has its value in mean,
-neither lower nor upper, n = 0, and band says what it is."""
+"""Columns of the table behind a drawing, which has a row for each point.
+
+band names what lower and upper are (`sd`, `se` or `bootstrap sd`), n is the number of independent runs, and marker is
+true where the minimum of a series is marked. A value that does not come from runs, such as a bound, stands in mean; its
+lower and upper are NaN, its n is 0, and band names what the value is.
+"""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, and the table of exactly what it draws, with the `COLUMNS`."""
+    """A figure and the table of exactly what it draws, which has the columns `COLUMNS`."""
 
     figure: Figure
     data: pd.DataFrame
 
     def renamed(self, old: str, new: str) -> "Drawing":
-        """With another name for a series, wherever it is written."""
+        """Return this drawing with the label `old` replaced by `new`, both in the figure and in its table."""
         for text in self.figure.findobj(Text):
             text.set_text(text.get_text().replace(old, new))  # type: ignore[attr-defined]
         return Drawing(self.figure, self.data.assign(series=self.data["series"].str.replace(old, new, regex=False)))
 
 
-Tables = Mapping[str, pd.DataFrame]
-"""For each sweep, by its name, the tables of all its jobs, with the settings that it varies as columns in front."""
-
-
 @dataclass(frozen=True)
 class Series:
-    """One series of a figure: its panel (a letter, or nothing), its look, and what it shows: of the tables of a sweep
-    the rows with these settings, or a view of them.
-    """
+    """One series of a figure: where it is drawn, how it looks, and which stored rows it shows."""
 
-    panel: str
     look: Look
     sweep: str = ""
+    """The name of the sweep or simulation that it shows; empty if it shows neither."""
     settings: Mapping[str, float | str] = field(default_factory=dict)
+    """The values of columns, such as the sweep's varied settings, at which rows are shown."""
     view: View = everything
+    """The view applied to these rows."""
+    panel: str = ""
+    """The letter of its panel; empty in a figure of one panel."""
 
-    def rows(self, tables: Tables) -> pd.DataFrame:
-        """What it shows, with column run. ValueError where the tables of the sweep lack a column."""
-        table = tables[self.sweep]
+    def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
+        """Return the stored rows that the series shows.
+
+        Raises:
+            ValueError: If the table of the sweep lacks a column of `settings`.
+        """
+        return self.view(self._chosen(sweeps[self.sweep].table))
+
+    def _chosen(self, table: pd.DataFrame) -> pd.DataFrame:
         missing = set(self.settings) - set(table.columns)
         if missing:
             raise ValueError(f"the tables have no column {', '.join(sorted(missing))}, which this figure chooses by")
@@ -57,29 +65,44 @@ class Series:
         for name, value in self.settings.items():
             column = table[name]
             chosen &= (column == value if isinstance(value, str) else np.isclose(column, value)).astype(bool)
-        return self.view(table.loc[chosen])
+        return table.loc[chosen]
 
     def points(self, bands: pd.DataFrame, x: str, band: str, marked: Sequence[float] = ()) -> pd.DataFrame:
-        """Bands of this series as rows of a drawing's table; x names the column of the horizontal axis."""
+        """Return means and bands over runs as rows of a drawing's table.
+
+        Args:
+            bands: The columns mean, lower, upper and n, and the column named by `x`.
+            x: The name of the column that the horizontal axis shows.
+            band: What lower and upper are.
+            marked: The values on the horizontal axis at which the series is marked.
+        """
         points = bands.rename(columns={x: "x"}).astype({"x": float})
         marker = points["x"].isin(marked)
         return points.assign(panel=self.panel, series=self.look.label, band=band, marker=marker).loc[:, COLUMNS]
 
     def values(self, table: pd.DataFrame, x: str, y: str, what: str) -> pd.DataFrame:
-        """Two columns of a table that no runs are behind, as rows of a drawing's table; what says what they are."""
-        points = pd.DataFrame({"x": table[x].astype(float), "mean": table[y], "lower": np.nan, "upper": np.nan})
+        """Return the columns `x` and `y` of a table, which does not come from runs, as rows of a drawing's table.
+
+        Rows are those at the values in `settings`; `what` names what the values are, for the column band.
+        """
+        rows = self._chosen(table)
+        points = pd.DataFrame({"x": rows[x].astype(float), "mean": rows[y], "lower": np.nan, "upper": np.nan})
         return points.assign(panel=self.panel, series=self.look.label, band=what, n=0, marker=False).loc[:, COLUMNS]
 
     def of(self, data: pd.DataFrame) -> pd.DataFrame:
-        """The rows of a drawing's table that belong to this series."""
+        """Return the rows of a drawing's table that belong to this series."""
         return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]
 
 
 def collect(parts: Iterable[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataFrame:
-    """The table of a drawing from those of its series. ValueError where nothing that is wanted was found."""
-    found = [part for part in parts if len(part)]
-    if found:
-        return pd.concat(found, ignore_index=True)
+    """Join the points of several series into the table of a drawing.
+
+    Raises:
+        ValueError: If all parts are empty. The message names the sweeps and the settings of the wanted series.
+    """
+    nonempty = [part for part in parts if len(part)]
+    if nonempty:
+        return pd.concat(nonempty, ignore_index=True)
     values: dict[str, list[str]] = {}
     for series in wanted:
         for name, value in series.settings.items():

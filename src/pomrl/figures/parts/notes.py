@@ -1,41 +1,53 @@
-"""What a figure has to say about itself: how far its runs go, and what it lacks."""
+"""The note above a figure that lacks runs or series."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from pomrl.figures.parts.drawing import Series
+from pomrl.results.tables import StoredSweeps
 
 CHARACTERS_PER_INCH = 15
 LINE_HEIGHT = 0.14
-"""Of a note, in inches: it takes no room from the panels."""
+"""The height in inches that a figure gains with each line of its note, so that panels keep theirs."""
 
 
-def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], runs: int) -> None:
-    """Write above a figure where it shows other than the promised number of runs, or lacks a wanted series."""
-    lines = [line for line in (_runs(data, runs), _missing(data, wanted)) if line]
+def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) -> None:
+    """Write a note above a figure if it shows other numbers of runs than promised, or lacks a wanted series.
+
+    Args:
+        figure: The figure, which grows by the height of the note.
+        data: The table of what is drawn, with the columns `drawing.COLUMNS`.
+        wanted: The series that a complete figure shows.
+        sweeps: What is stored of the sweeps of these series; each says how many runs it promises.
+    """
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
+    lines = [*_runs(data, wanted, sweeps), *_missing(data, wanted)]
     text = "\n".join(textwrap.fill(line, width) for line in lines)
     if text:
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * len(text.splitlines()))
         figure.suptitle(text, fontsize="medium", fontweight="bold", color="#a02020")
 
 
-def _runs(data: pd.DataFrame, runs: int) -> str:
-    of_runs = data.loc[data["n"] > 0, "n"].to_numpy()
-    if not len(of_runs):
-        return ""
-    fewest, most = of_runs.min(), of_runs.max()
-    shown = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    if fewest < runs:
-        return f"provisional: {shown} of {runs} runs"
-    return f"{shown} runs instead of {runs}" if most > runs else ""
+def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) -> Iterator[str]:
+    """Yield a line for each promised number of runs that its series do not have; a simulation promises 0, and none."""
+    drawn: dict[int, set[int]] = {}
+    for series in wanted:
+        if promised := sweeps[series.sweep].promised:
+            drawn.setdefault(promised, set()).update(series.of(data)["n"])
+    for promised, runs in drawn.items():
+        shown = " to ".join(map(str, sorted({min(runs), max(runs)}))) if runs else ""
+        if runs and min(runs) < promised:
+            yield f"provisional: {shown} of {promised} runs"
+        elif runs and max(runs) > promised:
+            yield f"{shown} runs instead of {promised}"
 
 
-def _missing(data: pd.DataFrame, wanted: Sequence[Series]) -> str:
+def _missing(data: pd.DataFrame, wanted: Sequence[Series]) -> Iterator[str]:
+    """Yield a line that names the series without points in each panel, if there are any."""
     parts = []
     for panel, series in groupby(wanted, key=lambda one: one.panel):
         empty = {one.look.label: one.of(data).empty for one in series}
@@ -43,4 +55,5 @@ def _missing(data: pd.DataFrame, wanted: Sequence[Series]) -> str:
         if absent:
             names = "everything" if len(absent) == len(empty) > 1 else ", ".join(absent)
             parts.append(f"({panel}) {names}" if panel else names)
-    return f"missing: {'; '.join(parts)}" if parts else ""
+    if parts:
+        yield f"missing: {'; '.join(parts)}"

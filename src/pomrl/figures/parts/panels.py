@@ -1,4 +1,4 @@
-"""Panels of figures: axes side by side, with letters, legends beneath them, and curves with bands in them."""
+"""Panels of figures: axes side by side with letters above them, curves with bands in them, and legends below."""
 
 from collections.abc import Sequence
 
@@ -14,26 +14,26 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 
-from pomrl.figures.parts.drawing import Series
+from pomrl.figures.parts.drawing import Drawing, Series
+from pomrl.figures.parts.notes import annotate
 from pomrl.figures.parts.style import BAND_OPACITY, EDGE_OPACITY, Look
+from pomrl.results.tables import StoredSweeps
 
 LOSS = "Planning loss"
-TASK = "Task t"
-GAMMA = "Discount factor γ"
 
 LABELS_HEIGHT = 0.36
-"""Of ticks and label beneath a panel, in inches."""
+"""The height of the ticks and the label beneath a panel, in inches."""
 
 
 def blank(width: float, height: float) -> Figure:
-    """A figure, width x height inches. It belongs to no window and to no global state."""
+    """Return an empty figure of this size in inches; it belongs to no window and to no global state of matplotlib."""
     figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.07))
     FigureCanvasAgg(figure)
     return figure
 
 
 def grid_of_panels(figure: FigureBase, rows: int, columns: int, *, share_y: bool = False) -> list[list[Axes]]:
-    """Rows of axes in a figure or a part of it, which share their y axis if asked."""
+    """Add rows of axes to a figure or a part of it; with `share_y` each row shares its vertical axis."""
     axes = figure.subplots(rows, columns, squeeze=False, sharey="row" if share_y else "none")
     for ax in axes.flat:
         sns.despine(ax=ax)
@@ -41,14 +41,14 @@ def grid_of_panels(figure: FigureBase, rows: int, columns: int, *, share_y: bool
 
 
 def row_of_panels(columns: int, width: float, height: float, *, share_y: bool = False) -> tuple[Figure, list[Axes]]:
-    """A figure with one row of axes."""
+    """Return an empty figure of this size in inches with one row of axes, and these axes."""
     figure = blank(width, height)
     (axes,) = grid_of_panels(figure, 1, columns, share_y=share_y)
     return figure, axes
 
 
 def curve(ax: Axes, points: pd.DataFrame, look: Look) -> None:
-    """Means as a line, their band as a shade, and the marked points."""
+    """Draw the means of a series as a line, its band as a shade, and its marked points as circles."""
     style = {"color": look.color, "linestyle": look.linestyle, "label": look.label}
     shape = {"marker": look.marker, "markersize": look.size, "markeredgewidth": 0.4, "markeredgecolor": "white"}
     ax.plot(points["x"], points["mean"], **style, **(shape if look.marker else {}))
@@ -60,29 +60,32 @@ def curve(ax: Axes, points: pd.DataFrame, look: Look) -> None:
 
 
 def _band(ax: Axes, points: pd.DataFrame, look: Look) -> None:
-    """A shade with edges: where several bands overlap, their mixed shades say little, the edges whose is whose."""
+    """Shade a band and draw its edges, which tell bands apart where their shades overlap."""
     face, edge = to_rgba(look.color, BAND_OPACITY), to_rgba(look.color, EDGE_OPACITY)
     ax.fill_between(points["x"], points["lower"], points["upper"], facecolor=face, edgecolor=edge, linewidth=0.5)
 
 
 def curves(ax: Axes, data: pd.DataFrame, wanted: Sequence[Series]) -> None:
-    """Those of the wanted series that the data has; ax is the panel of all of them."""
-    found = [(points, series.look) for series in wanted if len(points := series.of(data))]
-    for points, look in found:
+    """Draw the wanted series of a panel that the data holds; a panel without any of them says "no runs"."""
+    drawable = [(points, series.look) for series in wanted if len(points := series.of(data))]
+    for points, look in drawable:
         curve(ax, points, look)
-    if not found:
+    if not drawable:
         ax.text(0.5, 0.5, "no runs", transform=ax.transAxes, ha="center", va="center")
 
 
 def insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
-    """Axes in the upper right corners of panels that share their y axis, which is stretched to leave them this room."""
+    """Return small axes in the upper right corners of panels that share their vertical axis.
+
+    That axis is extended so that the fraction `room` of its height is free for them.
+    """
     bottom, top = axes[0].get_ylim()
     axes[0].set_ylim(bottom, bottom + (top - bottom) / (1.0 - room))
     return [ax.inset_axes((0.6, 1.0 - room, 0.4, room)) for ax in axes]
 
 
 def right_axis(ax: Axes) -> Axes:
-    """Axes over a panel that share its x axis and have their y axis at the right."""
+    """Return axes over a panel that share its horizontal axis and have their vertical axis at the right."""
     right = ax.twinx()
     right.grid(visible=False)
     sns.despine(ax=right, left=True, right=False)
@@ -91,40 +94,44 @@ def right_axis(ax: Axes) -> Axes:
 
 
 def zoom(ax: Axes) -> None:
-    """The y axis from the lowest to the highest band of a panel, which need not reach to 0."""
+    """Let the vertical axis of a panel of losses start at its lowest band instead of 0."""
     ax.autoscale(axis="y")
     ax.set_ylabel(f"{LOSS} (zoomed)")
 
 
-def letter(ax: Axes, panel: str, title: str = "") -> None:
-    """The letter of a panel, and what it shows, above it."""
-    ax.set_title(f"({panel}) {title}".strip() if panel else title, loc="left")
+def letter(ax: Axes, panel: str, title: str) -> None:
+    """Write the letter and the title of a panel above it; in a figure of one panel the letter is empty."""
+    ax.set_title(f"({panel}) {title}" if panel else title, loc="left")
 
 
 def loss_axis(ax: Axes) -> None:
-    """From 0 to what the panels that share this axis need, those drawn so far."""
+    """Label the vertical axis as the planning loss and let it start at 0.
+
+    Its end fits the panels drawn so far that share it.
+    """
     ax.set_ylabel(LOSS)
     ax.autoscale(axis="y")
-    # Losses are not negative: a band of one standard deviation that is would only take room.
+    # Losses are not negative, so the part of a band below 0 would only take room.
     ax.set_ylim(bottom=0.0)
 
 
 def task_axis(ax: Axes, data: pd.DataFrame) -> None:
-    """Whole tasks, from the first."""
+    """Label the horizontal axis as the task, with ticks at whole tasks from the first to the last in the data."""
     last = int(data["x"].to_numpy().max())
     ax.set_xticks(range(1, last + 1, max(1, -(-last // 8))))
     ax.set_xlim(1 - 0.05 * last, last + 0.05 * last)
-    ax.set_xlabel(TASK)
+    ax.set_xlabel("Task t")
 
 
 def gamma_axis(ax: Axes) -> None:
+    """Label the horizontal axis as the discount factor, from 0 to 1."""
     ax.set_xlim(-0.02, 1.02)
     ax.set_xticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    ax.set_xlabel(GAMMA)
+    ax.set_xlabel("Discount factor γ")
 
 
 def legend(ax: Axes, *, columns: int = 1, more: Sequence[Artist | Container] = ()) -> None:
-    """A legend beneath a panel, where no data is; more are handles besides those of its curves. None without curves."""
+    """Put a legend of the curves of a panel, and of the handles in `more`, beneath it; without curves there is none."""
     curves, _ = ax.get_legend_handles_labels()
     if curves:
         below = ax.transAxes + ScaledTranslation(0.0, -LABELS_HEIGHT, ax.figure.dpi_scale_trans)
@@ -133,18 +140,32 @@ def legend(ax: Axes, *, columns: int = 1, more: Sequence[Artist | Container] = (
 
 
 def minimum_marker() -> Line2D:
-    """For a legend: what marks the minimum of a curve."""
+    """Return the entry of a legend for the circle that marks the minimum of a curve."""
     return Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor="black", label="minimum")
 
 
 def shared_legend(figure: FigureBase, axes: Sequence[Axes], *, columns: int, more: Sequence[Artist] = ()) -> None:
-    """One legend beneath a figure or a part of it, of the series of its panels, each once; more are further handles."""
+    """Put one legend beneath a figure or a part of it: each series of its panels once, and the handles in `more`."""
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     figure.legend(handles=[*handles.values(), *more], loc="outside lower center", ncols=columns)
 
 
-def finish(figure: Figure) -> None:
-    """Make what is made when a figure is drawn, ticks and layout, while its style lasts."""
+def finish(
+    figure: Figure, data: pd.DataFrame, wanted: Sequence[Series] = (), sweeps: StoredSweeps | None = None
+) -> Drawing:
+    """Finish a figure while its style is in force: note what it lacks, and fix its ticks and its layout.
+
+    Args:
+        figure: The figure, which saving changes no more.
+        data: The table of what is drawn.
+        wanted: The series of runs that a complete figure shows.
+        sweeps: What is stored of the sweeps of these series.
+
+    Returns:
+        The figure and the table.
+    """
+    annotate(figure, data, wanted, sweeps or {})
     figure.draw_without_rendering()
-    # Each further drawing would move everything by a rounding error, and change the bytes of the next file.
+    # Otherwise every further layout would move the panels by a rounding error and change the bytes of the next file.
     figure.set_layout_engine("none")
+    return Drawing(figure, data)

@@ -1,25 +1,30 @@
-"""Panels of average loss against gamma for few or many samples m in each task, and few or many tasks T."""
+"""Panels of the average loss against gamma, each for one number of samples m per task and one number of tasks T."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from pomrl.figures.parts import loss_against_gamma
 from pomrl.figures.parts.drawing import Series
+from pomrl.figures.parts.losses import Panel, of_averages
 from pomrl.figures.parts.style import ESTIMATORS
-from pomrl.figures.parts.uniform import Row
 from pomrl.figures.parts.views import average_of_first
 
 TASKS = (1, 2, 5, 15, 30)
-"""Of ada-POMRL the averages over so many tasks are drawn, as far as there are so many."""
+"""Numbers of tasks t whose average over tasks 1 to t is drawn for ada-POMRL; those above T are skipped."""
 
 
-def row(sweep: str, panels: Mapping[str, tuple[int, int]], prefix: str = "") -> Row:
-    """A panel for each pair (m, T), with ada-POMRL, and without meta-learning for comparison."""
-    return {panel: (f"{prefix}m = {m}, T = {T}", _series(panel, sweep, m, T)) for panel, (m, T) in panels.items()}
+def row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "") -> list[Panel]:
+    """Return a panel for each pair (m, T), with ada-POMRL and, for comparison, without meta-learning.
+
+    Args:
+        sweep: The name of the sweep.
+        pairs: The pair (m, T) of each panel.
+        prefix: The start of each title.
+    """
+    return [Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", "sd") for m, T in pairs]
 
 
-def _series(panel: str, sweep: str, m: int, T: int) -> list[Series]:
+def _series(sweep: str, m: int, T: int) -> list[Series]:
     batches = {"batches": f"m{m}_T{T}"}
-    averages = loss_against_gamma.wanted_averages(panel, sweep, {**batches, "estimator": "ada_pomrl"}, TASKS)
+    averages = of_averages(sweep, {**batches, "estimator": "ada_pomrl"}, TASKS)
     ada_pomrl = [average for average, t in zip(averages, TASKS, strict=True) if t <= T]
     without = {**batches, "estimator": "without_meta"}
-    return [*ada_pomrl, Series(panel, ESTIMATORS["without_meta"], sweep, without, average_of_first(T))]
+    return [*ada_pomrl, Series(ESTIMATORS["without_meta"], sweep, without, average_of_first(T))]

@@ -1,12 +1,9 @@
-"""Panels of loss per task for gamma schedules, at 600 runs, with bands of one standard error."""
-
-from collections.abc import Sequence
+"""Series of the planning loss per task under the gamma schedules (Sec. 6)."""
 
 from pomrl.figures.parts.drawing import Series
-from pomrl.figures.parts.style import SCHEDULES, sequence
+from pomrl.figures.parts.losses import Panel
+from pomrl.figures.parts.style import SCHEDULES
 from pomrl.figures.parts.views import View, at_largest_gamma, best_fixed, dynamic_best, running_average
-
-SWEEP = "gamma_schedules"
 
 STORED: dict[str, tuple[str, View]] = {
     "gamma_eval": ("grid", at_largest_gamma),
@@ -15,24 +12,21 @@ STORED: dict[str, tuple[str, View]] = {
     "dong": ("dong", at_largest_gamma),
     "upper_bound": ("upper_bound", at_largest_gamma),
 }
-"""Which stored schedule each is read from, and how."""
+"""For each gamma schedule, the option of the sweep that its losses are read from, and the view that selects them."""
 
 
-def wanted(panel: str, estimator: str, schedules: Sequence[str], *, averaged: bool = False) -> list[Series]:
-    """A series per schedule: its loss in each task, or its average loss up to each."""
-    return [_series(panel, estimator, name, averaged) for name in schedules]
-
-
-def _series(panel: str, estimator: str, name: str, averaged: bool) -> Series:
-    stored, view = STORED[name]
+def wanted(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
+    """Return the series of a schedule: its loss in task t, or with `averaged` its average loss in tasks 1 to t."""
+    stored, view = STORED[schedule]
     shown = running_average(view) if averaged else view
-    return Series(panel, SCHEDULES[name], SWEEP, {"estimator": estimator, "gamma_schedule": stored}, shown)
+    settings = {"estimator": estimator, "gamma_schedule": stored}
+    return Series(SCHEDULES[schedule], "gamma_schedules", settings, shown)
 
 
-def wanted_offsets(panel: str, offsets: Sequence[float]) -> list[Series]:
-    """A series per gamma_0 of the schedule that follows the upper bound: its loss in each task."""
-    looks = sequence([f"γ₀ = {offset:g}" for offset in offsets])
+def all_and_averages(estimator: str) -> list[Panel]:
+    """Return a panel of all schedules, and one of their averages over tasks without the constant gamma_eval."""
+    averages = [wanted(estimator, name, averaged=True) for name in STORED if name != "gamma_eval"]
     return [
-        Series(panel, look, "gamma_0", {"gamma_schedule.gamma_0": offset}, at_largest_gamma)
-        for offset, look in zip(offsets, looks, strict=True)
+        Panel("All schedules", [wanted(estimator, name) for name in STORED], "task", "se"),
+        Panel("Average of tasks 1 to t", averages, "task", "se", zoomed=True),
     ]

@@ -1,66 +1,68 @@
-"""Loss per task at three similarities of tasks, side by side, with draws of tasks on the simplex."""
+"""Panels of the planning loss per task at three task similarities, with draws of tasks on the simplex."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.figures.parts import loss_per_task, panels, simplex
-from pomrl.figures.parts.drawing import Drawing, Series, Tables, collect
-from pomrl.figures.parts.notes import annotate
+from pomrl.figures.parts import losses, panels, simplex
+from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import TEXT_WIDTH, Look, context
+from pomrl.results.tables import StoredSweeps
 
-SIGMAS = (0.01, 0.025, 0.047)
-NAMES = ("Strong structure", "Medium structure", "Loosely structured")
+STRUCTURES = {0.01: "Strong structure", 0.025: "Medium structure", 0.047: "Loosely structured"}
+"""The name of the structure of tasks at each task similarity: the largest variance of an entry of the model."""
 
 DRAWS = 150
 TASK_MODELS = Look("Task models, three states", "#4477AA", ".", "", size=1.5)
 
-Columns = Mapping[str, Sequence[Series]]
-"""The series of each panel, one panel for each similarity."""
+
+@dataclass(frozen=True)
+class Similarities:
+    """Panels of the loss in each task, one for each similarity, with draws of task models in their corners."""
+
+    row: Sequence[losses.Panel]
+    """The panels, which have letters."""
+
+    def points(self, sweeps: StoredSweeps) -> pd.DataFrame:
+        """Return the losses, and draws of task models of three states whose entries have the variance sigma.
+
+        Returns:
+            A table with the columns `drawing.COLUMNS`.
+
+        Raises:
+            ValueError: If the sweeps hold none of the series.
+        """
+        draws = [
+            simplex.points(series, simplex.dirichlet(simplex.concentration(sigma), DRAWS))
+            for series, sigma in zip(self._task_models(), STRUCTURES, strict=True)
+        ]
+        return pd.concat([losses.points(sweeps, self.row), *draws], ignore_index=True)
+
+    def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame) -> None:
+        """Draw the losses into panels that share their vertical axis, and the task models into their corners."""
+        losses.draw_row(axes, data, self.row)
+        for series, inset in zip(self._task_models(), panels.insets(axes, room=0.3), strict=True):
+            simplex.draw(inset, data, [series], names=False)
+
+    def _task_models(self) -> list[Series]:
+        return [Series(TASK_MODELS, panel=panel.letter) for panel in self.row]
+
+    def draw(self, sweeps: StoredSweeps) -> Drawing:
+        """Return a figure of these panels alone; ValueError if the sweeps hold none of the series."""
+        data = self.points(sweeps)
+        with context():
+            figure, axes = panels.row_of_panels(len(self.row), TEXT_WIDTH, 2.8, share_y=True)
+            self.draw_row(axes, data)
+            panels.shared_legend(figure, axes, columns=5)
+            return panels.finish(figure, data, losses.series_of(self.row), sweeps)
 
 
-def wanted(
-    letters: str, sweep: str, settings: Mapping[str, float | str], estimators: Sequence[str]
-) -> dict[str, list[Series]]:
-    """A series per estimator in each panel."""
-    return {
-        panel: loss_per_task.wanted(panel, sweep, {**settings, "sigma": sigma}, estimators)
-        for panel, sigma in zip(letters, SIGMAS, strict=True)
-    }
-
-
-def points(tables: Tables, columns: Columns) -> pd.DataFrame:
-    """The losses, and task models of three states whose entries have the variance sigma, as `drawing.COLUMNS`.
-
-    ValueError where the tables hold nothing of it.
-    """
-    every = [series for column in columns.values() for series in column]
-    losses = collect((loss_per_task.points(tables, series) for series in every), every)
-    draws = [
-        simplex.points(Series(panel, TASK_MODELS), simplex.dirichlet(simplex.concentration(sigma), DRAWS))
-        for panel, sigma in zip(columns, SIGMAS, strict=True)
+def of_sweep(sweep: str, estimators: Sequence[str] = losses.METHODS) -> Similarities:
+    """Return panels (a) to (c) of a sweep over the task similarity, with a series for each estimator."""
+    row = [
+        losses.Panel(f"{name}, σ = {sigma:g}", losses.of_estimators(sweep, {"sigma": sigma}, estimators), "task", "sd")
+        for sigma, name in STRUCTURES.items()
     ]
-    return pd.concat([losses, *draws], ignore_index=True)
-
-
-def draw(axes: Sequence[Axes], data: pd.DataFrame, columns: Columns) -> None:
-    """Into a row of panels that share their y axis."""
-    for ax, (panel, series), sigma, name in zip(axes, columns.items(), SIGMAS, NAMES, strict=True):
-        loss_per_task.draw(ax, data, series)
-        panels.letter(ax, panel, f"{name}, σ = {sigma:g}")
-        ax.label_outer()
-    for panel, inset in zip(columns, panels.insets(axes, room=0.3), strict=True):
-        simplex.draw(inset, data, [Series(panel, TASK_MODELS)], names=False)
-
-
-def figure(tables: Tables, columns: Columns, runs: int) -> Drawing:
-    """A figure of nothing else. ValueError where the tables hold nothing of it."""
-    data = points(tables, columns)
-    with context():
-        drawn, axes = panels.row_of_panels(len(columns), TEXT_WIDTH, 2.8, share_y=True)
-        draw(axes, data, columns)
-        panels.shared_legend(drawn, axes, columns=5)
-        annotate(drawn, data, [series for column in columns.values() for series in column], runs)
-        panels.finish(drawn)
-    return Drawing(drawn, data)
+    return Similarities(losses.lettered([row])[0])

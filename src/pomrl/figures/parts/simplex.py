@@ -1,4 +1,4 @@
-"""Task models on the simplex of three states: one row of a transition model is a point of a triangle."""
+"""A panel of task models on the simplex: a distribution over three states is a point of a triangle."""
 
 from collections.abc import Sequence
 
@@ -10,31 +10,34 @@ from matplotlib.axes import Axes
 from pomrl.figures.parts.drawing import Series
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
-"""Where the three states are."""
+"""The corners of the triangle in the plane, where one of the states has probability 1."""
 
 
 def dirichlet(concentration: float, draws: int, seed: int = 0) -> Float[np.ndarray, "draws 3"]:
-    """Draws from the symmetric Dirichlet Dir(concentration, ...) of three states."""
+    """Return draws from the symmetric Dirichlet distribution over three states with this concentration."""
     return np.random.default_rng(seed).dirichlet(np.full(3, concentration), draws)
 
 
 def concentration(variance: float) -> float:
-    """Of the symmetric Dirichlet of three states whose entries have this variance, (2/9) / (3 concentration + 1)."""
+    """Return the concentration of the symmetric Dirichlet over three states whose entries have this variance."""
     return (2.0 / 9.0 / variance - 1.0) / 3.0
 
 
 def variance(concentration: float) -> float:
-    """Of an entry of the symmetric Dirichlet Dir(concentration, concentration, concentration)."""
+    """Return the variance of an entry of the symmetric Dirichlet over three states: (2/9) / (3 concentration + 1)."""
     return 2.0 / 9.0 / (3.0 * concentration + 1.0)
 
 
 def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
-    """Distributions over three states as `drawing.COLUMNS`: x and mean are where they are in the plane."""
+    """Return distributions over three states as a table with the columns `drawing.COLUMNS`.
+
+    x and mean are their coordinates in the plane.
+    """
     return series.values(pd.DataFrame(rows @ CORNERS, columns=["x", "y"]), "x", "y", "draw")
 
 
 def draw(ax: Axes, data: pd.DataFrame, series: Sequence[Series], *, names: bool = True) -> None:
-    """Into one panel, with the names of the states at the corners."""
+    """Draw these series into one panel, by default with the names of the states at the corners."""
     outline = CORNERS[[0, 1, 2, 0]]
     ax.plot(outline[:, 0], outline[:, 1], color="0.5", linewidth=0.7, label="_simplex")
     for one in series:

@@ -1,69 +1,42 @@
-"""The style of all figures: theme, sizes, and the name, colour and marker of each method, the same everywhere."""
+"""The style of all figures: theme, sizes, and one name, colour and marker for each method."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import matplotlib as mpl
 import seaborn as sns
 
+Value = TypeVar("Value", bound=Hashable)
+
 TEXT_WIDTH = 6.5
-"""Width of the text of a page of TMLR, in inches."""
+"""The width of the text on a page of TMLR, in inches."""
 
 COLUMN_WIDTH = 3.25
-"""Half of `TEXT_WIDTH`, for a figure that stands beside text."""
+"""Half of `TEXT_WIDTH`, in inches, for a figure of one panel."""
 
 BAND_OPACITY = 0.12
 EDGE_OPACITY = 0.45
 
-_FONT = {
-    # Shipped with matplotlib: the theme's first choice differs between machines, and with it the bytes of a figure.
-    "font.family": "DejaVu Sans",
-    "mathtext.fontset": "dejavusans",
-    "font.size": 7.5,
-    "axes.labelsize": 7.5,
-    "axes.titlesize": 7.5,
-    "xtick.labelsize": 7.0,
-    "ytick.labelsize": 7.0,
-    "legend.fontsize": 7.0,
-    "legend.title_fontsize": 7.0,
+_STYLE: dict[Any, Any] = {
+    **sns.axes_style("whitegrid"),
+    **sns.plotting_context("paper"),
+    **mpl.rc_params_from_file(Path(__file__).with_name("paper.mplstyle"), use_default_template=False),
 }
-
-_LINES = {
-    "axes.linewidth": 0.7,
-    "grid.linewidth": 0.5,
-    "grid.color": ".9",
-    "lines.linewidth": 1.2,
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "axes.labelpad": 2.5,
-    "legend.frameon": False,
-    "legend.handlelength": 1.8,
-}
-
-_FILES = {
-    # Type 42 keeps text as text; publishers refuse the default, type 3.
-    "pdf.fonttype": 42,
-    "savefig.dpi": 300,
-    "figure.dpi": 100,
-}
-
-_STYLE: dict[Any, Any] = {**sns.axes_style("whitegrid"), **sns.plotting_context("paper"), **_FONT, **_LINES, **_FILES}
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a series is named and drawn."""
+    """The name of a series in legends, and how it is drawn."""
 
     label: str
     color: str
     marker: str = ""
     linestyle: str = "-"
     size: float = 4.0
-    """Of a marker, in points."""
+    """The size of the marker, in points."""
 
 
 _BLUE, _ORANGE, _GREEN, _VERMILLION, _PURPLE, *_ = sns.color_palette("colorblind").as_hex()
@@ -75,7 +48,7 @@ ESTIMATORS = {
     "ada_pomrl": Look("ada-POMRL", _GREEN, "o"),
     "aggregating": Look("Aggregating (α = 1)", _ORANGE, "v", "--"),
 }
-"""The methods of the paper, with its colours where it names them (green, blue, red)."""
+"""The estimators of the paper, by their options, in the colours that the paper names (green, blue, red)."""
 
 SCHEDULES = {
     "gamma_eval": Look("Constant γₑᵥₐₗ", "black", "X", ":"),
@@ -84,29 +57,30 @@ SCHEDULES = {
     "dong": Look("Dong et al. (Sec. 6.1)", "#44AA99", "^"),
     "upper_bound": Look("Upper bound (Sec. 6.2)", "#882255", "o"),
 }
-"""The gamma schedules, in colours that no estimator has."""
+"""The gamma schedules, by their options, in colours that no estimator has."""
 
 BOUNDS = {
     "as_printed": Look("Bound, as printed", "#a02020", "", ":"),
     "corrected": Look("Bound, corrected", "black", "", "--"),
     "sharpened": Look("Bound, sharpened", "#666666", "", "-."),
 }
-"""The bounds on regret, by their variant."""
+"""The bounds on the average regret, by their variants."""
 
 MINIMUM = Look("Loss at γ*", _GREEN, "o")
 HORIZON = Look("γ* (right axis)", "#444444", "s", ":")
 
 
-def sequence(labels: list[str]) -> list[Look]:
-    """Looks of ordered series, such as tasks, from light to dark."""
+def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Value, Look]:
+    """Return a look for each of these ordered values, such as tasks, from light to dark."""
+    labels = {value: label(value) for value in values}
     colors = sns.color_palette("mako_r", len(labels)).as_hex()
-    return [Look(label, color) for label, color in zip(labels, colors, strict=True)]
+    return {value: Look(labels[value], color) for value, color in zip(labels, colors, strict=True)}
 
 
 @contextmanager
 def context() -> Iterator[None]:
-    """The style, while it lasts: whatever the caller's settings are, a figure looks the same, and they are kept."""
+    """Put the style in force; the caller's own settings of matplotlib do not affect it, and are restored afterwards."""
     with mpl.rc_context():
         mpl.rcdefaults()
-        with mpl.rc_context(_STYLE):
-            yield
+        mpl.rcParams.update(_STYLE)
+        yield

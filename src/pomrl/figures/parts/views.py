@@ -1,4 +1,4 @@
-"""Views of a run's table: which of its rows, or what average of them, a series shows."""
+"""Views of the table of one experiment: the rows, or the averages of rows, that a series shows."""
 
 from collections.abc import Callable
 
@@ -6,36 +6,39 @@ import numpy as np
 import pandas as pd
 
 from pomrl.gamma_schedules import Hindsight
-from pomrl.hindsight import in_hindsight
+from pomrl.gamma_star import in_hindsight
 
 View = Callable[[pd.DataFrame], pd.DataFrame]
-"""From the rows of one experiment to those that are drawn: columns run, task or gamma or both, and planning_loss."""
+"""A function from the rows of one experiment to those that are drawn.
+
+The result has the columns run, planning_loss, and task or gamma or both.
+"""
 
 
 def everything(rows: pd.DataFrame) -> pd.DataFrame:
-    """All of it."""
+    """Return all rows."""
     return rows
 
 
 def at_largest_gamma(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row for each run and task: that of the largest gamma, which on the default grid is gamma_eval."""
+    """Return one row for each run and task: that of the largest gamma, which on the default grid is gamma_eval."""
     if not rows.duplicated(["run", "task"]).any():
         return rows
     return rows.loc[rows["gamma"] == rows["gamma"].max()]
 
 
 def at_gamma(gamma: float) -> View:
-    """One row for each run and task: that of one gamma of the grid."""
+    """Return the view of one row for each run and task: that of this gamma of the grid."""
     return lambda rows: rows.loc[np.isclose(rows["gamma"], gamma)]
 
 
 def best_fixed(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row for each run and task: that of the one gamma of the grid which is best over all tasks."""
+    """Return one row for each run and task: that of the single gamma with the smallest mean loss over all tasks."""
     return in_hindsight(rows, Hindsight(gammas=_gammas(rows), scope="all_tasks")) if len(rows) else rows
 
 
 def dynamic_best(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row for each run and task: that of the gamma of the grid which is best in the task."""
+    """Return one row for each run and task: that of the gamma with the smallest mean loss in the task."""
     return in_hindsight(rows, Hindsight(gammas=_gammas(rows), scope="each_task")) if len(rows) else rows
 
 
@@ -44,7 +47,7 @@ def _gammas(rows: pd.DataFrame) -> list[float]:
 
 
 def running_average(view: View) -> View:
-    """For each run and task t, the average over tasks 1..t of what another view shows."""
+    """Return the view that averages the losses of another view over tasks 1 to t, for each run and task t."""
 
     def averaged(rows: pd.DataFrame) -> pd.DataFrame:
         shown = view(rows).sort_values(["run", "task"])
@@ -55,12 +58,15 @@ def running_average(view: View) -> View:
 
 
 def in_task(t: int) -> View:
-    """The rows of task t."""
+    """Return the view of the rows of task t."""
     return lambda rows: rows.loc[rows["task"] == t]
 
 
 def average_of_first(t: int) -> View:
-    """For each run and gamma, the average over tasks 1..t; nothing where there are fewer tasks (A10)."""
+    """Return the view that averages losses over tasks 1 to t, for each run and gamma (A10).
+
+    It shows nothing of an experiment with fewer than t tasks.
+    """
 
     def averaged(rows: pd.DataFrame) -> pd.DataFrame:
         if len(rows) and rows["task"].max() < t:

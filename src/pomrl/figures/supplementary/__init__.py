@@ -1,1 +1,1 @@
-"""Figures beyond those of the paper."""
+"""Supplementary figures: results of the experiments that the paper describes but does not draw, one module for each."""

@@ -1,14 +1,10 @@
-"""Panels (a) to (c) of Figure 5 where tasks spread around their mean as Gaussians do, clipped to the simplex."""
+"""Panels (a) to (c) of Figure 5 with tasks drawn from Gaussians around the mean model, clipped to the simplex.
+
+Bands show one standard deviation.
+"""
 
 from pomrl.figures.parts import similarities
-from pomrl.figures.parts.drawing import Drawing, Tables
 
 SWEEPS = ("gaussian_tasks",)
-RUNS = 100
 
-PER_TASK = similarities.wanted("abc", "gaussian_tasks", {}, ["oracle", "without_meta", "pomrl", "ada_pomrl"])
-
-
-def draw(tables: Tables) -> Drawing:
-    """The figure. ValueError where the tables hold nothing of it."""
-    return similarities.figure(tables, PER_TASK, RUNS)
+draw = similarities.of_sweep("gaussian_tasks").draw

@@ -1,25 +1,21 @@
-"""What the similarity that ada-POMRL starts with, sigma_1, does to its loss per task at gamma_eval (A4); bands of one
-standard error.
+"""The loss of ada-POMRL in each task for several initial values sigma_1 of its estimated task similarity (A4).
 
-The paper (Sec. 4) has it start from a large value, "close to 1/2"; it rules the first two tasks.
+All plan with gamma_eval. The initial value is used in the first two tasks, before the spread of tasks can be estimated.
+Bands show one standard error.
+
+The paper (Sec. 4) starts from a large value, "close to 1/2".
 """
 
-from pomrl.figures.parts import loss_per_task, uniform
-from pomrl.figures.parts.drawing import Drawing, Series, Tables
+from pomrl.figures.parts.drawing import Series
+from pomrl.figures.parts.losses import Panel, PanelGrid
 from pomrl.figures.parts.style import COLUMN_WIDTH, sequence
 from pomrl.figures.parts.views import at_largest_gamma
 
 SWEEPS = ("initial_similarity",)
-RUNS = 100
 
-STARTS = (0.01, 0.1, 0.5)
 SERIES = [
-    Series("", look, "initial_similarity", {"estimator.sigma_1": start}, at_largest_gamma)
-    for start, look in zip(STARTS, sequence([f"σ₁ = {start:g}" for start in STARTS]), strict=True)
+    Series(look, "initial_similarity", {"estimator.sigma_1": start}, at_largest_gamma)
+    for start, look in sequence((0.01, 0.1, 0.5), "σ₁ = {:g}".format).items()
 ]
 
-
-def draw(tables: Tables) -> Drawing:
-    """The figure. ValueError where the tables hold nothing of it."""
-    panel = {"": ("", SERIES)}
-    return uniform.figure(tables, [panel], loss_per_task, "se", RUNS, width=COLUMN_WIDTH, columns=3)
+draw = PanelGrid([[Panel("", SERIES, "task", "se")]], legend_columns=3, width=COLUMN_WIDTH).draw

@@ -1,1 +1,1 @@
-"""Figures of the bounds, and of what the mixing rate does (docs/theory.md, ERRATA.md)."""
+"""Figures of the bounds on regret and of the mixing rate (see docs/theory.md and ERRATA.md), one module for each."""

@@ -1,23 +1,25 @@
 """The mean squared error of an estimate against the weight alpha of its prior, for Dirichlet tasks: simulated (points)
 and in closed form (lines), with the weights that the mixing rates give (E4).
 
-Ten is the concentration, five the number of samples; the similarity that the rates are told is the true one.
+The concentration of the tasks is 10 and the number of samples m = 5; the mixing rates are told of the true similarity.
 """
 
-import numpy as np
+from collections.abc import Iterator
+from dataclasses import replace
+
 import pandas as pd
 
-from pomrl.concentration import PRIORS
 from pomrl.figures.parts import panels
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import TEXT_WIDTH, Look, context, sequence
-from pomrl.simulation import mixing_rates_and_errors, squared_error_against_alpha
+from pomrl.results.tables import StoredSweeps
+from pomrl.theory.concentration import PRIORS
+from pomrl.theory.squared_error import TASKS
 
 SWEEPS = ()
-RUNS = 0
+SIMULATIONS = ("squared_error_against_alpha", "mixing_rates_and_errors")
 
-TASKS = (2, 5, 15)
-ALPHAS = np.linspace(0.0, 1.0, 21).tolist()
+CURVES = sequence(TASKS, "t = {}".format)
 MIXING = {
     "paper": Look("paper's α", "#a02020", "X", "", size=6.0),
     "mse_bound": Look("minimum of the bound", "#999933", "s", "", size=4.5),
@@ -26,48 +28,39 @@ MIXING = {
 PANELS = dict(zip("abc", PRIORS, strict=True))
 
 
-def draw(tables: object) -> Drawing:
-    """The figure, which needs no tables."""
-    errors, rates = squared_error_against_alpha(ALPHAS, tasks=TASKS), mixing_rates_and_errors(tasks=TASKS)
-    data = pd.concat([_of_panel(panel, errors, rates) for panel in PANELS], ignore_index=True)
+def draw(sweeps: StoredSweeps) -> Drawing:
+    """Draw the figure from its simulations."""
+    errors, rates = (sweeps[name].table for name in SIMULATIONS)
+    data = pd.concat([points for panel in PANELS for points in _points(panel, errors, rates)], ignore_index=True)
     with context():
         figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.7, share_y=True)
         for ax, (panel, prior) in zip(axes, PANELS.items(), strict=True):
-            panels.curves(ax, data, [*_curves(panel).values(), *_simulated(panel).values(), *_marks(panel).values()])
+            curves = _curves(panel)
+            panels.curves(ax, data, [*curves, *map(_simulated, curves), *_marks(panel)])
             panels.letter(ax, panel, f"{prior} prior")
             ax.set_xlabel("Weight α of the prior")
         axes[0].set_ylabel("Mean squared error")
         axes[0].set_ylim(0.0, 0.2)
         panels.shared_legend(figure, axes, columns=3)
-        panels.finish(figure)
-    return Drawing(figure, data)
+        return panels.finish(figure, data)
 
 
-def _curves(panel: str) -> dict[int, Series]:
-    looks = sequence([f"t = {t}" for t in TASKS])
-    return {t: Series(panel, look) for t, look in zip(TASKS, looks, strict=True)}
+def _curves(panel: str) -> list[Series]:
+    return [Series(look, settings={"prior": PANELS[panel], "t": t}, panel=panel) for t, look in CURVES.items()]
 
 
-def _simulated(panel: str) -> dict[int, Series]:
-    return {
-        t: Series(panel, Look(f"simulated, t = {t}", series.look.color, ".", "", size=3.0))
-        for t, series in _curves(panel).items()
-    }
+def _simulated(curve: Series) -> Series:
+    return replace(curve, look=Look(f"simulated, {curve.look.label}", curve.look.color, ".", "", size=3.0))
 
 
-def _marks(panel: str) -> dict[str, Series]:
-    return {mixing: Series(panel, look) for mixing, look in MIXING.items()}
+def _marks(panel: str) -> list[Series]:
+    prior = {"prior": PANELS[panel]}
+    return [Series(look, settings={**prior, "mixing": mixing}, panel=panel) for mixing, look in MIXING.items()]
 
 
-def _of_panel(panel: str, errors: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
-    errors = errors.loc[errors["prior"] == PANELS[panel]]
-    rates = rates.loc[rates["prior"] == PANELS[panel]]
-    parts = []
-    for t in TASKS:
-        rows = errors.loc[errors["t"] == t]
-        parts.append(_curves(panel)[t].values(rows, "alpha", "closed_form", "closed form"))
-        parts.append(_simulated(panel)[t].values(rows, "alpha", "mse", "simulated"))
-    for mixing, series in _marks(panel).items():
-        rows = rates.loc[rates["mixing"] == mixing]
-        parts.append(series.values(rows, "alpha", "closed_form", "closed form"))
-    return pd.concat(parts, ignore_index=True)
+def _points(panel: str, errors: pd.DataFrame, rates: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    for curve in _curves(panel):
+        yield curve.values(errors, "alpha", "closed_form", "closed form")
+        yield _simulated(curve).values(errors, "alpha", "mse", "simulated")
+    for mark in _marks(panel):
+        yield mark.values(rates, "alpha", "closed_form", "closed form")

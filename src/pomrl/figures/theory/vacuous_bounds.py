@@ -1,38 +1,39 @@
-"""Where the bounds on the average regret are vacuous: for all gamma above the curve they exceed 1/(1 - gamma_eval),
-which no loss does. A panel for each sigma (the almost-sure bound), against the number of samples m, at T = 15.
+"""The discount factor gamma from which on the bounds on the average regret are vacuous, against the samples m.
+
+For all gamma above a curve the bound exceeds 1/(1 - gamma_eval), which no loss does. There is a panel for each sigma
+(the almost-sure bound); T = 15.
 """
 
 import numpy as np
 import pandas as pd
 
-from pomrl.bound_tables import vacuity_map
 from pomrl.figures.parts import panels
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import BOUNDS, TEXT_WIDTH, context
+from pomrl.results.tables import StoredSweeps
+from pomrl.theory.bound_tables import vacuity_map
 
 SWEEPS = ()
-RUNS = 0
 
 SIGMAS = (0.0, 0.01, 0.1)
 SAMPLES = sorted({5, *np.geomspace(1, 10**7, 57).round().astype(int).tolist()})
 T = 15
-PANELS = dict(zip("abc", SIGMAS, strict=True))
+PANELS = [
+    [Series(look, settings={"sigma": sigma, "variant": variant}, panel=panel) for variant, look in BOUNDS.items()]
+    for panel, sigma in zip("abc", SIGMAS, strict=True)
+]
 
 
-def draw(tables: object) -> Drawing:
-    """The figure, which needs no tables."""
-    found = vacuity_map(SAMPLES, [T], SIGMAS)
-    parts = []
-    for panel, sigma in PANELS.items():
-        for variant, series in _series(panel).items():
-            rows = found.loc[(found["sigma"] == sigma) & (found["variant"] == variant)]
-            parts.append(series.values(rows, "m", "vacuous_from", "bound"))
-    data = pd.concat(parts, ignore_index=True)
+def draw(_: StoredSweeps) -> Drawing:
+    """Return the figure, which shows no stored runs."""
+    vacuity = vacuity_map(SAMPLES, [T], SIGMAS)
+    bounds = [series.values(vacuity, "m", "vacuous_from", "bound") for of_panel in PANELS for series in of_panel]
+    data = pd.concat(bounds, ignore_index=True)
     with context():
         figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.5, share_y=True)
-        for ax, (panel, sigma) in zip(axes, PANELS.items(), strict=True):
-            panels.curves(ax, data, list(_series(panel).values()))
-            panels.letter(ax, panel, f"σ = {sigma:g}")
+        for ax, of_panel, sigma in zip(axes, PANELS, SIGMAS, strict=True):
+            panels.curves(ax, data, of_panel)
+            panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
             ax.set_xscale("log")
             ax.set_xticks([1, 100, 10_000, 1_000_000])
             ax.axvline(5, color="0.4", linewidth=0.8, linestyle=":", label="the paper's m")
@@ -40,9 +41,4 @@ def draw(tables: object) -> Drawing:
             ax.set_ylim(0.0, 1.02)
         axes[0].set_ylabel("γ from which it is vacuous")
         panels.shared_legend(figure, axes, columns=4)
-        panels.finish(figure)
-    return Drawing(figure, data)
-
-
-def _series(panel: str) -> dict[str, Series]:
-    return {variant: Series(panel, look) for variant, look in BOUNDS.items()}
+        return panels.finish(figure, data)

@@ -13,7 +13,7 @@
     return Object.values(data.curves).some((curve) => name in curve.choices);
   }
 
-  // What is chosen: a value for each key, the methods that are drawn, and the task.
+  // The state of the controls: a value for each key, and the methods that are drawn.
   const start = data.series.find((each) => each.sweep === "task_similarity") ?? data.series[0];
   const chosen = Object.fromEntries(KEYS.map((key) => [key, start[key]]));
   let wanted = new Set(FIRST_SHOWN);
@@ -24,7 +24,7 @@
   const task = () => Number(element("task").value);
   const round = (value) => value.toFixed(3);
 
-  // A value that no experiment has together with the others takes the experiment that differs in the least of them.
+  // Set a key to a value. The other keys become those of the experiment that agrees with most of their present values.
   function choose(key, value) {
     const agreement = (each) => KEYS.reduce((sum, other) => sum + (each[other] === chosen[other]) * (other === "sweep" ? 3 : 1), 0);
     const candidates = data.series.filter((each) => each[key] === value);
@@ -114,7 +114,7 @@
     ],
   });
 
-  // How the best discount factor, and those that schedules choose, change from task to task.
+  // The best discount factor and those that schedules choose, against the task.
   const horizonChart = () => ({
     width: "container", height: 130, autosize: { type: "fit-x", contains: "padding" }, config: CONFIG,
     datasets: { history: allTasks().flatMap(marks), now: [{ task: task() }] },
@@ -126,7 +126,7 @@
     ],
   });
 
-  // The same in all tasks, so that curves move and axes do not.
+  // One range for all tasks, so that the axes stay in place when the task changes.
   const highest = () => Math.max(0.01, ...allTasks().flatMap((t) => points(t).map((point) => point.upper)));
 
   function describe() {
@@ -189,7 +189,7 @@
 
   fillSelects();
   element("task").addEventListener("input", move);
-  // In the first task most methods are the same; what was learned shows in the last.
+  // Begin with the last task: in the first, most methods coincide.
   Object.assign(element("task"), { max: chosen.T, value: chosen.T });
   await renew();
   element("explorer").dataset.ready = "";

@@ -1,0 +1,46 @@
+"""Arguments that several commands share: a folder of the user's own options, and a replacement for one of ours."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from pomrl.configuration.parsing import ConfigError
+from pomrl.configuration.sources import PUBLISHED, REPLACEABLE, Replacement, Sources
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add `--config-dir DIR`, a folder of the user's own options."""
+    parser.add_argument("--config-dir", type=Path, metavar="DIR", help="a folder like conf/ with options of your own")
+
+
+def add_replacement(parser: "argparse._ActionsContainer") -> None:
+    """Add `--replace OURS=YOURS`, an option that replaces one of ours in every experiment that has it."""
+    parser.add_argument("--replace", metavar="OURS=YOURS", help="use an option of yours in place of one of ours")
+
+
+def sources_of(arguments: argparse.Namespace) -> Sources:
+    """Return the published sources together with what the arguments name.
+
+    Raises:
+        ConfigError: The folder or one of the options does not exist.
+    """
+    own = arguments.config_dir
+    if own and not own.is_dir():
+        raise ConfigError(f"--config-dir {own}: there is no such folder")
+    sources = replace(PUBLISHED, own=own)
+    text = getattr(arguments, "replace", None)
+    return replace(sources, replacement=_replacement(sources, text)) if text else sources
+
+
+def _replacement(sources: Sources, text: str) -> Replacement:
+    """Return the replacement that `OURS=YOURS` describes: the group is the first that has an option OURS."""
+    old, equals, new = text.partition("=")
+    if not (old and equals and new):
+        raise ConfigError(f"--replace {text}: it has to be OURS=YOURS, such as ada_pomrl=empirical_bayes")
+    for group in REPLACEABLE:
+        options = {path.stem for folder in sources.folders for path in (folder / group).glob("*.yaml")}
+        if old in options and new in options:
+            return Replacement(group, old, new)
+        if old in options:
+            raise ConfigError(f"--replace {text}: {group} has no option {new}; it has {', '.join(sorted(options))}")
+    raise ConfigError(f"--replace {text}: there is no option {old} in {', '.join(REPLACEABLE)}")

@@ -1,0 +1,151 @@
+"""Show what differs between experiments, in settings and in results: python -m src.diff A B [C ...] [--markdown].
+
+A and B are stored experiments (the start of a signature, or a folder) or overrides: "estimator=pomrl sigma=0.025".
+The exit status is that of diff(1): 0 where they are equal, 1 where they differ, 2 on error.
+"""
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pomrl import store
+from pomrl.commands.arguments import add_arguments, sources_of
+from pomrl.commands.errors import one_line_errors
+from pomrl.configuration import studies
+from pomrl.configuration.derived import RUNS, derived, mean_mixing_rates, mixing_rates_of_interest
+from pomrl.configuration.parsing import ConfigError, Experiment
+from pomrl.configuration.settings import flat_settings, scientific_settings
+from pomrl.configuration.sources import Sources
+from pomrl.experiment import check
+from pomrl.figures import FIGURES
+from pomrl.results.comparison import Side, differences, result_differences, same_problem
+
+Rows = list[list[str]]
+Show = Callable[[str, Sequence[str], Rows], None]
+"""Prints a table, given its title, its header and its rows."""
+
+
+@one_line_errors(ValueError, status=2)
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(
+        prog="python -m src.diff", description="Show what differs between experiments, in settings and in results."
+    )
+    parser.add_argument("side", nargs="+", metavar="A", help='a signature, a folder, or overrides: "estimator=pomrl"')
+    parser.add_argument("--markdown", action="store_true", help="print the tables in Markdown, for a review")
+    add_arguments(parser)
+    arguments = parser.parse_args()
+    sources = sources_of(arguments)
+    if len(arguments.side) < 2:
+        raise ConfigError(f"{arguments.side[0]}: there is nothing to compare it with; name two or more")
+    sides = [side(sources, text) for text in arguments.side]
+    raise SystemExit(compare(sources, sides, _show_markdown if arguments.markdown else _show_plain))
+
+
+def side(sources: Sources, text: str) -> Side:
+    """Return the experiment that an argument of the command line names, with its table where it is stored.
+
+    Args:
+        sources: The folders that overrides are composed from.
+        text: Overrides of the defaults, the start of a signature, or a folder in `outputs/runs`.
+    """
+    if "=" in text or not text.strip():
+        return _side_of_overrides(sources, text)
+    folder = Path(text)
+    is_stored = (folder / "manifest.json").exists()
+    return _stored_side(store.StoredExperiment(folder) if is_stored else store.by_signature(text))
+
+
+def _side_of_overrides(sources: Sources, text: str) -> Side:
+    experiment = studies.experiment(sources, shlex.split(text))
+    problem, method = experiment.problem, experiment.method
+    check(problem, method, range(1))
+    table = store.load(experiment) if store.lookup(experiment).complete() else None
+    rates = mean_mixing_rates(problem, method) if table is None else _stored_rates(table)
+    quantities = derived(problem, method) | mixing_rates_of_interest(rates)
+    return Side(text or "defaults", _flat(experiment), quantities, table)
+
+
+def _stored_side(stored: store.StoredExperiment) -> Side:
+    table = stored.table() if stored.complete() else None
+    rates = {} if table is None else mixing_rates_of_interest(_stored_rates(table))
+    manifest = stored.manifest()
+    quantities = {**manifest.derived} if manifest else {}
+    return Side(stored.signature, stored.flat_settings(), quantities | rates, table)
+
+
+def _stored_rates(table: pd.DataFrame) -> list[float]:
+    """Return the mixing rate in each task, averaged over the runs of `derived.RUNS` that are stored."""
+    return table.loc[table["run"] < RUNS.stop].groupby("task")["alpha"].mean().tolist()
+
+
+def compare(sources: Sources, sides: Sequence[Side], show: Show) -> int:
+    """Print what differs between experiments, each of them compared with the first; return the exit status."""
+    changed = differences([each.settings for each in sides])
+    if not changed:
+        print("no difference")
+        return 0
+    names = [each.name for each in sides]
+    show("settings", ["key", *names], _rows(changed))
+    if quantities := differences([each.derived for each in sides]):
+        show("what follows", ["quantity", *names], _rows(quantities))
+    published = _published(sources, sides, list(changed))
+    show("published sweeps and figures with these settings", ["", "sweeps", "figures"], published)
+    for other in sides[1:]:
+        _show_results(sides[0], other, show)
+    return 1
+
+
+def _show_results(a: Side, b: Side, show: Show) -> None:
+    intervals = result_differences(a, b)
+    if not intervals:
+        lacking = " and ".join(each.name for each in (a, b) if each.table is None)
+        print(f"\nno results to compare: {lacking} not stored")
+        return
+    how = "in pairs over runs" if same_problem(a, b) else "not paired: these are different problems"
+    title = f"{b.name} less {a.name}, on average over tasks, 95 % intervals, {how}"
+    rows = [[name, *(f"{x:+.4f}" for x in (of.estimate, of.lower, of.upper))] for name, of in intervals.items()]
+    show(title, ["result", "difference", "lower", "upper"], rows)
+
+
+def _published(sources: Sources, sides: Sequence[Side], keys: Sequence[str]) -> Rows:
+    """For each side, name the published sweeps that have its values of the given keys in one job, and their figures."""
+
+    def values(settings: Mapping[str, Any]) -> list[str]:
+        return [repr(settings.get(key)) for key in keys]
+
+    jobs = {
+        name: [values(_flat(setting.experiment)) for setting in studies.sweep(sources, name)]
+        for name in studies.names(sources)
+    }
+    rows = []
+    for each in sides:
+        sweeps = [name for name, of_sweep in jobs.items() if values(each.settings) in of_sweep]
+        figures = [name for name, figure in FIGURES.items() if set(figure.SWEEPS) & set(sweeps)]
+        rows.append([each.name, ", ".join(sweeps) or "none", ", ".join(figures) or "none"])
+    return rows
+
+
+def _flat(experiment: Experiment) -> dict[str, Any]:
+    return flat_settings(scientific_settings(experiment), experiment.options)
+
+
+def _rows(values: Mapping[str, Sequence[Any]]) -> Rows:
+    return [[key, *("-" if value is None else repr(value).strip("'") for value in row)] for key, row in values.items()]
+
+
+def _show_plain(title: str, header: Sequence[str], rows: Rows) -> None:
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    print(f"\n{title}")
+    for row in [header, *rows]:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _show_markdown(title: str, header: Sequence[str], rows: Rows) -> None:
+    print(f"\n**{title}**\n")
+    for row in [header, ["---"] * len(header), *rows]:
+        print("| " + " | ".join(row) + " |")

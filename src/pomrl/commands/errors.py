@@ -1,0 +1,83 @@
+"""Errors that people who use a command can cause, and what it says of them in one line."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
+from omegaconf.errors import OmegaConfBaseException
+
+from pomrl.commands.terminal import exit_with, one_line
+from pomrl.configuration.parsing import GROUPS, KEYS, ConfigError
+from pomrl.execution import EngineUnavailableError, ExecutionError
+from pomrl.store import StoreError
+
+GOES_ON = "finished blocks are stored, and the same command goes on from them"
+
+EXPLAINED = (ConfigError, StoreError, HydraException, OmegaConfBaseException, EngineUnavailableError, OSError)
+"""Errors whose message says to the user of any command what is wrong."""
+
+
+@contextmanager
+def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
+    """End the command with one line and this exit status at an error in `EXPLAINED` or of a further type."""
+    try:
+        yield
+    except (*EXPLAINED, *further) as error:
+        exit_with(one_line(error), status)
+
+
+def explain(error: Exception, arguments: Sequence[str]) -> tuple[str, int] | None:
+    """Explain an error that a user of `src.run` can cause.
+
+    Args:
+        error: The error.
+        arguments: The arguments of the command, of which the line quotes the wrong one.
+
+    Returns:
+        The line and the exit status, which is 2 where the command line cannot be read; None for any other error, which
+        is a fault of the program.
+    """
+    match error:
+        case OverrideParseException():
+            return f"{error.override}: Hydra cannot read this override; it has to be key=value", 2
+        case MissingConfigException():
+            return _missing_option(error), 1
+        case ConfigCompositionException():
+            return _composition(error, arguments), 1
+        case MemoryError():
+            return "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller", 1
+        case _ if isinstance(error, EXPLAINED):
+            return one_line(error), 1
+        case ExecutionError():
+            return f"{one_line(error)}; {GOES_ON}", 1
+        case _:
+            return None
+
+
+def _missing_option(error: MissingConfigException) -> str:
+    group, _, name = str(error.missing_cfg_file).rpartition("/")
+    if not group or not error.options:
+        return one_line(error)
+    return f"{group}={name}: there is no such option; there are {', '.join(sorted(error.options))}"
+
+
+def _composition(error: ConfigCompositionException, arguments: Sequence[str]) -> str:
+    text = str(error)
+    if text.startswith("Ambiguous value for argument '"):
+        argument = text.split("'")[1]
+        return f"{argument}: several values are a sweep, for which -m has to be on the command line"
+    if text.startswith("Multiple values for "):
+        group = text.split()[3].rstrip(".")
+        return f"+{group}: this group has an option already; to choose another leave out the +: {group}=..."
+    if not text.startswith("Could not override '"):
+        return one_line(error)
+    key = text.split("'")[1]
+    overrides = [argument for argument in arguments if argument.lstrip("+~").startswith(f"{key}=")]
+    return f"{overrides[0] if overrides else key}: {_unknown(key)}"
+
+
+def _unknown(key: str) -> str:
+    group, _, name = key.rpartition(".")
+    if group:
+        return f"the option of {group} that was chosen has no key {name}; its keys are in conf/{group}"
+    return f"unknown key; the keys are {', '.join(KEYS)}, and those of the groups {', '.join(GROUPS)}"

@@ -1,0 +1,37 @@
+"""The command `python -m src.report`: one page, outputs/report/index.html, with all that is stored and drawn."""
+
+import argparse
+from pathlib import Path
+
+from pomrl.commands.errors import one_line_errors
+from pomrl.configuration.outputs import outputs
+from pomrl.report import ReportError
+from pomrl.report.page import Documents, html
+
+ROOT = Path(__file__).parents[3]
+
+
+@one_line_errors(ReportError)
+def main() -> None:
+    """Write the report and print its path; print one line and exit with status 1 if that is not possible."""
+    parser = argparse.ArgumentParser(prog="python -m src.report", description="Write the report of what is stored.")
+    parser.parse_args()
+    print(write(outputs()))
+
+
+def write(folder: Path) -> Path:
+    """Write the page for a folder of outputs, and return the page's path in it."""
+    page = html(folder, documents())
+    path = folder / "report" / "index.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def documents() -> Documents:
+    """Read the documents of this repository that the page contains."""
+    return Documents(errata=_read("ERRATA.md"), theory=_read("docs/theory.md"), readings=_read("docs/readings.md"))
+
+
+def _read(document: str) -> str:
+    return (ROOT / document).read_text(encoding="utf-8")

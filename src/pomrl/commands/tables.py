@@ -1,0 +1,91 @@
+"""Tables for people, of what a run or a sweep is about to compute and of what it has computed."""
+
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.table import Table
+
+from pomrl import store
+from pomrl.configuration.settings import flat_settings, scientific_settings, varying_keys
+from pomrl.execution import Failure
+from pomrl.experiment import loss_array
+from pomrl.gamma_star import minimising
+from pomrl.running.blocks import Block
+from pomrl.running.sweeps import Job, divide
+from pomrl.store import StoreError
+
+MOST_ROWS = 100
+"""The most rows of a table that people still read."""
+
+
+def plan(jobs: Sequence[Job]) -> Table:
+    """Return the table of a dry run: each job's signature, the runs that are stored and missing, and the work to do."""
+    keys, rows = _settings(jobs)
+    table = plain_table("to compute", "signature", *keys, "stored", "missing", "plans", "seconds")
+    work = {job.stored.signature: divide([job]) for job in jobs}
+    for job, values in rows:
+        signature, missing = job.stored.signature, job.runs_missing
+        table.add_row(
+            signature, *values, str(job.experiment.request.runs - missing), str(missing), *_cost(work[signature])
+        )
+    plans, seconds = _cost([block for of_job in work.values() for block in of_job])
+    table.caption = f"{plans} plans in all, about {seconds} s in one process"
+    return table
+
+
+def _cost(work: Sequence[Block]) -> tuple[str, str]:
+    """Return the number of plans and the estimated seconds in one process, as text."""
+    return f"{sum(block.plans for block in work):,}", f"{sum(block.seconds for block in work):.1f}"
+
+
+def results(jobs: Sequence[Job]) -> Table:
+    """Return a table with a row for each job: the runs requested, those computed now, and the mean planning losses."""
+    keys, rows = _settings(jobs)
+    losses = ("first task", "last task", "minimum", "gamma*")
+    table = plain_table("mean planning loss over runs", *keys, "runs", "new", *losses)
+    for column in table.columns[: len(keys)]:
+        column.no_wrap = True
+    for job, values in rows:
+        requested = job.experiment.request.runs
+        new = job.runs_missing - max(0, requested - job.stored.complete())
+        table.add_row(*values, str(requested), str(new), *_losses(job))
+    table.caption = "first and last task: at the largest gamma; minimum: in the last task, at gamma*"
+    return table
+
+
+def failed(jobs: Sequence[Job], failures: Mapping[str, Failure]) -> Table:
+    """Return a table with a row for each job that failed: its settings, the reason, and where the traceback is."""
+    keys, rows = _settings(jobs)
+    table = plain_table("failed", *keys, "reason", "traceback")
+    for job, values in rows:
+        if failure := failures.get(job.stored.signature):
+            table.add_row(*values, failure.reason, str(job.stored.folder / "run.log"))
+    return table
+
+
+def plain_table(title: str, *columns: str) -> Table:
+    """Return an empty table without frames."""
+    table = Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _losses(job: Job) -> list[str]:
+    """Return the mean planning losses of the first and the last task, the smallest of the last, and gamma*, as text."""
+    try:
+        loss, gammas = loss_array(store.load(job.experiment, job.experiment.request.runs))
+    except StoreError:
+        return ["", "", "", ""]
+    mean = loss.mean(0)
+    first_and_last = [f"{mean[0, -1]:.3f}", f"{mean[-1, -1]:.3f}"]
+    if len(gammas) == 1:  # a schedule chose the discount factor, so that there is none to compare it with
+        return [*first_and_last, "", ""]
+    return [*first_and_last, f"{mean[-1].min():.3f}", f"{minimising(gammas, mean[-1:])[0]:g}"]
+
+
+def _settings(jobs: Sequence[Job]) -> tuple[list[str], list[tuple[Job, list[str]]]]:
+    """Return the keys in which jobs differ, and each job with its values of them."""
+    described = [flat_settings(scientific_settings(job.experiment), job.experiment.options) for job in jobs]
+    keys = varying_keys(described)
+    return keys, [(job, [str(described[i].get(key, "")) for key in keys]) for i, job in enumerate(jobs)]

@@ -1,0 +1,228 @@
+"""Composing the configurations of all jobs of a sweep with Hydra, fast.
+
+This is the one module that knows how Hydra composes; `hydra_plugins.whole_sweep` is the other end of it. Hydra takes
+about a tenth of a second for each composition, most of it for its own configuration. Jobs that differ in values alone
+therefore share one, and what was composed before is read from `composition_cache`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra._internal.utils import create_config_search_path
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.config_search_path import SearchPathQuery
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.core.utils import setup_globals
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+
+from pomrl.configuration.composition_cache import cached
+from pomrl.configuration.parsing import Composed, ConfigError
+from pomrl.configuration.readings import Family, Reading
+
+
+def register_resolvers() -> None:
+    """Make known to OmegaConf the functions that YAML files call: `${half:${S}}` and `${grid_to:${gamma_eval}}`."""
+    OmegaConf.register_new_resolver("half", lambda n: n // 2 if isinstance(n, int) else n, replace=True)
+    OmegaConf.register_new_resolver("grid_to", _grid_to, replace=True)
+
+
+def _grid_to(gamma_eval: Any) -> Any:
+    """Return the default grid: 0, 0.05, ..., 0.95 as far as they are below gamma_eval, and gamma_eval."""
+    if not isinstance(gamma_eval, int | float):
+        return gamma_eval
+    return OmegaConf.create([*(i / 20 for i in range(20) if i / 20 < gamma_eval), float(gamma_eval)])
+
+
+def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
+    """Return what Hydra composed as plain data, without Hydra's own part and with all interpolations resolved.
+
+    Args:
+        config: The configuration, with or without its key `hydra`.
+        choices: The option that was chosen in each group (`hydra.runtime.choices`); None where there is none.
+
+    Raises:
+        ConfigError: A value is missing, or refers to a key that does not exist.
+    """
+    try:
+        values = OmegaConf.to_container(_ours(config), resolve=True, throw_on_missing=True)
+    except MissingMandatoryValue as error:
+        raise ConfigError(f"{error.full_key}: a value is missing") from error
+    except OmegaConfBaseException as error:
+        raise ConfigError(" ".join(str(error).split())) from error
+    options = {str(group): str(option) for group, option in choices.items() if option}
+    return Composed(cast(dict[str, Any], values), options)
+
+
+@dataclass(frozen=True)
+class ReadingJob:
+    """A job of a sweep under a reading of the paper: its overrides, and the keys that the sweep varies."""
+
+    reading: Reading
+    sweep: str
+    overrides: tuple[str, ...]
+    axes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Composer:
+    """Composes configurations from YAML files."""
+
+    folders: tuple[Path, ...]
+    """Absolute paths. The first has the primary configuration; where a file is in several folders, the first counts."""
+    config_name: str = "config"
+    """The primary configuration, whose defaults list names the groups."""
+    hydra_overrides: tuple[str, ...] = ()
+    """Overrides of Hydra's own configuration, which all jobs have."""
+    keeps: bool = True
+    """Whether compositions are read from and written to `composition_cache`."""
+
+    @staticmethod
+    def of_command(loader: ConfigLoader, config: DictConfig) -> "Composer":
+        """Return the composer for the jobs of a sweep that Hydra has begun to run.
+
+        It keeps nothing on disk: a dry run, and a sweep in which one job is wrong, write nothing.
+
+        Args:
+            loader: Hydra's loader, which has the folders of the command line.
+            config: The configuration that Hydra composed for the sweep as a whole.
+        """
+        paths = [element.path for element in loader.get_search_path().get_path()]
+        files = [path.removeprefix("file://") for path in paths if path.startswith("file://") or "://" not in path]
+        overrides = cast(list[str], OmegaConf.to_container(config.hydra.overrides.hydra))
+        return Composer(tuple(map(Path, files)), config.hydra.job.config_name, tuple(overrides), keeps=False)
+
+    def one(self, overrides: Sequence[str]) -> Composed:
+        """Return the configuration that these overrides of the defaults give."""
+        return Composed(**self._cached("one", list(overrides), lambda: vars(self._one(overrides))))
+
+    def each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
+        """Return the configuration of each job, given by its overrides."""
+        composed = self._cached("each", [list(job) for job in jobs], lambda: list(map(vars, self._each(jobs))))
+        return [Composed(**each) for each in composed]
+
+    def sweep(self, name: str, further: Sequence[str] = ()) -> tuple[list[str], list[list[str]]]:
+        """Return the keys that a published sweep varies, and the overrides of each of its jobs.
+
+        Further overrides hold for all jobs; those of a key that the sweep varies replace its values.
+        """
+        axes, jobs = self._cached("sweep", [name, *further], lambda: self._sweep(name, further))
+        return axes, jobs
+
+    def readings(self, name: str) -> Mapping[str, Any]:
+        """Return the description of a family of readings, as `readings.family` takes it."""
+        return self._cached("readings", name, lambda: self._sweeper(name)["readings"])
+
+    def product(self, axes: Mapping[str, Any], further: Sequence[str]) -> list[list[str]]:
+        """Return the overrides of each job of a sweep: all combinations of the values of its axes.
+
+        Args:
+            axes: The values of each key, separated by commas.
+            further: Further overrides, of which some may have several values. Of two with the same key the later one
+                counts, and each of them replaces an axis.
+        """
+        overrides = [*(f"{key}={values}" for key, values in axes.items()), *further]
+        last = {override.partition("=")[0]: override for override in overrides}
+        parsed = OverridesParser.create(_loader(self.folders)).parse_overrides(list(last.values()))
+        return [list(job) for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
+
+    def reading_jobs(self, family: Family, arguments: Sequence[str] = ()) -> list[ReadingJob]:
+        """Return each job of each sweep of a family of readings, under each reading.
+
+        Args:
+            family: The readings, and the sweeps that are repeated under each of them.
+            arguments: Further overrides of every job.
+        """
+        further = [argument for argument in arguments if not argument.startswith("experiment=")]
+        of_family = []
+        for name in family.sweeps:
+            axes, jobs = self.sweep(name, further)
+            options = [composed.options for composed in self.each(jobs)]
+            for reading in family.readings:
+                for job, of_job in zip(jobs, options, strict=True):
+                    overrides = _first_of_each_key([*job, *reading.overrides(of_job)])
+                    of_family.append(ReadingJob(reading, name, overrides, tuple(axes)))
+        return of_family
+
+    def _cached(self, kind: str, request: Any, compose: Callable[[], Any]) -> Any:
+        if not self.keeps:
+            return compose()
+        return cached(self.folders, [kind, self.config_name, self.hydra_overrides, request], compose)
+
+    def _load(self, overrides: Sequence[str]) -> DictConfig:
+        """Let Hydra compose; the result has Hydra's own configuration under `hydra`."""
+        return _loader(self.folders).load_configuration(
+            self.config_name, [*self.hydra_overrides, *overrides], RunMode.RUN, from_shell=False
+        )
+
+    def _one(self, overrides: Sequence[str]) -> Composed:
+        config = self._load(overrides)
+        return plain(config, config.hydra.runtime.choices)
+
+    def _sweeper(self, name: str) -> dict[str, Any]:
+        """Return what a published sweep says of its axes (`params`) and `readings`."""
+        sweeper = OmegaConf.to_container(self._load([f"experiment={name}"]).hydra.sweeper)
+        return cast(dict[str, Any], sweeper)
+
+    def _sweep(self, name: str, further: Sequence[str]) -> list[Any]:
+        axes = self._sweeper(name)["params"]
+        return [list(axes), self.product({"experiment": name} | axes, further)]
+
+    def _each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
+        groups = frozenset(_loader(self.folders).list_groups(""))
+        shared = cache(self._load)
+        composed = []
+        for job in jobs:
+            parsed = OverridesParser.create().parse_overrides(list(job))
+            values = [override for override in parsed if _sets_a_value(override, groups)]
+            others = tuple(line for line, override in zip(job, parsed, strict=True) if override not in values)
+            config = shared(others)
+            try:
+                changed = _updated(config, values)
+            except OmegaConfBaseException:  # Hydra's own message says better what is wrong
+                changed = self._load(job)
+            composed.append(plain(changed, config.hydra.runtime.choices))
+        return composed
+
+
+@cache
+def _loader(folders: tuple[Path, ...]) -> ConfigLoader:
+    """Return Hydra's loader for these folders; it reads their files anew each time."""
+    setup_globals()
+    register_resolvers()
+    search_path = create_config_search_path(str(folders[0]))
+    for folder in folders[1:]:
+        search_path.prepend("command-line", f"file://{folder}", SearchPathQuery(provider="schema"))
+    return ConfigLoaderImpl(search_path)
+
+
+def _sets_a_value(override: Override, groups: frozenset[str]) -> bool:
+    """Return whether an override only gives another value to a key: it chooses no option, adds and removes no key."""
+    changes = override.is_add() or override.is_force_add() or override.is_delete() or override.package
+    return not changes and "/" not in override.key_or_group and override.key_or_group not in groups
+
+
+def _updated(config: DictConfig, values: Sequence[Override]) -> DictConfig:
+    """Return a copy of our part of a configuration with other values."""
+    copy = _ours(config)
+    for override in values:
+        OmegaConf.update(copy, override.key_or_group, override.value(), merge=True)
+    return copy
+
+
+def _ours(config: DictConfig) -> DictConfig:
+    """Return a copy of a configuration without Hydra's own part, whose interpolations would fail to resolve."""
+    return OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+
+
+def _first_of_each_key(overrides: Sequence[str]) -> tuple[str, ...]:
+    """Keep the first override of each key: a sweep's axis takes precedence over a reading."""
+    first = {override.partition("=")[0]: override for override in reversed(overrides)}
+    return tuple(reversed(first.values()))

@@ -1,0 +1,165 @@
+"""From a composed configuration to checked objects.
+
+Only what was composed from `conf/`, from `--config-dir` and from the command line becomes objects here; the
+configuration that is stored beside the tables of an experiment is data, and never does.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+from pydantic.dataclasses import dataclass
+
+from pomrl.components import CHECKED
+from pomrl.estimators import Estimator
+from pomrl.execution import Execution
+from pomrl.execution.engine import MissingPackagesError
+from pomrl.experiment import Method, Problem
+from pomrl.gamma_schedules import GammaSchedule
+from pomrl.planners import Planner
+from pomrl.task_distributions import TaskDistribution
+
+
+class ConfigError(ValueError):
+    """A configuration is wrong. The message is one line: the key, its value and what would be right."""
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Request:
+    """How many runs of an experiment are requested, and whether to compute them."""
+
+    runs: Annotated[int, Field(ge=1, description="number of independent runs")]
+    force: Annotated[bool, Field(description="compute again what is stored")] = False
+    dry_run: Annotated[bool, Field(description="only list what would be computed")] = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Composed:
+    """A composed configuration as plain data: no interpolations are left, and nothing is checked yet."""
+
+    values: Mapping[str, Any]
+    """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
+    options: Mapping[str, str]
+    """The name of the option that was chosen in each group."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """A configuration as checked objects."""
+
+    problem: Problem
+    method: Method
+    request: Request
+    execution: Execution
+    options: Mapping[str, str]
+    """The name of the option that was chosen in each group: for people to read; no number depends on it."""
+
+
+def _fields(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else ()
+
+
+COMPONENTS: Mapping[str, type] = {
+    "task_distribution": TaskDistribution,
+    "estimator": Estimator,
+    "gamma_schedule": GammaSchedule,
+    "planner": Planner,
+    "execution": Execution,
+}
+"""For each group the class that the classes of its options have to derive from."""
+
+GROUPS = tuple(COMPONENTS)
+"""Groups; a configuration has one option of each."""
+
+METHOD_GROUPS = _fields(Method)
+"""Groups that form the method; they do not affect the random draws."""
+
+PROBLEM_KEYS = tuple(key for key in _fields(Problem) if key not in GROUPS)
+"""Keys outside of the groups that describe the problem."""
+
+REQUEST_KEYS = _fields(Request)
+"""Keys outside of the groups that say what is requested."""
+
+KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
+"""All keys outside of the groups."""
+
+
+def parse(composed: Composed) -> Experiment:
+    """Make the objects that a composed configuration describes.
+
+    Raises:
+        ConfigError: A key is unknown or missing, a value is out of its range, or an option's class is unsuitable.
+            Whether the values go together is checked later, by `pomrl.experiment.check`.
+    """
+    values = composed.values
+    for key in values:
+        if key not in (*KEYS, *GROUPS):
+            raise ConfigError(f"{key}={values[key]!r}: unknown key; the keys are {', '.join((*KEYS, *GROUPS))}")
+    numbers = {key: values[key] for key in PROBLEM_KEYS if key in values}
+    request = _checked(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
+    _check_numbers(numbers)
+    components = {group: _component(group, values.get(group)) for group in GROUPS}
+    return Experiment(
+        problem=_checked(Problem, numbers | {"task_distribution": components["task_distribution"]}),
+        method=_checked(Method, {group: components[group] for group in METHOD_GROUPS}),
+        request=request,
+        execution=components["execution"],
+        options={group: composed.options[group] for group in GROUPS if group in composed.options},
+    )
+
+
+def _check_numbers(numbers: Mapping[str, Any]) -> None:
+    """Refuse bad numbers of the problem before components are made from them, so that the message names the number."""
+    try:
+        Problem(**numbers)
+    except ValidationError as invalid:
+        errors = [error for error in invalid.errors() if error["loc"][:1] != ("task_distribution",)]
+        if errors:
+            raise ConfigError(_one_line(errors, "", _fields(Problem))) from invalid
+
+
+def _component(group: str, values: Any) -> Any:
+    """Make the object that an option describes by its `_target_` and its other keys."""
+    if not isinstance(values, dict) or "_target_" not in values:
+        raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
+    module, _, name = str(values["_target_"]).rpartition(".")
+    try:
+        cls = getattr(import_module(module), name)
+    except MissingPackagesError as error:
+        raise ConfigError(str(error)) from error
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"{group}._target_={values['_target_']}: there is no such class ({error})") from error
+    base = COMPONENTS[group]
+    if not (isinstance(cls, type) and issubclass(cls, base)):
+        raise ConfigError(
+            f"{group}._target_={values['_target_']}: it has to be a {base.__module__}.{base.__qualname__}"
+        )
+    return _checked(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
+
+
+def _checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
+    """Make an object of a class; raise a ConfigError that names the first bad key, with `prefix` in front of it."""
+    try:
+        return cls(**arguments)
+    except ValidationError as invalid:
+        raise ConfigError(_one_line(invalid.errors(), prefix, _fields(cls))) from invalid
+
+
+def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
+    """Say in one line what is wrong with the first bad key; a value that may be of several types has several errors."""
+    first = errors[0]
+    key = prefix + ".".join(str(part) for part in first["loc"][:1])
+    if first["type"] == "unexpected_keyword_argument":
+        return f"{key}={first['input']!r}: unknown key; the keys are {', '.join(prefix + name for name in keys)}"
+    if first["type"] in ("missing", "missing_argument"):
+        return f"{key}: a value is missing"
+    of_key = [error for error in errors if error["loc"][:1] == first["loc"][:1]]
+    expected = " or ".join(dict.fromkeys(_expected(error) for error in of_key))
+    expected = expected.replace(" or it has to ", " or ")
+    return f"{key}={first['input']!r}: {expected}" if first["loc"] else f"{prefix.rstrip('.')}: {expected}"
+
+
+def _expected(error: Any) -> str:
+    return error["msg"].removeprefix("Value error, ").replace("Input should", "it has to")

@@ -1,0 +1,104 @@
+"""The reference of all keys, docs/configuration.md, written from the types and descriptions in the components."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from pomrl.configuration import studies
+from pomrl.configuration.parsing import GROUPS, PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
+from pomrl.configuration.sources import Sources
+from pomrl.experiment import Problem
+
+HEAD = """# The configuration
+
+Every key: what it means, what it may be, and its default. Written from the components by
+`python -m pytest tests/test_documents.py --force-regen`, and tested, so that it is never out of date. A.. are
+ambiguities of the paper, of which [docs/readings.md](readings.md) has the alternatives; E.. are its errors
+([ERRATA.md](../ERRATA.md)). A key of a group is set as `group.key=value`; an option is chosen as `group=option`.
+"""
+
+BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
+"""The sign that is written for each bound of a JSON schema."""
+
+
+def configuration(sources: Sources) -> str:
+    """Return the reference of all keys and options in the folder of the sources, as Markdown."""
+    defaults = studies.experiment(sources, [])
+    top = [
+        _section("The experiment", _rows(Problem, {"default": defaults.problem}, PROBLEM_KEYS)),
+        _section("What is requested", _rows(Request, {"default": defaults.request}, REQUEST_KEYS)),
+    ]
+    return "\n".join([HEAD, *top, *(_group(sources, group) for group in GROUPS)])
+
+
+def _group(sources: Sources, group: str) -> str:
+    """Return a section with a table for each class of a group; above it stand the options that name the class."""
+    options = sorted(path.stem for path in (sources.folder / group).glob("*.yaml"))
+    classes: dict[type, dict[str, Any]] = {}
+    for name in options:
+        component = _component(studies.experiment(sources, [f"{group}={name}"]), group)
+        classes.setdefault(type(component), {})[name] = component
+    parts = [f"## {group}: {', '.join(options)}\n"]
+    for cls, of_class in classes.items():
+        summary = (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+        names = ", ".join(f"`{name}`" for name in of_class)
+        parts.append(f"{names} (`{cls.__module__}.{cls.__qualname__}`): {' '.join(summary.split())}\n")
+        parts.append(_table(_rows(cls, of_class, _properties(cls))))
+    return "\n".join(parts)
+
+
+def _component(experiment: Experiment, group: str) -> Any:
+    return (vars(experiment) | vars(experiment.problem) | vars(experiment.method))[group]
+
+
+def _properties(cls: type) -> Mapping[str, Any]:
+    """Return the JSON schema of each key of a class."""
+    return TypeAdapter(cls).json_schema().get("properties", {})
+
+
+def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[tuple[str, str, str, str]]:
+    """Return a row for each key of a class: its meaning, its values, and its default in each of the named objects."""
+    schemas = _properties(cls)
+    return [
+        (f"`{key}`", schemas[key].get("description", ""), _values(schemas[key]), _defaults(key, objects))
+        for key in keys
+    ]
+
+
+def _values(schema: Mapping[str, Any]) -> str:
+    """Say in words which values a JSON schema admits."""
+    if "anyOf" in schema:
+        return ", or ".join(_values(alternative) for alternative in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    if schema.get("type") == "array":
+        return f"a list: {_values(schema['items'])}"
+    bounds = ", ".join(f"{sign} {schema[bound]:g}" for bound, sign in BOUNDS.items() if bound in schema)
+    word = {"boolean": "`true`, `false`", "null": "`null`"}.get(schema["type"], schema["type"])
+    return " ".join(part for part in (word, bounds) if part)
+
+
+def _defaults(key: str, objects: Mapping[str, Any]) -> str:
+    """Return the default of a key: one value where all objects agree, else the value of each."""
+    values = {name: getattr(of, key) for name, of in objects.items()}
+    if len({repr(value) for value in values.values()}) == 1:
+        return _shown(next(iter(values.values())))
+    return "; ".join(f"{name}: {_shown(value)}" for name, value in values.items())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{value[0]:g}, {value[1]:g}, ..., {value[-2]:g}, {value[-1]:g}"
+    return "`null`" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _section(title: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
+    return f"## {title}\n\n{_table(rows)}"
+
+
+def _table(rows: Sequence[tuple[str, str, str, str]]) -> str:
+    if not rows:
+        return "No keys.\n"
+    lines = ["| key | meaning | values | default |", "| --- | --- | --- | --- |"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows), ""])

@@ -1,0 +1,61 @@
+"""The settings of an experiment as plain data: what its signature covers, and what people compare."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pomrl.configuration.parsing import Experiment
+
+
+def scientific_settings(experiment: Experiment) -> dict[str, Any]:
+    """Return the settings that can change a number, all of them and no others.
+
+    They are read from the checked objects: defaults that a YAML file leaves out are included, and 0 and 0.0 are the
+    same where a real number is expected. A hindsight schedule has the settings of the grid whose table it is read from.
+
+    Returns:
+        The numbers of the problem by their keys, and for each group the settings of its component: the name of its
+        class under `_target_`, and its parameters.
+    """
+    problem, method = experiment.problem, experiment.method
+    return {field.name: getattr(problem, field.name) for field in dataclasses.fields(problem)} | {
+        "task_distribution": _component_settings(problem.task_distribution),
+        "estimator": _component_settings(method.estimator),
+        "gamma_schedule": _component_settings(method.gamma_schedule.computed()),
+        "planner": _component_settings(method.planner),
+    }
+
+
+def _component_settings(component: Any) -> dict[str, Any]:
+    cls = type(component)
+    return {"_target_": f"{cls.__module__}.{cls.__qualname__}"} | dataclasses.asdict(component)
+
+
+def component_classes(settings: Mapping[str, Any]) -> list[str]:
+    """Return the dotted names of the classes of the components in `scientific_settings`."""
+    return [value["_target_"] for value in settings.values() if isinstance(value, dict)]
+
+
+def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
+    """Return `scientific_settings` with dotted keys, such as `estimator.prior`, instead of nested dictionaries.
+
+    Args:
+        settings: The settings of an experiment.
+        options: The name of the option of each group. It becomes the value of the group's key; the name of the class
+            does where a group is missing here.
+    """
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            flat[key] = options.get(key, value["_target_"])
+            flat |= {f"{key}.{name}": part for name, part in value.items() if name != "_target_"}
+        else:
+            flat[key] = value
+    return flat
+
+
+def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the keys in which flat settings differ; where options differ, the key of their group and not its parts."""
+    keys = dict.fromkeys(key for each in settings for key in each)
+    differ = [key for key in keys if len({repr(each.get(key)) for each in settings}) > 1]
+    return [key for key in differ if "." not in key or key.partition(".")[0] not in differ]

@@ -1,0 +1,109 @@
+"""The published sweeps, `conf/experiment/*.yaml`: their experiments, and the commands that compute them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, reduce
+from operator import getitem
+from typing import Any
+
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
+
+from pomrl.configuration.composition import Composer
+from pomrl.configuration.parsing import Composed, ConfigError, Experiment, parse
+from pomrl.configuration.readings import Reading, family
+from pomrl.configuration.sources import Replacement, Sources
+
+FAMILIES = ("environments", "readings")
+"""Sweeps that ask how far the results depend on what the paper leaves open; the paper has no figure of them."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One experiment of a sweep, and its values of the keys that the sweep varies."""
+
+    varied: dict[str, Any]
+    experiment: Experiment
+
+
+def names(sources: Sources) -> list[str]:
+    """Return the names of the published sweeps, in alphabetical order."""
+    return sorted({path.stem for path in (sources.folder / "experiment").glob("*.yaml")} - set(FAMILIES))
+
+
+def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
+    """Return the experiment that these overrides of the defaults describe; ConfigError where it is wrong."""
+    return parse(Composer(sources.folders).one(overrides))
+
+
+def sweep(sources: Sources, name: str) -> list[Setting]:
+    """Return the experiments of a published sweep, in the order of its axes.
+
+    With a replacement, `varied` is as published and the experiments have the new option.
+
+    Raises:
+        ConfigError: A setting is wrong. With a replacement this may be so because the new option lacks a key that the
+            sweep varies.
+    """
+    composer = Composer(sources.folders)
+    try:
+        axes, jobs = composer.sweep(name)
+        composed = composer.each(jobs)
+        varied = [_varied(each, axes) for each in composed]
+        if sources.replacement:
+            of_jobs = zip(jobs, composed, strict=True)
+            composed = composer.each([_replaced(job, of_job.options, sources.replacement) for job, of_job in of_jobs])
+        experiments = [parse(each) for each in composed]
+    except (HydraException, OmegaConfBaseException, ConfigError) as error:
+        raise ConfigError(f"{name}: {' '.join(str(error).split())}") from error
+    return [Setting(*each) for each in zip(varied, experiments, strict=True)]
+
+
+def _replaced(job: Sequence[str], options: Mapping[str, str], replacement: Replacement) -> Sequence[str]:
+    """Return the overrides of a job with these options, with the new option if it has the one that is replaced."""
+    if not replacement.concerns(options):
+        return job
+    others = [override for override in job if override.partition("=")[0] != replacement.group]
+    return [*others, f"{replacement.group}={replacement.new}"]
+
+
+def _varied(composed: Composed, axes: Sequence[str]) -> dict[str, Any]:
+    """Return the value of each key: for a group the name of its option."""
+    values: Any = composed.values
+    return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}
+
+
+def readings(sources: Sources) -> dict[Reading, dict[str, list[Setting]]]:
+    """Return the published family of readings: for each reading the experiments of each of its sweeps."""
+    composer = Composer(sources.folders)
+    jobs = composer.reading_jobs(family(composer.readings("readings")))
+    distinct = list(dict.fromkeys((job.overrides, job.axes) for job in jobs))
+    composed = composer.each([overrides for overrides, _ in distinct])
+    settings = {key: Setting(_varied(each, key[1]), parse(each)) for key, each in zip(distinct, composed, strict=True)}
+    of_reading: dict[Reading, dict[str, list[Setting]]] = {}
+    for job in jobs:
+        of_reading.setdefault(job.reading, {}).setdefault(job.sweep, []).append(settings[job.overrides, job.axes])
+    return of_reading
+
+
+def command(sources: Sources, name: str, runs: int | None = None) -> str:
+    """Return the command that computes a published sweep.
+
+    Args:
+        sources: With a replacement, the command computes the sweep with the new option alone.
+        name: The sweep.
+        runs: The number of runs; by default the one that the sweep has in its YAML file.
+    """
+    words = ["python -m src.run"]
+    if sources.own:
+        words.append(f"--config-dir {sources.own}")
+    words.append(f"experiment={name}")
+    if sources.replacement and _concerns(sources.replacement, sources.as_published, name):
+        words.append(f"{sources.replacement.group}={sources.replacement.new}")
+    return " ".join([*words, *([f"runs={runs}"] if runs else [])])
+
+
+@cache
+def _concerns(replacement: Replacement, published: Sources, name: str) -> bool:
+    """Return whether an experiment of a published sweep has the option that is replaced."""
+    return any(replacement.concerns(setting.experiment.options) for setting in sweep(published, name))

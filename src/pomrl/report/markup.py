@@ -1,0 +1,127 @@
+"""Text as HTML: symbols in docstrings and claims, captions of figures, and Markdown with formulas as MathML."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+_LETTERS = {"sigma": "σ", "gamma": "γ", "alpha": "α"}
+_NAME = re.compile(rf"(?<![\w=.])({'|'.join(_LETTERS)})(?=_(?:eval|tilde|\w)(?!\w)|(?!\w))")
+_TILDE = re.compile(r"γ_tilde\b")
+_SUBSCRIPT = re.compile(r"(?<!\w)([^\W\d_]\u0302?)_(eval|max|\w)(?!\w)")
+_SUPERSCRIPT = re.compile(r"\b([A-Z])\^(\w)(?!\w)")
+_QUOTE = re.compile(r'"([^"]*)"')
+_ERRATUM = re.compile(r"\bE(\d+)\b")
+_TITLE = re.compile(r"\A# .*\n")
+_NUMBER = re.compile(r"^Figure (\w+)[:,]\s*")
+
+
+def symbols(text: str) -> Markup:
+    """Plain text as HTML, with Greek letters in the place of their names, subscripts, and code between backticks."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if i % 2 else _letters(part) for i, part in enumerate(parts)
+    )
+
+
+def _letters(text: str) -> Markup:
+    greek = _TILDE.sub("γ\u0303", _NAME.sub(lambda match: _LETTERS[match[1]], text))
+    escaped = str(escape(_QUOTE.sub("“\\1”", greek)))
+    return Markup(_SUPERSCRIPT.sub(r"\1<sup>\2</sup>", _SUBSCRIPT.sub(r"\1<sub>\2</sub>", escaped)))
+
+
+@dataclass(frozen=True)
+class Caption:
+    """The caption of a figure: paragraphs that describe it, and paragraphs that quote the paper."""
+
+    number: str
+    """The figure's number in the paper; empty for a figure that the paper does not have."""
+    ours: list[Markup]
+    """The paragraphs that say what the figure shows."""
+    papers: list[Markup]
+    """The paragraphs that say what the paper says of its own figure."""
+
+
+def caption(docstring: str) -> Caption:
+    """The caption of a figure from its module's docstring, whose paragraphs about the paper begin with "The paper"."""
+    number = _NUMBER.match(docstring)
+    text = _NUMBER.sub("", docstring.strip())
+    paragraphs = [" ".join(part.split()) for part in _sentence(text).split("\n\n")]
+    ours = [_with_errata(part) for part in paragraphs if not part.startswith("The paper")]
+    papers = [_with_errata(part) for part in paragraphs if part.startswith("The paper")]
+    return Caption(number[1] if number else "", ours, papers)
+
+
+def _sentence(text: str) -> str:
+    """Capitalise the first letter of a text, unless its first word is a symbol or contains a capital."""
+    first = text.split(maxsplit=1)[0]
+    return text[:1].upper() + text[1:] if first.isascii() and first.islower() else text
+
+
+def _with_errata(text: str) -> Markup:
+    """Text as HTML in which names of errata, such as E4, link to the errata on the page."""
+    return Markup(_ERRATUM.sub(r'<a href="#errata-e\1">E\1</a>', str(symbols(text))))
+
+
+def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
+    """Convert a Markdown document of the repository to HTML that stands below a heading of the page.
+
+    The title is left out, and every other heading moves one level down.
+
+    Args:
+        markdown: The document, with formulas between dollar signs.
+        prefix: The start of the identifiers that headings get, such as "errata" in "errata-e1".
+        links: The new target of each link that is kept, by its target relative to the repository's root. All other
+            links lead to files that the page does not contain, and become plain text.
+    """
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.use(dollarmath_plugin, renderer=_formula, double_inline=True, allow_labels=False)
+    parser.add_render_rule("text", _text)
+    tokens = parser.parse(_TITLE.sub("", markdown))
+    _headings(tokens, prefix)
+    for token in tokens:
+        _links(token.children or [], links)
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
+
+
+def _text(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    return str(_letters(tokens[index].content))
+
+
+def _formula(latex: str, options: Mapping[str, Any]) -> str:
+    return convert(latex, display="block" if options["display_mode"] else "inline")
+
+
+def _headings(tokens: Sequence[Token], prefix: str) -> None:
+    """Move headings one level down and give each an identifier."""
+    for i, token in enumerate(tokens):
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+        if token.type == "heading_open":
+            token.attrSet("id", f"{prefix}-{slug(tokens[i + 1].content)}")
+
+
+def slug(heading: str) -> str:
+    """An identifier for a heading: its first word if that contains a digit, such as E1; otherwise all of its words."""
+    first = heading.split()[0].rstrip(".")
+    words = first if any(character.isdigit() for character in first) else heading
+    return re.sub(r"\W+", "-", words.lower()).strip("-")
+
+
+def _links(tokens: Sequence[Token], links: Mapping[str, str]) -> None:
+    """Set the new targets of links that `links` contains, and turn all other links into spans."""
+    target = None
+    for token in tokens:
+        if token.type == "link_open":
+            target = links.get(str(token.attrGet("href")).removeprefix("../"))
+            if target is not None:
+                token.attrSet("href", target)
+        if target is None and token.type in ("link_open", "link_close"):
+            token.tag = "span"
+            token.attrs = {}

@@ -1,0 +1,106 @@
+"""Where the numbers on the page come from: versions, platforms, commits, times and digests, read from manifests."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pomrl import store
+from pomrl.report.figure_files import FigureFiles
+
+
+@dataclass(frozen=True)
+class SweepProvenance:
+    """The experiments of one sweep that figures show."""
+
+    name: str
+    sources: list[dict[str, Any]]
+    """One entry for each experiment, as `pomrl.results.tables.StoredSweep.sources` describes them."""
+    common: dict[str, Any]
+    """The settings that all experiments of the sweep share, with dotted keys."""
+    varied: list[str]
+    """The keys of the settings that the sweep varies."""
+    digest: str
+    """The SHA-256 of the digests of all blocks of runs that figures show."""
+
+    @property
+    def command(self) -> str:
+        """The command that computes the sweep."""
+        return f"python -m src.run experiment={self.name}"
+
+    @property
+    def runs(self) -> str:
+        """The number of runs of each experiment; the smallest and the largest number if they differ."""
+        counts = {source["runs"] for source in self.sources}
+        return " to ".join(map(str, sorted({min(counts), max(counts)})))
+
+
+@dataclass(frozen=True)
+class ReportProvenance:
+    """The circumstances in which experiments were computed and figures drawn, each with how often it occurred."""
+
+    experiments: int
+    """The number of stored experiments that figures show."""
+    first: str
+    """The time at which the first computation started, in ISO format; empty if nothing is stored."""
+    last: str
+    """The time at which the last computation ended, in ISO format; empty if nothing is stored."""
+    environments: list[tuple[dict[str, str], int]]
+    """Versions and platform, with the number of experiments computed with them."""
+    commits: list[tuple[str, int]]
+    """Commits at which experiments were computed, with the number of experiments."""
+    figures: list[tuple[str, int]]
+    """Commits at which figures were drawn, with the number of figures."""
+
+
+def sweep_provenances(figures: Sequence[FigureFiles]) -> list[SweepProvenance]:
+    """The provenance of each sweep that these figures show, in the order in which the figures name the sweeps."""
+    sources_of: dict[str, list[dict[str, Any]]] = {}
+    for figure in figures:
+        for name, sources in figure.sidecar["sweeps"].items():
+            if sources:
+                sources_of.setdefault(name, sources)
+    experiments = {stored.signature: stored for stored in store.all_experiments()}
+    return [_sweep(name, sources, experiments) for name, sources in sources_of.items()]
+
+
+def _sweep(
+    name: str, sources: list[dict[str, Any]], experiments: Mapping[str, store.StoredExperiment]
+) -> SweepProvenance:
+    settings = [experiments[each["signature"]].flat_settings() for each in sources if each["signature"] in experiments]
+    first = settings[0] if settings else {}
+    common = {key: value for key, value in first.items() if all(each.get(key) == value for each in settings)}
+    varied = [key for key in sources[0] if key not in ("signature", "runs", "blocks")]
+    digests = "".join(digest for source in sources for digest in source["blocks"].values())
+    return SweepProvenance(name, sources, common, varied, hashlib.sha256(digests.encode()).hexdigest())
+
+
+def report_provenance(figures: Sequence[FigureFiles]) -> ReportProvenance:
+    """The provenance of these figures and of the stored experiments that they show."""
+    shown = {source["signature"] for figure in figures for _, source in figure.sources}
+    manifests = [stored.manifest() for stored in store.all_experiments() if stored.signature in shown]
+    made = [manifest.provenance for manifest in manifests if manifest]
+    return ReportProvenance(
+        len(made),
+        min((each.start for each in made), default=""),
+        max((each.end or each.start for each in made), default=""),
+        [(dict(key), count) for key, count in _counted([tuple(_environment(each).items()) for each in made])],
+        _counted([_commit(each.commit, dirty=each.dirty) for each in made]),
+        _counted([_commit(figure.sidecar.get("commit"), dirty=figure.sidecar.get("dirty")) for figure in figures]),
+    )
+
+
+def _environment(made: store.Provenance) -> dict[str, str]:
+    return {"Python": made.python, "platform": made.platform, **made.packages}
+
+
+def _commit(commit: str | None, *, dirty: bool | None) -> str:
+    if not commit:
+        return "outside of a repository"
+    return commit + (" with changes" if dirty else "")
+
+
+def _counted(values: Sequence[Any]) -> list[tuple[Any, int]]:
+    """Each distinct value with the number of times that it occurs, the most frequent first."""
+    return sorted(Counter(values).items(), key=lambda item: (-item[1], str(item[0])))

@@ -1,0 +1,55 @@
+"""Titles of the figures on the page, and the figures that show what a claim is about."""
+
+TITLES = {
+    "overview": "The idea, with real draws",
+    "illustration": "More samples or a better prior: longer horizons",
+    "pomrl_vs_adapomrl": "Known and estimated similarity",
+    "planning_omrl": "Planning with online meta-learning",
+    "dependence_on_tasksimilarity": "How much similarity matters",
+    "gamma_schedules": "Schedules of the discount factor",
+    "dirichlet_task_dist": "Draws of tasks",
+    "dependence_on_tasksimilarity_ablation": "Similarity, with aggregation",
+    "arub_dependence_on_mT": "Few or many samples and tasks",
+    "omrl_baselines": "Loss against γ, task by task",
+    "varyingSmT": "More states",
+    "gaussian_tasks": "Gaussian tasks",
+    "varying_pairs": "Tasks that differ in a fifth of the pairs",
+    "gamma_schedules_adapomrl": "Schedules with ada-POMRL",
+    "fixed_mean_model": "One mean model, or one for each run",
+    "average_over_tasks": "Averages over the first tasks",
+    "initial_similarity": "Where ada-POMRL starts",
+    "average_regret": "Measured regret beside its bounds",
+    "upper_bound": "The upper bound and its minimum",
+    "squared_error": "Squared error against the mixing rate",
+    "mixing_rates": "What the mixing rate costs",
+    "vacuous_bounds": "Where bounds say nothing",
+}
+"""Title by name of the figure. The title of a figure that is not listed is its name."""
+
+SHOWN_IN = {
+    "Q1": ("planning_omrl", "pomrl_vs_adapomrl"),
+    "Q2": ("planning_omrl",),
+    "Q3": ("dependence_on_tasksimilarity",),
+    "Q4": ("gamma_schedules",),
+    "A.1": ("dependence_on_tasksimilarity_ablation",),
+    "A.2": ("dependence_on_tasksimilarity_ablation",),
+    "A.3": ("arub_dependence_on_mT",),
+    "A.4": ("varyingSmT",),
+    "A.5": ("initial_similarity",),
+    "I": ("illustration",),
+    "T": ("average_regret", "vacuous_bounds"),
+}
+"""Names of figures by a claim's id, or by the part of the id before the point.
+
+Claims that are not listed have no figure of their own.
+"""
+
+
+def title(figure: str) -> str:
+    """The title of a figure on the page."""
+    return TITLES.get(figure, figure.replace("_", " "))
+
+
+def figures_of(claim: str) -> tuple[str, ...]:
+    """The names of the figures that show what a claim is about, given the claim's id."""
+    return SHOWN_IN.get(claim, SHOWN_IN.get(claim.partition(".")[0], ()))

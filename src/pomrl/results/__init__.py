@@ -1,0 +1,1 @@
+"""What stored tables say: losses as arrays, statistics over runs, and comparisons of experiments."""

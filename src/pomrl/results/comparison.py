@@ -1,0 +1,86 @@
+"""What differs between experiments: their settings, the quantities derived from these, and their results."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pomrl.configuration.parsing import METHOD_GROUPS
+from pomrl.gamma_star import minimising
+from pomrl.results.losses import Losses
+from pomrl.results.statistics import Interval, bootstrap_means, difference
+
+LOSS_AT_LARGEST = "loss at the largest gamma"
+MINIMUM_LOSS = "minimum loss"
+GAMMA_STAR = "gamma*"
+
+RESAMPLES = 1000
+"""The number of resamples of the runs that the interval of gamma* comes from."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the experiments that are compared."""
+
+    name: str
+    settings: Mapping[str, Any]
+    """Its settings, by dotted keys."""
+    derived: Mapping[str, Any]
+    """The quantities that follow from its settings."""
+    table: pd.DataFrame | None
+    """Its table; None where it is not stored."""
+
+
+def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the keys whose values differ, in value or in type, each with the value on every side.
+
+    The value of a side that lacks a key is None.
+    """
+    keys = dict.fromkeys(key for side in sides for key in side)
+    values = {key: [side.get(key) for side in sides] for key in keys}
+    return {key: of_key for key, of_key in values.items() if len({repr(value) for value in of_key}) > 1}
+
+
+def same_problem(a: Side, b: Side) -> bool:
+    """Return whether two sides differ in their method alone; they see the same draws then, and their runs are pairs."""
+    return all(key.partition(".")[0] in METHOD_GROUPS for key in differences([a.settings, b.settings]))
+
+
+def result_differences(a: Side, b: Side) -> dict[str, Interval]:
+    """Return by how much the results of b exceed those of a (`loss_differences`); empty where a side is not stored.
+
+    Runs of one problem are compared in pairs, as many as both sides have; other runs as independent samples.
+    """
+    if a.table is None or b.table is None:
+        return {}
+    return loss_differences(Losses.of_table(a.table), Losses.of_table(b.table), paired=same_problem(a, b))
+
+
+def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interval]:
+    """Return by how much the results of b exceed those of a, with 95 % intervals.
+
+    The results are averages over tasks: the loss at the largest gamma and, where both sides have a grid of discount
+    factors, the loss at gamma* and gamma* itself. The interval of gamma* is a percentile bootstrap over runs. Pairs are
+    as many as both sides have runs.
+    """
+    if paired:
+        common = min(len(a.loss), len(b.loss))
+        a, b = a.first_runs(common), b.first_runs(common)
+    intervals = {LOSS_AT_LARGEST: difference(a.regret, b.regret, paired=paired)}
+    if len(a.gammas) > 1 and len(b.gammas) > 1:
+        intervals[MINIMUM_LOSS] = difference(a.minimum, b.minimum, paired=paired)
+        intervals[GAMMA_STAR] = _gamma_star_difference(a, b, paired=paired)
+    return intervals
+
+
+def _gamma_star_difference(a: Losses, b: Losses, *, paired: bool) -> Interval:
+    """Compare gamma*, averaged over tasks; runs that are pairs are resampled together."""
+    resampled = [
+        minimising(losses.gammas, bootstrap_means(losses.loss, RESAMPLES, seed)).mean(-1)
+        for losses, seed in ((a, 0), (b, 0 if paired else 1))
+    ]
+    lower, upper = np.quantile(resampled[1] - resampled[0], [0.025, 0.975])
+    estimates = [minimising(losses.gammas, losses.loss.mean(0)).mean() for losses in (a, b)]
+    return Interval(float(estimates[1] - estimates[0]), float(lower), float(upper))

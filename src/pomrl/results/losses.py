@@ -1,0 +1,128 @@
+"""Planning losses as arrays over runs, tasks and discount factors, for one experiment and for a whole sweep."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from pomrl.experiment import loss_array
+from pomrl.gamma_star import HindsightChoice, Scope, hindsight_index, minimising
+
+FIRST = range(2, 6)
+"""The tasks that the claims call the first ones: 2 to 5."""
+
+LAST = range(11, 16)
+"""The tasks that the claims call the last ones: 11 to 15."""
+
+LossPerRun = Float[np.ndarray, " n"]
+"""A loss, or a difference of losses, in each of n independent runs."""
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The planning losses of one experiment in n runs, T tasks and at G discount factors.
+
+    With a grid of discount factors the last one is gamma_eval. Where a schedule chose the discount factors, G is 1, and
+    `loss` holds the loss at the chosen ones.
+    """
+
+    loss: Float[np.ndarray, "n T G"]
+    gammas: Float[np.ndarray, " G"]
+    """The discount factors, ascending; those of the first run and task where a schedule chose them."""
+
+    @staticmethod
+    def of_table(table: pd.DataFrame) -> "Losses":
+        """Return the losses in an experiment's table, which is complete and sorted by run, task and gamma.
+
+        Raises:
+            ValueError: The number of rows is not a multiple of the number of runs times that of tasks.
+        """
+        return Losses(*loss_array(table))
+
+    def first_runs(self, runs: int) -> "Losses":
+        """Return the losses of the first `runs` runs."""
+        return Losses(self.loss[:runs], self.gammas)
+
+    @cached_property
+    def at_eval(self) -> Float[np.ndarray, "n T"]:
+        """The loss in each run and task at the largest gamma: at gamma_eval, or at the gamma that a schedule chose."""
+        return self.loss[..., -1]
+
+    def task(self, t: int) -> LossPerRun:
+        """Return the loss in task t, counted from 1, at the largest gamma."""
+        return self.at_eval[:, t - 1]
+
+    def tasks(self, numbers: Iterable[int]) -> LossPerRun:
+        """Return the loss at the largest gamma, averaged over the tasks with these numbers, counted from 1."""
+        return self.at_eval[:, [t - 1 for t in numbers]].mean(1)
+
+    @cached_property
+    def regret(self) -> LossPerRun:
+        """The task-averaged regret (Eq. 2): the loss at the largest gamma, averaged over all tasks."""
+        return self.at_eval.mean(1)
+
+    @cached_property
+    def minimum(self) -> LossPerRun:
+        """The loss at each task's gamma*, which minimises the mean over these runs, averaged over all tasks."""
+        return self._at(hindsight_index(self.loss, "each_task", "population")).mean(1)
+
+    def curve(self, t: int) -> Float[np.ndarray, "n G"]:
+        """Return the loss in task t, counted from 1, against the discount factor."""
+        return self.loss[:, t - 1]
+
+    @cached_property
+    def average_curve(self) -> Float[np.ndarray, "n G"]:
+        """The loss against the discount factor, averaged over all tasks."""
+        return self.loss.mean(1)
+
+    def best(self, mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:
+        """Return gamma* of each curve of mean losses against these discount factors."""
+        return minimising(self.gammas, mean)
+
+    def in_hindsight(self, scope: Scope, choice: HindsightChoice) -> "Losses":
+        """Return the losses of the schedule that chooses from the grid in hindsight (Sec. 6.3), with G = 1.
+
+        With choice `per_run` each run chooses for itself. With choice `population` the runs with odd numbers choose for
+        those with even numbers, by their mean, and the other way round: a choice that is judged on the runs that made
+        it looks better than it is. A single run chooses for itself in both cases.
+        """
+        chosen_by = self.loss if choice == "per_run" or len(self.loss) == 1 else self._mean_of_other_half()
+        index = hindsight_index(chosen_by, scope, "per_run")
+        return Losses(self._at(index)[..., None], self.gammas[-1:])
+
+    def _at(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
+        return np.take_along_axis(self.loss, index[..., None], -1)[..., 0]
+
+    def _mean_of_other_half(self) -> Float[np.ndarray, "n T G"]:
+        """For each run, the mean losses of the runs whose number is odd where its own is even, and vice versa."""
+        means = np.stack([self.loss[1::2].mean(0), self.loss[::2].mean(0)])
+        return means[np.arange(len(self.loss)) % 2]
+
+
+@dataclass(frozen=True)
+class SweepLosses:
+    """The losses of all settings of a sweep, over the same runs."""
+
+    names: tuple[str, ...]
+    """The names of the settings that vary: the last parts of their dotted keys."""
+    losses: Mapping[tuple[Any, ...], Losses]
+    """The losses of each combination of values of these settings, in the order of `names`."""
+    promised: int
+    """The number of runs that the sweep asks for in its YAML file."""
+    choice: HindsightChoice = "population"
+    """How the schedules that choose in hindsight do so, under the reading of the paper in question (A8)."""
+
+    def at(self, **settings: Any) -> Losses:
+        """Return the losses of the setting with these values; a name that is left out does not vary there.
+
+        Raises:
+            LookupError: The sweep has no such setting.
+        """
+        key = tuple(settings.get(name) for name in self.names)
+        if key not in self.losses:
+            raise LookupError(f"the sweep has no setting {settings}")
+        return self.losses[key]

@@ -1,0 +1,147 @@
+"""Intervals over independent runs, and gamma*, the discount factor that minimises the mean over runs.
+
+The functions take tables with one row per run in each group (see `pomrl.experiment.SCHEMA`). Runs are independent and
+the tasks of one run are not, so that no interval is ever taken over tasks.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy import stats
+
+from pomrl.gamma_star import minimising
+
+Kind = Literal["sd", "se"]
+"""The half width of a band: the standard deviation over runs (sd), or the standard error of their mean (se)."""
+
+NO_SPREAD = 1e-12
+"""A spread over runs up to this, scaled by max(1, |estimate|), is a rounding error: the runs are all alike."""
+
+
+def band(frame: pd.DataFrame, by: Sequence[str], value: str = "planning_loss", kind: Kind = "sd") -> pd.DataFrame:
+    """Return the mean over runs of a value in each group, and a band around it.
+
+    Args:
+        frame: A table with the columns `by`, run and `value`.
+        by: The columns whose values make the groups.
+        value: The column that is averaged.
+        kind: The half width of the band: one sample standard deviation (with n - 1), or that divided by sqrt(n).
+
+    Returns:
+        A row per group, sorted, with the columns `by`, mean, lower, upper (all in units of the value) and n, the number
+        of runs. With a single run lower and upper are NaN.
+
+    Raises:
+        ValueError: A group has several rows of one run, so that the band would be one over tasks or settings.
+    """
+    _refuse_repeated_runs(frame, by)
+    groups = frame.groupby(list(by), observed=True)[value]
+    table = groups.agg(mean="mean", sd="std", n="count").reset_index()
+    width = {"sd": table["sd"], "se": table["sd"] / np.sqrt(table["n"])}[kind]
+    table["lower"] = table["mean"] - width
+    table["upper"] = table["mean"] + width
+    return table.loc[:, [*by, "mean", "lower", "upper", "n"]]
+
+
+def best_gamma(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return gamma* of each group, the discount factor that minimises the mean over runs (Sec. 2).
+
+    Ties are broken as everywhere, by `pomrl.gamma_star`.
+
+    Returns:
+        A row per group, sorted, with the columns `by` and gamma.
+
+    Raises:
+        ValueError: A run lacks a gamma of its group, or has one twice.
+    """
+    return _per_group(
+        frame, by, "gamma", lambda gammas, losses: minimising(gammas, losses.mean(0, keepdims=True)).item()
+    )
+
+
+def best_gamma_deviation(frame: pd.DataFrame, by: Sequence[str], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+    """Return the bootstrap standard deviation over runs of `best_gamma`, in each group.
+
+    Groups with the same number of runs share their resamples, as if whole runs with all their groups were drawn.
+
+    Returns:
+        A row per group, sorted, with the columns `by` and deviation (in units of gamma; NaN with a single run).
+
+    Raises:
+        ValueError: A run lacks a gamma of its group, or has one twice.
+    """
+
+    def deviation(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> float:
+        if len(losses) == 1:
+            return np.nan
+        return float(minimising(gammas, bootstrap_means(losses, resamples, seed)).std(ddof=1))
+
+    return _per_group(frame, by, "deviation", deviation)
+
+
+def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B n"]:
+    """Return the weight of each of n runs in each of B resamples of n runs: how often it is drawn, divided by n."""
+    counts: Int[np.ndarray, "B n"] = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=resamples)
+    return counts / n
+
+
+def bootstrap_means(sample: Float[np.ndarray, "n ..."], resamples: int, seed: int) -> Float[np.ndarray, "B ..."]:
+    """Return the mean over runs of an array of numbers for each run, in each of B resamples of the runs."""
+    means = bootstrap_weights(len(sample), resamples, seed) @ sample.reshape(len(sample), -1)
+    return means.reshape(resamples, *sample.shape[1:])
+
+
+def _per_group(
+    frame: pd.DataFrame, by: Sequence[str], name: str, statistic: Callable[[np.ndarray, np.ndarray], float]
+) -> pd.DataFrame:
+    """Return a statistic of gammas[G] and losses[n, G] in each group, as a column of this name."""
+    _refuse_repeated_runs(frame, [*by, "gamma"])
+    groups = frame.groupby(list(by), observed=True)
+    results = []
+    for _, group in groups:
+        losses = group.pivot(index="run", columns="gamma", values="planning_loss")
+        if losses.isna().to_numpy().any():
+            raise ValueError(f"not every run has every gamma where {_where(group.iloc[0].loc[list(by)])}")
+        results.append(statistic(losses.columns.to_numpy(float), losses.to_numpy(float)))
+    return groups.size().reset_index(name=name).assign(**{name: np.array(results, float)})
+
+
+def _refuse_repeated_runs(frame: pd.DataFrame, by: Sequence[str]) -> None:
+    repeated = frame.duplicated([*by, "run"])
+    if repeated.any():
+        where = _where(frame.loc[repeated, [*by, "run"]].iloc[0])
+        raise ValueError(f"a band is one over runs, but there are several rows where {where}: group by what varies")
+
+
+def _where(settings: pd.Series) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items())
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its 95 % confidence interval."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+
+def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired: bool) -> Interval:
+    """Return the mean of b over runs less that of a, with its 95 % interval.
+
+    The interval is Student's of the pairwise differences where runs are pairs (which needs n = m), and Welch's for
+    independent samples otherwise. With a single run on one side it is NaN.
+    """
+    estimate = float(b.mean() - a.mean())
+    if min(len(a), len(b)) < 2:
+        return Interval(estimate, np.nan, np.nan)
+    spread = np.ptp(b - a) if paired else max(np.ptp(a), np.ptp(b))
+    if spread <= NO_SPREAD * max(1.0, abs(estimate)):
+        return Interval(estimate, estimate, estimate)
+    result = stats.ttest_rel(b, a) if paired else stats.ttest_ind(b, a, equal_var=False)
+    bounds = result.confidence_interval(0.95)
+    return Interval(estimate, float(bounds.low), float(bounds.high))

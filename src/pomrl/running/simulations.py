@@ -1,0 +1,27 @@
+"""Simulations are computed and stored here, before a figure or a claim reads them."""
+
+from collections.abc import Callable, Iterable
+
+from pomrl.store import simulations as stored
+from pomrl.theory.simulations import Simulation
+
+
+def compute_missing(simulations: Iterable[Simulation], report: Callable[[str], None] | None = None) -> list[str]:
+    """Compute and store the simulations that are not stored, or whose tables are damaged.
+
+    Args:
+        simulations: The simulations that are needed; each is computed in this process, in up to a few seconds.
+        report: Function that takes a line for people before each computation.
+
+    Returns:
+        The names of the simulations that were computed.
+
+    Raises:
+        OSError: A table cannot be stored.
+    """
+    missing = [simulation for simulation in simulations if stored.fault(simulation)]
+    for simulation in missing:
+        if report:
+            report(f"simulating {simulation.name.replace('_', ' ')}")
+        stored.save(simulation, simulation.table())
+    return [simulation.name for simulation in missing]

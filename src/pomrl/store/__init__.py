@@ -1,0 +1,54 @@
+"""Where experiments are kept: one folder for each, named by its signature, with blocks of runs as Parquet files.
+
+    outputs/runs/<signature>/
+      config.yaml                  its scientific settings, which give the signature
+      runs-000000-000049.parquet   a block of runs, with the signature and the runs in its own metadata
+      blocks.jsonl                 which blocks are complete, with the digest of each
+      manifest.json                versions, provenance and whether the computation came to its end
+      run.log
+
+Nothing is trusted that is not listed, does not have its digest, or is another experiment's. A process that is killed
+loses at most the block in hand. A lock file guards a folder against two processes that write at once.
+"""
+
+from pomrl.store.blocks import StoredBlock
+from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError, root
+from pomrl.store.manifest import Manifest
+from pomrl.store.provenance import Provenance
+from pomrl.store.reading import (
+    StoredExperiment,
+    aligned,
+    all_experiments,
+    by_signature,
+    find,
+    load,
+    lookup,
+    missing,
+)
+from pomrl.store.signatures import signature
+from pomrl.store.writing import add, add_blocks, close_experiment, log, open_experiment, remove
+
+__all__ = [
+    "BLOCK",
+    "SCHEMA_VERSION",
+    "Manifest",
+    "Provenance",
+    "StoreError",
+    "StoredBlock",
+    "StoredExperiment",
+    "add",
+    "add_blocks",
+    "aligned",
+    "all_experiments",
+    "by_signature",
+    "close_experiment",
+    "find",
+    "load",
+    "log",
+    "lookup",
+    "missing",
+    "open_experiment",
+    "remove",
+    "root",
+    "signature",
+]

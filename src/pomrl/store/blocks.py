@@ -1,0 +1,129 @@
+"""Blocks of runs: the Parquet file of each, which says whose it is, and the list of those that are complete.
+
+The list, `blocks.jsonl`, has one line for each block, in the order in which they were stored, with the digest of the
+block's file and a checksum of the line. Of several lines for the same first run the last one holds.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pomrl.experiment import SCHEMA
+from pomrl.store import files
+from pomrl.store.layout import BLOCK, BLOCK_LIST, MOST_LIST_BYTES, StoreError, block_name
+
+
+@dataclass(frozen=True)
+class StoredBlock:
+    """A complete block of runs, as the list describes it."""
+
+    runs: range
+    size: int
+    """Size of its file in bytes."""
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return block_name(self.runs)
+
+
+def encode(table: pd.DataFrame, signature: str, runs: range) -> bytes:
+    """Return the content of the file of a block: its table as Parquet, with the signature and the runs as metadata."""
+    encoded = pa.Table.from_pandas(table.astype(SCHEMA), preserve_index=False)
+    buffer = pa.BufferOutputStream()
+    pq.write_table(encoded.replace_schema_metadata(_owner(signature, runs)), buffer, compression="zstd")
+    return buffer.getvalue().to_pybytes()
+
+
+def _owner(signature: str, runs: range) -> dict[bytes, bytes]:
+    return {b"pomrl.signature": signature.encode(), b"pomrl.runs": f"{runs.start}-{runs.stop - 1}".encode()}
+
+
+def described(runs: range, content: bytes) -> StoredBlock:
+    """Return what the list says of a block with this content."""
+    return StoredBlock(runs, len(content), hashlib.sha256(content).hexdigest())
+
+
+def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
+    """Return the file of a block, read into memory, where it is what was written for this block of this experiment.
+
+    `folder` is named by the signature. Raises StoreError, whose message does not name the file, where it is missing or
+    something else.
+    """
+    try:
+        content = files.read(folder / block.name, block.size)
+    except FileNotFoundError as error:
+        raise StoreError("the file is missing") from error
+    except (OSError, StoreError) as error:
+        raise StoreError("it cannot be read, or is larger than what was written") from error
+    if described(block.runs, content) != block:
+        raise StoreError("its digest is not the one in the list of blocks")
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+    except pa.ArrowException as error:
+        raise StoreError("it is no Parquet file") from error
+    if (file.schema_arrow.metadata or {}) != _owner(folder.name, block.runs):
+        raise StoreError("it holds other runs, or those of another experiment")
+    return file
+
+
+def listed(folder: Path) -> tuple[list[StoredBlock], list[str]]:
+    """Return the blocks in the list of a folder, in order of their runs, and a line for each fault of the list.
+
+    A last line that is unfinished or damaged is no fault: its writer was killed, and the block counts as missing.
+    """
+    path = folder / BLOCK_LIST
+    try:
+        lines = files.read(path, MOST_LIST_BYTES).split(b"\n")
+    except FileNotFoundError:
+        return [], []
+    except (OSError, StoreError) as error:
+        return [], [str(error)]
+    read = [_parsed(line) for line in lines if line]
+    bad = [f"{path}: line {i} is damaged" for i, block in enumerate(read[:-1], 1) if block is None]
+    latest = {block.runs.start: block for block in read if block is not None}
+    return [latest[start] for start in sorted(latest)], bad
+
+
+def append(folder: Path, blocks: Iterable[StoredBlock]) -> None:
+    """List further blocks. The caller holds the lock of the folder."""
+    files.append_lines(folder / BLOCK_LIST, b"".join(map(_line, blocks)))
+
+
+def rewrite(folder: Path, blocks: Sequence[StoredBlock]) -> None:
+    """Bring the list to one line for each of these blocks, where it is not so. The caller holds the folder's lock."""
+    content = b"".join(map(_line, blocks))
+    try:
+        as_is = files.read(folder / BLOCK_LIST, MOST_LIST_BYTES)
+    except (OSError, StoreError):
+        as_is = None
+    if content != as_is:
+        files.write(folder / BLOCK_LIST, content)
+
+
+def _line(block: StoredBlock) -> bytes:
+    said = {"runs": [block.runs.start, block.runs.stop], "size": block.size, "sha256": block.sha256}
+    return json.dumps(said | {"check": _check(said)}).encode() + b"\n"
+
+
+def _check(said: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+
+
+def _parsed(line: bytes) -> StoredBlock | None:
+    """The block that a line describes; None unless the line is exactly what is written for it."""
+    try:
+        said = json.loads(line)
+        block = StoredBlock(range(*said["runs"]), said["size"], said["sha256"])
+        sensible = 0 <= block.runs.start < block.runs.stop <= block.runs.start // BLOCK * BLOCK + BLOCK
+        return block if sensible and block.size >= 0 and _line(block) == line + b"\n" else None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None

@@ -1,0 +1,211 @@
+"""Digests of the code that computes numbers, taken over its normalised source. No code is imported or run for it.
+
+A digest covers the modules that the code starts from and what they import, also inside functions: of this package
+every module but the face `pomrl/__init__.py`, and of a module of someone else's the modules that lie beside it. It does
+not see modules that are imported by a name that is computed.
+"""
+
+import ast
+import hashlib
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+START = "pomrl.experiment"
+"""The module that every experiment starts from."""
+
+
+def code_digest(components: Sequence[str]) -> str:
+    """Return the digest of the code that an experiment with these components runs through, 64 hex digits.
+
+    Args:
+        components: dotted names of the classes of its components.
+
+    Raises ModuleNotFoundError where the source of a class cannot be found. A comment, a docstring and the layout of the
+    source make no difference.
+    """
+    return closure_digest((START, *sorted({_module_of(component) for component in components})))
+
+
+def package_digest(components: Sequence[str]) -> str:
+    """Return a digest as `code_digest` does, but of all modules of this package: also of those that store tables."""
+    package = Path(__file__).parents[1]
+    ours = {_module_name(path.relative_to(package.parent)) for path in package.rglob("*.py")}
+    return _digest(ours | modules(map(_module_of, components)))
+
+
+@cache
+def closure_digest(start: tuple[str, ...]) -> str:
+    """Return the digest of these modules and of all that counts of what they import, 64 hex digits."""
+    return _digest(modules(start))
+
+
+def modules(start: Iterable[str]) -> set[str]:
+    """Return the dotted names of the modules whose source counts where code starts from these modules."""
+    reached: set[str] = set()
+    ahead = list(start)
+    while ahead:
+        module = ahead.pop()
+        if module not in reached:
+            reached.add(module)
+            ahead += _imported(module)
+    return reached
+
+
+def _digest(names: set[str]) -> str:
+    parts = (f"{name}\0{_understood(_read(name)).normalised}" for name in sorted(names))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _module_name(path: Path) -> str:
+    """The dotted name of a module, from its path relative to the folder that packages are found in."""
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def _module_of(target: str) -> str:
+    """The module that a class, also one inside another class, is defined in."""
+    module = target.rpartition(".")[0]
+    while module and _source(module) is None:
+        module = module.rpartition(".")[0]
+    if not module:
+        raise ModuleNotFoundError(f"the source of {target} cannot be found")
+    return module
+
+
+def _imported(module: str) -> tuple[str, ...]:
+    """The modules that count among those that a module imports, and the packages that they and it are in."""
+    names = {name for statement in _understood(_read(module)).imports for name in _names(statement, module)}
+    return tuple(sorted(name for name in names | set(_packages(module)) if _counts(name, module)))
+
+
+def _names(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]:
+    """The modules that a statement imports, with the packages that they are in."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            yield from (alias.name, *_packages(alias.name))
+    else:
+        base = _absolute(statement, module)
+        yield from (base, *_packages(base), *(f"{base}.{alias.name}" for alias in statement.names))
+
+
+def _absolute(statement: ast.ImportFrom, module: str) -> str:
+    """The dotted name of what a statement imports from, which may be relative to the module that it stands in."""
+    if not statement.level:
+        return statement.module or ""
+    parts = module.split(".")
+    package = parts if _is_package(module) else parts[:-1]
+    above = package[: len(package) - statement.level + 1]
+    return ".".join([*above, *([statement.module] if statement.module else [])])
+
+
+def _packages(module: str) -> list[str]:
+    """The packages that a module is in, from the outermost on."""
+    parts = module.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts))]
+
+
+def _counts(name: str, importer: str) -> bool:
+    """Whether the source of an imported name is part of the digest: it is a module, ours or beside its importer."""
+    if name == "pomrl" or name.startswith("hydra_plugins"):
+        return False
+    top, own = name.partition(".")[0], importer.partition(".")[0]
+    return (top in ("pomrl", own) or (own != "pomrl" and _beside(top, own))) and _source(name) is not None
+
+
+def _beside(top: str, own: str) -> bool:
+    """Whether two modules or packages at the top lie in one folder, which is none that packages are installed in."""
+    homes = _home(top), _home(own)
+    return homes[0] is not None and homes[0] == homes[1] and homes[0] not in _installed()
+
+
+@cache
+def _installed() -> set[Path]:
+    paths = sysconfig.get_paths()
+    return {Path(paths[key]).resolve() for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+
+
+def _home(top: str) -> Path | None:
+    """The folder that a module or package at the top is found in."""
+    spec = _spec(top)
+    if spec is None:
+        return None
+    if spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations))).resolve().parent
+    return Path(spec.origin).resolve().parent if spec.has_location and spec.origin else None
+
+
+def _is_package(module: str) -> bool:
+    spec = _spec(module)
+    return spec is not None and spec.submodule_search_locations is not None
+
+
+def _source(module: str) -> Path | None:
+    """The file with the source of a module; None where there is no such module, or no source."""
+    spec = _spec(module)
+    origin = spec.origin if spec and spec.has_location else None
+    return Path(origin) if origin and origin.endswith(".py") else None
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """Where a module would be imported from. Unlike `find_spec` it does not import the packages that it is in."""
+    package, _, _ = module.rpartition(".")
+    if package:
+        above = _spec(package)
+        locations = above.submodule_search_locations if above else None
+        return PathFinder.find_spec(module, list(locations)) if locations else None
+    try:
+        return find_spec(module) if module else None
+    except (ValueError, ImportError):  # a module that is run as a program has no specification
+        return getattr(sys.modules.get(module), "__spec__", None)
+
+
+def _read(module: str) -> bytes:
+    source = _source(module)
+    if source is None:
+        raise ModuleNotFoundError(f"the source of {module} cannot be found")
+    return source.read_bytes()
+
+
+@dataclass(frozen=True)
+class _Understood:
+    """What a digest needs of the source of a module."""
+
+    normalised: str
+    imports: tuple[ast.Import | ast.ImportFrom, ...]
+
+
+@cache
+def _understood(source: bytes) -> _Understood:
+    tree = ast.parse(source)
+    imports = tuple(node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return _Understood(_written(tree), imports)
+
+
+def normalise(source: str) -> str:
+    """Return what Python source does: its syntax tree, written out, without comments, docstrings and layout.
+
+    `ast.unparse` and `ast.dump` change with the version of Python; this is the same on all that are supported.
+    """
+    return _written(ast.parse(source))
+
+
+def _written(node: Any) -> str:
+    """A node of a syntax tree with its fields, but for those that are empty: versions differ in which of them exist."""
+    if isinstance(node, list):
+        return f"[{', '.join(_written(part) for part in node if not _is_text(part))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.JoinedStr):  # Python 3.12 has empty pieces in the format of a formatted string
+        node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+    fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
+    return f"{type(node).__name__}({', '.join(f'{name}={_written(value)}' for name, value in fields)})"
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -1,0 +1,64 @@
+"""Names and sizes of what the store keeps on disk, and the error that it raises."""
+
+import re
+from pathlib import Path
+
+from pomrl.configuration.outputs import outputs
+
+SCHEMA_VERSION = 2
+"""Version of the tables and of all files of the store; it is part of every signature."""
+
+BLOCK = 50
+"""Number of independent runs that are stored together in one file."""
+
+CONFIG = "config.yaml"
+MANIFEST = "manifest.json"
+BLOCK_LIST = "blocks.jsonl"
+LOG = "run.log"
+LOCK = ".lock"
+
+MOST_BYTES = 16 * 2**20
+"""Largest configuration or manifest that is read; larger files are refused without reading them."""
+
+MOST_LIST_BYTES = 2**30
+"""Largest list of blocks that is read, enough for hundreds of millions of runs."""
+
+_SIGNATURE = re.compile(r"[0-9a-f]{12}")
+_BLOCK_FILE = re.compile(r"runs-(\d{6,18})-(\d{6,18})\.parquet")
+_TEMPORARY = re.compile(r"\.(?P<of>.+)\.[0-9a-f]{16}\.tmp")
+
+
+class StoreError(Exception):
+    """What is stored cannot be used as requested; the message is one line that names the file or folder."""
+
+
+def root() -> Path:
+    """Return the folder of all experiments: `runs` in the folder that POMRL_OUTPUTS names, by default in `outputs`."""
+    return outputs() / "runs"
+
+
+def is_signature(name: str) -> bool:
+    """Whether a folder's name has the form of a signature, 12 hex digits."""
+    return _SIGNATURE.fullmatch(name) is not None
+
+
+def block_name(runs: range) -> str:
+    """Return the name of the file that holds these runs."""
+    return f"runs-{runs.start:06d}-{runs.stop - 1:06d}.parquet"
+
+
+def is_block_name(name: str) -> bool:
+    """Whether a file has exactly a name that `block_name` gives."""
+    match = _BLOCK_FILE.fullmatch(name)
+    return match is not None and name == block_name(range(int(match[1]), int(match[2]) + 1))
+
+
+def is_temporary_name(name: str) -> bool:
+    """Whether a file is a temporary one that `files.write` began for a file of the store."""
+    match = _TEMPORARY.fullmatch(name)
+    return match is not None and (is_block_name(match["of"]) or match["of"] in (CONFIG, MANIFEST, BLOCK_LIST))
+
+
+def is_our_name(name: str) -> bool:
+    """Whether the store writes files of this name into the folder of an experiment."""
+    return name in (CONFIG, MANIFEST, BLOCK_LIST, LOG, LOCK) or is_block_name(name) or is_temporary_name(name)

@@ -1,0 +1,77 @@
+"""The manifest of an experiment: what was computed, by which code, and whether the computation came to its end.
+
+It is written when an experiment is opened and when it is closed, with a checksum over all that it says.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from pomrl.components import CHECKED
+from pomrl.store import files
+from pomrl.store.layout import MANIFEST, MOST_BYTES, SCHEMA_VERSION, StoreError
+from pomrl.store.provenance import Provenance
+
+Status = Literal["incomplete", "complete", "failed"]
+
+
+class OtherVersionError(StoreError):
+    """The manifest was written by another version of the store."""
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Manifest:
+    """What is known of a stored experiment beside its settings and its tables."""
+
+    schema: int
+    """Version of the store that wrote it."""
+    signature: str
+    code: str
+    """Digest of the code that its signature covers."""
+    versions: Mapping[str, str]
+    """Versions of the decisive packages when its first run was computed."""
+    options: Mapping[str, str]
+    """The name of the chosen option of each group."""
+    derived: Mapping[str, Any]
+    """Quantities that follow from the settings."""
+    status: Status
+    provenance: Provenance
+
+
+def read(folder: Path) -> Manifest:
+    """Return the manifest of the folder of an experiment.
+
+    Raises:
+        OtherVersionError: another version of the store wrote it.
+        StoreError: it is missing, damaged, or that of another experiment.
+    """
+    path = folder / MANIFEST
+    try:
+        said = json.loads(files.read(path, MOST_BYTES))
+        if isinstance(said, dict) and isinstance(version := said.get("schema"), int) and version != SCHEMA_VERSION:
+            raise OtherVersionError(f"{path}: version {version} of the store wrote it, this is {SCHEMA_VERSION}")
+        check = said.pop("check")
+        manifest = TypeAdapter(Manifest).validate_json(json.dumps(said))
+    except FileNotFoundError as error:
+        raise StoreError(f"{path}: it is missing") from error
+    except (OSError, ValueError, ValidationError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise StoreError(f"{path}: it is damaged") from error
+    if check != _check(said) or manifest.signature != folder.name:
+        raise StoreError(f"{path}: it is damaged, or that of another experiment")
+    return manifest
+
+
+def write(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest of the folder of an experiment. The caller holds the lock of the folder."""
+    said = asdict(manifest)
+    files.write(folder / MANIFEST, (json.dumps(said | {"check": _check(said)}, indent=2) + "\n").encode())
+
+
+def _check(said: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]

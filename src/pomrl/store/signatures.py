@@ -1,0 +1,23 @@
+"""Signatures: short names of experiments, made of everything that can change one of their numbers."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.settings import component_classes, scientific_settings
+from pomrl.store.code_digest import code_digest
+from pomrl.store.layout import SCHEMA_VERSION
+
+
+def signature(experiment: Experiment) -> str:
+    """Return the 12 hex digits that name an experiment: of its scientific settings, the schema and the code it runs."""
+    settings = scientific_settings(experiment)
+    return signature_of(settings, schema=SCHEMA_VERSION, code=code_digest(component_classes(settings)))
+
+
+def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:
+    """Return the signature of settings under a version of the store and a digest of code, present or past."""
+    identity = {"settings": settings, "schema": schema, "code": code}
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,132 @@
+"""How far an estimated transition model is from the true one, with high probability (Theorem 3, App. D).
+
+The module has the bound as the paper prints it, which does not hold (ERRATA.md: E2, E3), and the bounds that
+docs/theory.md proves. All functions are elementwise: their arguments broadcast.
+"""
+
+from typing import NotRequired, TypedDict, Unpack
+
+import numpy as np
+
+from pomrl.estimators import Prior
+from pomrl.upper_bound import Numbers, Values
+
+VARIANTS = ("as_printed", "corrected", "sharpened")
+"""The bounds: that of the paper, and two that hold."""
+PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
+"""What the prior averages: the batches before the task, these and the task's own, or nothing: it is the true mean."""
+
+
+class BoundArguments(TypedDict):
+    """The arguments that all bounds share, which `model_error_bound` explains."""
+
+    m: Numbers
+    sigma: Numbers
+    S: Numbers
+    A: Numbers
+    T: Numbers
+    delta: Numbers
+    variant: NotRequired[str]
+    prior: NotRequired[str]
+    plugged: NotRequired[Numbers]
+    Sigma: NotRequired[Numbers]
+
+
+def paper_mixing_rate(*, t: Numbers, m: Numbers, sigma: Numbers) -> Values:
+    """Return the weight alpha_t = 1/(sigma^2 (1 + 1/t) m + 1) of the prior in task t (Sec. 3.2).
+
+    It lies in [0, 1]: 1 for sigma = 0, where tasks are equal, and 0 for an infinite sigma.
+    """
+    return 1.0 / (np.square(sigma, dtype=float) * (1.0 + 1.0 / np.asarray(t, float)) * m + 1.0)
+
+
+def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
+    """Return a bound on the model error max |P_hat_t - P_t| over s, a, s' of POMRL(sigma) (Theorem 3).
+
+    It holds with probability at least 1 - delta in all tasks t = 1..T at once, if the tasks are independent, have the
+    mean P_o, and |P_t - P_o| <= sigma almost surely in every entry. So sigma is not a standard deviation, which would
+    be smaller. The bound is a difference of probabilities: values above 1 say nothing.
+
+    With w the weight of the batches before task t (0 in task 1, else alpha_t, or alpha_t (t - 1)/t for the prior
+    `inclusive`), the variants are:
+
+    - `corrected`: w (sqrt(L/(2 m (t-1))) + sigma sqrt(2 L/(t-1)) + sigma) + (1 - w) sqrt(L/(2 m)), with
+      L = log(6 S^2 A T/delta). It holds for all mixing rates at once, so for learned ones too.
+    - `sharpened`: w sigma + sqrt(2 L (w^2 (sigma^2 + 1/(4 m))/(t-1) + (1 - w)^2/(4 m))), L = log(2 S^2 A T/delta), for
+      mixing rates that are fixed in advance.
+    - `corrected` and `sharpened` with the prior `known`: alpha_t sigma + (1 - alpha_t) sqrt(L/(2 m)),
+      L = log(2 S^2 A T/delta).
+    - `as_printed`: Theorem 3, which depends neither on t nor on the prior. It does not hold.
+
+    Args:
+        t: Number of the task, from 1 to T.
+        m: Number of transitions that are sampled for each (s, a) in each task.
+        sigma: Almost-sure bound on |P_t - P_o|, at least 0.
+        S: Number of states.
+        A: Number of actions.
+        T: Number of tasks.
+        delta: Probability that the bound may fail in any entry of any task, strictly between 0 and 1.
+        variant: One of `VARIANTS`; `corrected` by default.
+        prior: One of `PRIORS`; `inclusive` by default.
+        plugged: The number in the place of sigma in the paper's mixing rate, sigma itself by default: a standard
+            deviation; 0, for a prior of weight 1; or infinity, for one of weight 0.
+        Sigma: Diameter of the set of models, at most 1 (the default). Only `as_printed` uses it.
+
+    Raises:
+        ValueError: variant or prior is unknown, or t, sigma or delta is out of its range.
+    """
+    variant, prior = arguments.get("variant", "corrected"), arguments.get("prior", "inclusive")
+    _check(t, arguments, variant, prior)
+    if variant == "as_printed":
+        return _theorem_3(arguments) + 0.0 * np.asarray(t)
+    m, sigma = np.asarray(arguments["m"], float), np.asarray(arguments["sigma"], float)
+    entries = _entries(arguments)
+    past = np.maximum(np.asarray(t, float) - 1.0, 1.0)  # in task 1 its weight is 0
+    weight = _weight_of_the_past(t, m, arguments.get("plugged", sigma), prior)
+    of_one_event = np.log(2.0 * entries / arguments["delta"])
+    if prior == "known":
+        return weight * sigma + (1.0 - weight) * np.sqrt(of_one_event / (2.0 * m))
+    if variant == "sharpened":
+        proxy = weight**2 * (sigma**2 + 1.0 / (4.0 * m)) / past + (1.0 - weight) ** 2 / (4.0 * m)
+        return weight * sigma + np.sqrt(2.0 * of_one_event * proxy)
+    L = of_one_event + np.log(3.0)
+    of_prior = np.sqrt(L / (2.0 * m * past)) + sigma * np.sqrt(2.0 * L / past) + sigma
+    return weight * of_prior + (1.0 - weight) * np.sqrt(L / (2.0 * m))
+
+
+def _entries(arguments: BoundArguments) -> Values:
+    """Return S^2 A T, the number of entries of all models."""
+    return np.square(arguments["S"], dtype=float) * arguments["A"] * arguments["T"]
+
+
+def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) -> Values:
+    """Return the total weight of the batches before task t, or of the known mean, in the estimate of task t."""
+    alpha, t = np.asarray(paper_mixing_rate(t=t, m=m, sigma=plugged)), np.asarray(t, float)
+    if prior == "inclusive":
+        return alpha * (t - 1.0) / t
+    return alpha if prior == "known" else np.where(t > 1, alpha, 0.0)
+
+
+def _theorem_3(arguments: BoundArguments) -> Values:
+    """Return the bound of Theorem 3, with the terms A_1, A_2 and B that its proof names."""
+    m, sigma, T = (np.asarray(arguments[name], float) for name in ("m", "sigma", "T"))
+    delta, Sigma, entries = arguments["delta"], np.asarray(arguments.get("Sigma", 1.0), float), _entries(arguments)
+    x = sigma**2 * m
+    spread = sigma**2 + Sigma * np.log(6.0 * T**2 / delta) ** 2 / m
+    A_1 = np.sqrt(np.log(6.0 * T / delta) * np.log(entries / delta) * spread / T)
+    A_2 = sigma * np.sqrt(np.log(3.0 * entries / delta) / T)
+    B = np.sqrt(Sigma * np.log(3.0 * entries / delta) / (2.0 * m))
+    return (A_1 + A_2 + 2.0 * sigma) / (x + 1.0) + x / (2.0 * x + 1.0) * B
+
+
+def _check(t: Numbers, arguments: BoundArguments, variant: str, prior: str) -> None:
+    for name, value, known in (("variant", variant, VARIANTS), ("prior", prior, PRIORS)):
+        if value not in known:
+            raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(known)}")
+    delta, sigma, T = (np.asarray(arguments[name]) for name in ("delta", "sigma", "T"))
+    if not np.all((delta > 0) & (delta < 1)):
+        raise ValueError(f"delta={delta}: it has to be above 0 and below 1")
+    if not np.all(sigma >= 0):
+        raise ValueError(f"sigma={sigma}: it has to be at least 0")
+    if not np.all((np.asarray(t) >= 1) & (np.asarray(t) <= T)):
+        raise ValueError(f"t={t}: it has to be at least 1 and at most T={T}")

@@ -1,0 +1,166 @@
+"""Simulated sequences of tasks that tell how often the bounds hold, and how loose they are.
+
+The tasks are uniform in a ball (`UniformBall`), which satisfies the almost-sure assumption of the bounds.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from pomrl.algorithm import pomrl
+from pomrl.estimators import Estimator, Models, Truth
+from pomrl.experiment import Method, Problem, loss_array, tables
+from pomrl.gamma_schedules import Fixed, Grid
+from pomrl.planners import PolicyIteration
+from pomrl.task_distributions import MeanModel, UniformBall
+from pomrl.theory.bounds import model_error_bound, planning_loss_bound
+from pomrl.theory.concentration import PRIORS, VARIANTS
+
+S, A, T = 3, 2, 10
+"""States, actions and tasks of the chain MDPs of `regret_coverage`."""
+
+ESTIMATORS = {prior: Estimator(mixing="paper", prior=prior, similarity="known") for prior in PRIORS}
+"""The estimator of POMRL(sigma) with each prior."""
+
+
+def model_error_coverage(
+    sequences: int = 10_000,
+    seed: int = 0,
+    delta: float = 0.05,
+    sigmas: Sequence[float] = (0.0, 0.05, 0.2),
+    ms: Sequence[int] = (10, 1000, 100_000),
+    states: Sequence[int] = (2, 4),
+    tasks: Sequence[int] = (2, 5, 20),
+) -> pd.DataFrame:
+    """Simulate how often the bounds on the model error of POMRL(sigma) hold in all tasks at once, with one action.
+
+    The mean model is uniform, where the sampling noise of two states is largest.
+
+    Args:
+        sequences: Number of independent sequences of tasks.
+        seed: Seed of all draws.
+        delta: Probability that a bound may fail, strictly between 0 and 1.
+        sigmas: Almost-sure bounds on |P_t - P_o|, at most 1/S; the mixing rate takes them as well.
+        ms: Numbers of transitions that are sampled for each state in each task.
+        states: Numbers of states S.
+        tasks: Numbers of tasks T; all are the first tasks of the same sequences.
+
+    Returns:
+        A row for each setting, prior and variant of the bound, with the columns S, A, m, sigma, T, prior, variant;
+        coverage, the share of sequences in which every error is below its bound; looseness, the number that the bounds
+        can be divided by to hold in a share 1 - delta of sequences; and sequences, their number.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for S, m, sigma in product(states, ms, sigmas):
+        for prior, errors in _model_errors(rng, sequences, S, m, sigma, max(tasks)).items():
+            for T, variant in product(tasks, VARIANTS):
+                bound = model_error_bound(
+                    t=np.arange(1, T + 1), m=m, sigma=sigma, S=S, A=1, T=T, delta=delta, variant=variant, prior=prior
+                )
+                ratio = _relative(errors[:, :T], np.asarray(bound)).max(1)
+                setting = {"S": S, "A": 1, "m": m, "sigma": sigma, "T": T, "prior": prior, "variant": variant}
+                rows.append(setting | _coverage(ratio, delta))
+    return pd.DataFrame(rows)
+
+
+def _model_errors(
+    rng: np.random.Generator, n: int, S: int, m: int, sigma: float, T: int
+) -> dict[str, Float[np.ndarray, "n T"]]:
+    """Return max |P_hat_t - P_t| over s, a, s' in n sequences of T tasks, by prior; all priors see the same batches."""
+    truth = Truth(np.full((n, S, 1, S), 1.0 / S), np.full((n, S, 1, S), sigma**2))
+    models, batches = zip(*_uniform_ball_tasks(rng, n, S, m, sigma, T), strict=True)
+    errors = {}
+    for prior, estimator in ESTIMATORS.items():
+        learned = pomrl(batches, m, truth, estimator, Fixed(gamma=0.0), 0.0)
+        by_task = [np.abs(task.P_hat - P_t).max((1, 2, 3)) for task, P_t in zip(learned, models, strict=True)]
+        errors[prior] = np.stack(by_task, axis=1)
+    return errors
+
+
+def _uniform_ball_tasks(
+    rng: np.random.Generator, n: int, S: int, m: int, radius: float, T: int
+) -> Iterator[tuple[Models, Models]]:
+    """Yield, task after task, the models and frequencies of n sequences of T tasks with one action.
+
+    The rows of a model are drawn independently, so that a model with n actions stands for n models with one.
+    """
+    P_o = np.full((S, n, S), 1.0 / S)
+    deviation = radius / sqrt(S + 1)
+    mean = MeanModel(P_o, np.zeros((S, n)), np.ones((S, n), bool), deviation, 1.0 / S / sqrt(S + 1))
+    distribution = UniformBall(zeros=0)
+    for _ in range(T):
+        P_t = distribution.draw_task(rng, mean).swapaxes(0, 1)[:, :, None]
+        yield P_t, rng.multinomial(m, P_t) / m
+
+
+def _relative(value: Float[np.ndarray, "..."], bound: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Return values over their bounds, and 0 for a value of 0 with a bound of 0: equal tasks whose mean is known."""
+    return np.divide(value, bound, out=np.where(value > 0, np.inf, 0.0), where=np.broadcast_to(bound > 0, value.shape))
+
+
+def _coverage(ratio: Float[np.ndarray, " n"], delta: float) -> dict[str, float | int]:
+    """Return coverage and looseness, from the largest ratio of a loss or an error to its bound in each sequence."""
+    largest = float(np.quantile(ratio, 1.0 - delta))
+    looseness = 1.0 / largest if largest > 0 else np.inf
+    return {"coverage": float((ratio <= 1.0).mean()), "looseness": looseness, "sequences": len(ratio)}
+
+
+def regret_coverage(
+    sequences: int = 500,
+    seed: int = 0,
+    delta: float = 0.05,
+    ms: Sequence[int] = (5, 1000, 100_000),
+    sigmas: Sequence[float] = (0.0, 0.02),
+    gammas: Sequence[float] = (0.0, 0.5, 0.9, 0.99),
+) -> pd.DataFrame:
+    """Simulate how often the bounds on planning loss and average regret of POMRL(sigma) hold on random chain MDPs.
+
+    The MDPs have `S` states and `A` actions, and a sequence `T` tasks.
+
+    Args:
+        sequences: Number of independent runs.
+        seed: Seed of all draws.
+        delta: Probability that a bound may fail, strictly between 0 and 1.
+        ms: Numbers of transitions that are sampled for each (s, a) in each task.
+        sigmas: Standard deviations of `UniformBall`, which the mixing rate takes; the bounds have the almost-sure
+            radius of each run.
+        gammas: Discount factors that are planned with; the last one is gamma_eval.
+
+    Returns:
+        A row for each setting, prior, variant of the bound, gamma and quantity, with the columns m, sigma, prior,
+        variant, gamma; quantity, `planning_loss` (in all tasks at once) or `average_regret`; and coverage, looseness
+        and sequences as in `model_error_coverage`.
+    """
+    grid, planner = Grid(gammas=list(gammas)), PolicyIteration()
+    methods = [Method(estimator=each, gamma_schedule=grid, planner=planner) for each in ESTIMATORS.values()]
+    rows = []
+    for m, sigma in product(ms, sigmas):
+        ball = UniformBall(zeros=0, measure="std")
+        problem = Problem(S=S, A=A, m=m, T=T, sigma=sigma, gamma_eval=gammas[-1], seed=seed, task_distribution=ball)
+        radius = np.array([ball.almost_sure_radius(problem.mean(run)) for run in range(sequences)])
+        for prior, table in zip(ESTIMATORS, tables(problem, methods, range(sequences)), strict=True):
+            loss, _ = loss_array(table)
+            for variant in VARIANTS:
+                setting = {"m": m, "sigma": sigma, "prior": prior, "variant": variant}
+                bound = planning_loss_bound(
+                    gamma=np.array(gammas), gamma_eval=gammas[-1], t=np.arange(1, T + 1)[:, None], T=T, m=m,
+                    sigma=radius[:, None, None], plugged=sigma, S=S, A=A, delta=delta, variant=variant, prior=prior,
+                )  # fmt: skip
+                rows += [setting | coverage for coverage in _loss_coverage(loss, np.asarray(bound), gammas, delta)]
+    return pd.DataFrame(rows)
+
+
+def _loss_coverage(
+    loss: Float[np.ndarray, "n T G"], bound: Float[np.ndarray, "n T G"], gammas: Sequence[float], delta: float
+) -> Iterator[dict[str, float | int | str]]:
+    """Yield the coverage of the bounds on planning loss and average regret at each discount factor."""
+    per_task = _relative(loss, bound).max(1)
+    average = _relative(loss.mean(1), bound.mean(1))
+    for gamma, of_loss, of_regret in zip(gammas, per_task.T, average.T, strict=True):
+        yield {"gamma": gamma, "quantity": "planning_loss"} | _coverage(of_loss, delta)
+        yield {"gamma": gamma, "quantity": "average_regret"} | _coverage(of_regret, delta)

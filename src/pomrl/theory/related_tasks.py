@@ -1,0 +1,55 @@
+"""Simulated sequences of related tasks, with their priors, estimates and discount factors, which figure 1 shows."""
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from pomrl.algorithm import pomrl
+from pomrl.estimators import Estimator, Memory, Models, Truth
+from pomrl.gamma_schedules import UpperBound
+from pomrl.theory.dirichlet_tasks import DirichletTasks
+
+DIRICHLET = DirichletTasks(concentration=20.0, P_o=(0.5, 0.3, 0.2), m=5)
+"""The distribution of the tasks of figure 1."""
+
+
+def related_tasks(
+    dirichlet: DirichletTasks = DIRICHLET, sequences: int = 200, T: int = 15, gamma_eval: float = 0.99, seed: int = 0
+) -> pd.DataFrame:
+    """Simulate POMRL(sigma) on sequences of Dirichlet tasks whose models consist of one row, repeated.
+
+    The discount factor is that of the schedule that follows the upper bound (`UpperBound`).
+
+    Args:
+        dirichlet: Distribution of the tasks, over S states.
+        sequences: Number of independent runs.
+        T: Number of tasks in a run.
+        gamma_eval: Discount factor at which policies are judged, the largest that the schedule chooses.
+        seed: Seed of all draws.
+
+    Returns:
+        A row for each task and run, sorted so, with the columns task (from 1), run; P_1 .. P_S, P_bar_1 .. P_bar_S,
+        prior_1 .. prior_S and P_hat_1 .. P_hat_S, the probabilities of the task's model, its batch, its prior and its
+        estimate; and gamma, the discount factor that is planned with.
+    """
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(dirichlet.pseudo_counts, (T, sequences))
+    P_bar = rng.multinomial(dirichlet.m, P) / dirichlet.m
+    batches = [np.repeat(batch, dirichlet.S, axis=1) for batch in P_bar[:, :, None, None]]
+    truth, estimator = dirichlet.truth(sequences), Estimator(mixing="paper", similarity="known")
+    to_plan = list(pomrl(batches, dirichlet.m, truth, estimator, UpperBound(), gamma_eval))
+    P_hat = np.stack([task.P_hat[:, 0, 0] for task in to_plan])
+    rows = {"P": P, "P_bar": P_bar, "prior": _priors(batches, truth, estimator), "P_hat": P_hat}
+    index = pd.MultiIndex.from_product([range(1, T + 1), range(sequences)], names=["task", "run"])
+    columns = {f"{name}_{s + 1}": values[..., s].ravel() for name, values in rows.items() for s in range(dirichlet.S)}
+    columns["gamma"] = np.concatenate([task.gamma[:, 0] for task in to_plan])
+    return pd.DataFrame(columns, index=index).reset_index()
+
+
+def _priors(batches: list[Models], truth: Truth, estimator: Estimator) -> Float[np.ndarray, "T n S"]:
+    """Return the first row of the prior of each task."""
+    memory, priors = Memory.initial(*truth.P_o.shape[:3]), []
+    for batch in batches:
+        priors.append(estimator.prior_model(memory, batch, truth)[:, 0, 0])
+        memory = memory.update(batch)
+    return np.stack(priors)

@@ -1,0 +1,64 @@
+"""The upper bound U(γ) on the planning loss that the schedule of Sec. 6.2 minimises, and its minimum (Prop. 1).
+
+All functions are elementwise, and their arguments broadcast.
+"""
+
+import numpy as np
+from jaxtyping import Float, Num
+
+Numbers = Num[np.ndarray, "..."] | float | int
+"""A number or an array of numbers, as argument of an elementwise function."""
+
+Values = Float[np.ndarray, "..."] | float
+"""The value or the array of values of an elementwise function."""
+
+
+def regret_constant(t: Numbers, m: Numbers, sigma: Numbers) -> Values:
+    """Return C_t of Sec. 6.2, the factor of the uncertainty in the bound of task t.
+
+        C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)
+
+    Args:
+        t: Number of the task, from 1.
+        m: Number of transitions sampled for each pair (s, a) in each task.
+        sigma: Similarity of the tasks, as a standard deviation.
+    """
+    sigma, root = np.asarray(sigma, float), np.sqrt(np.asarray(m, float))
+    x = sigma**2 * m
+    return ((sigma + 1.0 / root) / np.sqrt(t) + x / root) / (x + 1.0)
+
+
+def upper_bound_gamma(C: Numbers, variant: str = "corrected") -> Values:
+    """Return γ̃ of Prop. 1, the minimiser of U(γ) on [0, 1) (see `regret_upper_bound`).
+
+    U' has the sign of C (1 + γ) - (1 - γ), so that the minimum is at (1 - C) / (1 + C) for C < 1, and at 0 otherwise.
+
+    Args:
+        C: Factor of the uncertainty, at least 0 (`regret_constant`).
+        variant: `corrected` for that minimum, or `as_printed` for the proposition, which puts it at 1 for C < 1/2.
+
+    Raises:
+        ValueError: If there is no such variant.
+    """
+    if variant not in ("corrected", "as_printed"):
+        raise ValueError(f"variant={variant!r}: it has to be 'corrected' or 'as_printed'")
+    C = np.asarray(C, float)
+    gamma = np.maximum((1.0 - C) / (1.0 + C), 0.0)
+    return np.where(C < 0.5, 1.0, gamma) if variant == "as_printed" else gamma
+
+
+def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Values:
+    """Return the bound U(γ) of Sec. 6.2 on the planning loss, a sum of discounted rewards.
+
+        U(γ) = 1/(1 - γ_eval) - 1/(1 - γ) + C γ/(1 - γ)²
+
+    The first two terms bound the bias of planning with γ in place of γ_eval, the last one the effect of the uncertainty
+    about the model. U is below 1/(1 - γ_eval), which no loss exceeds, exactly for γ < 1/(1 + C).
+
+    Raises:
+        ValueError: Unless 0 <= gamma <= gamma_eval < 1; for a larger gamma the bias has no such bound.
+    """
+    gamma, gamma_eval = np.asarray(gamma, float), np.asarray(gamma_eval, float)
+    if not np.all((gamma >= 0) & (gamma <= gamma_eval) & (gamma_eval < 1)):
+        raise ValueError(f"gamma={gamma}, gamma_eval={gamma_eval}: they have to be 0 <= gamma <= gamma_eval < 1")
+    return 1.0 / (1.0 - gamma_eval) - 1.0 / (1.0 - gamma) + C * gamma / (1.0 - gamma) ** 2

@@ -1,0 +1,50 @@
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from tests.claims.worlds import BY_ID, World, as_in_the_paper, simulated
+
+from pomrl.claims import loading
+from pomrl.claims.judging import Judged, judge
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.results.losses import SweepLosses
+from pomrl.theory.simulations import SIMULATIONS
+
+Settings = dict[str, list[studies.Setting]]
+InWorld = Callable[..., dict[str, SweepLosses]]
+
+
+@pytest.fixture(scope="session")
+def settings() -> Settings:
+    """The settings of every sweep that claims are about."""
+    names = dict.fromkeys(name for claim in BY_ID.values() for name in claim.experiments)
+    return {name: studies.sweep(PUBLISHED, name) for name in names}
+
+
+@pytest.fixture(scope="session")
+def in_world(settings: Settings) -> InWorld:
+    """The losses of the sweeps that a claim is about in a world, by their names."""
+
+    def losses(world: World, id: str, **options: int) -> dict[str, SweepLosses]:
+        return {name: simulated(world, name, settings[name], **options) for name in BY_ID[id].experiments}
+
+    return losses
+
+
+@pytest.fixture(scope="session")
+def paper(settings: Settings) -> dict[str, SweepLosses]:
+    """The losses of every sweep in the world in which all claims hold."""
+    return {name: simulated(as_in_the_paper, name, of_sweep) for name, of_sweep in settings.items()}
+
+
+@pytest.fixture(scope="session")
+def simulations() -> dict[str, pd.DataFrame]:
+    """The tables of the simulations that claims are about."""
+    return {name: SIMULATIONS[name].table() for name in loading.needed_simulations()}
+
+
+@pytest.fixture(scope="session")
+def judged(paper: dict[str, SweepLosses], simulations: dict[str, pd.DataFrame]) -> list[Judged]:
+    """The claims, judged in that world."""
+    return judge(paper, simulations)

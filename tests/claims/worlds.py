@@ -1,0 +1,115 @@
+"""Simulated losses in which every claim of the paper holds, and worlds that are like it but for one change."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pomrl.claims import CLAIMS
+from pomrl.claims.claim import Claim
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.experiment import tables as experiment_tables
+from pomrl.results.losses import Losses, SweepLosses
+
+GAMMAS = np.array([*(i / 20 for i in range(20)), 0.99])
+RUNS = 40
+
+BY_ID: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if claim.experiments}
+"""The claims about sweeps."""
+
+Settings = Mapping[str, Any]
+World = Callable[[str, Settings], np.ndarray]
+"""The mean loss [T, G] of a setting of a sweep, or [T, 1] where a schedule chose."""
+
+
+def bowl(at_eval: np.ndarray, best: np.ndarray | float) -> np.ndarray:
+    """Curves with these losses at gamma_eval and their minima at `best`."""
+    best = np.broadcast_to(best, at_eval.shape)[:, None]
+    return at_eval[:, None] + 0.5 * ((GAMMAS - best) ** 2 - (0.99 - best) ** 2)
+
+
+def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
+    """A world in which every claim holds."""
+    seen = 1.0 - np.exp(-np.arange(15) / 2)  # how much of what is to be learnt has been, in each task
+    match sweep:
+        case "task_similarity":
+            floor = {0.01: 0.6, 0.025: 0.8, 0.047: 1.2}[of["sigma"]]
+            top = max(1.4, floor + 0.1)
+            slower = 1.0 - np.exp(-np.arange(15) / 2.5)
+            at_eval = {
+                "oracle": np.full(15, floor),
+                "without_meta": np.full(15, top + 0.3),
+                "pomrl": 1.02 * floor + (top - floor) * (1 - seen),
+                "ada_pomrl": 1.03 * floor + (top - floor) * (1 - slower),
+                "aggregating": 1.02 * floor + (top - floor) * (1 - seen) + (0.0 if of["sigma"] == 0.01 else 0.5),
+            }[of["estimator"]]
+            if of["estimator"] == "aggregating" and of["sigma"] == 0.047:
+                at_eval = np.full(15, 2.0)
+            return bowl(at_eval, 0.5 if of["sigma"] == 0.047 else 0.4 + 0.5 * seen)
+        case "gamma_schedules":
+            curves = as_in_the_paper("task_similarity", {"sigma": 0.01, "estimator": of["estimator"]})
+            best_fixed = curves[:, curves.mean(0).argmin()]
+            tilt = np.linspace(0.06, -0.06, 15)
+            schedules = {
+                "grid": curves,
+                "dong": (best_fixed + tilt)[:, None],
+                "upper_bound": 1.005 * curves.min(1, keepdims=True),
+            }
+            return schedules[of["gamma_schedule"]]
+        case "gamma_0":
+            return 0.9 * as_in_the_paper("gamma_schedules", {"estimator": "pomrl", "gamma_schedule": "grid"})[:, -1:]
+        case "samples_and_tasks" | "states_20" | "states_30":
+            tasks = int(of["batches"].partition("_T")[2])
+            gain = {"m5_T5": 0.5, "m20_T5": 0.1}.get(of["batches"], 1.0) * (of["estimator"] == "ada_pomrl")
+            return bowl(np.full(tasks, 2.0 - gain), 0.7 if of["batches"] == "m20_T5" else 0.3)
+        case "initial_similarity":
+            return bowl(np.where(np.arange(15) < 5, 1.0 + of["sigma_1"], 0.5), 0.7)
+        case _:  # the illustration
+            step = [0.0, 0.25, 0.5, 0.75].index(of["mixing"]) + [5, 10, 20, 50].index(of["m"])
+            return bowl(np.array([2.0 - 0.2 * step]), 0.3 + 0.1 * step)
+
+
+def simulated(
+    world: World, name: str, settings: Sequence[studies.Setting], runs: int = RUNS, seed: int = 0
+) -> SweepLosses:
+    """Simulate the losses of a sweep: the means of a world, with noise over runs that shrinks over tasks."""
+    rng = np.random.default_rng(seed)
+    losses = {}
+    for varied in (setting.varied for setting in settings):
+        means = world(name, {key.rpartition(".")[2]: value for key, value in varied.items()})
+        T, G = means.shape
+        scale = 0.01 * np.linspace(3.0, 1.0, T)[:, None] if T == 15 else 0.01
+        loss = means + scale * rng.normal(size=(runs, T, 1)) + 0.001 * rng.normal(size=(runs, T, G))
+        losses[tuple(varied.values())] = Losses(loss, GAMMAS[-G:])
+    names = tuple(key.rpartition(".")[2] for key in settings[0].varied)
+    return SweepLosses(names, losses, settings[0].experiment.request.runs)
+
+
+def swapped(key: str, a: Any, b: Any) -> World:
+    """The paper's world with two values of a setting in each other's place."""
+    other = {a: b, b: a}
+    return lambda sweep, of: as_in_the_paper(sweep, {**of, key: other.get(of[key], of[key])} if key in of else of)
+
+
+def backwards(sweep: str, of: Settings) -> np.ndarray:
+    """The paper's world with the tasks in the opposite order."""
+    return as_in_the_paper(sweep, of)[::-1]
+
+
+def worse(key: str, value: Any) -> World:
+    """The paper's world with twice the loss where a setting has this value."""
+    return lambda sweep, of: as_in_the_paper(sweep, of) * (2.0 if of.get(key) == value else 1.0)
+
+
+def heavy_tailed(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Draw numbers with mean 1 and standard deviation 1.6, which are as heavy-tailed as the losses of one task."""
+    return rng.gamma(0.4, 2.5, shape)
+
+
+def table_of(overrides: list[str], runs: int) -> pd.DataFrame:
+    """Compute the table of the experiment that these overrides of the defaults describe."""
+    experiment = studies.experiment(PUBLISHED, overrides)
+    (table,) = experiment_tables(experiment.problem, [experiment.method], range(runs))
+    return table

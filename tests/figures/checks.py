@@ -1,0 +1,58 @@
+"""What is drawn in a panel, and comparisons of it with what should be."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.lines import Line2D
+
+from pomrl.figures.parts.drawing import Drawing
+
+
+def choose(frame: pd.DataFrame, **settings) -> pd.DataFrame:
+    for name, value in settings.items():
+        frame = frame.loc[frame[name] == value]
+    return frame
+
+
+def line(ax: Axes, label: str) -> Line2D:
+    (found,) = (one for one in ax.lines if one.get_label() == label)
+    return found
+
+
+def outlines(ax: Axes) -> list[np.ndarray]:
+    """Vertices of the bands."""
+    found = [one for one in ax.collections if isinstance(one, FillBetweenPolyCollection)]
+    return [np.asarray(one.get_paths()[0].vertices) for one in found]
+
+
+def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
+    """The line shows the means, and one of the bands their lower and upper ends."""
+    drawn = line(ax, label)
+    np.testing.assert_array_equal(np.asarray(drawn.get_xdata()), expected[x])
+    np.testing.assert_array_equal(np.asarray(drawn.get_ydata()), expected["mean"])
+    ends = np.concatenate([expected[[x, "lower"]], expected[[x, "upper"]]])
+    corners = [set(map(tuple, outline)) for outline in outlines(ax)]
+    assert any(set(map(tuple, ends)) <= corner for corner in corners)
+
+
+def assert_close(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
+    """The same where a mean is summed in another order."""
+    drawn = line(ax, label)
+    np.testing.assert_array_equal(np.asarray(drawn.get_xdata()), expected[x])
+    np.testing.assert_allclose(np.asarray(drawn.get_ydata(), float), expected["mean"], rtol=1e-12)
+    corners = np.concatenate(outlines(ax))
+    for end in ("lower", "upper"):
+        for point in expected[[x, end]].to_numpy():
+            assert np.isclose(corners, point, rtol=1e-9).all(1).any()
+
+
+def note(drawing: Drawing) -> str:
+    return drawing.figure.get_suptitle()
+
+
+def average_of_first(table: pd.DataFrame, tasks: int) -> pd.DataFrame:
+    """The average over tasks 1..t in each run, at each gamma."""
+    mean = table.pivot_table(index="run", columns=["gamma", "task"], values="planning_loss").T
+    first = mean.loc[mean.index.get_level_values("task") <= tasks]
+    return first.groupby("gamma").mean().reset_index().melt("gamma", var_name="run", value_name="y")

@@ -1,0 +1,29 @@
+from collections.abc import Mapping
+
+import pandas as pd
+import pytest
+from tests.figures.synthetic import make_sweeps
+
+from pomrl.figures import FIGURES
+from pomrl.figures.parts.drawing import Drawing
+from pomrl.results.tables import StoredSweep, StoredSweeps
+from pomrl.theory.simulations import SIMULATIONS
+
+
+@pytest.fixture(scope="session")
+def sweeps() -> StoredSweeps:
+    """All sweeps, with random losses, and all simulations. Tests must not change their tables."""
+    simulated = {name: StoredSweep(simulation.table(), [], 0, None) for name, simulation in SIMULATIONS.items()}
+    return make_sweeps() | simulated
+
+
+@pytest.fixture(scope="session")
+def tables(sweeps: StoredSweeps) -> Mapping[str, pd.DataFrame]:
+    """The tables of these sweeps."""
+    return {name: sweep.table for name, sweep in sweeps.items()}
+
+
+@pytest.fixture(scope="session")
+def drawings(sweeps: StoredSweeps) -> Mapping[str, Drawing]:
+    """All figures, drawn from these sweeps."""
+    return {name: figure.draw(sweeps) for name, figure in FIGURES.items()}

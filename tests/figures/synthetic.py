@@ -1,0 +1,75 @@
+"""Sweeps with random losses, which figures are drawn from in tests."""
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from pomrl.figures.parts.style import ESTIMATORS
+from pomrl.results.tables import StoredSweep
+
+SIGMAS = [0.01, 0.025, 0.047]
+GAMMAS = [0.0, 0.25, 0.5, 0.9, 0.99]
+RUNS = 4
+TASKS = 15
+
+FOUR = ["oracle", "without_meta", "pomrl", "ada_pomrl"]
+BATCHES = {"m5_T5": 5, "m20_T5": 5, "m5_T30": 30, "m5_T15": 15, "m100000_T30": 30}
+AXES: dict[str, dict[str, list]] = {
+    "task_similarity": {"sigma": SIGMAS, "estimator": list(ESTIMATORS)},
+    "illustration": {"estimator.mixing": [0.0, 0.25, 0.5, 0.75], "m": [5, 10, 20, 50]},
+    "gamma_schedules": {"estimator": ["pomrl", "ada_pomrl"], "gamma_schedule": ["grid", "dong", "upper_bound"]},
+    "gamma_0": {"gamma_schedule.gamma_0": [0.25, 0.3, 0.35, 0.4, 0.45, 0.5]},
+    "samples_and_tasks": {"batches": ["m5_T5", "m20_T5", "m5_T30"], "estimator": ["ada_pomrl", "without_meta"]},
+    "states_20": {"batches": ["m5_T5", "m20_T5", "m5_T30"], "estimator": ["ada_pomrl", "without_meta"]},
+    "states_30": {"batches": ["m5_T5", "m20_T5", "m5_T15"], "estimator": ["ada_pomrl", "without_meta"]},
+    "gaussian_tasks": {"sigma": SIGMAS, "estimator": FOUR},
+    "varying_pairs": {
+        "sigma": SIGMAS,
+        "estimator": ["oracle", "pomrl", "ada_pomrl"],
+        "estimator.scope": ["max", "per_pair"],
+    },
+    "varying_pairs_without_meta": {"sigma": SIGMAS},
+    "theory": {"sigma": [0.0, 0.01, 0.03], "batches": ["m5_T5", "m20_T5", "m5_T30", "m100000_T30"]},
+    "mixing_rates": {
+        "sigma": [0.01, 0.047],
+        "estimator.mixing": ["paper", "mse_bound", "mse_optimal"],
+        "estimator.similarity": ["known", "welford", "debiased"],
+    },
+    "initial_similarity": {"estimator.sigma_1": [0.01, 0.1, 0.5]},
+    "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
+}
+"""The values of the settings that each sweep varies; `tests/test_published.py` draws the real sweeps."""
+
+PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
+PROMISED |= dict.fromkeys(("states_20", "states_30"), 20)
+"""The number of runs that each sweep promises."""
+
+
+def make_table(axes: dict[str, list], runs: int = RUNS, tasks: int = TASKS, seed: int = 0) -> pd.DataFrame:
+    """Return random losses for a whole sweep; a schedule that chooses its gamma has one gamma in each task."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for values in itertools.product(*axes.values()):
+        setting = dict(zip(axes, values, strict=True))
+        chosen = setting.get("gamma_schedule") in ("dong", "upper_bound") or "gamma_schedule.gamma_0" in setting
+        T = BATCHES[setting["batches"]] if "batches" in setting else tasks
+        keys = itertools.product(range(runs), range(1, T + 1), [0.6] if chosen else GAMMAS)
+        parts.append(pd.DataFrame(keys, columns=["run", "task", "gamma"]).assign(**setting))
+    frame = pd.concat(parts, ignore_index=True)
+    others = ["planning_loss", "alpha", "sigma_hat", "model_error"]
+    frame[others] = rng.random((len(frame), len(others)))
+    return frame.astype({"run": "int32", "task": "int16"})
+
+
+def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> dict[str, StoredSweep]:
+    """Return all sweeps with this number of runs and, unless a setting says otherwise, of tasks."""
+    tables = {name: make_table(axes, runs, 1 if name == "illustration" else tasks) for name, axes in AXES.items()}
+    return {name: StoredSweep(table, [], PROMISED[name], None) for name, table in tables.items()}
+
+
+def with_table(sweeps: Mapping[str, StoredSweep], name: str, table: pd.DataFrame) -> dict[str, StoredSweep]:
+    """Return the sweeps with another table for one of them."""
+    return {**sweeps, name: replace(sweeps[name], table=table)}

@@ -1,0 +1,114 @@
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.figures.checks import choose, line
+from tests.figures.synthetic import GAMMAS, RUNS, TASKS, make_sweeps
+
+from pomrl.configuration.sources import Replacement
+from pomrl.figures import FIGURES
+from pomrl.figures.parts.drawing import COLUMNS
+from pomrl.figures.parts.files import Sidecar, save
+from pomrl.results.tables import StoredSweeps
+
+
+class TestData:
+    @pytest.mark.parametrize("name", FIGURES)
+    def test_is_what_is_drawn(self, drawings, name):
+        data = drawings[name].data
+        assert list(data.columns) == COLUMNS
+        points = data.loc[data["n"] > 0]
+        assert not points.duplicated(["panel", "series", "x"]).any()
+        if FIGURES[name].SWEEPS:
+            assert (points["n"] == RUNS).all()
+        assert (points["lower"] <= points["mean"]).all()
+        assert (points["mean"] <= points["upper"]).all()
+
+    def test_has_every_point(self, drawings):
+        points = choose(drawings["dependence_on_tasksimilarity"].data, band="sd")
+        assert len(points) == 3 * 4 * TASKS + 3 * 6 * len(GAMMAS)
+        ax = drawings["dependence_on_tasksimilarity"].figure.axes[1]
+        ada = choose(points, panel="b", series="ada-POMRL")
+        np.testing.assert_array_equal(np.asarray(line(ax, "ada-POMRL").get_ydata()), ada["mean"])
+
+    def test_says_which_band_and_which_marker(self, drawings):
+        data = drawings["planning_omrl"].data
+        assert {panel: set(rows["band"]) for panel, rows in data.groupby("panel")} == {
+            "a": {"sd"},
+            "b": {"se"},
+            "c": {"sd", "bootstrap sd"},
+        }
+        assert choose(data, marker=True).groupby(["panel", "series"]).size().tolist() == [1] * 6
+
+    @pytest.mark.usefixtures("drawings")
+    def test_tables_are_left_alone(self, tables):
+        for name, stored in make_sweeps().items():
+            pd.testing.assert_frame_equal(tables[name], stored.table)
+
+
+@pytest.fixture(scope="module")
+def again(sweeps: StoredSweeps) -> StoredSweeps:
+    """The same sweeps, made once more, and the simulations."""
+    return {**sweeps, **make_sweeps()}
+
+
+FROM_ANOTHER_PROCESS = """
+import pathlib
+import sys
+import pandas as pd
+from pomrl.figures import FIGURES
+from pomrl.figures.parts.files import Sidecar, save
+from pomrl.results.tables import StoredSweep
+sweeps = {"task_similarity": StoredSweep(pd.read_parquet(sys.argv[1]), [], 100, None)}
+save(FIGURES["planning_omrl"].draw(sweeps), pathlib.Path(sys.argv[2]), "planning_omrl", Sidecar("planning_omrl"))
+"""
+
+
+class TestFiles:
+    @pytest.mark.parametrize("name", FIGURES)
+    def test_same_tables_same_bytes(self, name, tmp_path, drawings, again):
+        once = save(drawings[name], tmp_path / "once", name, Sidecar(name))
+        twice = save(FIGURES[name].draw(again), tmp_path / "again", name, Sidecar(name))
+        assert [path.name for path in once] == [f"{name}.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
+        for one, other in zip(once, twice, strict=True):
+            assert one.read_bytes() == other.read_bytes()
+
+    def test_same_bytes_in_another_process(self, tmp_path, drawings, tables):
+        here = save(drawings["planning_omrl"], tmp_path / "here", "planning_omrl", Sidecar("planning_omrl"))
+        tables["task_similarity"].to_parquet(tmp_path / "tables.parquet")
+        arguments = [sys.executable, "-c", FROM_ANOTHER_PROCESS, tmp_path / "tables.parquet", tmp_path / "there"]
+        subprocess.run(arguments, check=True, env={**os.environ, "PYTHONHASHSEED": "1", "MPLBACKEND": "pdf"})
+        for path in here:
+            assert path.read_bytes() == (tmp_path / "there" / path.name).read_bytes()
+
+    def test_saving_twice(self, tmp_path, drawings):
+        first = [path.read_bytes() for path in save(drawings["pomrl_vs_adapomrl"], tmp_path, "x", Sidecar("x"))]
+        assert [path.read_bytes() for path in save(drawings["pomrl_vs_adapomrl"], tmp_path, "x", Sidecar("x"))] == first
+
+    def test_csv_is_the_data(self, tmp_path, drawings):
+        drawing = drawings["planning_omrl"]
+        path = save(drawing, Path(tmp_path), "figure", Sidecar("figure"))[2]
+        pd.testing.assert_frame_equal(pd.read_csv(path), drawing.data, check_dtype=False, rtol=1e-14)
+
+    def test_sidecar_has_sources_and_digests(self, tmp_path, drawings):
+        *files, path = save(drawings["overview"], tmp_path, "overview", Sidecar("overview", "abc", dirty=True))
+        digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+        expected = {"figure": "overview", "commit": "abc", "dirty": True, "sweeps": {}, "files": digests}
+        assert json.loads(path.read_text()) == expected
+
+    def test_sidecar_is_read_as_it_was_written(self, tmp_path):
+        sources = [
+            {"signature": "0123456789ab", "sigma": 0.01, "runs": 4, "blocks": {"runs-000000-000003.parquet": "0"}}
+        ]
+        plain = Sidecar("figure", None, None, sweeps={"sweep": sources}, files={"figure.csv": "1"})
+        replacement = Replacement("estimator", "pomrl", "mine")
+        for sidecar in (plain, replace(plain, replacement=replacement, simulations={"simulation": sources})):
+            sidecar.write(tmp_path / "figure.json")
+            assert Sidecar.read(tmp_path / "figure.json") == sidecar

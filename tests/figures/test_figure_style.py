@@ -1,0 +1,52 @@
+import itertools
+
+import matplotlib as mpl
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+
+from pomrl.figures import FIGURES
+from pomrl.figures.parts.files import Sidecar, save
+
+
+class TestStyle:
+    def test_global_state_is_left_alone(self, tmp_path, sweeps):
+        before = dict(mpl.rcParams)
+        save(FIGURES["pomrl_vs_adapomrl"].draw(sweeps), tmp_path, "figure", Sidecar("figure"))
+        assert dict(mpl.rcParams) == before
+        assert plt.get_fignums() == []
+
+    def test_settings_of_the_caller_do_not_matter(self, tmp_path, sweeps):
+        draw = FIGURES["pomrl_vs_adapomrl"].draw
+        plain = save(draw(sweeps), tmp_path, "plain", Sidecar("figure"))[1]
+        with mpl.rc_context({"font.size": 30, "lines.linewidth": 9, "axes.facecolor": "black", "savefig.dpi": 50}):
+            other = save(draw(sweeps), tmp_path, "other", Sidecar("figure"))[1]
+        assert plain.read_bytes() == other.read_bytes()
+
+    @pytest.mark.parametrize("name", FIGURES)
+    def test_text_is_legible_and_within_the_figure(self, drawings, name):
+        figure = drawings[name].figure
+        every = [one for one in figure.findobj(Text) if isinstance(one, Text)]
+        texts = [one for one in every if one.get_text() and one.get_visible()]
+        assert min(float(one.get_fontsize()) for one in texts) >= 7.0
+        for text in texts:
+            box = text.get_window_extent()
+            assert box.x0 >= figure.bbox.x0 - 1
+            assert box.x1 <= figure.bbox.x1 + 1
+            assert box.y0 >= figure.bbox.y0 - 1
+            assert box.y1 <= figure.bbox.y1 + 1
+
+    @pytest.mark.parametrize("name", FIGURES)
+    def test_no_legend_over_data(self, drawings, name):
+        figure = drawings[name].figure
+        legends = [one for one in figure.findobj(Legend) if isinstance(one, Legend)]
+        assert legends or name == "dirichlet_task_dist"
+        for legend in legends:
+            assert not any(ax.bbox.overlaps(legend.get_window_extent()) for ax in figure.axes)
+
+    @pytest.mark.parametrize("name", FIGURES)
+    def test_titles_of_panels_do_not_overlap(self, drawings, name):
+        titles = [ax.title if ax.title.get_text() else ax._left_title for ax in drawings[name].figure.axes]  # type: ignore[attr-defined]
+        boxes = [title.get_window_extent() for title in titles if title.get_text()]
+        assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))

@@ -1,0 +1,114 @@
+"""The digest of code: what it covers, what it is blind to, and that nothing is run for it."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.settings import ROOT
+
+from pomrl.store.code_digest import closure_digest, code_digest, modules, normalise, package_digest
+
+
+def test_it_covers_every_module_that_an_experiment_runs_through() -> None:
+    imported = "import sys, pomrl.experiment; print(*sorted(m for m in sys.modules if m.startswith('pomrl.')))"
+    loaded = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True).stdout
+    assert loaded.split() == sorted(modules(["pomrl.experiment"]))
+
+
+def test_the_bound_that_a_schedule_minimises_counts_and_those_of_the_theory_do_not() -> None:
+    covered = modules(["pomrl.experiment", "pomrl.gamma_schedules", "pomrl.estimators"])
+    assert "pomrl.upper_bound" in covered
+    assert not [name for name in covered if name.startswith(("pomrl.theory", "pomrl.bounds", "pomrl.store"))]
+
+
+def test_that_of_the_package_covers_all_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    covered: list[set[str]] = []
+    monkeypatch.setattr("pomrl.store.code_digest._digest", lambda names: covered.append(names) or "")
+    package_digest(())
+    files = (ROOT / "src" / "pomrl").rglob("*.py")
+    names = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in files}
+    assert covered == [{name.removesuffix(".__init__") for name in names}]
+
+
+def test_it_is_blind_to_comments_and_docstrings_but_not_to_code() -> None:
+    one = 'def f(x):\n    """Text."""\n    return x + 1  # comment\n'
+    same = "def f(x):\n    # another\n\n    return (x + 1)\n"
+    assert normalise(one) == normalise(same)
+    assert normalise(one) != normalise(one.replace("1", "2"))
+
+
+def test_it_is_the_same_on_every_python() -> None:
+    """The digest of a text with what `ast.unparse` could write in several ways; any supported Python has to give it."""
+    source = '''
+from a import (b, c)
+class C(metaclass=M):
+    """Text."""
+    x: int = 0x10
+    def f(self, *, y=(1,), **k):
+        """Text."""
+        return f"{self.x!r:>{y}} and {k['a']}" + "\\n" if not y else [i async for i in k if i]
+'''
+    digest = hashlib.sha256(normalise(source).encode()).hexdigest()
+    assert digest[:12] == "bc7e0ac4acac"
+
+
+FILES = {
+    "component_of_theirs.py": "import numpy\nimport beside_it\nfrom package_of_theirs import part\nclass C: ...\n",
+    "beside_it.py": "def f():\n    from pomrl.theory import bounds\n    return 1\n",
+    "not_imported.py": "x = 1\n",
+    "package_of_theirs/__init__.py": "x = 1\n",
+    "package_of_theirs/part.py": "from . import other\nfrom .deep.er import y\n",
+    "package_of_theirs/other.py": "import component_of_theirs\n",
+    "package_of_theirs/deep/__init__.py": "",
+    "package_of_theirs/deep/er.py": "from ..other import component_of_theirs as y\n",
+}
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a component of someone else's and what it imports; importing any of it ends the test."""
+    for name, source in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(source + "raise SystemExit('this code was run')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_what_a_component_imports_from_beside_itself_counts(theirs: Path) -> None:
+    covered = modules(["component_of_theirs"])
+    own = {name for name in covered if not name.startswith("pomrl")}
+    assert own == {
+        "component_of_theirs",
+        "beside_it",
+        "package_of_theirs",
+        "package_of_theirs.part",
+        "package_of_theirs.other",
+        "package_of_theirs.deep",
+        "package_of_theirs.deep.er",
+    }
+    assert "pomrl.theory.bounds" in covered
+    assert "pomrl" not in covered
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "not_imported.py"])
+def test_an_edit_of_any_of_it_changes_the_digest(theirs: Path, name: str) -> None:
+    before = code_digest(["component_of_theirs.C"])
+    closure_digest.cache_clear()
+    assert code_digest(["component_of_theirs.C"]) == before
+    (theirs / name).write_text((theirs / name).read_text() + "more = 1\n")
+    (theirs / "not_imported.py").write_text("x = 2\n")
+    closure_digest.cache_clear()
+    assert code_digest(["component_of_theirs.C"]) != before
+    closure_digest.cache_clear()
+
+
+def test_the_class_may_stand_in_another_one(theirs: Path) -> None:
+    assert code_digest(["component_of_theirs.C.Inner"]) == code_digest(["component_of_theirs.C"])
+    closure_digest.cache_clear()
+
+
+def test_a_component_that_is_not_found_is_named() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"nowhere\.at\.all\.C"):
+        code_digest(["nowhere.at.all.C"])

@@ -1,0 +1,74 @@
+"""Losses as arrays, and one rule for gamma* wherever it is chosen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pomrl.gamma_star import hindsight_index
+from pomrl.results.comparison import GAMMA_STAR, Side, result_differences
+from pomrl.results.losses import Losses
+from pomrl.results.statistics import best_gamma
+
+GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])
+
+
+def table_of(loss: np.ndarray) -> pd.DataFrame:
+    n, T, _ = loss.shape
+    index = pd.MultiIndex.from_product([range(n), range(1, T + 1), GAMMAS], names=["run", "task", "gamma"])
+    return pd.DataFrame({"planning_loss": loss.ravel()}, index=index).reset_index()
+
+
+def tied_curves(rng: np.random.Generator) -> np.ndarray:
+    """Losses [20, 3, 4] whose means tie at 0.3 and 0.6, where they are smallest: the same numbers, in other orders."""
+    loss = 10.0 + rng.random((20, 3, 4))
+    loss[..., 1] = 10.0 * rng.random((20, 3))
+    loss[..., 2] = rng.permuted(loss[..., 1], axis=0)
+    return loss
+
+
+def test_losses_of_a_table_are_those_of_its_rows() -> None:
+    loss = np.random.default_rng(0).random((5, 3, 4))
+    losses = Losses.of_table(table_of(loss))
+    np.testing.assert_array_equal(losses.loss, loss)
+    np.testing.assert_array_equal(losses.gammas, GAMMAS)
+    np.testing.assert_array_equal(losses.first_runs(2).task(3), loss[:2, 2, -1])
+
+
+def test_the_minimum_is_at_the_gamma_that_is_best_for_the_mean_over_runs() -> None:
+    loss = np.ones((2, 1, 4))
+    loss[:, 0, 1], loss[:, 0, 2] = [0.0, 1.5], [0.6, 0.6]
+    np.testing.assert_array_equal(Losses(loss, GAMMAS).minimum, [0.6, 0.6])
+
+
+def test_in_hindsight_each_half_of_the_runs_chooses_for_the_other() -> None:
+    loss = np.ones((4, 1, 4))
+    loss[::2, 0, 1] = 0.0  # what runs 0 and 2 would choose for themselves
+    loss[1::2, 0, 2] = 0.0  # what runs 1 and 3 would
+    losses = Losses(loss, GAMMAS)
+    np.testing.assert_array_equal(losses.in_hindsight("each_task", "population").regret, [1.0] * 4)
+    np.testing.assert_array_equal(losses.in_hindsight("each_task", "per_run").regret, [0.0] * 4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tied_curves_have_one_gamma_star_everywhere(seed: int) -> None:
+    """Means that tie differ by rounding, which depends on the order of the runs."""
+    rng = np.random.default_rng(seed)
+    loss = tied_curves(rng)
+    single = np.ones_like(loss)
+    single[..., 0] = 0.0
+    for order in (np.arange(20), rng.permutation(20)):
+        table = table_of(loss[order])
+        losses = Losses.of_table(table)
+        assert best_gamma(table, ["task"])["gamma"].tolist() == [0.6] * 3
+        assert losses.best(losses.loss.mean(0)).tolist() == [0.6] * 3
+        np.testing.assert_array_equal(losses.minimum, loss[order, :, 2].mean(1))
+        for scope in ("all_tasks", "each_task"):
+            assert (GAMMAS[hindsight_index(losses.loss, scope, "population")] == 0.6).all()
+        sides = [Side(name, {"estimator": name}, {}, of) for name, of in (("a", table_of(single)), ("b", table))]
+        assert result_differences(*sides)[GAMMA_STAR].estimate == pytest.approx(0.6)
+
+
+def test_without_the_tolerance_the_order_of_the_runs_would_choose() -> None:
+    """So that the test above would fail for a rule that takes the exact minimum."""
+    curves = [tied_curves(np.random.default_rng(seed)).mean(0) for seed in range(20)]
+    assert {int(index) for curve in curves for index in curve.argmin(-1)} == {1, 2}
