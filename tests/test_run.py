@@ -239,3 +239,19 @@ def test_a_class_of_another_kind_is_refused_without_calling_it(command: Command,
         assert status == 1
         assert said == f"estimator._target_={target}: it has to be a pomrl.estimators.Estimator\n"
     assert not list(tmp_path.iterdir())
+
+
+def test_the_version_says_what_solves_small_models(command: Command) -> None:
+    status, (line,), err = command("--version")
+    assert (status, err) == (0, "")
+    assert line.startswith("pomrl ")
+    assert line.endswith(("by C", "by NumPy"))
+
+
+@pytest.mark.parametrize("S", [6, 20])
+def test_both_engines_store_the_same_bytes(command: Command, S: int) -> None:
+    stored = []
+    for engine in ("numpy", "auto"):
+        _, lines, _ = command("runs=3", "T=3", f"S={S}", f"execution.engine={engine}", "force=true")
+        stored.append(stored_bytes(lines[-1]))
+    assert stored[0] == stored[1] != {}

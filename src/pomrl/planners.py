@@ -21,7 +21,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.solvers import relative_values
+from pomrl.solvers import compiled, evaluation, relative_values
 from pomrl.solvers.elimination import SMALL, STACK
 from pomrl.solvers.evaluation import check_gammas, check_models
 from pomrl.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack
@@ -83,9 +83,10 @@ class PolicyIteration(Planner):
     step is spent on the few models that converge slowly: a grid of 21 discount factors takes about 1.05 evaluations for
     each policy.
 
-    The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, by
-    LAPACK above. Large models on long grids are first planned by relative value iteration, which serves all discount
-    factors at once, and then by policy iteration where that converges slowly (`solvers.relative_values`).
+    The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, which
+    the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above. Large models on long grids
+    are first planned by relative value iteration, which serves all discount factors at once, and then by policy
+    iteration where that converges slowly (`solvers.relative_values`).
 
     Raises ArithmeticError if a policy keeps changing, which only rounding errors beyond the tolerance can cause.
     """
@@ -96,7 +97,9 @@ class PolicyIteration(Planner):
         R: Float[np.ndarray, "M S A"],
         gammas: Float[np.ndarray, "M G"],
     ) -> Int[np.ndarray, "M G S"]:
-        (M, S), G = R.shape[:2], gammas.shape[1]
+        (M, S, A), G = R.shape, gammas.shape[1]
+        if S <= SMALL and compiled.is_used():
+            return compiled.plan(P, R, gammas, evaluation.ACTION_TIE_TOLERANCE, _PATIENCE * S * A)
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
             return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], R[i].shape) for i in parts])
@@ -120,7 +123,7 @@ def _plan_large_model(
 def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int, ...]) -> Int[np.ndarray, "M G S"]:
     """Return the optimal policies of a stack of models of the given shape (M, S, A) along their discount factors."""
     (M, S, A), G = shape, gammas.shape[1]
-    optimal = np.empty((M, G, S), np.intp)
+    optimal = np.empty((M, G, S), np.int16)
     model, position, patience = np.arange(M), np.zeros(M, np.intp), np.zeros(M, np.intp)
     while len(model):
         at = np.minimum(position, G - 1)
@@ -155,7 +158,7 @@ class ValueIteration(Planner):
         R: Float[np.ndarray, "M S A"],
         gammas: Float[np.ndarray, "M G"],
     ) -> Int[np.ndarray, "M G S"]:
-        optimal = np.empty((*gammas.shape, R.shape[1]), np.intp)
+        optimal = np.empty((*gammas.shape, R.shape[1]), np.int16)
         for i in range(len(P)):
             optimal[i], unsolved = solve_grid(P[i], R[i], gammas[i], self.tolerance, self.max_sweeps)
             if len(unsolved):

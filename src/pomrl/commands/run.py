@@ -10,6 +10,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any, NoReturn
 
 import hydra
@@ -25,6 +26,7 @@ from pomrl.configuration import composition
 from pomrl.configuration.parsing import Composed, ConfigError, Experiment, parse
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.running import sweeps
+from pomrl.solvers import compiled
 
 
 def main() -> None:
@@ -32,6 +34,9 @@ def main() -> None:
 
     An error that its user can cause becomes one line on standard error; with HYDRA_FULL_ERROR set it is a traceback.
     """
+    if sys.argv[1:] == ["--version"]:
+        print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_used() else 'NumPy'}")
+        raise SystemExit(0)
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
     _exit_at(signal.SIGTERM, signal.SIGHUP)
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")

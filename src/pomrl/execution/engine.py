@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
+from pomrl.components import CHECKED, Engine
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -41,6 +41,9 @@ class Execution(ABC):
     runs_at_a_time: Annotated[
         int | None, Field(ge=1, description="runs computed together; null: as many as fit into 256 MiB")
     ] = None
+    engine: Annotated[
+        Engine, Field(description="what solves small models; auto: the compiled engine where it was built, else NumPy")
+    ] = "auto"
 
     @property
     def shares_outputs(self) -> bool:

@@ -10,8 +10,10 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from pomrl import store
+from pomrl.components import Engine
 from pomrl.execution import Failure
 from pomrl.experiment import Method, Problem, tables
+from pomrl.solvers import compiled
 from pomrl.store import StoredExperiment
 
 SECONDS_PER_PLAN = 2e-6
@@ -66,7 +68,7 @@ class TaskResult:
     """The table, what became of it, or why there is none."""
 
 
-def compute(block: Block, runs_at_a_time: int | None = None) -> list[TaskResult]:
+def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "auto") -> list[TaskResult]:
     """Compute the table of each method of a block.
 
     BLAS gets one thread: blocks are the only level of parallelism, and its number of threads can change bits.
@@ -74,17 +76,18 @@ def compute(block: Block, runs_at_a_time: int | None = None) -> list[TaskResult]
     Args:
         block: The runs and the methods.
         runs_at_a_time: How many runs are computed together; by default as many as fit into `MEMORY`. It changes no bit.
+        engine: What solves small models. It changes no bit.
 
     Returns:
         A table or a failure for each task of the block, in their order. A method that fails does not affect the others.
     """
     try:
-        with threadpool_limits(limits=1, user_api="blas"):
+        with threadpool_limits(limits=1, user_api="blas"), compiled.using(engine):
             return _compute_together(block, runs_at_a_time)
     except Exception as error:
         if len(block.tasks) == 1:
             return [TaskResult(block.tasks[0], Failure(f"{type(error).__name__}: {error}", traceback.format_exc()))]
-        return [compute(replace(block, tasks=(task,)), runs_at_a_time)[0] for task in block.tasks]
+        return [compute(replace(block, tasks=(task,)), runs_at_a_time, engine)[0] for task in block.tasks]
 
 
 def _compute_together(block: Block, runs_at_a_time: int | None) -> list[TaskResult]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pomrl import store
+from pomrl.components import Engine
 from pomrl.configuration.parsing import ConfigError, Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import Failure
@@ -13,6 +14,7 @@ from pomrl.experiment import Problem, check
 from pomrl.running.blocks import Block, BlockTask, TaskResult, store_tables
 from pomrl.running.blocks import compute as compute_block
 from pomrl.running.versions import require, versions
+from pomrl.solvers import compiled
 from pomrl.store import StoredExperiment
 
 
@@ -44,6 +46,7 @@ def checked_jobs(experiments: Sequence[Experiment]) -> list[Job]:
         problem = job.experiment.problem
         runs = {run for part in job.missing for run in part} - checked[problem]
         try:
+            compiled.check(job.experiment.execution.engine)
             check(problem, job.experiment.method, sorted(runs))
         except ValueError as error:
             raise ConfigError(str(error)) from error
@@ -79,13 +82,14 @@ class Worker:
     """The versions of packages and code that the worker has to have."""
     components: tuple[str, ...]
     runs_at_a_time: int | None
+    engine: Engine
     stores: bool
     """Whether workers see the folder of outputs."""
 
     def __call__(self, block: Block) -> list[TaskResult]:
         """Return the results of a block. ExecutionError if the versions are not those of the calling process."""
         require(self.versions, self.components)
-        results = compute_block(block, self.runs_at_a_time)
+        results = compute_block(block, self.runs_at_a_time, self.engine)
         return store_tables(results, block.runs) if self.stores else results
 
 
@@ -129,7 +133,8 @@ def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, 
     lacking = unfinished(jobs)
     start = time.monotonic()
     for job in lacking.values():
-        store.open_experiment(job.experiment, force=job.experiment.request.force)
+        with compiled.using(job.experiment.execution.engine):  # which the provenance names
+            store.open_experiment(job.experiment, force=job.experiment.request.force)
     failures: dict[str, Failure] = {}
     for results, tally in _results(list(lacking.values())):
         for result in results:
@@ -180,4 +185,6 @@ def _worker(jobs: Sequence[Job]) -> Worker:
     execution = jobs[0].experiment.execution
     classes = {name for job in jobs for name in component_classes(scientific_settings(job.experiment))}
     components = tuple(sorted(classes))
-    return Worker(versions(components), components, execution.runs_at_a_time, execution.shares_outputs)
+    return Worker(
+        versions(components), components, execution.runs_at_a_time, execution.engine, execution.shares_outputs
+    )

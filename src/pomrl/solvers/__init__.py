@@ -4,13 +4,15 @@ An MDP has S states, A actions, transition probabilities `P[s, a, s']`, rewards 
 
 - `evaluation`: the exact value of a policy, tolerances, and the checks of arguments.
 - `elimination`: Gaussian elimination on many small linear systems at once.
+- `compiled`: policy iteration and evaluation of small models in C, with the bits of the two above and below.
 - `policy_stacks`: one step of policy iteration for many MDPs at once.
 - `relative_values`: relative value iteration of one MDP for many discount factors or policies at once.
 - `policy_values`: the values of many policies of each MDP.
 
 Which method is the fastest depends on the size of the models; each threshold stands beside its method:
 
-- At most `elimination.SMALL` states: policy iteration by elimination, with one elementwise operation for all models.
+- At most `elimination.SMALL` states: policy iteration by elimination, by the compiled engine (`compiled`) or, where it
+  was not built, with one elementwise operation of NumPy for all models.
 - More states: policy iteration by LAPACK, with one call for all models.
 - At least `relative_values.LARGE` states and `relative_values.GRID` discount factors or policies of one model: relative
   value iteration, followed by LAPACK for the discount factors or policies for which it converges slowly.

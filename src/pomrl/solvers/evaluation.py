@@ -8,6 +8,7 @@ The value of a policy π is the expected sum of discounted rewards from each sta
 import numpy as np
 from jaxtyping import Float, Int
 
+from pomrl.solvers import compiled
 from pomrl.solvers.elimination import SMALL, STACK, eliminate
 
 ACTION_TIE_TOLERANCE = 1e-12
@@ -60,6 +61,8 @@ def chain_value(
     P_stack = np.broadcast_to(P_pi, (*shape, S, S)).reshape(-1, S, S)
     R_stack = np.broadcast_to(R_pi, (*shape, S)).reshape(-1, S)
     discount = np.broadcast_to(np.asarray(gamma, float), shape).reshape(-1)
+    if compiled.is_used():
+        return compiled.evaluate(P_stack, R_stack, discount).reshape(*shape, S)
     V = np.empty(R_stack.shape)
     for start in range(0, len(V), STACK):
         part = slice(start, start + STACK)

@@ -131,7 +131,7 @@ def evaluate_policies(
 def _greedy(Q: Float[np.ndarray, "A S G"], tolerance: float) -> Int[np.ndarray, "G S"]:
     """Return the greedy policy of each column; it keeps an action of the previous column unless another is better."""
     best, value = Q.argmax(0), Q.max(0)
-    policies = np.empty(best.T.shape, np.intp)
+    policies = np.empty(best.T.shape, np.int16)
     states, current = np.arange(len(best)), best[:, 0]
     for g in range(Q.shape[2]):
         current = np.where(value[:, g] - Q[current, states, g] > tolerance, best[:, g], current)

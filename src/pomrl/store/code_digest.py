@@ -1,12 +1,14 @@
 """Digests of the code that computes numbers, taken over its normalised source. No code is imported or run for it.
 
 A digest covers the modules that the code starts from and what they import, also inside functions: of this package
-every module but the face `pomrl/__init__.py`, and of a module of someone else's the modules that lie beside it. It does
-not see modules that are imported by a name that is computed.
+every module but the face `pomrl/__init__.py`, and of a module of someone else's the modules that lie beside it. The C
+source of an extension module counts, whether or not the module was built. A digest does not see modules that are
+imported by a name that is computed.
 """
 
 import ast
 import hashlib
+import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +61,7 @@ def modules(start: Iterable[str]) -> set[str]:
 
 
 def _digest(names: set[str]) -> str:
-    parts = (f"{name}\0{_understood(_read(name)).normalised}" for name in sorted(names))
+    parts = (f"{name}\0{_code(name).normalised}" for name in sorted(names))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -80,7 +82,7 @@ def _module_of(target: str) -> str:
 
 def _imported(module: str) -> tuple[str, ...]:
     """The modules that count among those that a module imports, and the packages that they and it are in."""
-    names = {name for statement in _understood(_read(module)).imports for name in _names(statement, module)}
+    names = {name for statement in _code(module).imports for name in _names(statement, module)}
     return tuple(sorted(name for name in names | set(_packages(module)) if _counts(name, module)))
 
 
@@ -146,10 +148,18 @@ def _is_package(module: str) -> bool:
 
 
 def _source(module: str) -> Path | None:
-    """The file with the source of a module; None where there is no such module, or no source."""
+    """The file with the source of a module, in Python or in C; None where there is no such module, or no source."""
     spec = _spec(module)
     origin = spec.origin if spec and spec.has_location else None
-    return Path(origin) if origin and origin.endswith(".py") else None
+    return Path(origin) if origin and origin.endswith(".py") else _c_source(module)
+
+
+def _c_source(module: str) -> Path | None:
+    """The C file of an extension module, whether or not it was built; it lies in the folder of the module's package."""
+    package, _, name = module.rpartition(".")
+    above = _spec(package) if package else None
+    paths = [Path(folder) / f"{name}.c" for folder in (above.submodule_search_locations or []) if name] if above else []
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _spec(module: str) -> ModuleSpec | None:
@@ -165,11 +175,13 @@ def _spec(module: str) -> ModuleSpec | None:
         return getattr(sys.modules.get(module), "__spec__", None)
 
 
-def _read(module: str) -> bytes:
+def _code(module: str) -> "_Understood":
+    """What a digest needs of a module."""
     source = _source(module)
     if source is None:
         raise ModuleNotFoundError(f"the source of {module} cannot be found")
-    return source.read_bytes()
+    content = source.read_bytes()
+    return _Understood(normalise_c(content.decode()), ()) if source.suffix == ".c" else _understood(content)
 
 
 @dataclass(frozen=True)
@@ -193,6 +205,14 @@ def normalise(source: str) -> str:
     `ast.unparse` and `ast.dump` change with the version of Python; this is the same on all that are supported.
     """
     return _written(ast.parse(source))
+
+
+def normalise_c(source: str) -> str:
+    """Return C source without comments, and with one space for each stretch of white space."""
+    return " ".join(_C_COMMENT_OR_STRING.sub(lambda found: found["string"] or " ", source).split())
+
+
+_C_COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|(?P<string>"(?:\\.|[^"\\])*")', re.DOTALL)
 
 
 def _written(node: Any) -> str:

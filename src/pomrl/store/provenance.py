@@ -13,6 +13,7 @@ from typing import Any
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
+from pomrl.solvers import compiled
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
 
@@ -30,6 +31,8 @@ class Provenance:
     python: str
     platform: str
     packages: Mapping[str, str]
+    engine: str
+    """What solves small models: `compiled`, or `numpy` where the engine was not built or not wanted."""
     commit: str | None
     """Commit of the repository; None outside of one."""
     dirty: bool | None
@@ -46,6 +49,7 @@ def provenance() -> Provenance:
         python=platform.python_version(),
         platform=platform.platform(),
         packages={package: version(package) for package in _PACKAGES},
+        engine="compiled" if compiled.is_used() else "numpy",
         **commit(),
     )
 

@@ -1,0 +1,161 @@
+"""The compiled engine has the bits of the NumPy engine, on every kind of model that it serves."""
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pomrl.mdp import planning_loss, random_chain_mdp
+from pomrl.planners import PolicyIteration
+from pomrl.solvers import compiled
+from pomrl.solvers.elimination import SMALL
+from pomrl.solvers.evaluation import chain_value
+
+GRID = np.append(np.arange(20) / 20, 0.99)
+
+built = pytest.mark.skipif(not compiled.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
+
+Models = tuple[np.ndarray, np.ndarray]
+
+
+def test_the_engine_was_built_unless_its_absence_is_meant() -> None:
+    assert compiled.is_built() or os.environ.get("POMRL_NO_ENGINE") == "1", (
+        "the compiled engine was not built; POMRL_NO_ENGINE=1 says that this is meant"
+    )
+
+
+def random_models(rng: np.random.Generator, n: int, S: int, A: int) -> Models:
+    drawn = [random_chain_mdp(rng, S, A, S // 2) for _ in range(n)]
+    return np.stack([P for P, _ in drawn]), np.stack([R for _, R in drawn])
+
+
+def sampled(rng: np.random.Generator, n: int, S: int, A: int) -> Models:
+    """Frequencies of one transition for each pair: deterministic models with several closed classes."""
+    P, R = random_models(rng, n, S, A)
+    return rng.multinomial(1, P).astype(float), R
+
+
+def tied(rng: np.random.Generator, n: int, S: int, A: int) -> Models:
+    """All actions are equal, and some states too."""
+    P, R = random_models(rng, n, S, A)
+    return P[:, :, :1].repeat(A, 2), np.round(R[:, :, :1], 1).repeat(A, 2)
+
+
+def nearly_tied(rng: np.random.Generator, n: int, S: int, A: int) -> Models:
+    """Actions differ by about as much as the tolerance of ties."""
+    P, R = random_models(rng, n, S, A)
+    return P[:, :, :1].repeat(A, 2), R[:, :, :1] + 1e-12 * rng.random(R.shape)
+
+
+def sparse(rng: np.random.Generator, n: int, S: int, A: int) -> Models:
+    """Two successors for each pair."""
+    P = np.zeros((n, S, A, S))
+    for index in np.ndindex(n, S, A):
+        P[index][rng.choice(S, 2, replace=False)] = 0.5
+    return P, rng.random((n, S, A))
+
+
+def extreme(rng: np.random.Generator, n: int, S: int, A: int) -> Models:
+    """Rewards of very different sizes and signs, and probabilities close to 0 and 1."""
+    P = rng.dirichlet(np.full(S, 0.01), (n, S, A))
+    return P / P.sum(-1, keepdims=True), rng.standard_normal((n, S, A)) * 10.0 ** rng.integers(-12, 12, (n, S, A))
+
+
+FAMILIES: dict[str, Callable[..., Models]] = {
+    "random": random_models,
+    "one sample": sampled,
+    "tied": tied,
+    "nearly tied": nearly_tied,
+    "sparse": sparse,
+    "extreme": extreme,
+}
+
+
+def both(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The policies of the compiled engine and those of NumPy's."""
+    plans = []
+    for engine in ("compiled", "numpy"):
+        with compiled.using(engine):
+            plans.append(PolicyIteration().plan(P, R, gammas))
+    return plans[0], plans[1]
+
+
+@built
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("S", "A"), [(2, 1), (2, 2), (3, 5), (7, 3), (10, 2), (16, 2), (17, 2), (20, 2), (30, 2), (32, 4)]
+)
+def test_policies_and_losses_have_the_same_bits(family: str, S: int, A: int) -> None:
+    rng = np.random.default_rng(S * 100 + A)
+    P, R = FAMILIES[family](rng, 21, S, A)
+    gammas = np.append(GRID, [0.999, 0.999999])
+    compiled_policies, numpy_policies = both(P, R, gammas)
+    np.testing.assert_array_equal(compiled_policies, numpy_policies)
+    assert compiled_policies.dtype == numpy_policies.dtype
+    losses = []
+    for engine in ("compiled", "numpy"):
+        with compiled.using(engine):
+            losses.append(planning_loss(P, R, numpy_policies, 0.99))
+    np.testing.assert_array_equal(losses[0].view(np.int64), losses[1].view(np.int64))
+
+
+@built
+@pytest.mark.parametrize("S", range(1, SMALL + 1))
+def test_values_of_chains_have_the_same_bits_at_every_size(S: int) -> None:
+    rng = np.random.default_rng(S)
+    P, R, gammas = rng.dirichlet(np.ones(S), (19, S)), rng.standard_normal((19, S)), rng.random(19)
+    values = []
+    for engine in ("compiled", "numpy"):
+        with compiled.using(engine):
+            values.append(chain_value(P, R, gammas))
+    np.testing.assert_array_equal(values[0].view(np.int64), values[1].view(np.int64))
+
+
+@built
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 20),
+    S=st.integers(2, 12),
+    A=st.integers(1, 6),
+    family=st.sampled_from(sorted(FAMILIES)),
+)
+def test_policies_have_the_same_bits_whatever_the_model(seed: int, n: int, S: int, A: int, family: str) -> None:
+    rng = np.random.default_rng(seed)
+    P, R = FAMILIES[family](rng, n, S, A)
+    gammas = np.sort(rng.random((n, 4)))
+    np.testing.assert_array_equal(*both(P, R, gammas))
+
+
+@built
+def test_the_order_of_models_and_their_number_change_nothing() -> None:
+    rng = np.random.default_rng(0)
+    P, R = random_models(rng, 19, 10, 2)
+    together = PolicyIteration().plan(P, R, GRID)
+    order = rng.permutation(19)
+    np.testing.assert_array_equal(PolicyIteration().plan(P[order], R[order], GRID), together[order])
+    for i in range(19):
+        np.testing.assert_array_equal(PolicyIteration().plan(P[i : i + 1], R[i : i + 1], GRID)[0], together[i])
+
+
+@built
+def test_arrays_that_are_not_contiguous_are_planned_as_well() -> None:
+    rng = np.random.default_rng(1)
+    P, R = random_models(rng, 6, 5, 2)
+    expected = PolicyIteration().plan(P[::2], R[::2], GRID)
+    np.testing.assert_array_equal(PolicyIteration().plan(P[::2].copy(), R[::2].copy(), GRID), expected)
+    reversed_actions = PolicyIteration().plan(P[:, :, ::-1], R[:, :, ::-1], GRID)
+    np.testing.assert_array_equal(
+        PolicyIteration().plan(P[:, :, ::-1].copy(), R[:, :, ::-1].copy(), GRID), reversed_actions
+    )
+
+
+def test_an_engine_that_was_not_built_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "_engine", None)
+    with pytest.raises(ValueError, match="install a C compiler"), compiled.using("compiled"):
+        pass
+    with compiled.using("auto"):
+        assert not compiled.is_used()
