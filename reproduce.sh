@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Reproduces the paper: environment, sweeps, figures, claims, and a report of it all: outputs/report/index.html.
-#   ./reproduce.sh         at the paper's numbers of runs
-#   ./reproduce.sh quick   with few runs
+#   ./reproduce.sh [all]     at the paper's numbers of runs
+#   ./reproduce.sh quick     with few runs
 #   ./reproduce.sh readings  the claims under every reading of the paper's text, and in fifty environments
-#   ./reproduce.sh test    the environment and the tests, nothing else
+#   ./reproduce.sh test      the environment and the tests, nothing else
 set -euo pipefail
 cd "$(dirname "$0")"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -23,14 +23,14 @@ main() {
         quick) environment; sweeps runs=20; extension runs=20; results ;;
         readings) environment; readings; times ;;
         test) environment; tests ;;
-        *) echo "$1: there is no such job; there are quick, readings and test, and without a name all of it" >&2; exit 2 ;;
+        *) echo "usage: ./reproduce.sh [all | quick | readings | test]" >&2; exit 2 ;;
     esac
 }
 
-# Makes .venv from the lock file, again whenever the lock file or the project's file changes.
+# Makes .venv from the lock file, again whenever that, the project's files or the source of the engine change.
 environment() {
     local digest
-    digest=$(cat requirements.lock pyproject.toml | cksum)
+    digest=$(cat requirements.lock pyproject.toml setup.py src/pomrl/solvers/*.c | cksum)
     if [ "$(cat .venv/made-from 2>/dev/null)" = "$digest" ]; then return; fi
     stage environment make_environment
     echo "$digest" > .venv/made-from
@@ -93,7 +93,7 @@ tests() {
     .venv/bin/ruff check .
     .venv/bin/ruff format --check .
     .venv/bin/pyright
-    .venv/bin/python -m pytest -q
+    .venv/bin/python -m pytest -q -n auto --dist loadfile --cov --cov-report=term
 }
 
 # Runs a command and remembers how long it took.

@@ -26,7 +26,7 @@ from pomrl.configuration.sources import Sources  # noqa: E402
 from pomrl.configuration.studies import experiment  # noqa: E402
 from pomrl.execution import Execution, Local  # noqa: E402
 from pomrl.execution.dask import Dask  # noqa: E402
-from pomrl.running.blocks import Block, BlockTask, TaskResult, compute, store_tables  # noqa: E402
+from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, compute, store_tables  # noqa: E402
 from pomrl.store import StoredExperiment  # noqa: E402
 
 PUBLISHED = Sources(Path(__file__).parents[1] / "conf")
@@ -132,8 +132,8 @@ def timed(engine: Execution, items: int) -> float:
 def block_of(overrides: list[str], first: int = 0) -> Block:
     """The 50 runs from `first` on of one method, which are computed and stored nowhere."""
     requested = experiment(PUBLISHED, overrides)
-    task = BlockTask(requested.method, StoredExperiment(Path("nowhere")), replace=True)
-    return Block(requested.problem, range(first, first + store.BLOCK), (task,))
+    method = MethodOfBlock(requested.method, StoredExperiment(Path("nowhere")), replace=True)
+    return Block(requested.problem, range(first, first + store.BLOCK), (method,))
 
 
 def costs_of(overrides: list[str]) -> Costs:
@@ -143,7 +143,7 @@ def costs_of(overrides: list[str]) -> Costs:
     sent = pickle.dumps([result])
     with outputs() as folder:
         stored_experiment = store.open_experiment(experiment(PUBLISHED, overrides), force=True)
-        to_store = TaskResult(replace(result.task, stored=stored_experiment), result.value)
+        to_store = MethodResult(replace(result.method, stored=stored_experiment), result.value)
         storing = least(partial(store_tables, [to_store], block.runs))
         stored = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
     return Costs(least(partial(compute, block)), storing, least(partial(pickle.loads, sent)), stored, len(sent))

@@ -7,7 +7,7 @@ from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.losses import of_estimators
 from pomrl.figures.parts.style import COLUMN_WIDTH, context
 from pomrl.results.statistics import band
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 SWEEPS = ("task_similarity",)
 

@@ -18,7 +18,7 @@ from tests.settings import ROOT
 BIN = Path(sys.executable).parent
 
 HANG = 900
-"""Seconds after which a test takes it that what it waits for will not happen; far more than it needs under load."""
+"""Seconds after which a test stops waiting and fails; far more than any test needs on a busy machine."""
 
 COMPONENTS = '''
 import os, signal, time

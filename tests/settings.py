@@ -1,6 +1,6 @@
-"""What many tests share: the folders of this repository and the options of its configuration."""
+"""Constants that many tests share: the folders of this repository and the options of its configuration."""
 
-from pomrl.configuration.parsing import GROUPS
+from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.sources import PUBLISHED
 
 CONF = PUBLISHED.folder

@@ -18,7 +18,7 @@ from pomrl.theory.bounds import (
     planning_loss_bound,
     regret_order,
 )
-from pomrl.theory.concentration import PRIORS, VARIANTS, paper_mixing_rate
+from pomrl.theory.concentration import PRIORS, VARIANTS
 from pomrl.upper_bound import regret_constant, regret_upper_bound, upper_bound_gamma
 
 SETTING: Any = {"m": 50, "sigma": 0.1, "S": 4, "A": 2, "T": 9, "delta": 0.1}
@@ -68,11 +68,15 @@ def test_model_error_as_printed_by_hand():
         assert float(found) == pytest.approx(expected, rel=1e-13)
 
 
-def test_the_mixing_rate_of_the_bounds_is_that_of_the_estimator():
+def test_the_weight_of_the_past_in_the_bounds_is_the_mixing_rate_of_the_estimator():
+    """With m so large that the noise of a batch vanishes, the bound with a known prior is alpha sigma."""
     truth = Truth(np.full((1, 4, 2, 4), 0.25), np.full((1, 4, 2, 4), 0.01))
     estimator = Estimator(mixing="paper", similarity="known")
-    rate = estimator.mixing_rate(5, 50, np.full((1, 1, 1), 0.1), Memory.initial(1, 4, 2), truth).item()
-    assert float(paper_mixing_rate(t=5, m=50, sigma=0.1)) == pytest.approx(rate, rel=1e-14)
+    m, sigma = 10**15, 1e-7
+    rate = estimator.mixing_rate(5, m, np.full((1, 1, 1), sigma), Memory.initial(1, 4, 2), truth).item()
+    noise = (1.0 - rate) * np.sqrt(np.log(2.0 * 4**2 * 2 * 9 / 0.05) / (2.0 * m))
+    bound = float(error(t=5, m=m, sigma=sigma, S=4, A=2, T=9, delta=0.05, prior="known"))
+    assert bound == pytest.approx(rate * sigma + noise, rel=1e-12)
 
 
 @pytest.mark.parametrize("variant", ["corrected", "sharpened"])

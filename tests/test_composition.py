@@ -12,8 +12,8 @@ import pytest
 from tests.settings import CONF, ROOT
 
 from pomrl.configuration import composition_cache, studies
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.composition_cache import cached
-from pomrl.configuration.parsing import ConfigError
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
 
 

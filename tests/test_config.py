@@ -5,8 +5,9 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from tests.settings import CONF, OPTIONS
 
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.composition import plain, register_resolvers
-from pomrl.configuration.parsing import ConfigError, Experiment, parse
+from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.store import signature
 

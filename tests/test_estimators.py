@@ -287,7 +287,7 @@ def test_mse_optimal_estimates_the_transition_variance_where_the_similarity_is_l
 
 @pytest.mark.parametrize("similarity", ["welford", "debiased"])
 def test_mse_optimal_weighs_a_known_prior_in_task_1_whatever_the_similarity(similarity):
-    """No batch has been seen yet, and still there has to be some mixing rate."""
+    """In task 1 the similarity cannot be estimated yet, but the mixing rate has to be between 0 and 1 all the same."""
     _, truth = draw_batches(14, 1, 5)
     alpha = alpha_of(make(mixing="mse_optimal", prior="known", similarity=similarity), 1, 5, truth)
     assert np.all((alpha >= 0) & (alpha <= 1))

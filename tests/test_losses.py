@@ -1,9 +1,15 @@
 """Losses as arrays, and one rule for gamma* wherever it is chosen."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from pomrl import store
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.experiment import tables
 from pomrl.gamma_star import hindsight_index
 from pomrl.results.comparison import GAMMA_STAR, Side, result_differences
 from pomrl.results.losses import Losses
@@ -24,6 +30,20 @@ def tied_curves(rng: np.random.Generator) -> np.ndarray:
     loss[..., 1] = 10.0 * rng.random((20, 3))
     loss[..., 2] = rng.permuted(loss[..., 1], axis=0)
     return loss
+
+
+@pytest.mark.parametrize("schedule", ["grid", "dong", "best_fixed"])
+def test_losses_of_an_experiment_are_those_of_its_table(
+    schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+    experiment = studies.experiment(PUBLISHED, ["T=2", f"gamma_schedule={schedule}"])
+    (table,) = tables(experiment.problem, [experiment.method], range(3))
+    store.add(store.open_experiment(experiment, force=False), range(3), table)
+    losses, expected = Losses.of_experiment(experiment, 2), Losses.of_table(store.load(experiment, 2))
+    assert losses.loss.shape == (2, 2, 1 if schedule != "grid" else len(losses.gammas))
+    assert losses.loss.tobytes() == expected.loss.tobytes()
+    np.testing.assert_array_equal(losses.gammas, expected.gammas)
 
 
 def test_losses_of_a_table_are_those_of_its_rows() -> None:
@@ -69,6 +89,6 @@ def test_tied_curves_have_one_gamma_star_everywhere(seed: int) -> None:
 
 
 def test_without_the_tolerance_the_order_of_the_runs_would_choose() -> None:
-    """So that the test above would fail for a rule that takes the exact minimum."""
+    """The exact minimum depends on the order of the runs, so that the test above detects a rule without a tolerance."""
     curves = [tied_curves(np.random.default_rng(seed)).mean(0) for seed in range(20)]
     assert {int(index) for curve in curves for index in curve.argmin(-1)} == {1, 2}

@@ -226,7 +226,7 @@ def test_value_iteration_loses_no_more_than_its_tolerance():
 @pytest.mark.parametrize("S", [3, 20, 40])
 @pytest.mark.parametrize("engine", ["auto", "numpy"])
 def test_policy_iteration_that_does_not_end_is_an_error(engine: Engine, S: int, monkeypatch: pytest.MonkeyPatch):
-    """It does not where an action may be replaced by a worse one."""
+    """With a negative tolerance an action may be replaced by a worse one, so that policy iteration does not end."""
     monkeypatch.setattr(evaluation, "ACTION_TIE_TOLERANCE", -1.0)
     P, R = random_models(np.random.default_rng(11), 2, S, 2)
     with pytest.raises(ArithmeticError, match="model 0"), compiled.using(engine):

@@ -303,6 +303,13 @@ class TestMissingPieces:
         with pytest.raises(ReportError, match=said):
             readings.read(tmp_path / "readings.csv")
 
+    @pytest.mark.parametrize("content", ["{", '{"figure": "planning_omrl", "sweeps": {"task_similarity": [{"S": 1}]}}'])
+    def test_sidecars_of_another_version(self, folder: Path, nothing: Path, content: str) -> None:
+        shutil.copytree(folder / "figures", nothing / "figures")
+        (nothing / "figures" / "planning_omrl.json").write_text(content)
+        with pytest.raises(ReportError, match=r"planning_omrl\.json: .*; python -m src\.figures planning_omrl renews"):
+            html(nothing, command.documents())
+
 
 def test_readings_are_counted_and_a_cell_may_be_empty(tmp_path: Path) -> None:
     (tmp_path / "readings.csv").write_text(READINGS)

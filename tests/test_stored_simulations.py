@@ -14,7 +14,7 @@ from tests.sample_simulation import noise
 from tests.settings import ROOT
 
 from pomrl.figures import FIGURES
-from pomrl.results.tables import stored_simulation
+from pomrl.results.stored_sweeps import stored_simulation
 from pomrl.running.simulations import compute_missing
 from pomrl.store import StoreError, simulations
 from pomrl.store.code_digest import closure_digest
@@ -101,9 +101,9 @@ def test_figures_get_a_simulation_in_the_form_of_a_sweep():
     compute_missing([SAMPLE])
     stored = stored_simulation(SAMPLE)
     np.testing.assert_array_equal(stored.table, SAMPLE.table())
-    assert (stored.promised, stored.lacking) == (0, None)
+    assert (stored.promised, stored.lacking) == (None, None)
     (source,) = stored.sources
-    assert (source["signature"], source["runs"]) == (folder().name, 5)
+    assert (source.signature, source.runs) == (folder().name, 5)
 
 
 def test_what_figures_and_claims_ask_for_is_there_by_its_name():

@@ -6,16 +6,18 @@ module imports only from what stands below it:
     commands         the command line: arguments, terminal, exit status
     report           the report: a page of HTML with all figures and claims
     figures          each figure of the paper, drawn from stored tables
-    claims           each claim of the paper, judged on stored tables
+    claims           how claims are judged on stored tables; `claims.paper` has the claims of the paper
     results          tables as arrays, statistics and comparisons
     running          computes what is missing of experiments and sweeps, and stores it
     contracts        what every component has to keep to, as tests that anyone can run on a class of their own
+    bounds           the public names of the bounds in `theory` (a module)
     store            where the tables of experiments are kept: reading, writing, signatures, provenance
     configuration    from YAML files and a command line to checked objects
-    theory           the paper's bounds and concentration inequalities (offered as `pomrl.bounds`)
+    theory           the paper's bounds and concentration inequalities, and simulations that check them
     the modules      the science: mdp, task_distributions, estimators, gamma_schedules, planners, algorithm, experiment
     solvers          policy evaluation and optimisation for many MDPs at once
     execution        engines that map a function over items: local processes, Dask, Slurm
+    components       the checks that all configurable components share (a module)
 """
 
 from importlib import import_module

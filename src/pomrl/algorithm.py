@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from pomrl.checked import mixing_rate, prior_model, select, similarity_estimate
 from pomrl.estimators import Estimator, Memory, Models, Truth
 from pomrl.gamma_schedules import GammaSchedule, TaskState
 
@@ -39,7 +40,7 @@ def pomrl(
     """Learn from the batches of one task after the other, and yield what each task is to be planned with.
 
     The `yield` stands for the line `Planning(P_hat)` of the algorithm. No policy feeds back into the loop, so that the
-    caller can plan many tasks in one stack.
+    caller can plan many tasks in one stack. What the estimator and the schedule return is checked (`checked`).
 
     Args:
         batches: For each task, the frequencies P_bar_t of m sampled transitions for each pair (s, a).
@@ -51,15 +52,15 @@ def pomrl(
     """
     n, S, A, _ = truth.P_o.shape
     memory = Memory.initial(n, S, A)  # P_hat_o is uniform
-    sigma = estimator.similarity_estimate(memory, m, truth)
-    alpha = estimator.mixing_rate(1, m, sigma, memory, truth)  # alpha_1 = 0
+    sigma = similarity_estimate(estimator, memory, m, truth)
+    alpha = mixing_rate(estimator, 1, m, sigma, memory, truth)  # alpha_1 = 0
 
     for t, P_bar in enumerate(batches, start=1):
-        h = estimator.prior_model(memory, P_bar, truth)
+        h = prior_model(estimator, memory, P_bar, truth)
         P_hat = (1 - alpha)[..., None] * P_bar + alpha[..., None] * h
         state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2)), sigma.max((1, 2)))
-        yield PlanningInput(P_hat, gamma_schedule.select(state), state.alpha, state.sigma)
+        yield PlanningInput(P_hat, select(gamma_schedule, state), state.alpha, state.sigma)
 
         memory = memory.update(P_bar)
-        sigma = estimator.similarity_estimate(memory, m, truth)
-        alpha = estimator.mixing_rate(t + 1, m, sigma, memory, truth)
+        sigma = similarity_estimate(estimator, memory, m, truth)
+        alpha = mixing_rate(estimator, t + 1, m, sigma, memory, truth)

@@ -12,11 +12,11 @@ from dataclasses import dataclass as plain_dataclass
 from typing import Annotated, Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Num
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
+from pomrl.components import CHECKED, read_only
 
 Prior = Literal["inclusive", "exclusive", "known"]
 """A prior that is learned from the batches of all tasks, or of all but the task's own, or the true mean model (A2)."""
@@ -50,6 +50,9 @@ class Memory:
     """Sum over tasks of the squared deviations of P_bar from its average (Welford)."""
     noise: Models
     """Sum over tasks of P_bar (1 - P_bar)."""
+
+    def __post_init__(self) -> None:
+        read_only(self.P_o_hat, self.squares, self.noise)
 
     @staticmethod
     def initial(n: int, S: int, A: int) -> "Memory":
@@ -165,7 +168,7 @@ class Estimator:
             return np.zeros_like(sigma)
         x = m * (sigma**2 if self.plug == "variance" else sigma**4)
         if self.mixing == "paper":
-            return paper_mixing_rate(x, t if self.index == "text" else max(t - 1, 1))
+            return np.asarray(paper_mixing_rate(x, t if self.index == "text" else max(t - 1, 1)))
         v = np.ones_like(x) if self.mixing == "mse_bound" else self._transition_variance(m, memory, truth)
         return squared_error_mixing_rate(x, v, t, self.prior)
 
@@ -182,8 +185,13 @@ class Estimator:
         return values.max((-3, -2, -1))[:, None, None] if self.scope == "max" else values.max(-1)
 
 
-def paper_mixing_rate(x: PerPair, t: int) -> PerPair:
-    """Return the mixing rate of Sec. 3.2, α_t = 1 / (x (1 + 1/t) + 1) with x = m σ², in task t."""
+def paper_mixing_rate(
+    x: Float[np.ndarray, "..."] | float, t: Num[np.ndarray, "..."] | int
+) -> Float[np.ndarray, "..."] | float:
+    """Return the mixing rate of Sec. 3.2, α_t = 1 / (x (1 + 1/t) + 1) with x = m σ², in task t; arguments broadcast.
+
+    It lies in [0, 1]: it is 1 for x = 0, where tasks are equal, and 0 for an infinite x.
+    """
     return 1.0 / (x * (1.0 + 1.0 / t) + 1.0)
 
 

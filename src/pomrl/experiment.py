@@ -16,7 +16,7 @@ from pydantic import Field, InstanceOf
 from pydantic.dataclasses import dataclass
 
 from pomrl.algorithm import PlanningInput, pomrl
-from pomrl.components import CHECKED
+from pomrl.components import CHECKED, read_only
 from pomrl.estimators import Estimator, Models, Truth
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.mdp import optimal_value, planning_loss
@@ -78,6 +78,10 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
         problem.mean(run)
 
 
+_Task = tuple[Models, Models]
+"""The models P_t of a task in all runs, and the frequencies P_bar_t of its batch."""
+
+
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> list[pd.DataFrame]:
     """Return the table of each method, with the columns of `SCHEMA`.
 
@@ -91,14 +95,15 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     means, truth = _truth(problem, runs)
     R = np.stack([mean.R for mean in means])
 
-    drawn, *copies = tee(_draw(problem, means, runs), 1 + len(methods))
+    size = _tasks_at_a_time(truth)
+    drawn, *copies = tee(_draw(problem, means, runs, size), 1 + len(methods))
     learners = [_learner(problem, method, truth, copy) for method, copy in zip(methods, copies, strict=True)]
-    size = max(1, STACK_BYTES // truth.P_o.nbytes)
     results: list[list[_Columns]] = [[] for _ in methods]
     while stack := list(islice(drawn, size)):
         P = np.concatenate([P_t for P_t, _ in stack])
         R_stack = np.tile(R, (len(stack), 1, 1))
         V_star = optimal_value(P, R_stack, problem.gamma_eval)
+        read_only(P, R_stack, V_star)
         for method, learner, result in zip(methods, learners, results, strict=True):
             inputs = list(islice(learner, len(stack)))
             result.append(_plan_and_evaluate(inputs, method.planner, P, R_stack, V_star, problem.gamma_eval))
@@ -108,7 +113,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
 def mixing_rates(problem: Problem, method: Method, runs: Sequence[int]) -> Float[np.ndarray, "n T"]:
     """Return the mixing rate alpha of a method in each run and task, without planning."""
     means, truth = _truth(problem, runs)
-    learner = _learner(problem, method, truth, _draw(problem, means, runs))
+    learner = _learner(problem, method, truth, _draw(problem, means, runs, _tasks_at_a_time(truth)))
     return np.stack([task.alpha for task in learner], axis=1)
 
 
@@ -116,22 +121,36 @@ def _truth(problem: Problem, runs: Sequence[int]) -> tuple[list[MeanModel], Trut
     """Return the mean model of each run, and the true moments of the task distribution for all runs."""
     means = [problem.mean(run) for run in runs]
     variance = np.stack([problem.task_distribution.variance(mean) for mean in means])
-    return means, Truth(np.stack([mean.P_o for mean in means]), variance)
+    truth = Truth(np.stack([mean.P_o for mean in means]), variance)
+    for mean in means:
+        read_only(mean.P_o, mean.R, mean.varying)
+    read_only(truth.P_o, truth.variance)
+    return means, truth
 
 
-def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int]) -> Iterator[tuple[Models, Models]]:
-    """Yield the models P_t of each task and the frequencies P_bar_t of m transitions from them, for all runs."""
+def _tasks_at_a_time(truth: Truth) -> int:
+    """Return how many tasks of all runs are drawn, planned and evaluated together."""
+    return max(1, STACK_BYTES // truth.P_o.nbytes)
+
+
+def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int], at_a_time: int) -> Iterator[_Task]:
+    """Yield the models P_t of each task and the frequencies P_bar_t of m transitions from them, for all runs.
+
+    The batches of several tasks are drawn by one call for each run, in the order of the tasks, as its stream demands.
+    """
     task_streams = [generator(problem.seed, run, Stream.TASKS) for run in runs]
     batch_streams = [generator(problem.seed, run, Stream.BATCHES) for run in runs]
-    for _ in range(problem.T):
-        draws = [problem.task_distribution.draw_task(rng, mean) for rng, mean in zip(task_streams, means, strict=True)]
-        counts = [rng.multinomial(problem.m, P_t) for rng, P_t in zip(batch_streams, draws, strict=True)]
-        yield np.stack(draws), np.stack(counts) / problem.m
+    draw = problem.task_distribution.draw_task
+    for first in range(0, problem.T, at_a_time):
+        tasks = range(first, min(first + at_a_time, problem.T))
+        P = np.stack([[draw(rng, mean) for rng, mean in zip(task_streams, means, strict=True)] for _ in tasks])
+        counts = [rng.multinomial(problem.m, P[:, i]) for i, rng in enumerate(batch_streams)]
+        P_bar = np.stack(counts, axis=1) / problem.m
+        read_only(P, P_bar)
+        yield from zip(P, P_bar, strict=True)
 
 
-def _learner(
-    problem: Problem, method: Method, truth: Truth, tasks: Iterator[tuple[Models, Models]]
-) -> Iterator[PlanningInput]:
+def _learner(problem: Problem, method: Method, truth: Truth, tasks: Iterator[_Task]) -> Iterator[PlanningInput]:
     """Run the algorithm with a method on the batches of the drawn tasks."""
     batches = (P_bar for _, P_bar in tasks)
     return pomrl(batches, problem.m, truth, method.estimator, method.gamma_schedule, problem.gamma_eval)
@@ -152,6 +171,7 @@ def _plan_and_evaluate(
     """Plan on the estimated models of a stack of tasks and evaluate the policies on the true models P."""
     P_hat = np.concatenate([task.P_hat for task in inputs])
     gamma = np.concatenate([task.gamma for task in inputs])
+    read_only(P_hat, gamma)
     policy = planner.plan(P_hat, R, gamma)
     return {
         "gamma": gamma,

@@ -13,7 +13,7 @@ planners of this module are exact up to that tolerance, or raise an error.
 """
 
 from abc import ABC, abstractmethod
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -60,7 +60,9 @@ class Planner(ABC):
             raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {np.shape(gammas)}")
         gammas = np.broadcast_to(gammas, (len(P), np.shape(gammas)[-1]))
         check_gammas(gammas)
-        return self._plan(P, R, gammas)
+        policies = self._plan(P, R, gammas)
+        _check_policies(policies, (*gammas.shape, R.shape[1]), R.shape[2], type(self).__qualname__)
+        return policies
 
     @abstractmethod
     def _plan(
@@ -70,6 +72,17 @@ class Planner(ABC):
         gammas: Float[np.ndarray, "M G"],
     ) -> Int[np.ndarray, "M G S"]:
         """Return an optimal policy of each model at each of its discount factors; the arguments are valid."""
+
+
+def _check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
+    """Refuse what no planner may return: ValueError with its name, and with the first bad index."""
+    if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
+        kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
+        raise ValueError(f"{planner}.plan returned {kind}; it has to be an array of integers of shape {shape}")
+    bad = (policies < 0) | (policies >= A)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(f"{planner}.plan: policy{list(index)} = {policies[index]} is not one of the {A} actions")
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -88,7 +101,8 @@ class PolicyIteration(Planner):
     are first planned by relative value iteration, which serves all discount factors at once, and then by policy
     iteration where that converges slowly (`solvers.relative_values`).
 
-    Raises ArithmeticError if a policy keeps changing, which only rounding errors beyond the tolerance can cause.
+    Raises:
+        ArithmeticError: A policy keeps changing, which only rounding errors beyond the tolerance can cause.
     """
 
     def _plan(
@@ -145,8 +159,9 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int
 class ValueIteration(Planner):
     """Relative value iteration, model by model, for all discount factors of a grid at once (`solvers.relative_values`).
 
-    Raises ArithmeticError if it does not converge within `max_sweeps`; the message names the model and the discount
-    factor.
+    Raises:
+        ArithmeticError: The iteration does not converge within `max_sweeps`. The message names the model and the
+            discount factor.
     """
 
     tolerance: Annotated[float, Field(gt=0, description="largest loss of the policy, times (1 - gamma)")] = 1e-12

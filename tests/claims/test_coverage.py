@@ -20,7 +20,7 @@ def misses(truth: float, estimates: list[Any]) -> int:
 REPLICATIONS = 400
 NOMINAL = stats.binom(REPLICATIONS, 0.05)
 NEARLY = stats.binom(REPLICATIONS, 0.075)
-"""The best that can be had of skewed losses with 100 runs."""
+"""The distribution of the number of misses that is accepted for skewed losses, with 7.5 % instead of 5 % of misses."""
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ class TestCoverage:
 
     @pytest.mark.parametrize("scope", ["all_tasks", "each_task"])
     def test_of_what_is_chosen_in_hindsight(self, scope):
-        """Where all discount factors are equally good, choosing among them is no gain; nor is it a loss."""
+        """If all discount factors are equally good, the expected gain of choosing among them in hindsight is 0."""
         rng = np.random.default_rng(6)
         estimates = []
         for _ in range(REPLICATIONS):
@@ -90,7 +90,7 @@ class TestCoverage:
         assert NOMINAL.ppf(0.001) <= misses(0.0, estimates) <= NEARLY.ppf(0.999)
 
     def test_of_how_a_best_gamma_grows(self, monkeypatch):
-        """It grows without exception; of so few noisy runs the estimates do not, and the interval allows for it."""
+        """The true best gamma grows in every task; estimates from few noisy runs do not, but intervals cover it."""
         monkeypatch.setattr(inference, "RESAMPLES", 499)
         rng = np.random.default_rng(7)
         grid, best = np.linspace(0, 1, 21), np.linspace(0.3, 0.7, 9)[:, None]

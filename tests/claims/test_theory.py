@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import stats
 
-from pomrl.claims import CLAIMS, theory
+from pomrl.claims import CLAIMS
+from pomrl.claims.paper import theory
 from pomrl.claims.verdict import Evidence, Verdict
 
 

@@ -1,4 +1,4 @@
-"""What is drawn in a panel, and comparisons of it with what should be."""
+"""Functions that read the lines and bands of a panel and compare them with expected values."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ def outlines(ax: Axes) -> list[np.ndarray]:
 
 
 def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
-    """The line shows the means, and one of the bands their lower and upper ends."""
+    """Check that the line shows the means, and that one of the bands shows their lower and upper ends."""
     drawn = line(ax, label)
     np.testing.assert_array_equal(np.asarray(drawn.get_xdata()), expected[x])
     np.testing.assert_array_equal(np.asarray(drawn.get_ydata()), expected["mean"])
@@ -37,7 +37,7 @@ def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
 
 
 def assert_close(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
-    """The same where a mean is summed in another order."""
+    """Check the line and the band as `assert_drawn` does, but up to rounding, which depends on the order of sums."""
     drawn = line(ax, label)
     np.testing.assert_array_equal(np.asarray(drawn.get_xdata()), expected[x])
     np.testing.assert_allclose(np.asarray(drawn.get_ydata(), float), expected["mean"], rtol=1e-12)
@@ -52,7 +52,7 @@ def note(drawing: Drawing) -> str:
 
 
 def average_of_first(table: pd.DataFrame, tasks: int) -> pd.DataFrame:
-    """The average over tasks 1..t in each run, at each gamma."""
+    """Return the average over the first tasks in each run, at each gamma."""
     mean = table.pivot_table(index="run", columns=["gamma", "task"], values="planning_loss").T
     first = mean.loc[mean.index.get_level_values("task") <= tasks]
     return first.groupby("gamma").mean().reset_index().melt("gamma", var_name="run", value_name="y")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pomrl.figures.parts.style import ESTIMATORS
-from pomrl.results.tables import StoredSweep
+from pomrl.results.stored_sweeps import StoredSweep
 
 SIGMAS = [0.01, 0.025, 0.047]
 GAMMAS = [0.0, 0.25, 0.5, 0.9, 0.99]
@@ -41,7 +41,7 @@ AXES: dict[str, dict[str, list]] = {
     "initial_similarity": {"estimator.sigma_1": [0.01, 0.1, 0.5]},
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
-"""The values of the settings that each sweep varies; `tests/test_published.py` draws the real sweeps."""
+"""The values of the settings that each sweep varies; `tests/test_studies.py` draws the real sweeps."""
 
 PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30"), 20)

@@ -16,7 +16,7 @@ from pomrl.configuration.sources import Replacement
 from pomrl.figures import FIGURES
 from pomrl.figures.parts.drawing import COLUMNS
 from pomrl.figures.parts.files import Sidecar, save
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import Source, StoredSweeps
 
 
 class TestData:
@@ -65,7 +65,7 @@ import sys
 import pandas as pd
 from pomrl.figures import FIGURES
 from pomrl.figures.parts.files import Sidecar, save
-from pomrl.results.tables import StoredSweep
+from pomrl.results.stored_sweeps import StoredSweep
 sweeps = {"task_similarity": StoredSweep(pd.read_parquet(sys.argv[1]), [], 100, None)}
 save(FIGURES["planning_omrl"].draw(sweeps), pathlib.Path(sys.argv[2]), "planning_omrl", Sidecar("planning_omrl"))
 """
@@ -104,11 +104,28 @@ class TestFiles:
         assert json.loads(path.read_text()) == expected
 
     def test_sidecar_is_read_as_it_was_written(self, tmp_path):
-        sources = [
-            {"signature": "0123456789ab", "sigma": 0.01, "runs": 4, "blocks": {"runs-000000-000003.parquet": "0"}}
-        ]
+        sources = [Source("0123456789ab", 4, {"sigma": 0.01}, {"runs-000000-000003.parquet": "0"})]
         plain = Sidecar("figure", None, None, sweeps={"sweep": sources}, files={"figure.csv": "1"})
         replacement = Replacement("estimator", "pomrl", "mine")
         for sidecar in (plain, replace(plain, replacement=replacement, simulations={"simulation": sources})):
             sidecar.write(tmp_path / "figure.json")
             assert Sidecar.read(tmp_path / "figure.json") == sidecar
+            content = json.loads((tmp_path / "figure.json").read_text())
+            assert content["sweeps"]["sweep"][0]["settings"] == {"sigma": 0.01}
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "",
+            "[]",
+            '{"figure": ',
+            '{"sweeps": {}}',
+            '{"figure": "x", "sweeps": []}',
+            '{"figure": "x", "sweeps": {"sweep": [{"signature": "0", "sigma": 0.1, "runs": 4, "blocks": {}}]}}',
+            '{"figure": "x", "sweeps": {"sweep": [{"signature": "0", "settings": null, "runs": 4, "blocks": {}}]}}',
+        ],
+    )
+    def test_sidecars_that_are_damaged_or_old_are_refused(self, tmp_path, content):
+        (tmp_path / "figure.json").write_text(content)
+        with pytest.raises(ValueError, match=r"figure\.json: it is damaged, or another version wrote it"):
+            Sidecar.read(tmp_path / "figure.json")

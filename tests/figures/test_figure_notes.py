@@ -12,7 +12,7 @@ from pomrl.figures.parts import panels
 from pomrl.figures.parts.drawing import COLUMNS, Drawing, Series
 from pomrl.figures.parts.notes import annotate
 from pomrl.figures.parts.style import Look
-from pomrl.results.tables import StoredSweep, StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
 
 OF_SWEEPS = [name for name, figure in FIGURES.items() if figure.SWEEPS]
 
@@ -80,7 +80,7 @@ class TestRuns:
         series = Series(Look("simulated", "black"), "simulation")
         data = pd.DataFrame([["", "simulated", 0.0, 1.0, 0.5, 1.5, "se", n, False]], columns=COLUMNS)
         figure = panels.blank(3.0, 2.0)
-        annotate(figure, data, [series], {"simulation": StoredSweep(pd.DataFrame(), [], 0, None)})
+        annotate(figure, data, [series], {"simulation": StoredSweep(pd.DataFrame(), [], None, None)})
         assert figure.get_suptitle() == ""
 
 

@@ -41,8 +41,8 @@ is (A1), whose batches the prior contains (A2), and whether runs share one mean 
 wherever they are shown.
 """
 
-from pomrl.claims import appendix, horizons, illustration, planning_accuracy, schedules, similarity, theory
 from pomrl.claims.claim import Claim
+from pomrl.claims.paper import appendix, horizons, illustration, planning_accuracy, schedules, similarity, theory
 
 QUESTIONS = (planning_accuracy, horizons, similarity, schedules, appendix, illustration, theory)
 """The modules of claims, in the order of the paper's questions."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy import stats
 
 from pomrl.claims.inference import attenuated, mean, ratio, resampled, smooth
 from pomrl.claims.verdict import Part
@@ -55,7 +54,7 @@ def does_not_improve(loss: Float[np.ndarray, "n T"], words: str) -> Part:
 
 
 def slope(tasks: int) -> Float[np.ndarray, " T"]:
-    """Return the weights of tasks whose product with losses is their least-squares slope, times `tasks` - 1."""
+    """Return weights w so that, for losses y in T tasks, y @ w is (T - 1) times the least-squares slope of y."""
     centred = np.arange(tasks) - (tasks - 1) / 2
     return centred / (centred @ centred) * (tasks - 1)
 
@@ -110,7 +109,8 @@ def smaller_best_unpaired(a: Losses, b: Losses, words: str) -> Part:
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:
     """Return Spearman's correlation of values with their index; 0 where all values are equal."""
-    ranks = stats.rankdata(values, axis=-1)
+    others, each = values[..., None, :], values[..., :, None]
+    ranks = (others < each).sum(-1) + ((others == each).sum(-1) + 1) / 2
     ranks -= ranks.mean(-1, keepdims=True)
     order = np.arange(values.shape[-1]) - (values.shape[-1] - 1) / 2
     norm = np.sqrt((ranks**2).sum(-1) * (order @ order))

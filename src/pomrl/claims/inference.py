@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from pomrl.results.statistics import NO_SPREAD, bootstrap_means
 
@@ -83,7 +83,7 @@ class Student(Estimate):
         if self.deviation == 0.0:
             return float(self.value <= threshold), float(self.value >= threshold)
         t = (threshold - self.value) / self.deviation
-        return float(stats.t.cdf(t, self.degrees)), float(stats.t.sf(t, self.degrees))
+        return float(stdtr(self.degrees, t)), float(stdtr(self.degrees, -t))
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def smooth(statistic: Statistic, *samples: Sample) -> Student:
         return Student(value, value, value, runs, 0.0, np.inf)
     # Welch's and Satterthwaite's degrees of freedom; with one sample they are its number of runs less one.
     degrees = variance**2 / (variances**2 / [len(sample) - 1 for sample in samples]).sum()
-    half = stats.t.ppf(1.0 - LEVEL / 2, degrees) * np.sqrt(variance)
+    half = stdtrit(degrees, 1.0 - LEVEL / 2) * np.sqrt(variance)
     return Student(value, float(value - half), float(value + half), runs, float(np.sqrt(variance)), float(degrees))
 
 
@@ -152,7 +152,7 @@ def _fieller(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> tuple[fl
     n = len(a)
     if n < FEWEST_RUNS or not b.any():
         return np.nan, np.nan
-    squared = stats.t.ppf(1.0 - LEVEL / 2, n - 1) ** 2 / n
+    squared = stdtrit(n - 1, 1.0 - LEVEL / 2) ** 2 / n
     covariance = np.cov(a, b)
     quadratic = b.mean() ** 2 - squared * covariance[1, 1]
     if quadratic <= 0.0:
@@ -175,7 +175,11 @@ def resampled(statistic: Statistic, *samples: Sample) -> Resampled:
 
 
 def attenuated(correlation: Statistic, *samples: Sample) -> Resampled:
-    """Estimate a correlation of estimates, whose errors weaken it: the interval says only how weak it may be."""
+    """Estimate a correlation between quantities that are estimated themselves, with an interval for its weakest value.
+
+    Errors of the quantities weaken their correlation. The interval is therefore extended to the perfect correlation of
+    the sign that is estimated (1 or -1, or both for 0).
+    """
     estimate = resampled(correlation, *samples)
     if np.isnan(estimate.lower):
         return estimate

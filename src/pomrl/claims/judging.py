@@ -65,7 +65,10 @@ def judge(sweeps: Mapping[str, SweepLosses], simulations: Mapping[str, pd.DataFr
 
 
 def _promised(claim: Claim, evidence: Evidence, sweeps: Mapping[str, SweepLosses]) -> int:
-    """Return the number of runs promised of all the claim's sweeps; a simulation has as many as were promised."""
+    """Return the smallest number of runs that a sweep of the claim promises.
+
+    A claim about a simulation has no sweep; it counts as having as many runs as were promised.
+    """
     return min((sweeps[name].promised for name in claim.experiments), default=evidence.runs)
 
 

@@ -26,9 +26,7 @@ def sweep(settings: Sequence[Setting], choice: HindsightChoice = "population") -
     if not runs:
         return None
     names = tuple(key.rpartition(".")[2] for key in settings[0].varied)
-    losses = {
-        tuple(setting.varied.values()): Losses.of_table(store.load(setting.experiment, runs)) for setting in settings
-    }
+    losses = {tuple(setting.varied.values()): Losses.of_experiment(setting.experiment, runs) for setting in settings}
     return SweepLosses(names, losses, max(setting.experiment.request.runs for setting in settings), choice)
 
 
@@ -69,9 +67,10 @@ def environments(settings: Sequence[Setting]) -> list[list[Setting]]:
 
 
 def in_environment(settings: Sequence[Setting]) -> dict[str, Evidence]:
-    """Return the evidence on each claim that the settings of one environment suffice for, by the claim's id.
+    """Return the evidence on claims in one environment, by the claim's id.
 
-    Empty where runs of a setting are not stored.
+    Claims that need other settings than the environment has are left out. The result is empty if runs of a setting are
+    not stored.
     """
     losses = sweep(settings)
     evidence = {}

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from pomrl.claims.judging import Judged, table
 from pomrl.claims.verdict import LOOKS, Evidence, Verdict
@@ -109,6 +108,8 @@ def shares(evidence: Mapping[str, Sequence[Evidence]]) -> pd.DataFrame:
         A row for each claim: the number of environments, the two shares with Wilson's 95 % intervals, and the median of
         the estimates, which is NaN for claims of several parts.
     """
+    from scipy.stats import binomtest  # here, because it takes a second to load
+
     rows = []
     for claim, of_claim in evidence.items():
         verdicts = [each.verdict for each in of_claim]

@@ -23,7 +23,7 @@ from enum import StrEnum
 from math import inf
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from pomrl.claims.inference import LEVEL, Estimate
 
@@ -111,10 +111,10 @@ class Part:
         value, threshold = self.estimate.value, min(self.above, self.below, key=lambda x: abs(self.estimate.value - x))
         distance = abs(value - threshold)
         towards = value - self.estimate.lower if threshold < value else self.estimate.upper - value
-        deviation = towards / norm.isf(LEVEL / 2)
+        deviation = towards / -ndtri(LEVEL / 2)
         if not distance > 0.0 or not np.isfinite(deviation):
             return inf
-        return float(self.estimate.runs * ((norm.isf(level) + norm.isf(1.0 - POWER)) * deviation / distance) ** 2)
+        return float(self.estimate.runs * ((ndtri(level) + ndtri(1.0 - POWER)) * deviation / distance) ** 2)
 
 
 def _p(value: float) -> float:
@@ -167,7 +167,10 @@ class Evidence:
 
     @property
     def decisive(self) -> Part:
-        """The part on which the verdict rests: one that is refuted, else the one that holds least clearly."""
+        """The part on which the verdict rests.
+
+        It is the part that is refuted most clearly, or if none is refuted, the part that is supported least clearly.
+        """
         worst = min(self.parts, key=lambda part: part.p_refute)
         return worst if worst.verdict is Verdict.NOT_REPRODUCED else max(self.parts, key=lambda part: part.p_hold)
 

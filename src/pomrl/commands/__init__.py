@@ -1,5 +1,5 @@
 """The command line: the only layer that reads arguments, prints, and exits.
 
-Each command has a module with a `main`; the files in `src/` of the same names call them. `arguments`, `errors`,
-`progress`, `tables` and `terminal` hold what several commands share.
+Each command has a module with a function `main`, which the file of the same name in `src/` calls. The modules
+`arguments`, `errors`, `progress`, `tables` and `terminal` are shared by several commands.
 """

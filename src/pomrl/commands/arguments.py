@@ -4,7 +4,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from pomrl.configuration.parsing import ConfigError
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED, REPLACEABLE, Replacement, Sources
 
 

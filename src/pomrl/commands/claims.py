@@ -1,10 +1,10 @@
 """Check the claims of the paper on what is stored: python -m src.claims.
 
-It prints a verdict for each claim, writes every comparison behind the verdicts to outputs/claims.csv, and writes the
-scorecard to outputs/scorecard.md. Of each sweep all complete runs are used that its settings have in common. With
---readings the claims are checked under every reading of the paper's text, with --environments in each of fifty
-environments, and with --replace with an option of your own in the place of one of ours: outputs/extensions/YOURS/ then
-also has the paired differences between the two.
+The command prints a verdict for each claim, writes every comparison behind the verdicts to outputs/claims.csv, and
+writes the scorecard to outputs/scorecard.md. All settings of a sweep are judged on the same runs: those that are stored
+for each of them. With --readings, the claims are checked under every reading of the paper's text; with --environments,
+in each of fifty environments; and with --replace, with an option of your own in the place of one of ours. In the last
+case, outputs/extensions/YOURS/ also has the paired differences between the two options.
 """
 
 import argparse
@@ -28,11 +28,9 @@ from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import simulate
 from pomrl.commands.terminal import console, exit_with
 from pomrl.configuration import studies
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.outputs import outputs
-from pomrl.configuration.parsing import ConfigError
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
-from pomrl.figures import readings as readings_figure
-from pomrl.figures.parts.files import Sidecar, save
 from pomrl.results.replacement import Pairs, paired_differences, wide
 from pomrl.store.provenance import commit
 
@@ -68,7 +66,7 @@ def check_sweeps(sources: Sources) -> None:
     sweeps = loading.sweeps(settings)
     if not sweeps:
         command = studies.command(sources, "task_similarity")
-        exit_with(f"nothing is stored to check; ./reproduce.sh computes all of it, and a sweep of it: {command}")
+        exit_with(f"nothing is stored to check; to compute everything: ./reproduce.sh; to compute one sweep: {command}")
     simulate(loading.needed_simulations())
     judged = judge(sweeps, loading.simulations())
     folder = sources.results(outputs())
@@ -82,7 +80,7 @@ def check_sweeps(sources: Sources) -> None:
 def _settings(sources: Sources) -> dict[str, list[studies.Setting]]:
     """Return the settings of each sweep that claims are about.
 
-    A sweep that the replacement does not go with is named on standard error and left out.
+    A sweep that cannot be composed with the replacement is named on standard error and left out.
     """
     settings = {}
     for name in dict.fromkeys(name for claim in CLAIMS for name in claim.experiments):
@@ -98,7 +96,7 @@ def _settings(sources: Sources) -> dict[str, list[studies.Setting]]:
 def _show_replacement(
     sources: Sources, replacement: Replacement, settings: Mapping[str, Sequence[studies.Setting]], folder: Path
 ) -> None:
-    """Write and print how the losses change where the replacement stands in."""
+    """Write and print the differences in loss between the user's option and the published one."""
     pairs: dict[str, Pairs] = {
         name: list(zip(studies.sweep(sources.as_published, name), theirs, strict=True))
         for name, theirs in settings.items()
@@ -119,12 +117,15 @@ def check_readings() -> None:
         exit_with("readings are not stored; to compute them: python -m src.run experiment=readings")
     matrix = robustness.matrix({reading.name: claims for reading, claims in zip(readings, judged, strict=True)})
     _write_table(matrix, outputs() / "readings.csv")
+    from pomrl.figures import readings as readings_figure  # here, because the other verdicts need no figures
+    from pomrl.figures.parts.files import Sidecar, save
+
     save(readings_figure.draw(matrix), outputs() / "figures", "readings", Sidecar("readings", **commit()))
     _show_readings(matrix, [reading.name for reading in readings if len(reading.choices) == 1])
 
 
 def _show_readings(matrix: pd.DataFrame, single: Sequence[str]) -> None:
-    """Print what the matrix of claims and readings says; `single` names the readings that consist of one choice."""
+    """Print the matrix of claims and readings; `single` names the readings that consist of one choice."""
     ranking = robustness.ranking(matrix)
     numbered = ranking.rename_axis("number").rename(lambda index: index + 1).reset_index()
     _print_table("readings, those that agree best with the paper first", numbered)

@@ -16,22 +16,22 @@ from pomrl import store
 from pomrl.commands.arguments import add_arguments, sources_of
 from pomrl.commands.errors import one_line_errors
 from pomrl.configuration import studies
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.derived import RUNS, derived, mean_mixing_rates, mixing_rates_of_interest
-from pomrl.configuration.parsing import ConfigError, Experiment
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import Sources
 from pomrl.experiment import check
-from pomrl.figures import FIGURES
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
 
 Rows = list[list[str]]
 Show = Callable[[str, Sequence[str], Rows], None]
-"""Prints a table, given its title, its header and its rows."""
+"""A function that prints a table, given its title, its header and its rows."""
 
 
 @one_line_errors(ValueError, status=2)
 def main() -> None:
-    """Run the command."""
+    """Run the command with the arguments of the process, and exit with status 0, 1 or 2 as diff(1) does."""
     parser = argparse.ArgumentParser(
         prog="python -m src.diff", description="Show what differs between experiments, in settings and in results."
     )
@@ -84,7 +84,7 @@ def _stored_rates(table: pd.DataFrame) -> list[float]:
 
 
 def compare(sources: Sources, sides: Sequence[Side], show: Show) -> int:
-    """Print what differs between experiments, each of them compared with the first; return the exit status."""
+    """Print how experiments differ, with their results compared with those of the first; return the exit status."""
     changed = differences([each.settings for each in sides])
     if not changed:
         print("no difference")
@@ -92,7 +92,7 @@ def compare(sources: Sources, sides: Sequence[Side], show: Show) -> int:
     names = [each.name for each in sides]
     show("settings", ["key", *names], _rows(changed))
     if quantities := differences([each.derived for each in sides]):
-        show("what follows", ["quantity", *names], _rows(quantities))
+        show("derived quantities", ["quantity", *names], _rows(quantities))
     published = _published(sources, sides, list(changed))
     show("published sweeps and figures with these settings", ["", "sweeps", "figures"], published)
     for other in sides[1:]:
@@ -114,6 +114,7 @@ def _show_results(a: Side, b: Side, show: Show) -> None:
 
 def _published(sources: Sources, sides: Sequence[Side], keys: Sequence[str]) -> Rows:
     """For each side, name the published sweeps that have its values of the given keys in one job, and their figures."""
+    from pomrl.figures import FIGURES  # here, because equal experiments need no figures
 
     def values(settings: Mapping[str, Any]) -> list[str]:
         return [repr(settings.get(key)) for key in keys]

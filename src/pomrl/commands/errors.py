@@ -1,4 +1,4 @@
-"""Errors that people who use a command can cause, and what it says of them in one line."""
+"""The errors that a user of a command can cause, and the line that the command prints for each of them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -6,15 +6,14 @@ from contextlib import contextmanager
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import OmegaConfBaseException
 
-from pomrl.commands.terminal import exit_with, one_line
-from pomrl.configuration.parsing import GROUPS, KEYS, ConfigError
+from pomrl.commands.terminal import GOES_ON, exit_with, one_line
+from pomrl.configuration.composed import GROUPS, ConfigError
+from pomrl.configuration.parsing import KEYS
 from pomrl.execution import EngineUnavailableError, ExecutionError
 from pomrl.store import StoreError
 
-GOES_ON = "finished blocks are stored, and the same command goes on from them"
-
 EXPLAINED = (ConfigError, StoreError, HydraException, OmegaConfBaseException, EngineUnavailableError, OSError)
-"""Errors whose message says to the user of any command what is wrong."""
+"""Types of errors whose message tells the user of any command what is wrong."""
 
 
 @contextmanager

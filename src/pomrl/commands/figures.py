@@ -19,14 +19,14 @@ from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import simulate
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration import studies
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.outputs import outputs
-from pomrl.configuration.parsing import ConfigError
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY, THEORY, find, simulations_of
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.files import Sidecar, save, save_small
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES
-from pomrl.results.tables import StoredSweeps, stored_simulation, stored_sweep
+from pomrl.results.stored_sweeps import StoredSweeps, stored_simulation, stored_sweep
 from pomrl.store.provenance import commit
 from pomrl.theory.simulations import SIMULATIONS
 
@@ -42,7 +42,7 @@ Writer = Callable[[Drawing, Path, str, Sidecar], list[Path]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a group of figures that show the same sweeps."""
+    """The outcome of drawing a group of figures that show the same sweeps."""
 
     files: list[Path] = field(default_factory=list)
     """The files of the figures that are drawn."""
@@ -87,7 +87,7 @@ def draw(
     Args:
         names: Names of figures, or modules that define one.
         folder: Where the files are written.
-        write: What writes them.
+        write: The function that writes the files.
         sources: Where the configuration of the sweeps is composed from.
 
     Returns:

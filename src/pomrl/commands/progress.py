@@ -33,5 +33,5 @@ def _print_line(tally: Tally, total: int, seconds: float) -> None:
 
 
 def simulate(names: Iterable[str]) -> None:
-    """Compute those of the simulations with these names that are not stored, and print a line for each."""
+    """Compute the simulations with these names, unless they are stored, and print a line for each one computed."""
     compute_missing([SIMULATIONS[name] for name in names], report=lambda line: print(line, file=sys.stderr))

@@ -1,4 +1,4 @@
-"""The command `python -m src.report`: one page, outputs/report/index.html, with all that is stored and drawn."""
+"""The command `python -m src.report`, which writes all results into one page, outputs/report/index.html."""
 
 import argparse
 from pathlib import Path

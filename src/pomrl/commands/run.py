@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any, NoReturn
 
@@ -17,24 +17,21 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from pomrl import store
-from pomrl.commands import tables
-from pomrl.commands.errors import GOES_ON, explain
-from pomrl.commands.progress import progress
-from pomrl.commands.terminal import console, exit_with
+from pomrl.commands.terminal import GOES_ON, exit_with
 from pomrl.configuration import composition
-from pomrl.configuration.parsing import Composed, ConfigError, Experiment, parse
+from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.running import sweeps
-from pomrl.solvers import compiled
 
 
 def main() -> None:
-    """Run the command. The exit status is 0 where all of it succeeded.
+    """Run the command with the arguments of the process, and exit with status 0 if all experiments succeeded.
 
-    An error that its user can cause becomes one line on standard error; with HYDRA_FULL_ERROR set it is a traceback.
+    An error that the user can cause is printed as one line on standard error. If HYDRA_FULL_ERROR is set, its traceback
+    is printed instead.
     """
     if sys.argv[1:] == ["--version"]:
+        from pomrl.solvers import compiled
+
         print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_used() else 'NumPy'}")
         raise SystemExit(0)
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
@@ -42,8 +39,13 @@ def main() -> None:
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises its errors instead of printing them
     try:
-        raise SystemExit(0 if run() else 1)
+        jobs = compose()
+        from pomrl.commands.computing import run  # here, because asking for help needs none of it
+
+        raise SystemExit(0 if run(jobs) else 1)
     except Exception as error:
+        from pomrl.commands.errors import explain
+
         explanation = None if traceback_wanted else explain(error, sys.argv[1:])
         if explanation is None:
             raise
@@ -52,21 +54,12 @@ def main() -> None:
         exit_with(f"interrupted; {GOES_ON}", 130)
 
 
-def run() -> bool:
-    """Compute what the command line asks for, print the folder of each experiment; return whether all succeeded."""
-    composition.register_resolvers()
-    experiments = [parse(composed) for composed in compose()]
-    succeeded = not experiments or compute(experiments)
-    for experiment in experiments:
-        print(store.lookup(experiment).folder)
-    return succeeded
-
-
 def compose() -> list[Composed]:
     """Compose the configurations that the command line asks for.
 
-    Hydra only composes: the launcher hands over the jobs of a sweep as one list, and a single job is a sweep of one.
+    Hydra only composes: the sweeper hands over the jobs of a sweep as one list, and a single job is a sweep of one.
     """
+    composition.register_resolvers()
     jobs: list[Composed] = []
     single: list[tuple[DictConfig, Mapping[str, Any]]] = []
 
@@ -82,25 +75,6 @@ def compose() -> list[Composed]:
     except ValueError as error:  # Hydra's own complaint about the name of an option
         raise ConfigError(str(error)) from error
     return [*jobs, *(composition.plain(*each) for each in single)]
-
-
-def compute(experiments: Sequence[Experiment]) -> bool:
-    """Compute what the store lacks, and report on standard error; return whether nothing failed."""
-    terminal = console(stderr=True)
-    jobs = sweeps.checked_jobs(experiments)
-    for fault in dict.fromkeys(fault for job in jobs for fault in job.faults):
-        terminal.print(fault, soft_wrap=True)
-    if experiments[0].request.dry_run:
-        terminal.print(tables.plan(jobs))
-        return True
-    if complete := sum(not job.missing for job in jobs):
-        terminal.print(f"{complete} of {len(jobs)} stored already, not computed again (force=true would)")
-    with progress(sum(job.runs_missing for job in sweeps.unfinished(jobs).values())) as advance:
-        failures = sweeps.compute(jobs, advance)
-    terminal.print(tables.results(jobs) if len(jobs) <= tables.MOST_ROWS else f"{len(jobs)} jobs are done")
-    if failures:
-        terminal.print(tables.failed(jobs, failures))
-    return not failures
 
 
 def _exit_at(*signals: signal.Signals) -> None:

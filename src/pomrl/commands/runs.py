@@ -39,10 +39,11 @@ def listing(wanted: dict[str, Any], *, verify: bool, prune: bool, yes: bool) -> 
     """Print the list of what is stored with the wanted settings, and return the exit status.
 
     Args:
-        wanted: values of settings by their dotted keys; all that is stored is listed where it is empty.
-        verify: print a line for each fault of the files.
-        prune: list only what the present code does not use and what consists of the store's own files alone.
-        yes: remove what `prune` lists.
+        wanted: Values of settings by their dotted keys; if it is empty, all stored experiments are listed.
+        verify: Print a line for each fault of the files.
+        prune: List only experiments that the present code does not use and whose folders contain no other files than
+            those that the store writes.
+        yes: Remove the experiments that `prune` lists.
     """
     listed = store.find(**wanted) if wanted else store.all_experiments()
     if prune:
@@ -58,7 +59,10 @@ def listing(wanted: dict[str, Any], *, verify: bool, prune: bool, yes: bool) -> 
 
 
 def _table(listed: Sequence[store.StoredExperiment], *, reasons: bool) -> Table:
-    """Return a row for each stored experiment, sorted by the settings that vary; `reasons` says why it is outdated."""
+    """Return a table with a row for each stored experiment, sorted by the settings that vary.
+
+    With `reasons`, the column of the status says why the present code does not use the experiment.
+    """
     settings = [stored.flat_settings() for stored in listed]
     varying = varying_keys(settings) if len(listed) > 1 else []
     table = tables.plain_table(str(store.root()), "signature", *varying, "runs", "status", "computed", "commit")
@@ -74,12 +78,15 @@ def _table(listed: Sequence[store.StoredExperiment], *, reasons: bool) -> Table:
 
 
 def _cell(value: Any) -> Text:
-    """A value as text that is shown as it is: no markup, and no characters that control a terminal."""
+    """Return a value as text without markup and without the characters that control a terminal."""
     return Text("".join(letter for letter in str(value) if letter.isprintable()))
 
 
 def _order(settings: dict[str, Any], keys: list[str]) -> list[tuple[str, Any]]:
-    """A key that sorts by the settings that vary; numbers as such, and apart from text."""
+    """Return a key that sorts stored experiments by the settings that vary.
+
+    Numbers are sorted by their values; values of different types are sorted by the names of their types.
+    """
     values = [settings[key] for key in keys if key in settings]
     return [(type(value).__name__, value if isinstance(value, int | float | str) else str(value)) for value in values]
 
@@ -96,7 +103,7 @@ def _announce(listed: Sequence[store.StoredExperiment]) -> int:
 
 
 def _prune(listed: Sequence[store.StoredExperiment]) -> int:
-    """Remove what is listed, one after the other; what cannot be removed does not keep the others."""
+    """Remove the listed experiments and return the exit status; one that cannot be removed does not stop the others."""
     failed = 0
     for stored in listed:
         try:
@@ -109,7 +116,7 @@ def _prune(listed: Sequence[store.StoredExperiment]) -> int:
 
 
 def _filters(words: Sequence[str]) -> dict[str, Any]:
-    """The settings that `key=value` words ask for. It ends the command with status 2 for any other word."""
+    """Return the settings that `key=value` words ask for; end the command with status 2 for any other word."""
     wanted = {}
     for word in words:
         key, equals, value = word.partition("=")

@@ -1,21 +1,19 @@
-"""Tables for people, of what a run or a sweep is about to compute and of what it has computed."""
+"""Tables for the terminal: the work that a sweep has to do, its results, and its failures."""
 
 from collections.abc import Mapping, Sequence
 
 from rich import box
 from rich.table import Table
 
-from pomrl import store
 from pomrl.configuration.settings import flat_settings, scientific_settings, varying_keys
 from pomrl.execution import Failure
-from pomrl.experiment import loss_array
-from pomrl.gamma_star import minimising
+from pomrl.results.losses import Losses
 from pomrl.running.blocks import Block
 from pomrl.running.sweeps import Job, divide
 from pomrl.store import StoreError
 
 MOST_ROWS = 100
-"""The most rows of a table that people still read."""
+"""The most rows of a table that is printed; with more, people no longer read it."""
 
 
 def plan(jobs: Sequence[Job]) -> Table:
@@ -74,14 +72,14 @@ def plain_table(title: str, *columns: str) -> Table:
 def _losses(job: Job) -> list[str]:
     """Return the mean planning losses of the first and the last task, the smallest of the last, and gamma*, as text."""
     try:
-        loss, gammas = loss_array(store.load(job.experiment, job.experiment.request.runs))
+        losses = Losses.of_experiment(job.experiment, job.experiment.request.runs)
     except StoreError:
         return ["", "", "", ""]
-    mean = loss.mean(0)
+    mean = losses.loss.mean(0)
     first_and_last = [f"{mean[0, -1]:.3f}", f"{mean[-1, -1]:.3f}"]
-    if len(gammas) == 1:  # a schedule chose the discount factor, so that there is none to compare it with
+    if len(losses.gammas) == 1:  # a schedule chose the discount factor, so that there is none to compare it with
         return [*first_and_last, "", ""]
-    return [*first_and_last, f"{mean[-1].min():.3f}", f"{minimising(gammas, mean[-1:])[0]:g}"]
+    return [*first_and_last, f"{mean[-1].min():.3f}", f"{losses.best(mean[-1:])[0]:g}"]
 
 
 def _settings(jobs: Sequence[Job]) -> tuple[list[str], list[tuple[Job, list[str]]]]:

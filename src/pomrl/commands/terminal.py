@@ -1,16 +1,22 @@
-"""What the commands share at the terminal: the console, errors as one line, and the exit status."""
+"""Functions that all commands share: the console, errors as one line, and the exit status."""
 
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import Console
+
+GOES_ON = "finished blocks are stored, and the same command goes on from them"
+"""The end of the message that is printed when a computation has ended early."""
 
 WIDTH = 80
-"""Columns of what is printed elsewhere than in a terminal."""
+"""The number of columns of output that does not go to a terminal."""
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Return a console of the terminal's width, or of `WIDTH` columns where there is none; it prints text as it is."""
+def console(*, stderr: bool = False) -> "Console":
+    """Return a console that prints text without markup, as wide as the terminal; without one, `WIDTH` columns wide."""
+    from rich.console import Console  # here, because it takes long to load and errors do not need it
+
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else WIDTH
     return Console(stderr=stderr, width=width, safe_box=True, highlight=False, markup=False)

@@ -23,15 +23,20 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
+from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composition_cache import cached
-from pomrl.configuration.parsing import Composed, ConfigError
 from pomrl.configuration.readings import Family, Reading
 
 
 def register_resolvers() -> None:
     """Make known to OmegaConf the functions that YAML files call: `${half:${S}}` and `${grid_to:${gamma_eval}}`."""
-    OmegaConf.register_new_resolver("half", lambda n: n // 2 if isinstance(n, int) else n, replace=True)
+    OmegaConf.register_new_resolver("half", _half, replace=True)
     OmegaConf.register_new_resolver("grid_to", _grid_to, replace=True)
+
+
+def _half(n: Any) -> Any:
+    """Return half of an integer, rounded down, and anything else as it is."""
+    return n // 2 if isinstance(n, int) else n
 
 
 def _grid_to(gamma_eval: Any) -> Any:
@@ -141,7 +146,7 @@ class Composer:
             arguments: Further overrides of every job.
         """
         further = [argument for argument in arguments if not argument.startswith("experiment=")]
-        of_family = []
+        of_family: list[ReadingJob] = []
         for name in family.sweeps:
             axes, jobs = self.sweep(name, further)
             options = [composed.options for composed in self.each(jobs)]
@@ -178,7 +183,7 @@ class Composer:
     def _each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
         groups = frozenset(_loader(self.folders).list_groups(""))
         shared = cache(self._load)
-        composed = []
+        composed: list[Composed] = []
         for job in jobs:
             parsed = OverridesParser.create().parse_overrides(list(job))
             values = [override for override in parsed if _sets_a_value(override, groups)]

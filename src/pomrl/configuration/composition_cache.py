@@ -16,10 +16,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-import hydra_plugins
 
 _RESOLVER = re.compile(r"\$\{\s*([^{}:]*?)\s*[:{](?=\s*([^,}]*))")
 """A function that a configuration calls, such as ${half:${S}}, and its first argument."""
@@ -86,7 +85,8 @@ def _environment(texts: Sequence[str]) -> dict[str, str | None] | None:
 @cache
 def _code() -> str:
     """Return a digest of the code that composes: this folder, and all plugins of Hydra."""
-    folders = [Path(__file__).parent, *map(Path, hydra_plugins.__path__)]
+    plugins = find_spec("hydra_plugins")
+    folders = [Path(__file__).parent, *map(Path, (plugins and plugins.submodule_search_locations) or [])]
     return _digest("\0".join(path.read_text() for folder in folders for path in sorted(folder.rglob("*.py"))))
 
 

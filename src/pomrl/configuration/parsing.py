@@ -7,12 +7,13 @@ configuration that is stored beside the tables of an experiment is data, and nev
 import dataclasses
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
+from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, Composed, ConfigError
 from pomrl.estimators import Estimator
 from pomrl.execution import Execution
 from pomrl.execution.engine import MissingPackagesError
@@ -22,10 +23,6 @@ from pomrl.planners import Planner
 from pomrl.task_distributions import TaskDistribution
 
 
-class ConfigError(ValueError):
-    """A configuration is wrong. The message is one line: the key, its value and what would be right."""
-
-
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Request:
     """How many runs of an experiment are requested, and whether to compute them."""
@@ -33,16 +30,6 @@ class Request:
     runs: Annotated[int, Field(ge=1, description="number of independent runs")]
     force: Annotated[bool, Field(description="compute again what is stored")] = False
     dry_run: Annotated[bool, Field(description="only list what would be computed")] = False
-
-
-@dataclasses.dataclass(frozen=True)
-class Composed:
-    """A composed configuration as plain data: no interpolations are left, and nothing is checked yet."""
-
-    values: Mapping[str, Any]
-    """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
-    options: Mapping[str, str]
-    """The name of the option that was chosen in each group."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,12 +56,6 @@ COMPONENTS: Mapping[str, type] = {
     "execution": Execution,
 }
 """For each group the class that the classes of its options have to derive from."""
-
-GROUPS = tuple(COMPONENTS)
-"""Groups; a configuration has one option of each."""
-
-METHOD_GROUPS = _fields(Method)
-"""Groups that form the method; they do not affect the random draws."""
 
 PROBLEM_KEYS = tuple(key for key in _fields(Problem) if key not in GROUPS)
 """Keys outside of the groups that describe the problem."""
@@ -124,19 +105,21 @@ def _component(group: str, values: Any) -> Any:
     """Make the object that an option describes by its `_target_` and its other keys."""
     if not isinstance(values, dict) or "_target_" not in values:
         raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
-    module, _, name = str(values["_target_"]).rpartition(".")
+    arguments = dict(cast(dict[str, Any], values))
+    target = str(arguments.pop("_target_"))
+    module, _, name = target.rpartition(".")
     try:
         cls = getattr(import_module(module), name)
     except MissingPackagesError as error:
         raise ConfigError(str(error)) from error
     except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(f"{group}._target_={values['_target_']}: there is no such class ({error})") from error
+        raise ConfigError(f"{group}._target_={target}: there is no such class ({error})") from error
+    except (Exception, SystemExit) as error:  # whatever a module of somebody's own does when it is imported
+        raise ConfigError(f"{group}._target_={target}: importing {module} ended with {error!r}") from error
     base = COMPONENTS[group]
     if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise ConfigError(
-            f"{group}._target_={values['_target_']}: it has to be a {base.__module__}.{base.__qualname__}"
-        )
-    return _checked(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
+        raise ConfigError(f"{group}._target_={target}: it has to be a {base.__module__}.{base.__qualname__}")
+    return _checked(cls, arguments, group + ".")
 
 
 def _checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:

@@ -6,7 +6,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from pomrl.configuration import studies
-from pomrl.configuration.parsing import GROUPS, PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
+from pomrl.configuration.composed import GROUPS
+from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
 from pomrl.configuration.sources import Sources
 from pomrl.experiment import Problem
 
@@ -48,7 +49,7 @@ def _group(sources: Sources, group: str) -> str:
     return "\n".join(parts)
 
 
-def _component(experiment: Experiment, group: str) -> Any:
+def _component(experiment: Experiment, group: str) -> object:
     return (vars(experiment) | vars(experiment.problem) | vars(experiment.method))[group]
 
 

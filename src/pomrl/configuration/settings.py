@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pomrl.configuration.parsing import Experiment
 
@@ -27,7 +27,7 @@ def scientific_settings(experiment: Experiment) -> dict[str, Any]:
 
 
 def _component_settings(component: Any) -> dict[str, Any]:
-    cls = type(component)
+    cls = component.__class__
     return {"_target_": f"{cls.__module__}.{cls.__qualname__}"} | dataclasses.asdict(component)
 
 
@@ -47,8 +47,9 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
     flat: dict[str, Any] = {}
     for key, value in settings.items():
         if isinstance(value, dict):
-            flat[key] = options.get(key, value["_target_"])
-            flat |= {f"{key}.{name}": part for name, part in value.items() if name != "_target_"}
+            parts = cast(dict[str, Any], value)
+            flat[key] = options.get(key, parts["_target_"])
+            flat |= {f"{key}.{name}": part for name, part in parts.items() if name != "_target_"}
         else:
             flat[key] = value
     return flat

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pomrl.configuration.parsing import METHOD_GROUPS
+from pomrl.configuration.composed import METHOD_GROUPS
 
 REPLACEABLE = (*METHOD_GROUPS, "task_distribution")
 """Groups in which one option can replace another."""

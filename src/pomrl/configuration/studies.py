@@ -9,8 +9,9 @@ from typing import Any
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
+from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composition import Composer
-from pomrl.configuration.parsing import Composed, ConfigError, Experiment, parse
+from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.readings import Reading, family
 from pomrl.configuration.sources import Replacement, Sources
 

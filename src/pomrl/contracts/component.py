@@ -69,9 +69,3 @@ def assert_models(P: np.ndarray) -> None:
     assert np.isfinite(P).all()
     assert P.min() >= 0
     np.testing.assert_allclose(P.sum(-1), 1.0, rtol=0, atol=1e-12)
-
-
-def read_only(*arrays: np.ndarray) -> None:
-    """Make it an error to write to these arrays."""
-    for array in arrays:
-        array.flags.writeable = False

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from pomrl.algorithm import PlanningInput, pomrl
+from pomrl.components import read_only
 from pomrl.contracts.component import (
     METHOD,
     ComponentContract,
     assert_experiment_runs,
     assert_models,
     problem,
-    read_only,
 )
 from pomrl.estimators import Estimator, Truth
 from pomrl.gamma_schedules import Fixed

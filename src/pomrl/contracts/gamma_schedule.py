@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem, read_only
+from pomrl.components import read_only
+from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
 from pomrl.gamma_schedules import GammaSchedule, TaskState
 
 GAMMA_EVALS = (0.3, 0.9, 0.99)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem, read_only
+from pomrl.components import read_only
+from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
 from pomrl.mdp import policy_value, random_chain_mdp
 from pomrl.planners import Planner
 

@@ -4,10 +4,14 @@ It uses Dask's own futures. Joblib's Dask backend waits forever for an item that
 finished future turns pending again when the worker that holds its result dies; `_result` accounts for that.
 """
 
+# Most parameters and results of Dask's functions have no types; `Future` has type arguments only in later versions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeArgument=false
+
 import asyncio
 import logging
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
@@ -97,7 +101,7 @@ class Dask(Execution):
                 raise ExecutionError("the connection to Dask's scheduler is lost") from error
 
     @contextmanager
-    def _client(self) -> Iterator[Client]:
+    def _client(self) -> Generator[Client, None, None]:
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         if not self.address:
@@ -119,7 +123,7 @@ class Dask(Execution):
 
         Another item may have killed its workers; an item that kills them when it is alone has failed.
         """
-        suspects = []
+        suspects: list[int] = []
         for index, result in self._submit(client, function, dict(enumerate(items))):
             if isinstance(result, KilledWorker):
                 suspects.append(index)
@@ -137,7 +141,7 @@ class Dask(Execution):
         futures: dict[int, Future] = {}
         for index, item in items.items():
             futures[index] = client.submit(_call, pickle.dumps((function, item)), pure=False)
-            futures[index].add_done_callback(lambda _, index=index: done.put(index))
+            futures[index].add_done_callback(_notice(done, index))
         worker_seen = monotonic()
         while futures:
             indexed_result = _next_result(done, futures)
@@ -149,7 +153,11 @@ class Dask(Execution):
                 worker_seen = self._last_seen(client, worker_seen)
 
     def _last_seen(self, client: Client, before: float) -> float:
-        """Return the time at which there was a worker last; ExecutionError if that is longer ago than `patience`."""
+        """Return the latest time at which Dask had a worker: now if it has one, else `before`.
+
+        Raises:
+            ExecutionError: There has been no worker for longer than `patience`.
+        """
         scheduler: Any = client.scheduler
         if client.sync(scheduler.ncores, callback_timeout=FETCH):
             return monotonic()
@@ -196,6 +204,11 @@ def _call(pickled: bytes) -> Any:
 
 class _ResultLostError(Exception):
     """The worker that held a result died. Dask computes the result again."""
+
+
+def _notice(done: "SimpleQueue[int]", index: int) -> Callable[[object], None]:
+    """Return the callback of the future with this index, which reports that it is finished."""
+    return lambda _: done.put(index)
 
 
 def _next_result(done: "SimpleQueue[int]", futures: Mapping[int, Future]) -> tuple[int, Any] | None:

@@ -47,7 +47,7 @@ class Execution(ABC):
 
     @property
     def shares_outputs(self) -> bool:
-        """Whether workers write to the same folder of outputs as this process; they do unless an engine says no."""
+        """Whether workers write to the same folder of outputs as this process. Engines may override this."""
         return True
 
     @abstractmethod

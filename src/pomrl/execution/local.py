@@ -1,5 +1,8 @@
 """An engine that computes in processes of this machine."""
 
+# Joblib comes without types.
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, cast

@@ -31,7 +31,7 @@ from pomrl.figures.supplementary import (
     varying_pairs,
 )
 from pomrl.figures.theory import average_regret, mixing_rates, squared_error, upper_bound, vacuous_bounds
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 
 @runtime_checkable

@@ -1,6 +1,6 @@
 """The report: one HTML page, written by `python -m src.report`, that needs no other file and no network.
 
-The data flow from a folder of outputs through the modules of this package to the page:
+Data flow from a folder of outputs through the modules of this package to the page:
 
     claims.csv                    ->  scorecard           ->
     readings.csv                  ->  readings            ->
@@ -15,4 +15,4 @@ so that equal inputs give equal bytes. The page names each piece that is missing
 
 
 class ReportError(Exception):
-    """The report cannot be written from what is stored; the message is one line."""
+    """The error for results from which the report cannot be written; its message is one line."""

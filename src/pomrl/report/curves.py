@@ -1,11 +1,11 @@
-"""The data of the interactive curves: loss against gamma in each task, on every grid of discount factors drawn.
+"""The data of the interactive curves: the loss against gamma in each task, for each experiment that figures show.
 
 A curve is the mean over the runs of its sweep, with its standard error. The discount factors that schedules chose are
 shown on the curves of the same problem and estimator, averaged over the same runs.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,19 +14,16 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl import store
-from pomrl.experiment import loss_array
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES, sequence
 from pomrl.gamma_star import best_index, hindsight_index
 from pomrl.report.figure_files import FigureFiles
+from pomrl.results.stored_sweeps import Source
 
 DIGITS = 4
 """Digits after the point; standard errors are a hundred times larger than what rounding removes."""
 
-_NO_VARIANT = {"signature", "runs", "blocks", "sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
-"""Keys of a source that do not tell methods apart; every other key is a setting of the method that the sweep varies."""
-
-Source = Mapping[str, Any]
-"""An experiment that a figure shows, as its sidecar describes it (`pomrl.results.tables.StoredSweep.sources`)."""
+_NO_VARIANT = {"sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
+"""Settings that a sweep may vary without a variant of a method: those of the problem, and the method's two options."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +44,13 @@ class _StoredSource:
         return "gammas" in self.settings["gamma_schedule"]
 
     def option(self, group: str) -> str:
-        """The option of a group that the sweep chooses.
+        """Return the option of a group that the sweep chooses.
 
         It is read from the source first: a manifest names the option by which the experiment was first computed, and
         another sweep may know the same experiment under another option's name.
         """
-        return str(self.source[group] if group in self.source else self.stored.flat_settings()[group])
+        chosen = self.source.settings
+        return str(chosen[group] if group in chosen else self.stored.flat_settings()[group])
 
     @cached_property
     def problem_and_estimator(self) -> str:
@@ -62,18 +60,19 @@ class _StoredSource:
     @property
     def curve(self) -> str:
         """An identifier of the curve: the experiment's signature and the number of runs."""
-        return f"{self.source['signature']}-{self.source['runs']}"
+        return f"{self.source.signature}-{self.source.runs}"
 
 
 def data(figures: Sequence[FigureFiles]) -> dict[str, Any]:
-    """All data that the page's script draws.
+    """Return all data that the page's script draws.
 
-    Returns a dictionary of `series` (a curve's sweep, setting, method and colour), `curves` (the numbers, by the
-    identifier that series refer to) and `schedules` (labels of the schedules, by their names).
+    Returns:
+        A dictionary of `series` (the sweep, setting, method and colour of each curve), `curves` (the numbers, by the
+        identifier that series refer to) and `schedules` (the labels of the schedules, by their names).
     """
     sources = list(_stored_sources(figures))
     grids = [each for each in sources if each.is_grid]
-    schedules = [each for each in sources if not each.is_grid and "gamma_schedule" in each.source]
+    schedules = [each for each in sources if not each.is_grid and "gamma_schedule" in each.source.settings]
     by_sweep: dict[str, list[_StoredSource]] = {}
     for each in grids:
         by_sweep.setdefault(each.sweep, []).append(each)
@@ -87,13 +86,13 @@ def data(figures: Sequence[FigureFiles]) -> dict[str, Any]:
 
 
 def _stored_sources(figures: Sequence[FigureFiles]) -> Iterator[_StoredSource]:
-    """Yield each experiment of each sweep that figures show, once, if all the runs shown are still stored."""
+    """Yield each experiment of each sweep that figures show once, provided that all runs shown are still stored."""
     experiments = {stored.signature: stored for stored in store.all_experiments() if stored.is_closed()}
     seen = set()
     for sweep, source in (shown for figure in figures for shown in figure.sources):
-        stored = experiments.get(source["signature"])
-        if (sweep, source["signature"]) not in seen and stored and stored.complete() >= source["runs"]:
-            seen.add((sweep, source["signature"]))
+        stored = experiments.get(source.signature)
+        if (sweep, source.signature) not in seen and stored and stored.complete() >= source.runs:
+            seen.add((sweep, source.signature))
             yield _StoredSource(sweep, source, stored)
 
 
@@ -108,7 +107,7 @@ def _series(members: Sequence[_StoredSource]) -> list[dict[str, Any]]:
             **{key: each.settings[key] for key in ("S", "m", "T", "sigma")},
             "method": label,
             "color": colors[label],
-            "runs": each.source["runs"],
+            "runs": each.source.runs,
             "curve": each.curve,
         }
         for each, label in zip(members, labels, strict=True)
@@ -116,10 +115,14 @@ def _series(members: Sequence[_StoredSource]) -> list[dict[str, Any]]:
 
 
 def _label(member: _StoredSource, *, one_estimator: bool) -> str:
-    """The method's label; where all members of a sweep have one estimator, only what varies is named."""
+    """Return the label of a method.
+
+    It names the estimator and the settings that the sweep varies. If all members of the sweep have one estimator, it
+    names only the settings that vary, if there are any.
+    """
     variant = ", ".join(
         f"{key.rpartition('.')[2].replace('_', ' ')} {value}"
-        for key, value in member.source.items()
+        for key, value in member.source.settings.items()
         if key not in _NO_VARIANT
     )
     name = member.option("estimator")
@@ -130,19 +133,24 @@ def _label(member: _StoredSource, *, one_estimator: bool) -> str:
 
 
 def _colors(labels: Sequence[str]) -> dict[str, str]:
-    """The colours of the figures if all labels are estimators that figures show; else those of an ordered palette."""
+    """Return a colour for each label.
+
+    The colours are those of the figures if all labels name estimators that figures show, and otherwise those of an
+    ordered palette.
+    """
     known = {look.label: look for look in ESTIMATORS.values()}
     looks = known if set(labels) <= set(known) else sequence(labels, str)
     return {label: looks[label].color for label in labels}
 
 
 def _curve(grid: _StoredSource, schedules: Sequence[_StoredSource]) -> dict[str, Any]:
-    """The numbers of a curve, over G discount factors, in each of T tasks.
+    """Return the numbers of a curve, over G discount factors, in each of T tasks.
 
-    Returns a dictionary of `gammas` [G], `mean` and `se` [T][G] (no `se` for a single run), `best` [T] (the index of
-    gamma*) and `choices` (by schedule, [T] pairs of the mean discount factor chosen and the mean loss with it).
+    Returns:
+        A dictionary of `gammas` [G], `mean` and `se` [T][G] (`se` is None for a single run), `best` [T] (the index of
+        gamma*) and `choices` (by schedule, [T] pairs of the mean discount factor chosen and the mean loss with it).
     """
-    loss, gammas = loss_array(grid.stored.table(grid.source["runs"]))
+    loss, gammas = grid.stored.losses(grid.source.runs)
     runs, mean = len(loss), loss.mean(0)
     fixed = hindsight_index(loss, "all_tasks", "population")[0, 0]
     choices = {
@@ -160,7 +168,7 @@ def _curve(grid: _StoredSource, schedules: Sequence[_StoredSource]) -> dict[str,
 
 
 def _choices(schedule: _StoredSource, runs: int) -> list[list[float]]:
-    """In each task, the mean over runs of the discount factor that the schedule chose, and of the loss with it."""
+    """Return, for each task, the means over runs of the discount factor that the schedule chose and of its loss."""
     table = schedule.stored.table(runs)
     return _rounded(table.groupby("task")[["gamma", "planning_loss"]].mean().to_numpy())
 

@@ -8,18 +8,18 @@ from markupsafe import Markup
 
 
 def data_uri(content: bytes, media_type: str) -> str:
-    """A data URI containing `content`."""
+    """Return a data URI that contains `content`."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 
 def script_data(data: Any) -> Markup:
-    """JSON for a script element; every "<" is escaped, so that no browser takes a string for the element's end."""
+    """Return JSON for a script element; every "<" is escaped, so that no string can end the element."""
     return Markup(json.dumps(data, separators=(",", ":"), sort_keys=True, allow_nan=False).replace("<", "\\u003c"))
 
 
 def script(code: str) -> Markup:
-    """JavaScript for a script element, with "</script" and "<!--" escaped.
+    """Return JavaScript for a script element, with "</script" and "<!--" escaped by a backslash.
 
-    Both can occur only in strings and regular expressions, where the inserted backslash has no effect.
+    Both can occur only in strings and regular expressions, where the backslash has no effect.
     """
     return Markup(code.replace("</script", "<\\/script").replace("<!--", "<\\!--"))

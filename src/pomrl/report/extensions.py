@@ -1,4 +1,4 @@
-"""Options of a user that stood in for published ones: what `src.claims --replace` wrote into outputs/extensions/."""
+"""The results of options of a user that replaced published ones, from the files in outputs/extensions/."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Extension:
-    """A user's option that stood in for a published one in all sweeps."""
+    """A user's option that replaced a published one in all sweeps."""
 
     name: str
     replaced: str
@@ -47,7 +47,8 @@ class Extension:
 def read(folder: Path, scored: Sequence[ScoredClaim]) -> list[Extension]:
     """Read all extensions in a folder of outputs; `scored` holds the claims with the published options.
 
-    Raises ReportError if a table was written by another version.
+    Raises:
+        ReportError: A table was written by another version.
     """
     return [_extension(path.parent, scored) for path in sorted((folder / "extensions").glob("*/gains.csv"))]
 
@@ -68,8 +69,12 @@ def _extension(folder: Path, scored: Sequence[ScoredClaim]) -> Extension:
 
 def _gain(row: dict[Any, Any]) -> Gain:
     estimate, lower, upper = (float(row[key]) for key in ("difference", "lower", "upper"))
-    shown = {upper < 0: Verdict.REPRODUCED, lower > 0: Verdict.NOT_REPRODUCED}
-    verdict = shown.get(True, Verdict.INCONCLUSIVE)
+    if upper < 0:
+        verdict = Verdict.REPRODUCED
+    elif lower > 0:
+        verdict = Verdict.NOT_REPRODUCED
+    else:
+        verdict = Verdict.INCONCLUSIVE
     difference = Comparison(
         compared=row["result"], estimate=estimate, lower=lower, upper=upper, below=0.0, verdict=verdict
     )

@@ -1,19 +1,20 @@
 """The files that `python -m src.figures` writes for a figure: a picture, a table, and a sidecar with their sources."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from PIL import Image
 
 from pomrl.figures import FIGURES
+from pomrl.figures.parts.files import Sidecar
+from pomrl.report import ReportError
 from pomrl.report.markup import Caption, caption
 from pomrl.report.titles import title
+from pomrl.results.stored_sweeps import Source
 
 COLOURS = 256
 """Colours of a picture on the page. Drawings have few, and with a palette they take less than a third of the bytes."""
@@ -23,7 +24,7 @@ _BANDS = {"sd": "one standard deviation", "se": "one standard error"}
 
 @dataclass(frozen=True)
 class FigureFiles:
-    """The files of one figure in a folder. Unless `is_drawn`, there is no picture, table or sidecar to read."""
+    """The files of one figure in a folder. The picture, table and sidecar can be read only if `is_drawn`."""
 
     name: str
     folder: Path
@@ -44,14 +45,21 @@ class FigureFiles:
         return all((self.folder / f"{self.name}.{suffix}").is_file() for suffix in ("png", "csv", "json"))
 
     @cached_property
-    def sidecar(self) -> Mapping[str, Any]:
-        """The content of NAME.json: the sources of the figure and the digests of its files."""
-        return json.loads((self.folder / f"{self.name}.json").read_text())
+    def sidecar(self) -> Sidecar:
+        """The content of NAME.json: the sources of the figure and the digests of its files.
+
+        Raises:
+            ReportError: If the file is damaged, or another version wrote it.
+        """
+        try:
+            return Sidecar.read(self.folder / f"{self.name}.json")
+        except ValueError as error:
+            raise ReportError(f"{error}; python -m src.figures {self.name} renews it") from error
 
     @property
-    def sources(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Each experiment that the figure shows, after the name of its sweep, as the sidecar describes it."""
-        for sweep, sources in self.sidecar["sweeps"].items():
+    def sources(self) -> Iterator[tuple[str, Source]]:
+        """Each experiment that the figure shows, after the name of its sweep."""
+        for sweep, sources in self.sidecar.sweeps.items():
             yield from ((sweep, source) for source in sources)
 
     @cached_property

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"^Figure (\w+)[:,]\s*")
 
 
 def symbols(text: str) -> Markup:
-    """Plain text as HTML, with Greek letters in the place of their names, subscripts, and code between backticks."""
+    """Return plain text as HTML, with names of Greek letters as letters, subscripts, and code between backticks."""
     parts = text.split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if i % 2 else _letters(part) for i, part in enumerate(parts)
@@ -49,7 +49,7 @@ class Caption:
 
 
 def caption(docstring: str) -> Caption:
-    """The caption of a figure from its module's docstring, whose paragraphs about the paper begin with "The paper"."""
+    """Return the caption of a figure from its module's docstring; paragraphs on the paper begin with "The paper"."""
     number = _NUMBER.match(docstring)
     text = _NUMBER.sub("", docstring.strip())
     paragraphs = [" ".join(part.split()) for part in _sentence(text).split("\n\n")]
@@ -65,7 +65,7 @@ def _sentence(text: str) -> str:
 
 
 def _with_errata(text: str) -> Markup:
-    """Text as HTML in which names of errata, such as E4, link to the errata on the page."""
+    """Return text as HTML in which names of errata, such as E4, link to the errata on the page."""
     return Markup(_ERRATUM.sub(r'<a href="#errata-e\1">E\1</a>', str(symbols(text))))
 
 
@@ -108,7 +108,7 @@ def _headings(tokens: Sequence[Token], prefix: str) -> None:
 
 
 def slug(heading: str) -> str:
-    """An identifier for a heading: its first word if that contains a digit, such as E1; otherwise all of its words."""
+    """Return an identifier for a heading: its first word if that contains a digit, such as E1, else all its words."""
     first = heading.split()[0].rstrip(".")
     words = first if any(character.isdigit() for character in first) else heading
     return re.sub(r"\W+", "-", words.lower()).strip("-")

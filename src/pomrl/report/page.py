@@ -1,4 +1,4 @@
-"""The page: what the other modules of the report read, rendered through the templates."""
+"""The page: the data that the other modules of the report read, rendered by the templates."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,8 @@ class Documents:
 def html(folder: Path, documents: Documents) -> str:
     """Render the page for a folder of outputs.
 
-    Raises ReportError if the folder has neither figures nor claims, or tables of another version.
+    Raises:
+        ReportError: The folder has neither figures nor claims, or it has tables of another version.
     """
     figures = {name: FigureFiles(name, folder / "figures") for name in FIGURES}
     drawn = [figure for figure in figures.values() if figure.is_drawn]
@@ -64,13 +65,16 @@ def html(folder: Path, documents: Documents) -> str:
 
 
 def _sections(figures: Mapping[str, FigureFiles]) -> list[tuple[str, str, list[FigureFiles]]]:
-    """The identifier, the heading and the figures of each section of figures; the theory's heading is written apart."""
+    """Return the identifier, the heading and the figures of each section of figures.
+
+    The heading of the theory's figures is empty, because the template has it.
+    """
     named = (("paper", "Figures of the paper", PAPER), ("supplementary", "Supplementary figures", SUPPLEMENTARY))
     return [(id, heading, [figures[name] for name in names]) for id, heading, names in (*named, ("theory", "", THEORY))]
 
 
 def _claims(scored: Sequence[ScoredClaim]) -> dict[str, Any]:
-    """The variables of the template that are about claims."""
+    """Return the variables of the template that are about claims."""
     not_computed = scorecard.not_computed(scored)
     return {
         "scored": scored,
@@ -85,7 +89,7 @@ def _claims(scored: Sequence[ScoredClaim]) -> dict[str, Any]:
 
 
 def _interactive(drawn: Sequence[FigureFiles]) -> dict[str, Any]:
-    """The curves and the JavaScript library that draws them, both empty if no curve is stored."""
+    """Return the curves and the JavaScript library that draws them; both are empty if no curve is stored."""
     data = curves.data(drawn)
     versions = {
         "Vega": vl_convert.get_vega_version(),
@@ -112,10 +116,10 @@ def _environment() -> Environment:
 
 
 def _kind(verdict: Verdict) -> str:
-    """A verdict as the name of a CSS class."""
+    """Return a verdict as the name of a CSS class."""
     return verdict.replace(" ", "-")
 
 
 def _value(setting: Any) -> str:
-    """A setting as it is written on the command line."""
+    """Return a setting as it is written on the command line."""
     return ", ".join(map(str, setting)) if isinstance(setting, list) else str(setting)

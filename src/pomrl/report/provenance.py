@@ -8,6 +8,7 @@ from typing import Any
 
 from pomrl import store
 from pomrl.report.figure_files import FigureFiles
+from pomrl.results.stored_sweeps import Source
 
 
 @dataclass(frozen=True)
@@ -15,8 +16,8 @@ class SweepProvenance:
     """The experiments of one sweep that figures show."""
 
     name: str
-    sources: list[dict[str, Any]]
-    """One entry for each experiment, as `pomrl.results.tables.StoredSweep.sources` describes them."""
+    sources: Sequence[Source]
+    """One source for each experiment."""
     common: dict[str, Any]
     """The settings that all experiments of the sweep share, with dotted keys."""
     varied: list[str]
@@ -32,7 +33,7 @@ class SweepProvenance:
     @property
     def runs(self) -> str:
         """The number of runs of each experiment; the smallest and the largest number if they differ."""
-        counts = {source["runs"] for source in self.sources}
+        counts = {source.runs for source in self.sources}
         return " to ".join(map(str, sorted({min(counts), max(counts)})))
 
 
@@ -55,30 +56,28 @@ class ReportProvenance:
 
 
 def sweep_provenances(figures: Sequence[FigureFiles]) -> list[SweepProvenance]:
-    """The provenance of each sweep that these figures show, in the order in which the figures name the sweeps."""
-    sources_of: dict[str, list[dict[str, Any]]] = {}
+    """Return the provenance of each sweep that these figures show, in the order in which they name the sweeps."""
+    sources_of: dict[str, Sequence[Source]] = {}
     for figure in figures:
-        for name, sources in figure.sidecar["sweeps"].items():
+        for name, sources in figure.sidecar.sweeps.items():
             if sources:
                 sources_of.setdefault(name, sources)
     experiments = {stored.signature: stored for stored in store.all_experiments()}
     return [_sweep(name, sources, experiments) for name, sources in sources_of.items()]
 
 
-def _sweep(
-    name: str, sources: list[dict[str, Any]], experiments: Mapping[str, store.StoredExperiment]
-) -> SweepProvenance:
-    settings = [experiments[each["signature"]].flat_settings() for each in sources if each["signature"] in experiments]
+def _sweep(name: str, sources: Sequence[Source], experiments: Mapping[str, store.StoredExperiment]) -> SweepProvenance:
+    settings = [experiments[each.signature].flat_settings() for each in sources if each.signature in experiments]
     first = settings[0] if settings else {}
     common = {key: value for key, value in first.items() if all(each.get(key) == value for each in settings)}
-    varied = [key for key in sources[0] if key not in ("signature", "runs", "blocks")]
-    digests = "".join(digest for source in sources for digest in source["blocks"].values())
-    return SweepProvenance(name, sources, common, varied, hashlib.sha256(digests.encode()).hexdigest())
+    digests = "".join(digest for source in sources for digest in source.blocks.values())
+    digest = hashlib.sha256(digests.encode()).hexdigest()
+    return SweepProvenance(name, sources, common, list(sources[0].settings), digest)
 
 
 def report_provenance(figures: Sequence[FigureFiles]) -> ReportProvenance:
-    """The provenance of these figures and of the stored experiments that they show."""
-    shown = {source["signature"] for figure in figures for _, source in figure.sources}
+    """Return the provenance of these figures and of the stored experiments that they show."""
+    shown = {source.signature for figure in figures for _, source in figure.sources}
     manifests = [stored.manifest() for stored in store.all_experiments() if stored.signature in shown]
     made = [manifest.provenance for manifest in manifests if manifest]
     return ReportProvenance(
@@ -87,7 +86,7 @@ def report_provenance(figures: Sequence[FigureFiles]) -> ReportProvenance:
         max((each.end or each.start for each in made), default=""),
         [(dict(key), count) for key, count in _counted([tuple(_environment(each).items()) for each in made])],
         _counted([_commit(each.commit, dirty=each.dirty) for each in made]),
-        _counted([_commit(figure.sidecar.get("commit"), dirty=figure.sidecar.get("dirty")) for figure in figures]),
+        _counted([_commit(figure.sidecar.commit, dirty=figure.sidecar.dirty) for figure in figures]),
     )
 
 
@@ -102,5 +101,5 @@ def _commit(commit: str | None, *, dirty: bool | None) -> str:
 
 
 def _counted(values: Sequence[Any]) -> list[tuple[Any, int]]:
-    """Each distinct value with the number of times that it occurs, the most frequent first."""
+    """Return each distinct value with the number of times that it occurs, the most frequent first."""
     return sorted(Counter(values).items(), key=lambda item: (-item[1], str(item[0])))

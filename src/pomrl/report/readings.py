@@ -21,14 +21,18 @@ class Matrix:
     """Verdict and estimate by (claim, reading); a claim that is not defined under a reading has no cell there."""
 
     def count(self, reading: str, verdict: Verdict) -> int:
-        """The number of claims that have this verdict under a reading."""
+        """Return the number of claims that have this verdict under a reading."""
         return [cell for (_, of), (cell, _) in self.cells.items() if of == reading].count(verdict)
 
 
 def read(path: Path) -> Matrix | None:
     """Read the matrix from a readings.csv, with readings and claims in the order of the file.
 
-    Returns None if the file does not exist. Raises ReportError if it lacks a column or has an unknown verdict.
+    Returns:
+        The matrix, or None if the file does not exist.
+
+    Raises:
+        ReportError: The file lacks a column or has an unknown verdict.
     """
     if not path.exists():
         return None

@@ -32,7 +32,7 @@ class IntervalDrawing:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """One of the comparisons that a claim consists of; the claim says that the number is in (above, below)."""
+    """One of the comparisons that a claim consists of: the claim is that a number lies between `above` and `below`."""
 
     compared: str
     estimate: float
@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def claimed(self) -> str:
-        """What is claimed of the number."""
+        """The range in which the number lies according to the claim."""
         return claimed_range(self.above, self.below)
 
     @property
@@ -104,7 +104,11 @@ class ScoredClaim:
 
 
 def read(path: Path) -> list[ScoredClaim]:
-    """Read the claims in a claims.csv; none if it does not exist. Raises ReportError if it is of another version."""
+    """Return the claims in a claims.csv; there are none if the file does not exist.
+
+    Raises:
+        ReportError: The file was written by another version.
+    """
     if not path.exists():
         return []
     table = pd.read_csv(path)
@@ -135,6 +139,6 @@ def _comparison(row: dict[Any, Any]) -> Comparison:
 
 
 def not_computed(scored: Sequence[ScoredClaim]) -> list[tuple[str, str, tuple[str, ...]]]:
-    """The id, the statement and the sweeps of each claim that `scored` lacks."""
+    """Return the id, the statement and the sweeps of each claim that `scored` lacks."""
     computed = {each.id for each in scored}
     return [(claim.id, claim.statement, claim.experiments) for claim in CLAIMS if claim.id not in computed]

@@ -46,10 +46,10 @@ Claims that are not listed have no figure of their own.
 
 
 def title(figure: str) -> str:
-    """The title of a figure on the page."""
+    """Return the title of a figure on the page."""
     return TITLES.get(figure, figure.replace("_", " "))
 
 
 def figures_of(claim: str) -> tuple[str, ...]:
-    """The names of the figures that show what a claim is about, given the claim's id."""
+    """Return the names of the figures that show what a claim is about, given the claim's id."""
     return SHOWN_IN.get(claim, SHOWN_IN.get(claim.partition(".")[0], ()))

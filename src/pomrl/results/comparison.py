@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pomrl.configuration.parsing import METHOD_GROUPS
+from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.gamma_star import minimising
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import Interval, bootstrap_means, difference

@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from pomrl import store
+from pomrl.configuration.parsing import Experiment
 from pomrl.experiment import loss_array
+from pomrl.gamma_schedules import Hindsight
 from pomrl.gamma_star import HindsightChoice, Scope, hindsight_index, minimising
 
 FIRST = range(2, 6)
@@ -42,6 +45,17 @@ class Losses:
             ValueError: The number of rows is not a multiple of the number of runs times that of tasks.
         """
         return Losses(*loss_array(table))
+
+    @staticmethod
+    def of_experiment(experiment: Experiment, runs: int) -> "Losses":
+        """Return the losses of the first `runs` runs of an experiment, from the store.
+
+        Raises:
+            StoreError: The experiment is not stored, or not with so many runs, or a block of runs is damaged.
+        """
+        if isinstance(experiment.method.gamma_schedule, Hindsight):
+            return Losses.of_table(store.load(experiment, runs))  # chosen from the losses of a grid
+        return Losses(*store.lookup(experiment).losses(runs))
 
     def first_runs(self, runs: int) -> "Losses":
         """Return the losses of the first `runs` runs."""

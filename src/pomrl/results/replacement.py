@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from pomrl import store
-from pomrl.configuration.parsing import GROUPS
+from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.sources import Replacement
 from pomrl.configuration.studies import Setting
 from pomrl.results.comparison import LOSS_AT_LARGEST, MINIMUM_LOSS, loss_differences
@@ -48,7 +48,7 @@ def _rows(name: str, ours: Setting, theirs: Setting, replacement: Replacement) -
     runs = min(store.lookup(setting.experiment).complete() for setting in (ours, theirs))
     if not runs:
         return []
-    losses, replaced = (Losses.of_table(store.load(setting.experiment, runs)) for setting in (ours, theirs))
+    losses, replaced = (Losses.of_experiment(setting.experiment, runs) for setting in (ours, theirs))
     levels = {LOSS_AT_LARGEST: losses.regret, MINIMUM_LOSS: losses.minimum}
     intervals = loss_differences(losses, replaced, paired=True)
     return [

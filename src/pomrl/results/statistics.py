@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
-from scipy import stats
+from scipy.special import stdtrit
 
 from pomrl.gamma_star import minimising
 
@@ -142,6 +142,9 @@ def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired
     spread = np.ptp(b - a) if paired else max(np.ptp(a), np.ptp(b))
     if spread <= NO_SPREAD * max(1.0, abs(estimate)):
         return Interval(estimate, estimate, estimate)
-    result = stats.ttest_rel(b, a) if paired else stats.ttest_ind(b, a, equal_var=False)
-    bounds = result.confidence_interval(0.95)
-    return Interval(estimate, float(bounds.low), float(bounds.high))
+    variances = np.array([np.var(b - a, ddof=1) / len(a)] if paired else [np.var(x, ddof=1) / len(x) for x in (a, b)])
+    degrees = len(a) - 1.0
+    if not paired:  # Welch's and Satterthwaite's
+        degrees = variances.sum() ** 2 / (variances**2 / [len(a) - 1, len(b) - 1]).sum()
+    half = float(stdtrit(degrees, 0.975) * np.sqrt(variances.sum()))
+    return Interval(estimate, estimate - half, estimate + half)

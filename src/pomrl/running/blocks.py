@@ -1,5 +1,8 @@
 """Blocks of runs, the unit of work: some runs of one problem by one or more methods, computed together and stored."""
 
+# threadpoolctl comes without types.
+# pyright: reportMissingTypeStubs=false
+
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +27,7 @@ MEMORY = 256 * 2**20
 
 
 @dataclass(frozen=True)
-class BlockTask:
+class MethodOfBlock:
     """One method of a block, and where its table belongs."""
 
     method: Method
@@ -39,13 +42,13 @@ class Block:
 
     problem: Problem
     runs: range
-    tasks: tuple[BlockTask, ...]
+    methods: tuple[MethodOfBlock, ...]
 
     @property
     def plans(self) -> int:
         """The number of pairs of a model and a discount factor that are planned."""
-        per_task = sum(task.method.gamma_schedule.gammas_per_task for task in self.tasks)
-        return len(self.runs) * self.problem.T * per_task
+        gammas_per_task = sum(each.method.gamma_schedule.gammas_per_task for each in self.methods)
+        return len(self.runs) * self.problem.T * gammas_per_task
 
     @property
     def seconds(self) -> float:
@@ -54,21 +57,21 @@ class Block:
 
 
 class Status(Enum):
-    """What has become of a table that is no longer at hand."""
+    """A mark that a worker returns in place of a table that it has stored already."""
 
     STORED = "stored"
 
 
 @dataclass(frozen=True)
-class TaskResult:
-    """What came of one method of a block."""
+class MethodResult:
+    """The outcome of one method of a block: a table, or a failure."""
 
-    task: BlockTask
+    method: MethodOfBlock
     value: pd.DataFrame | Status | Failure
-    """The table, what became of it, or why there is none."""
+    """The table; `Status.STORED` if the worker has stored it; or the failure because of which there is none."""
 
 
-def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "auto") -> list[TaskResult]:
+def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "auto") -> list[MethodResult]:
     """Compute the table of each method of a block.
 
     BLAS gets one thread: blocks are the only level of parallelism, and its number of threads can change bits.
@@ -79,37 +82,37 @@ def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "a
         engine: What solves small models. It changes no bit.
 
     Returns:
-        A table or a failure for each task of the block, in their order. A method that fails does not affect the others.
+        A table or a failure for each method of the block, in their order. If one fails, the others are not affected.
     """
     try:
         with threadpool_limits(limits=1, user_api="blas"), compiled.using(engine):
             return _compute_together(block, runs_at_a_time)
-    except Exception as error:
-        if len(block.tasks) == 1:
-            return [TaskResult(block.tasks[0], Failure(f"{type(error).__name__}: {error}", traceback.format_exc()))]
-        return [compute(replace(block, tasks=(task,)), runs_at_a_time, engine)[0] for task in block.tasks]
+    except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
+        if len(block.methods) == 1:
+            return [MethodResult(block.methods[0], Failure(f"{type(error).__name__}: {error}", traceback.format_exc()))]
+        return [compute(replace(block, methods=(each,)), runs_at_a_time, engine)[0] for each in block.methods]
 
 
-def _compute_together(block: Block, runs_at_a_time: int | None) -> list[TaskResult]:
-    problem, methods = block.problem, [task.method for task in block.tasks]
+def _compute_together(block: Block, runs_at_a_time: int | None) -> list[MethodResult]:
+    problem, methods = block.problem, [each.method for each in block.methods]
     bytes_per_run = problem.S**2 * problem.A * 8 * (4 + 2 * len(methods))
     size = runs_at_a_time or int(np.clip(MEMORY // bytes_per_run, 1, len(block.runs)))
     chunks = [block.runs[i : i + size] for i in range(0, len(block.runs), size)]
     computed = [tables(problem, methods, chunk) for chunk in chunks]
     return [
-        TaskResult(task, pd.concat([of_chunk[i] for of_chunk in computed], ignore_index=True))
-        for i, task in enumerate(block.tasks)
+        MethodResult(each, pd.concat([of_chunk[i] for of_chunk in computed], ignore_index=True))
+        for i, each in enumerate(block.methods)
     ]
 
 
-def store_tables(results: Sequence[TaskResult], runs: range) -> list[TaskResult]:
+def store_tables(results: Sequence[MethodResult], runs: range) -> list[MethodResult]:
     """Store the tables among the results of a block of these runs; return the results without their tables."""
     return [_store_table(result, runs) for result in results]
 
 
-def _store_table(result: TaskResult, runs: range) -> TaskResult:
+def _store_table(result: MethodResult, runs: range) -> MethodResult:
     if not isinstance(result.value, pd.DataFrame):
         return result
-    store.add(result.task.stored, runs, result.value, replace=result.task.replace)
-    store.log(result.task.stored, f"stored runs {runs.start} to {runs.stop - 1}")
+    store.add(result.method.stored, runs, result.value, replace=result.method.replace)
+    store.log(result.method.stored, f"stored runs {runs.start} to {runs.stop - 1}")
     return replace(result, value=Status.STORED)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from pomrl import store
 from pomrl.components import Engine
-from pomrl.configuration.parsing import ConfigError, Experiment
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import Failure
 from pomrl.experiment import Problem, check
-from pomrl.running.blocks import Block, BlockTask, TaskResult, store_tables
+from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, store_tables
 from pomrl.running.blocks import compute as compute_block
 from pomrl.running.versions import require, versions
 from pomrl.solvers import compiled
@@ -64,14 +65,15 @@ def _job(experiment: Experiment) -> Job:
 
 def divide(jobs: Sequence[Job]) -> list[Block]:
     """Divide what jobs lack into blocks: each experiment once, and the methods at one problem together."""
-    tasks: dict[tuple[Problem, range], dict[str, BlockTask]] = defaultdict(dict)
+    methods: dict[tuple[Problem, range], dict[str, MethodOfBlock]] = defaultdict(dict)
     for job in jobs:
         experiment, signature = job.experiment, job.stored.signature
         # A worker may have another working directory, so that it needs the absolute folder.
-        task = BlockTask(experiment.method, StoredExperiment(job.stored.folder.resolve()), experiment.request.force)
+        stored = StoredExperiment(job.stored.folder.resolve())
+        method = MethodOfBlock(experiment.method, stored, experiment.request.force)
         for runs in job.missing:
-            tasks[experiment.problem, runs][signature] = task
-    return [Block(problem, runs, tuple(of_block.values())) for (problem, runs), of_block in tasks.items()]
+            methods[experiment.problem, runs][signature] = method
+    return [Block(problem, runs, tuple(of_block.values())) for (problem, runs), of_block in methods.items()]
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,12 @@ class Worker:
     stores: bool
     """Whether workers see the folder of outputs."""
 
-    def __call__(self, block: Block) -> list[TaskResult]:
-        """Return the results of a block. ExecutionError if the versions are not those of the calling process."""
+    def __call__(self, block: Block) -> list[MethodResult]:
+        """Return the results of a block.
+
+        Raises:
+            ExecutionError: The versions of packages or code differ from those of the calling process.
+        """
         require(self.versions, self.components)
         results = compute_block(block, self.runs_at_a_time, self.engine)
         return store_tables(results, block.runs) if self.stores else results
@@ -95,17 +101,24 @@ class Worker:
 
 @dataclass(frozen=True)
 class Tally:
-    """How far a sweep is: runs that are over, and blocks. A block has failed where one of its methods has."""
+    """How far the computation of a sweep is.
+
+    Attributes:
+        runs: The number of runs that are computed or have failed.
+        done: The number of blocks of which all methods succeeded.
+        failed: The number of blocks of which at least one method failed.
+        blocks: The number of blocks in all.
+    """
 
     runs: int = 0
     done: int = 0
     failed: int = 0
     blocks: int = 0
 
-    def after(self, block: Block, results: Sequence[TaskResult]) -> "Tally":
+    def after(self, block: Block, results: Sequence[MethodResult]) -> "Tally":
         """Return the tally after a further block."""
         failed = any(isinstance(result.value, Failure) for result in results)
-        runs = self.runs + len(block.runs) * len(block.tasks)
+        runs = self.runs + len(block.runs) * len(block.methods)
         return replace(self, runs=runs, done=self.done + (not failed), failed=self.failed + failed)
 
     def describe(self, seconds: float) -> str:
@@ -116,7 +129,7 @@ class Tally:
 
 
 def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, Failure]:
-    """Compute and store what jobs lack.
+    """Compute and store the runs that jobs lack.
 
     A method that fails does not end the others: its traceback is in its run.log and its manifest says so.
 
@@ -139,8 +152,8 @@ def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, 
     for results, tally in _results(list(lacking.values())):
         for result in results:
             if isinstance(result.value, Failure):
-                failures[result.task.stored.signature] = result.value
-                store.log(result.task.stored, result.value.traceback)
+                failures[result.method.stored.signature] = result.value
+                store.log(result.method.stored, result.value.traceback)
         advance(tally)
     for signature, job in lacking.items():
         if signature not in failures and (failure := _not_stored(job)):
@@ -151,7 +164,10 @@ def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, 
 
 
 def unfinished(jobs: Sequence[Job]) -> dict[str, Job]:
-    """Return the jobs that have to be computed or closed, by signature; of equal ones that which asks for most runs."""
+    """Return the jobs that have runs to compute or a manifest to complete, by signature.
+
+    Of several jobs with the same signature, the one that requests the most runs is returned.
+    """
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
     return {job.stored.signature: job for job in by_runs if job.missing or not job.stored.is_closed()}
 
@@ -165,7 +181,7 @@ def _not_stored(job: Job) -> Failure | None:
     return Failure(reason, reason)
 
 
-def _results(jobs: Sequence[Job]) -> Iterator[tuple[list[TaskResult], Tally]]:
+def _results(jobs: Sequence[Job]) -> Iterator[tuple[list[MethodResult], Tally]]:
     """Compute what jobs lack; yield the results of each block, their tables stored, and the progress."""
     if not jobs:
         return
@@ -175,7 +191,7 @@ def _results(jobs: Sequence[Job]) -> Iterator[tuple[list[TaskResult], Tally]]:
     seconds = sum(block.seconds for block in blocks)
     for index, outcome in execution.map_unordered(_worker(jobs), blocks, seconds):
         block = blocks[index]
-        results = [TaskResult(task, outcome) for task in block.tasks] if isinstance(outcome, Failure) else outcome
+        results = [MethodResult(each, outcome) for each in block.methods] if isinstance(outcome, Failure) else outcome
         stored = results if execution.shares_outputs else store_tables(results, block.runs)
         tally = tally.after(block, stored)
         yield stored, tally

@@ -1,13 +1,16 @@
-"""The face of the compiled engine (`_engine.c`): policy iteration and evaluation for models of few states.
+"""The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states.
 
 The engine does the operations of `policy_stacks.EliminationStack` and `elimination.eliminate` in the same order, and
 its results have the same bits. It is built when the package is installed and a C compiler is there; without one, NumPy
 does the same work, about a tenth as fast.
 """
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int16
@@ -15,16 +18,29 @@ from jaxtyping import Float, Int16
 from pomrl.components import Engine
 
 try:
-    from pomrl.solvers import _engine
+    from pomrl.solvers import _compiled
 except ImportError:  # there was no compiler when the package was installed
-    _engine = None
+    _compiled = None
 
 _ENGINE: ContextVar[Engine] = ContextVar("engine", default="auto")
 
 
+@cache
 def is_built() -> bool:
-    """Whether the compiled engine was built when the package was installed."""
-    return _engine is not None
+    """Whether the compiled engine was built when the package was installed, and from the source that is here now."""
+    source = Path(__file__).with_name("_compiled.c")
+    return (
+        _compiled is not None
+        and source.is_file()
+        and hashlib.sha256(source.read_bytes()).hexdigest() == _compiled.SOURCE_DIGEST
+    )
+
+
+def _built():  # its type is that of the module, which pyright takes from `_compiled.pyi`
+    """Return the extension module; raise RuntimeError where it was not built."""
+    if _compiled is None:
+        raise RuntimeError("the compiled engine was not built when the package was installed")
+    return _compiled
 
 
 def check(engine: Engine) -> None:
@@ -46,7 +62,7 @@ def is_used() -> bool:
 
 
 @contextmanager
-def using(engine: Engine) -> Iterator[None]:
+def using(engine: Engine) -> Generator[None, None, None]:
     """Choose the engine for small models while the context lasts; `auto` takes the compiled one where it was built.
 
     Raises:
@@ -77,7 +93,8 @@ def plan(
     """
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
-    stuck = _engine.plan(*map(np.ascontiguousarray, (P, R, gammas)), policies, M, S, A, G, tie_tolerance, patience)
+    P, R, gammas = map(np.ascontiguousarray, (P, R, gammas))
+    stuck = _built().plan(P, R, gammas, policies, M, S, A, G, tie_tolerance, patience)
     if stuck >= 0:
         raise ArithmeticError(f"model {stuck}: policy iteration does not end")
     return policies
@@ -88,5 +105,6 @@ def evaluate(
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of k Markov chains with rewards, each at its own discount factor."""
     V = np.empty(R_pi.shape)
-    _engine.evaluate(*map(np.ascontiguousarray, (P_pi, R_pi, gammas)), V, *R_pi.shape)
+    P_pi, R_pi, gammas = map(np.ascontiguousarray, (P_pi, R_pi, gammas))
+    _built().evaluate(P_pi, R_pi, gammas, V, *R_pi.shape)
     return V

@@ -1,4 +1,4 @@
-"""Where experiments are kept: one folder for each, named by its signature, with blocks of runs as Parquet files.
+"""The store of experiments: a folder for each experiment, named by its signature, with blocks of runs as Parquet files.
 
     outputs/runs/<signature>/
       config.yaml                  its scientific settings, which give the signature
@@ -7,8 +7,9 @@
       manifest.json                versions, provenance and whether the computation came to its end
       run.log
 
-Nothing is trusted that is not listed, does not have its digest, or is another experiment's. A process that is killed
-loses at most the block in hand. A lock file guards a folder against two processes that write at once.
+A block is used only if it is in the list, if its file has the digest in the list, and if the file names this experiment
+and these runs. A process that is killed loses at most the block that it is computing. A lock file keeps two processes
+from writing to a folder at once.
 """
 
 from pomrl.store.blocks import StoredBlock

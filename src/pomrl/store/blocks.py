@@ -1,8 +1,14 @@
-"""Blocks of runs: the Parquet file of each, which says whose it is, and the list of those that are complete.
+"""Blocks of runs: a Parquet file for each block, and the list of the blocks that are complete.
+
+The file of a block names, in its metadata, the experiment and the runs that it belongs to.
 
 The list, `blocks.jsonl`, has one line for each block, in the order in which they were stored, with the digest of the
 block's file and a checksum of the line. Of several lines for the same first run the last one holds.
 """
+
+# pyarrow comes without types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 
 import hashlib
 import json
@@ -22,16 +28,16 @@ from pomrl.store.layout import BLOCK, BLOCK_LIST, MOST_LIST_BYTES, StoreError, b
 
 @dataclass(frozen=True)
 class StoredBlock:
-    """A complete block of runs, as the list describes it."""
+    """A complete block of runs, as a line of the list of blocks describes it."""
 
     runs: range
     size: int
-    """Size of its file in bytes."""
+    """Size of the block's file in bytes."""
     sha256: str
 
     @property
     def name(self) -> str:
-        """The name of its file."""
+        """The name of the block's file."""
         return block_name(self.runs)
 
 
@@ -48,15 +54,20 @@ def _owner(signature: str, runs: range) -> dict[bytes, bytes]:
 
 
 def described(runs: range, content: bytes) -> StoredBlock:
-    """Return what the list says of a block with this content."""
+    """Return the entry of the list for a block whose file has this content."""
     return StoredBlock(runs, len(content), hashlib.sha256(content).hexdigest())
 
 
 def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
-    """Return the file of a block, read into memory, where it is what was written for this block of this experiment.
+    """Return the file of a block, read into memory, after checking that it is the file that was written.
 
-    `folder` is named by the signature. Raises StoreError, whose message does not name the file, where it is missing or
-    something else.
+    Args:
+        folder: The folder of the experiment, whose name is the signature.
+        block: The block, as the list describes it.
+
+    Raises:
+        StoreError: The file is missing, is not the one in the list, or belongs to another experiment or to other runs.
+            The message does not name the file.
     """
     try:
         content = files.read(folder / block.name, block.size)
@@ -76,9 +87,10 @@ def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
 
 
 def listed(folder: Path) -> tuple[list[StoredBlock], list[str]]:
-    """Return the blocks in the list of a folder, in order of their runs, and a line for each fault of the list.
+    """Return the blocks in the list of a folder, in order of their runs, and a message for each fault of the list.
 
-    A last line that is unfinished or damaged is no fault: its writer was killed, and the block counts as missing.
+    A damaged last line is not reported as a fault: the process that wrote it was killed, and its block counts as
+    missing.
     """
     path = folder / BLOCK_LIST
     try:
@@ -94,12 +106,15 @@ def listed(folder: Path) -> tuple[list[StoredBlock], list[str]]:
 
 
 def append(folder: Path, blocks: Iterable[StoredBlock]) -> None:
-    """List further blocks. The caller holds the lock of the folder."""
+    """Append blocks to the list of a folder. The caller holds the lock of the folder."""
     files.append_lines(folder / BLOCK_LIST, b"".join(map(_line, blocks)))
 
 
 def rewrite(folder: Path, blocks: Sequence[StoredBlock]) -> None:
-    """Bring the list to one line for each of these blocks, where it is not so. The caller holds the folder's lock."""
+    """Make the list of a folder consist of one line for each of these blocks, unless it already does.
+
+    The caller holds the lock of the folder.
+    """
     content = b"".join(map(_line, blocks))
     try:
         as_is = files.read(folder / BLOCK_LIST, MOST_LIST_BYTES)
@@ -119,7 +134,10 @@ def _check(said: dict[str, Any]) -> str:
 
 
 def _parsed(line: bytes) -> StoredBlock | None:
-    """The block that a line describes; None unless the line is exactly what is written for it."""
+    """Return the block that a line of the list describes, or None if the line is damaged.
+
+    A line is damaged if it differs in any byte from the line that `_line` writes for the block.
+    """
     try:
         said = json.loads(line)
         block = StoredBlock(range(*said["runs"]), said["size"], said["sha256"])

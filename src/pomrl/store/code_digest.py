@@ -1,9 +1,10 @@
-"""Digests of the code that computes numbers, taken over its normalised source. No code is imported or run for it.
+"""Digests of the code that computes numbers, taken over its normalised source. The code is neither imported nor run.
 
-A digest covers the modules that the code starts from and what they import, also inside functions: of this package
-every module but the face `pomrl/__init__.py`, and of a module of someone else's the modules that lie beside it. The C
-source of an extension module counts, whether or not the module was built. A digest does not see modules that are
-imported by a name that is computed.
+A digest covers the modules that a computation starts from and the modules that they import, directly or indirectly, at
+the top of a file or inside a function. Imports of modules of this package count, except `pomrl/__init__.py`. For a
+module that is not of this package, the modules in the same folder or the same package count as well. The C source of
+an extension module counts, whether or not the module was built. A digest cannot see imports whose module names are
+computed while a program runs.
 """
 
 import ast
@@ -17,26 +18,31 @@ from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 START = "pomrl.experiment"
 """The module that every experiment starts from."""
 
 
 def code_digest(components: Sequence[str]) -> str:
-    """Return the digest of the code that an experiment with these components runs through, 64 hex digits.
+    """Return the digest, 64 hex digits, of the code that an experiment with these components runs.
+
+    Comments, docstrings and the layout of the source do not change the digest.
 
     Args:
-        components: dotted names of the classes of its components.
+        components: Dotted names of the classes of the experiment's components.
 
-    Raises ModuleNotFoundError where the source of a class cannot be found. A comment, a docstring and the layout of the
-    source make no difference.
+    Raises:
+        ModuleNotFoundError: The source of a class cannot be found.
     """
     return closure_digest((START, *sorted({_module_of(component) for component in components})))
 
 
 def package_digest(components: Sequence[str]) -> str:
-    """Return a digest as `code_digest` does, but of all modules of this package: also of those that store tables."""
+    """Return the digest of all modules of this package and of the modules of these components.
+
+    In contrast to `code_digest`, it also covers the modules that do not compute numbers, such as those of the store.
+    """
     package = Path(__file__).parents[1]
     ours = {_module_name(path.relative_to(package.parent)) for path in package.rglob("*.py")}
     return _digest(ours | modules(map(_module_of, components)))
@@ -44,12 +50,12 @@ def package_digest(components: Sequence[str]) -> str:
 
 @cache
 def closure_digest(start: tuple[str, ...]) -> str:
-    """Return the digest of these modules and of all that counts of what they import, 64 hex digits."""
+    """Return the digest, 64 hex digits, of these modules and of the modules that they import, directly or not."""
     return _digest(modules(start))
 
 
 def modules(start: Iterable[str]) -> set[str]:
-    """Return the dotted names of the modules whose source counts where code starts from these modules."""
+    """Return the dotted names of the modules that a digest covers if code starts from these modules."""
     reached: set[str] = set()
     ahead = list(start)
     while ahead:
@@ -66,12 +72,12 @@ def _digest(names: set[str]) -> str:
 
 
 def _module_name(path: Path) -> str:
-    """The dotted name of a module, from its path relative to the folder that packages are found in."""
+    """Return the dotted name of the module at this path, which is relative to the folder that contains the package."""
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
 def _module_of(target: str) -> str:
-    """The module that a class, also one inside another class, is defined in."""
+    """Return the module that defines the class with this dotted name; the class may be nested in another class."""
     module = target.rpartition(".")[0]
     while module and _source(module) is None:
         module = module.rpartition(".")[0]
@@ -81,13 +87,13 @@ def _module_of(target: str) -> str:
 
 
 def _imported(module: str) -> tuple[str, ...]:
-    """The modules that count among those that a module imports, and the packages that they and it are in."""
+    """Return the modules that a module imports and that a digest covers, with the packages that contain them or it."""
     names = {name for statement in _code(module).imports for name in _names(statement, module)}
     return tuple(sorted(name for name in names | set(_packages(module)) if _counts(name, module)))
 
 
 def _names(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]:
-    """The modules that a statement imports, with the packages that they are in."""
+    """Yield the modules that a statement may import, with the packages that contain them."""
     if isinstance(statement, ast.Import):
         for alias in statement.names:
             yield from (alias.name, *_packages(alias.name))
@@ -97,7 +103,7 @@ def _names(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]
 
 
 def _absolute(statement: ast.ImportFrom, module: str) -> str:
-    """The dotted name of what a statement imports from, which may be relative to the module that it stands in."""
+    """Return the absolute name of the module that `from ... import` names; `module` contains the statement."""
     if not statement.level:
         return statement.module or ""
     parts = module.split(".")
@@ -107,13 +113,16 @@ def _absolute(statement: ast.ImportFrom, module: str) -> str:
 
 
 def _packages(module: str) -> list[str]:
-    """The packages that a module is in, from the outermost on."""
+    """Return the packages that contain a module, the outermost first."""
     parts = module.split(".")
     return [".".join(parts[:length]) for length in range(1, len(parts))]
 
 
 def _counts(name: str, importer: str) -> bool:
-    """Whether the source of an imported name is part of the digest: it is a module, ours or beside its importer."""
+    """Return whether a digest covers an imported name.
+
+    It does if the name is a module of this package, of the importer's package, or of the importer's folder.
+    """
     if name == "pomrl" or name.startswith("hydra_plugins"):
         return False
     top, own = name.partition(".")[0], importer.partition(".")[0]
@@ -121,7 +130,7 @@ def _counts(name: str, importer: str) -> bool:
 
 
 def _beside(top: str, own: str) -> bool:
-    """Whether two modules or packages at the top lie in one folder, which is none that packages are installed in."""
+    """Return whether two top-level modules or packages are in the same folder, unless packages are installed there."""
     homes = _home(top), _home(own)
     return homes[0] is not None and homes[0] == homes[1] and homes[0] not in _installed()
 
@@ -133,7 +142,7 @@ def _installed() -> set[Path]:
 
 
 def _home(top: str) -> Path | None:
-    """The folder that a module or package at the top is found in."""
+    """Return the folder that contains a top-level module or package, or None if it cannot be found."""
     spec = _spec(top)
     if spec is None:
         return None
@@ -148,14 +157,14 @@ def _is_package(module: str) -> bool:
 
 
 def _source(module: str) -> Path | None:
-    """The file with the source of a module, in Python or in C; None where there is no such module, or no source."""
+    """Return the file with the Python or C source of a module, or None if there is no such module or no source."""
     spec = _spec(module)
     origin = spec.origin if spec and spec.has_location else None
     return Path(origin) if origin and origin.endswith(".py") else _c_source(module)
 
 
 def _c_source(module: str) -> Path | None:
-    """The C file of an extension module, whether or not it was built; it lies in the folder of the module's package."""
+    """Return the C file of an extension module, which is in the folder of its package, or None if there is none."""
     package, _, name = module.rpartition(".")
     above = _spec(package) if package else None
     paths = [Path(folder) / f"{name}.c" for folder in (above.submodule_search_locations or []) if name] if above else []
@@ -163,7 +172,7 @@ def _c_source(module: str) -> Path | None:
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Where a module would be imported from. Unlike `find_spec` it does not import the packages that it is in."""
+    """Return the import specification of a module; in contrast to `find_spec`, no package is imported for it."""
     package, _, _ = module.rpartition(".")
     if package:
         above = _spec(package)
@@ -176,7 +185,7 @@ def _spec(module: str) -> ModuleSpec | None:
 
 
 def _code(module: str) -> "_Understood":
-    """What a digest needs of a module."""
+    """Return the normalised source of a module and its import statements; C source has none."""
     source = _source(module)
     if source is None:
         raise ModuleNotFoundError(f"the source of {module} cannot be found")
@@ -186,7 +195,7 @@ def _code(module: str) -> "_Understood":
 
 @dataclass(frozen=True)
 class _Understood:
-    """What a digest needs of the source of a module."""
+    """The normalised source of a module, and its import statements."""
 
     normalised: str
     imports: tuple[ast.Import | ast.ImportFrom, ...]
@@ -200,9 +209,9 @@ def _understood(source: bytes) -> _Understood:
 
 
 def normalise(source: str) -> str:
-    """Return what Python source does: its syntax tree, written out, without comments, docstrings and layout.
+    """Return the syntax tree of Python source as text, which has no comments, docstrings and layout.
 
-    `ast.unparse` and `ast.dump` change with the version of Python; this is the same on all that are supported.
+    The text is the same in all supported versions of Python; that of `ast.unparse` or `ast.dump` is not.
     """
     return _written(ast.parse(source))
 
@@ -216,9 +225,9 @@ _C_COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|(?P<string>"(?:\\.|[^"\\]
 
 
 def _written(node: Any) -> str:
-    """A node of a syntax tree with its fields, but for those that are empty: versions differ in which of them exist."""
+    """Return a node of a syntax tree as text, without its empty fields, because versions of Python add such fields."""
     if isinstance(node, list):
-        return f"[{', '.join(_written(part) for part in node if not _is_text(part))}]"
+        return f"[{', '.join(_written(part) for part in cast(list[Any], node) if not _is_text(part))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
     if isinstance(node, ast.JoinedStr):  # Python 3.12 has empty pieces in the format of a formatted string

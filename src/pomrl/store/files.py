@@ -1,7 +1,7 @@
 """Files that are written whole or not at all, and read only where they are ordinary files of a sensible size.
 
-Neither reading nor writing follows a link in the place of a file, so that nothing outside a folder is touched because
-of what lies in it; and neither waits for a FIFO.
+Reading and writing do not follow symbolic links, so that a link in a folder cannot make the store read or change a file
+elsewhere. They do not wait for a FIFO either.
 """
 
 import errno
@@ -9,7 +9,7 @@ import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,21 +17,22 @@ from pomrl.store.layout import LOCK, StoreError, is_temporary_name
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: under another name, flushed to disk, then renamed.
+    """Write a file whole or not at all: it is written under another name, flushed to disk, and then renamed.
 
-    Raises OSError, which names the path, where the disk is full or the folder cannot be written; the file is then what
-    it was before.
+    Raises:
+        OSError: The disk is full or the folder cannot be written. The error names the path, and the file stays what it
+            was before.
     """
     with flushed(path, content) as temporary:
         temporary.replace(path)
 
 
 @contextmanager
-def flushed(path: Path, content: bytes) -> Iterator[Path]:
-    """Yield a temporary file beside `path` that holds `content`, flushed to disk; unless renamed it is removed after.
+def flushed(path: Path, content: bytes) -> Generator[Path, None, None]:
+    """Yield a temporary file beside `path` that holds `content` and is flushed to disk.
 
-    The file is locked as long as its writer lives, so that `remove_abandoned` tells it from one left by a killed
-    process.
+    The file is removed when the context ends, unless the caller has renamed it. It is locked as long as the process
+    that writes it lives, so that `remove_abandoned` can tell it from a file that a killed process has left.
     """
     descriptor, temporary = _new_temporary(path)
     try:
@@ -55,11 +56,11 @@ def _new_temporary(path: Path) -> tuple[int, Path]:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
             return descriptor, temporary
-        os.close(descriptor)  # it was taken for an abandoned one before it was locked
+        os.close(descriptor)  # another process has removed the file as abandoned before it was locked here
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the temporary files of processes that were killed; those of living writers, which are locked, stay."""
+    """Remove temporary files that killed processes have left; files of living processes are locked, and stay."""
     for path in folder.glob(".*.tmp"):
         if is_temporary_name(path.name):
             with suppress(OSError, StoreError), opened(path, os.O_RDONLY) as descriptor:
@@ -71,8 +72,8 @@ def read(path: Path, most: int) -> bytes:
     """Return the content of a file of at most `most` bytes.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        StoreError: it is larger, or no ordinary file.
+        FileNotFoundError: There is no such file.
+        StoreError: The file is larger, or it is not an ordinary file.
     """
     with opened(path, os.O_RDONLY) as descriptor:
         size = os.fstat(descriptor).st_size
@@ -83,8 +84,12 @@ def read(path: Path, most: int) -> bytes:
 
 
 @contextmanager
-def opened(path: Path, flags: int) -> Iterator[int]:
-    """Yield the descriptor of an ordinary file. StoreError where a link, a FIFO or another kind of file is there."""
+def opened(path: Path, flags: int) -> Generator[int, None, None]:
+    """Yield the descriptor of an ordinary file.
+
+    Raises:
+        StoreError: The path leads to a symbolic link, a FIFO or another special file.
+    """
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
@@ -100,17 +105,18 @@ def opened(path: Path, flags: int) -> Iterator[int]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder: of all processes that ask for it, one at a time goes on."""
+def locked(folder: Path) -> Generator[None, None, None]:
+    """Hold the lock of a folder, which only one process at a time can hold; others wait until it is released."""
     with opened(folder / LOCK, os.O_RDWR | os.O_CREAT) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
 
 
 def append_lines(path: Path, lines: bytes) -> None:
-    """Append whole lines to a file that nobody else writes meanwhile; an unfinished last line is replaced.
+    """Append whole lines to a file; an unfinished last line of the file is replaced.
 
-    The cost does not depend on the size of the file. Where the disk is full, the file stays as it was.
+    No other process may write to the file at the same time. The cost does not depend on the size of the file. If the
+    disk is full, the file keeps its whole lines and gets none of the new ones.
     """
     with opened(path, os.O_RDWR | os.O_CREAT) as descriptor:
         size = os.fstat(descriptor).st_size
@@ -128,4 +134,4 @@ def append_lines(path: Path, lines: bytes) -> None:
 
 
 _LONGEST_LINE = 4096
-"""Length in bytes at the end of a file within which the start of an unfinished line is looked for."""
+"""Number of bytes at the end of a file in which `append_lines` looks for the start of an unfinished line."""

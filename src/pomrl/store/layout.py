@@ -29,7 +29,7 @@ _TEMPORARY = re.compile(r"\.(?P<of>.+)\.[0-9a-f]{16}\.tmp")
 
 
 class StoreError(Exception):
-    """What is stored cannot be used as requested; the message is one line that names the file or folder."""
+    """The error for stored data that cannot be used as requested; its message is one line."""
 
 
 def root() -> Path:
@@ -38,7 +38,7 @@ def root() -> Path:
 
 
 def is_signature(name: str) -> bool:
-    """Whether a folder's name has the form of a signature, 12 hex digits."""
+    """Return whether the name of a folder has the form of a signature, 12 hex digits."""
     return _SIGNATURE.fullmatch(name) is not None
 
 
@@ -48,17 +48,17 @@ def block_name(runs: range) -> str:
 
 
 def is_block_name(name: str) -> bool:
-    """Whether a file has exactly a name that `block_name` gives."""
+    """Return whether `block_name` gives this name to some block."""
     match = _BLOCK_FILE.fullmatch(name)
     return match is not None and name == block_name(range(int(match[1]), int(match[2]) + 1))
 
 
 def is_temporary_name(name: str) -> bool:
-    """Whether a file is a temporary one that `files.write` began for a file of the store."""
+    """Return whether a name is that of a temporary file that `files.flushed` makes for a file of the store."""
     match = _TEMPORARY.fullmatch(name)
     return match is not None and (is_block_name(match["of"]) or match["of"] in (CONFIG, MANIFEST, BLOCK_LIST))
 
 
 def is_our_name(name: str) -> bool:
-    """Whether the store writes files of this name into the folder of an experiment."""
+    """Return whether the store writes files of this name into the folder of an experiment."""
     return name in (CONFIG, MANIFEST, BLOCK_LIST, LOG, LOCK) or is_block_name(name) or is_temporary_name(name)

@@ -1,6 +1,6 @@
 """The manifest of an experiment: what was computed, by which code, and whether the computation came to its end.
 
-It is written when an experiment is opened and when it is closed, with a checksum over all that it says.
+It is written when an experiment is opened for writing and when it is closed, with a checksum over its content.
 """
 
 import hashlib
@@ -22,20 +22,20 @@ Status = Literal["incomplete", "complete", "failed"]
 
 
 class OtherVersionError(StoreError):
-    """The manifest was written by another version of the store."""
+    """The error for a manifest that another version of the store has written."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Manifest:
-    """What is known of a stored experiment beside its settings and its tables."""
+    """The record of a stored experiment, apart from its settings and its tables."""
 
     schema: int
-    """Version of the store that wrote it."""
+    """Version of the store that wrote the manifest."""
     signature: str
     code: str
-    """Digest of the code that its signature covers."""
+    """Digest of the code that the signature covers."""
     versions: Mapping[str, str]
-    """Versions of the decisive packages when its first run was computed."""
+    """Versions of the packages in `provenance.DECISIVE` when the first run of the experiment was computed."""
     options: Mapping[str, str]
     """The name of the chosen option of each group."""
     derived: Mapping[str, Any]
@@ -48,13 +48,13 @@ def read(folder: Path) -> Manifest:
     """Return the manifest of the folder of an experiment.
 
     Raises:
-        OtherVersionError: another version of the store wrote it.
-        StoreError: it is missing, damaged, or that of another experiment.
+        OtherVersionError: Another version of the store wrote the manifest.
+        StoreError: The manifest is missing, damaged, or that of another experiment.
     """
     path = folder / MANIFEST
     try:
         said = json.loads(files.read(path, MOST_BYTES))
-        if isinstance(said, dict) and isinstance(version := said.get("schema"), int) and version != SCHEMA_VERSION:
+        if isinstance(version := said.get("schema"), int) and version != SCHEMA_VERSION:
             raise OtherVersionError(f"{path}: version {version} of the store wrote it, this is {SCHEMA_VERSION}")
         check = said.pop("check")
         manifest = TypeAdapter(Manifest).validate_json(json.dumps(said))

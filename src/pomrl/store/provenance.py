@@ -27,14 +27,14 @@ class Provenance:
 
     command: tuple[str, ...]
     start: str
-    """Time at which it began, ISO 8601 in UTC."""
+    """Time at which the computation began, ISO 8601 in UTC."""
     python: str
     platform: str
     packages: Mapping[str, str]
     engine: str
-    """What solves small models: `compiled`, or `numpy` where the engine was not built or not wanted."""
+    """The engine that solved small models: `compiled`, or `numpy` if the former was not built or not wanted."""
     commit: str | None
-    """Commit of the repository; None outside of one."""
+    """Commit of the repository; None if the code is not in a repository."""
     dirty: bool | None
     """Whether files of the repository had been changed since that commit."""
     end: str | None = None
@@ -66,7 +66,10 @@ def now() -> str:
 
 @cache
 def commit() -> dict[str, Any]:
-    """Return the `commit` of the repository that this file is in, and whether it is `dirty`; both None without git."""
+    """Return the `commit` of this code's repository, and whether it is `dirty` (has changes since).
+
+    Both are None if there is no repository or no git.
+    """
 
     def git(*arguments: str) -> str | None:
         command = ["git", "-C", str(Path(__file__).parent), *arguments]

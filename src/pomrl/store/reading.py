@@ -1,9 +1,9 @@
-"""Reading what is stored. Nothing here changes a file, and nothing that is stored is imported or run."""
+"""Reading stored experiments. Reading changes no file, and it neither imports nor runs anything that is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -23,29 +23,29 @@ from pomrl.store.manifest import Manifest, OtherVersionError
 from pomrl.store.signatures import signature, signature_of
 
 DEEPEST = 20
-"""How deep the settings of an experiment may be nested."""
+"""The deepest nesting of settings that is read; deeper settings count as damaged."""
 
 
 @dataclass(frozen=True)
 class StoredExperiment:
-    """The folder of one experiment, as it is on disk. Reading never changes it."""
+    """The folder of one experiment on disk, which may be incomplete, damaged, or not exist yet."""
 
     folder: Path
 
     @property
     def signature(self) -> str:
-        """The signature that the folder is named by."""
+        """The signature of the experiment, which is the name of its folder."""
         return self.folder.name
 
     def manifest(self) -> Manifest | None:
-        """Return the manifest; None where it is missing, damaged, of another version or of another experiment."""
+        """Return the manifest, or None if it is missing, damaged, or of another version or experiment."""
         try:
             return manifest.read(self.folder)
         except StoreError:
             return None
 
     def status(self) -> str:
-        """Return in a word or a few how far the computation is, also where the manifest cannot be used."""
+        """Return how far the computation is, as the manifest says, or in two words why the manifest cannot be used."""
         try:
             return manifest.read(self.folder).status
         except OtherVersionError:
@@ -54,12 +54,15 @@ class StoredExperiment:
             return "unreadable"
 
     def is_closed(self) -> bool:
-        """Whether the computation came to its end, and all beside the blocks is in place."""
+        """Return whether the manifest says that the computation is complete, and the settings can be read.
+
+        The blocks are not checked.
+        """
         said = self.manifest()
         return said is not None and said.status == "complete" and bool(self.settings())
 
     def settings(self) -> dict[str, Any]:
-        """Return the scientific settings, as data; empty where they are missing or do not give the signature."""
+        """Return the scientific settings as plain data; empty if they are missing or do not give the signature."""
         said = self.manifest()
         if said is None:
             return {}
@@ -69,14 +72,16 @@ class StoredExperiment:
             return {}
 
     def flat_settings(self) -> dict[str, Any]:
-        """Return the settings with dotted keys, and under the key of each group the name of its option."""
+        """Return the settings by dotted keys, and the name of each group's option by the name of the group."""
         said = self.manifest()
         return flat_settings(self.settings(), said.options) if said else {}
 
     def outdated(self) -> str | None:
-        """Return why the present code never uses this experiment; None where it may, and where that cannot be told.
+        """Return why the present code cannot use this experiment.
 
-        It cannot be told where a file is damaged and where the code of a component is not found from here.
+        Returns:
+            The reason in a few words; None if the present code may use the experiment, or if this cannot be decided
+            because a file is damaged or the code of a component cannot be found.
         """
         try:
             said = manifest.read(self.folder)
@@ -89,18 +94,21 @@ class StoredExperiment:
         return None if same else "the code has changed since"
 
     def is_removable(self) -> bool:
-        """Whether the folder has the name and contains only files that the store gives it."""
+        """Return whether the folder has a signature as its name and contains only files that the store writes."""
         ordinary = is_signature(self.signature) and self.folder.is_dir() and not self.folder.is_symlink()
         return ordinary and all(
             is_our_name(path.name) and not path.is_symlink() and path.is_file() for path in self.folder.iterdir()
         )
 
     def blocks(self) -> list[StoredBlock]:
-        """Return the complete blocks, in order of their runs; none where there is no manifest that can be used."""
+        """Return the complete blocks in the order of their runs; none if there is no usable manifest."""
         return listed(self.folder)[0] if self.manifest() else []
 
     def sound_blocks(self) -> tuple[list[StoredBlock], list[str]]:
-        """Return the blocks whose content is what was written, and a line for each fault of the list and of a block."""
+        """Return the blocks whose files are as they were written, and a message for each fault.
+
+        Faults are an unusable manifest beside blocks, damaged lines of the list, and damaged files of blocks.
+        """
         try:
             manifest.read(self.folder)
         except StoreError as error:
@@ -115,7 +123,7 @@ class StoredExperiment:
         return [block for block in blocks if block.name not in reasons], lines
 
     def faults(self) -> list[str]:
-        """Return a line for each fault of the manifest, the settings, the list of blocks and the blocks."""
+        """Return a message for each fault of the manifest, the settings, the list of blocks and the blocks."""
         try:
             said = manifest.read(self.folder)
         except StoreError as error:
@@ -127,7 +135,7 @@ class StoredExperiment:
         return self.sound_blocks()[1]
 
     def fault(self, block: StoredBlock) -> str | None:
-        """Return what is wrong with the file of a block; None where it is what was written."""
+        """Return what is wrong with the file of a block, or None if it is as it was written."""
         try:
             verified(self.folder, block)
         except StoreError as error:
@@ -141,19 +149,27 @@ class StoredExperiment:
     def table(self, runs: int | None = None) -> pd.DataFrame:
         """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.experiment.SCHEMA`.
 
-        StoreError where runs are missing or a block is damaged.
+        Raises:
+            StoreError: Runs are missing, or a block is damaged.
         """
         return pd.DataFrame(self.columns(list(SCHEMA), runs), copy=False)
 
     def column(self, name: str, runs: int | None = None) -> np.ndarray:
-        """Return one column of the table of the first `runs` runs, or of all; nothing else is decoded for it."""
+        """Return one column of the table of the first `runs` runs, or of all, without decoding the other columns.
+
+        Raises:
+            StoreError: Runs are missing, or a block is damaged.
+        """
         return self.columns([name], runs)[name]
 
     def losses(self, runs: int | None = None) -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
         """Return the planning losses over runs, tasks and discount factors, and the discount factors.
 
-        It needs little more memory than the losses take. Where a schedule chose the discount factors, G is 1 and the
-        discount factor that is returned is that of the first row. StoreError as for `table`.
+        This takes little more memory than the losses themselves. If a schedule chose the discount factors, G is 1, and
+        the discount factor that is returned is the one in the first row of the table.
+
+        Raises:
+            StoreError: Runs are missing, or a block is damaged.
         """
         loss = self.column("planning_loss", runs)
         first = self.columns(["task", "gamma"], 1)
@@ -164,7 +180,9 @@ class StoredExperiment:
         """Return columns of the table of the first `runs` runs, or of all, each as an array over its rows.
 
         Blocks are read one after the other, so that memory beyond the arrays themselves does not grow with the runs.
-        StoreError where runs are missing or a block is damaged.
+
+        Raises:
+            StoreError: Runs are missing, or a block is damaged.
         """
         blocks = self.blocks()
         try:
@@ -180,29 +198,38 @@ class StoredExperiment:
         if complete < wanted or wanted <= 0:
             raise StoreError(f"{self.folder}: {complete} of {wanted} runs are stored")
         arrays: dict[str, np.ndarray] = {}
-        for block in blocks:
-            if block.runs.start < wanted:
-                self._fill(arrays, block, names, wanted)
+        for block in (block for block in blocks if block.runs.start < wanted):
+            columns = self._columns_of(block, names)
+            length = len(columns[names[0]])
+            rows = length // len(block.runs)
+            arrays = arrays or {name: np.empty(rows * wanted, SCHEMA[name]) for name in names}
+            if length != rows * len(block.runs) or len(arrays[names[0]]) != rows * wanted:
+                raise StoreError(f"{self.folder / block.name}: its runs have another number of rows than those before")
+            start, stop = rows * block.runs.start, rows * min(block.runs.stop, wanted)
+            for name, column in columns.items():
+                arrays[name][start:stop] = column[: stop - start]
         return arrays
 
-    def _fill(self, arrays: dict[str, np.ndarray], block: StoredBlock, names: Sequence[str], wanted: int) -> None:
-        """Put the rows of a block in their place. All runs have as many rows as those of the first block."""
+    def _columns_of(self, block: StoredBlock, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return columns of one block over the rows of all its runs.
+
+        Raises:
+            StoreError: The block is damaged.
+        """
         try:
-            read = verified(self.folder, block).read(columns=list(names), use_threads=False)
+            read = cast(Any, verified(self.folder, block)).read(columns=list(names), use_threads=False)
         except StoreError as error:
             raise StoreError(f"{self.folder / block.name}: {error}; it is computed again") from error
-        rows = read.num_rows // len(block.runs)
-        start, stop = rows * block.runs.start, rows * min(block.runs.stop, wanted)
-        if any(len(column) != rows * wanted for column in arrays.values()) or read.num_rows != rows * len(block.runs):
-            raise StoreError(f"{self.folder / block.name}: its runs have another number of rows than those before")
-        for name in names:
-            if name not in arrays:
-                arrays[name] = np.empty(rows * wanted, SCHEMA[name])
-            arrays[name][start:stop] = read[name].to_numpy()[: stop - start]
+        return {name: read[name].to_numpy() for name in names}
 
 
 def _settings(folder: Path, said: Manifest) -> dict[str, Any]:
-    """The settings in a folder. StoreError unless they give its signature, with the code that the manifest records."""
+    """Return the settings in the folder of an experiment.
+
+    Raises:
+        StoreError: The settings, with the code that the manifest records, do not give the signature of the folder, or
+            the file is missing or damaged.
+    """
     path = folder / CONFIG
     try:
         content = files.read(path, MOST_BYTES)
@@ -218,9 +245,15 @@ def _settings(folder: Path, said: Manifest) -> dict[str, Any]:
 
 
 def _plain_yaml(content: bytes) -> Any:
-    """Data in YAML. ValueError for aliases, which can stand for more than fits into memory, and for deep nesting."""
+    """Return the data in a YAML file.
+
+    Raises:
+        ValueError: The file has aliases, with which a small file can describe more data than fits into memory, or it is
+            nested too deeply.
+    """
     depth = 0
-    for event in yaml.parse(content, Loader=yaml.CSafeLoader):
+    events = cast(Iterable[yaml.Event], yaml.parse(content, Loader=yaml.CSafeLoader))  # pyright: ignore[reportUnknownMemberType]
+    for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
             raise ValueError("aliases and deep nesting are refused")
@@ -228,7 +261,7 @@ def _plain_yaml(content: bytes) -> Any:
 
 
 def _contiguous(blocks: Sequence[StoredBlock]) -> int:
-    """How many runs these blocks hold without a gap, counted from run 0; each but the last has to be whole."""
+    """Return how many runs from run 0 on these blocks hold without a gap."""
     stop = 0
     for block in blocks:
         if block.runs.start != stop:
@@ -238,15 +271,15 @@ def _contiguous(blocks: Sequence[StoredBlock]) -> int:
 
 
 def lookup(experiment: Experiment) -> StoredExperiment:
-    """Return the place where an experiment is stored, or would be."""
+    """Return the stored experiment of this configuration; its folder need not exist yet."""
     return StoredExperiment(root() / signature(experiment))
 
 
 def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
-    """Return what has to be computed to have the first `runs` runs.
+    """Return the runs that still have to be computed so that the first `runs` runs are stored.
 
     Returns:
-        The runs that are missing, as parts of aligned blocks; and a line for each fault of what is stored.
+        The missing runs, divided at the boundaries of blocks; and a message for each fault of the stored files.
     """
     sound, faults = stored.sound_blocks()
     stop = {block.runs.start: block.runs.stop for block in sound}
@@ -255,20 +288,22 @@ def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]
 
 
 def aligned(runs: range) -> list[range]:
-    """Return the runs, which begin with 0, in the parts that are stored together."""
+    """Return `runs`, which begin with run 0, divided into blocks of `BLOCK` runs; the last block may have fewer."""
     return [runs[start : start + BLOCK] for start in range(0, len(runs), BLOCK)]
 
 
 def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
-    """Return the table of an experiment, given as such or by the start of its signature.
+    """Return the stored table of an experiment.
 
-    A hindsight schedule gives one row for each run and task, with the discount factor it chooses over these runs.
+    For an experiment with a hindsight schedule, the table has one row for each run and task, with the discount factor
+    that the schedule chooses given the losses of these runs.
 
     Args:
-        which: an experiment, or the first digits of its signature.
-        runs: how many runs, from run 0 on; by default all that are stored.
+        which: An experiment, or the first digits of its signature.
+        runs: The number of runs, from run 0 on; by default all that are stored.
 
-    Raises StoreError where it is not stored, or not with so many runs.
+    Raises:
+        StoreError: The experiment is not stored, or has fewer runs, or a block of it is damaged.
     """
     if isinstance(which, str):
         return by_signature(which).table(runs)
@@ -278,9 +313,13 @@ def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
 
 
 def find(**wanted: Any) -> list[StoredExperiment]:
-    """Return the stored experiments with these settings: sigma=0.01, estimator="pomrl", **{"estimator.prior": ...}.
+    """Return the stored experiments with these settings, such as `find(sigma=0.01, estimator="pomrl")`.
 
-    Raises StoreError for a key that no stored experiment has.
+    Args:
+        **wanted: Values by dotted key. A key with a dot is given as in `find(**{"estimator.prior": "exclusive"})`.
+
+    Raises:
+        StoreError: No stored experiment has one of the keys.
     """
     settings = {stored: stored.flat_settings() for stored in all_experiments() if stored.manifest()}
     known = {key for each in settings.values() for key in each}
@@ -295,15 +334,21 @@ def find(**wanted: Any) -> list[StoredExperiment]:
 
 
 def all_experiments() -> list[StoredExperiment]:
-    """Return all folders that are named by a signature, whether they can be used or not; links do not count."""
+    """Return all folders in the store whose name is a signature, usable or not; symbolic links are left out."""
     folders = (path for path in sorted(root().glob("*")) if is_signature(path.name))
     return [StoredExperiment(path) for path in folders if path.is_dir() and not path.is_symlink()]
 
 
 def by_signature(start: str) -> StoredExperiment:
-    """Return the one stored experiment whose signature starts so. StoreError where there is none, or several."""
+    """Return the stored experiment whose signature starts with these digits.
+
+    Raises:
+        StoreError: There is no such experiment, or more than one.
+    """
     matches = [stored for stored in all_experiments() if stored.signature.startswith(start)]
     matches = [stored for stored in matches if (stored.folder / MANIFEST).exists()]
-    if len(matches) != 1:
-        raise StoreError(f"{start}: {len(matches)} stored experiments have a signature that starts so")
+    if not matches:
+        raise StoreError(f"no stored experiment has a signature that starts with {start}")
+    if len(matches) > 1:
+        raise StoreError(f"{len(matches)} stored experiments have a signature that starts with {start}")
     return matches[0]

@@ -12,12 +12,18 @@ from pomrl.store.layout import SCHEMA_VERSION
 
 
 def signature(experiment: Experiment) -> str:
-    """Return the 12 hex digits that name an experiment: of its scientific settings, the schema and the code it runs."""
+    """Return the signature of an experiment: 12 hex digits, made from its settings, the schema and its code."""
     settings = scientific_settings(experiment)
     return signature_of(settings, schema=SCHEMA_VERSION, code=code_digest(component_classes(settings)))
 
 
 def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:
-    """Return the signature of settings under a version of the store and a digest of code, present or past."""
+    """Return the signature of these settings.
+
+    Args:
+        settings: The scientific settings of an experiment.
+        schema: A version of the store, the present one or an earlier one.
+        code: The digest of the code, at present or when the experiment was stored.
+    """
     identity = {"settings": settings, "schema": schema, "code": code}
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]

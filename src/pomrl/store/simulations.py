@@ -1,9 +1,9 @@
-"""Where simulated tables are kept: a folder for each simulation, named by its signature.
+"""The store of simulations: a folder for the table of each simulation, named by its signature.
 
     outputs/simulations/<signature>/table.parquet  manifest.json
 
-The table is written first and then the manifest with its digest, each whole or not at all. There is no lock: two
-processes that simulate the same at once write the same bytes.
+First the table is written, and then the manifest with the digest of the table; each file is written whole or not at
+all. No lock is needed: two processes that compute the same simulation at once write the same bytes.
 """
 
 import hashlib
@@ -26,12 +26,12 @@ TABLE = "table.parquet"
 
 LARGEST_TABLE = 2**28
 LARGEST_MANIFEST = 2**20
-"""Sizes in bytes above which a file is not one of ours and is refused."""
+"""Sizes in bytes of the largest files that are read; the store writes none that are larger."""
 
 
 @dataclass(frozen=True)
 class SimulationManifest:
-    """What is noted of a stored simulation.
+    """The record of a stored simulation, apart from its table.
 
     Attributes:
         signature: The name of its folder.
@@ -54,7 +54,7 @@ def root() -> Path:
 
 
 def signature(simulation: Simulation) -> str:
-    """Return 12 hexadecimal digits that name a simulation: its parameters and the code that it runs through."""
+    """Return the signature of a simulation: 12 hex digits, a digest of its parameters and of the code that it runs."""
     function = simulation.function
     identity = {
         "name": simulation.name,
@@ -66,7 +66,7 @@ def signature(simulation: Simulation) -> str:
 
 
 def save(simulation: Simulation, table: pd.DataFrame) -> None:
-    """Store the table of a simulation, in the place of one that is stored already.
+    """Store the table of a simulation, and replace the table that is stored already, if there is one.
 
     Raises:
         OSError: A file cannot be written.
@@ -87,7 +87,7 @@ def load(simulation: Simulation) -> pd.DataFrame:
     """Return the stored table of a simulation.
 
     Raises:
-        StoreError: It is not stored, or its file is damaged.
+        StoreError: The simulation is not stored, or a file of it is damaged.
     """
     content, _ = _content(simulation)
     return pd.read_parquet(BytesIO(content))
@@ -97,13 +97,13 @@ def digest(simulation: Simulation) -> str:
     """Return the SHA-256 digest of the file that holds the table of a simulation.
 
     Raises:
-        StoreError: It is not stored, or its file is damaged.
+        StoreError: The simulation is not stored, or a file of it is damaged.
     """
     return _content(simulation)[1]
 
 
 def fault(simulation: Simulation) -> str | None:
-    """Return one line that says why the table of a simulation cannot be read, or None where it can."""
+    """Return one line that says why the table of a simulation cannot be read, or None if it can be read."""
     try:
         _content(simulation)
     except StoreError as error:

@@ -1,6 +1,7 @@
-"""Writing what is computed: first the file of a block, then its line in the list, so that a kill loses one block.
+"""Writing experiments: first the file of a block, then its line in the list of blocks.
 
-Whoever writes holds the lock of the experiment's folder, but only to rename what is flushed already and to append.
+A process that is killed between the two loses one block. The lock of an experiment's folder is held only while files
+that are already on disk get their final names and lines are appended to the list.
 """
 
 import json
@@ -9,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace as replaced
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import yaml
@@ -27,10 +28,17 @@ from pomrl.store.reading import StoredExperiment, lookup
 
 
 def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExperiment:
-    """Make the folder of an experiment ready for writing, and mend what is damaged of it.
+    """Prepare the folder of an experiment for writing.
 
-    Raises StoreError where it was begun under another version of NumPy, SciPy, pandas or pyarrow, whose numbers or
-    bytes may differ; with `force` it is emptied instead.
+    Damaged settings and a damaged list of blocks are repaired, and the files of blocks that are not listed are removed.
+
+    Args:
+        experiment: The experiment.
+        force: Remove the stored runs if they were computed with other versions, instead of raising an error.
+
+    Raises:
+        StoreError: The stored runs were computed with another version of NumPy, SciPy, pandas or pyarrow, whose numbers
+            or bytes may differ; or the folder is a symbolic link.
     """
     stored = lookup(experiment)
     stored.folder.mkdir(parents=True, exist_ok=True)
@@ -52,7 +60,7 @@ def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExp
 
 
 def _yaml(settings: Mapping[str, Any]) -> bytes:
-    """The settings as YAML without aliases; they pass through JSON, as for the signature, so that they are plain."""
+    """Return settings as YAML without aliases; like the signature, it is made from what JSON keeps of the settings."""
     return yaml.safe_dump(json.loads(json.dumps(settings)), sort_keys=False, allow_unicode=True).encode()
 
 
@@ -67,7 +75,7 @@ def _differing_versions(said: Manifest | None) -> list[str]:
 
 
 def _begun(stored: StoredExperiment, experiment: Experiment) -> Manifest:
-    """The manifest of an experiment of which nothing is computed yet."""
+    """Return the manifest of an experiment of which no run has been computed yet."""
     return Manifest(
         schema=SCHEMA_VERSION,
         signature=stored.signature,
@@ -81,7 +89,7 @@ def _begun(stored: StoredExperiment, experiment: Experiment) -> Manifest:
 
 
 def _options_computed(experiment: Experiment) -> dict[str, str]:
-    """The names of the options; a hindsight schedule goes by that of the grid that is stored for it."""
+    """Return the name of each group's option; a hindsight schedule is named `grid`, because a grid is stored for it."""
     options = dict(experiment.options)
     schedule = experiment.method.gamma_schedule
     if schedule.computed() is not schedule:
@@ -90,9 +98,9 @@ def _options_computed(experiment: Experiment) -> dict[str, str]:
 
 
 def _tidy(folder: Path, listed: Sequence[StoredBlock]) -> None:
-    """Bring the list to these blocks, and remove files of blocks that are not among them and abandoned ones.
+    """Rewrite the list to these blocks, and remove abandoned temporary files and the files of all other blocks.
 
-    The caller holds the lock: nobody else is between the renaming of a file and its line in the list.
+    The caller holds the lock of the folder, so that no other process has renamed a file that it has yet to list.
     """
     blocks.rewrite(folder, listed)
     files.remove_abandoned(folder)
@@ -103,28 +111,35 @@ def _tidy(folder: Path, listed: Sequence[StoredBlock]) -> None:
 
 
 def add(stored: StoredExperiment, runs: range, table: pd.DataFrame, *, replace: bool = False) -> None:
-    """Store the table of a block of runs, or of a part of one; see `add_blocks`."""
+    """Store the table of a block of runs, or of a part of a block, as `add_blocks` does."""
     add_blocks(stored, [(runs, table)], replace=replace)
 
 
 def add_blocks(
     stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]], *, replace: bool = False
 ) -> None:
-    """Store the tables of blocks of runs, each of one block or of a part of one, and list them together.
+    """Store tables of runs, and add their blocks to the list together.
 
-    A part is joined with the part of its block that is stored already, or with `replace` takes its place. A block is
-    never replaced by one with fewer runs. The cost does not depend on the number of blocks, but for parts.
+    The table of a part of a block is joined with the runs of the block that are stored already. A block is never
+    replaced by one with fewer runs. For whole blocks, the cost does not depend on how many blocks are stored.
 
-    Raises StoreError where runs of the same block that come before are not stored yet.
+    Args:
+        stored: The experiment that the runs belong to.
+        tables: Runs and their tables; the runs of each are a block, or a part of one block.
+        replace: Let the table of a part take the place of the runs that are stored, instead of joining the two.
+
+    Raises:
+        StoreError: Earlier runs of the same block are not stored yet.
     """
     while not _add(stored, tables, replace=replace):
         pass  # another process stored a part of the same block meanwhile
 
 
 def _add(stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]], *, replace: bool) -> bool:
-    """Encode and flush all, then list them; false, and nothing is done, where a part was joined with what is no more.
+    """Write the files of blocks, then name and list them under the lock; return whether this was done.
 
-    Whole blocks take the place of whatever there is: they have the most runs that a block can have.
+    It is not done, and has to be tried again, if a part of a block was joined with stored runs that another process has
+    replaced meanwhile. A whole block replaces what is stored of it, because no block has more runs.
     """
     depends = not all(_is_whole(runs) for runs, _ in tables)
     before = _state(stored.folder) if depends else None
@@ -152,7 +167,7 @@ def _add(stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]],
 
 
 def _list(folder: Path, written: Sequence[tuple[StoredBlock, Path]]) -> None:
-    """Give flushed files their names and list their blocks. The caller holds the lock of the folder."""
+    """Rename temporary files to the names of their blocks, and list the blocks. The caller holds the folder's lock."""
     for block, temporary in written:
         temporary.replace(folder / block.name)
     if written:
@@ -164,7 +179,10 @@ def _is_whole(runs: range) -> bool:
 
 
 def _state(folder: Path) -> tuple[int, int] | None:
-    """Which list of blocks there is, and how long it is: it only grows, or is another file."""
+    """Return the inode and the size of the list of blocks, or None if there is no list.
+
+    The pair changes with every change of the list, because the list is either appended to or replaced by a new file.
+    """
     try:
         status = os.lstat(folder / BLOCK_LIST)
     except FileNotFoundError:
@@ -175,19 +193,22 @@ def _state(folder: Path) -> tuple[int, int] | None:
 def _joined(
     stored: StoredExperiment, listed: StoredBlock | None, runs: range, table: pd.DataFrame, *, replace: bool
 ) -> pd.DataFrame | None:
-    """The table of a part of a block with what is stored of the block before it; None where that has all these runs."""
+    """Return the table of a part of a block, joined with the runs of the block that are stored already.
+
+    It is None if all of these runs are stored already, or if it would replace a block by one with fewer runs.
+    """
     kept = listed if listed and stored.fault(listed) is None and not replace else None
     stop = kept.runs.stop if kept else runs.start // BLOCK * BLOCK
     if runs.stop <= stop or (replace and listed and runs.stop < listed.runs.stop):
         return None
     if runs.start > stop:
         raise StoreError(f"{stored.folder}: runs {stop} to {runs.start - 1} have to be stored before {runs.start}")
-    before = [blocks.verified(stored.folder, kept).read().to_pandas()] if kept else []
+    before = [cast(Any, blocks.verified(stored.folder, kept)).read().to_pandas()] if kept else []
     return pd.concat([*before, table.loc[table["run"] >= stop]], ignore_index=True)
 
 
 def close_experiment(stored: StoredExperiment, status: Status, wall_seconds: float) -> None:
-    """Note in the manifest how the computation ended, and remove the files of blocks that longer ones replaced."""
+    """Record in the manifest how the computation ended, and remove files of blocks that are no longer in the list."""
     with files.locked(stored.folder):
         said = manifest.read(stored.folder)
         made = replaced(said.provenance, end=now(), wall_seconds=round(wall_seconds, 3))
@@ -198,7 +219,7 @@ def close_experiment(stored: StoredExperiment, status: Status, wall_seconds: flo
 
 
 def log(stored: StoredExperiment, text: str) -> None:
-    """Add lines to the log of an experiment, each with the time."""
+    """Append lines to the log of an experiment, each with the present time before it."""
     stamp = pd.Timestamp.now("UTC").isoformat(timespec="seconds")
     lines = "".join(f"{stamp} {line}\n" for line in text.splitlines())
     with files.opened(stored.folder / LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
@@ -206,9 +227,10 @@ def log(stored: StoredExperiment, text: str) -> None:
 
 
 def remove(stored: StoredExperiment) -> None:
-    """Remove an experiment and all that is stored of it.
+    """Remove the folder of an experiment with all its files.
 
-    Raises StoreError where its folder contains a file that the store did not write, and then removes nothing.
+    Raises:
+        StoreError: The folder contains a file that the store did not write; nothing is removed.
     """
     if not stored.is_removable():
         raise StoreError(f"{stored.folder}: it contains files that are not the store's, and is left alone")

@@ -8,13 +8,13 @@ from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
 
-from pomrl.estimators import Prior
+from pomrl.estimators import Prior, paper_mixing_rate
 from pomrl.upper_bound import Numbers, Values
 
 VARIANTS = ("as_printed", "corrected", "sharpened")
-"""The bounds: that of the paper, and two that hold."""
+"""The variants of the bound: the one that the paper prints, which does not hold, and two that hold."""
 PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
-"""What the prior averages: the batches before the task, these and the task's own, or nothing: it is the true mean."""
+"""The priors: the mean of earlier batches, the mean of earlier batches and the task's own, and the true mean."""
 
 
 class BoundArguments(TypedDict):
@@ -30,14 +30,6 @@ class BoundArguments(TypedDict):
     prior: NotRequired[str]
     plugged: NotRequired[Numbers]
     Sigma: NotRequired[Numbers]
-
-
-def paper_mixing_rate(*, t: Numbers, m: Numbers, sigma: Numbers) -> Values:
-    """Return the weight alpha_t = 1/(sigma^2 (1 + 1/t) m + 1) of the prior in task t (Sec. 3.2).
-
-    It lies in [0, 1]: 1 for sigma = 0, where tasks are equal, and 0 for an infinite sigma.
-    """
-    return 1.0 / (np.square(sigma, dtype=float) * (1.0 + 1.0 / np.asarray(t, float)) * m + 1.0)
 
 
 def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
@@ -101,7 +93,8 @@ def _entries(arguments: BoundArguments) -> Values:
 
 def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) -> Values:
     """Return the total weight of the batches before task t, or of the known mean, in the estimate of task t."""
-    alpha, t = np.asarray(paper_mixing_rate(t=t, m=m, sigma=plugged)), np.asarray(t, float)
+    t = np.asarray(t, float)
+    alpha = np.asarray(paper_mixing_rate(np.square(plugged, dtype=float) * m, t))
     if prior == "inclusive":
         return alpha * (t - 1.0) / t
     return alpha if prior == "known" else np.where(t > 1, alpha, 0.0)

@@ -19,7 +19,7 @@ import pandas as pd
 from pomrl.figures.parts import losses, panels, similarities
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.style import TEXT_WIDTH, context
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 SWEEPS = ("task_similarity",)
 

@@ -10,7 +10,7 @@ from math import sqrt
 from pomrl.figures.parts import panels, simplex
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import COLUMN_WIDTH, Look, context
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 SWEEPS = ()
 

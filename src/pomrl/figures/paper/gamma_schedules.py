@@ -15,7 +15,7 @@ from pomrl.figures.parts import losses, panels, schedules
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import TEXT_WIDTH, context, sequence
 from pomrl.figures.parts.views import at_largest_gamma
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 SWEEPS = ("gamma_schedules", "gamma_0")
 

@@ -20,7 +20,7 @@ from pomrl.figures.parts import panels, simplex
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import ESTIMATORS, TEXT_WIDTH, Look, context
 from pomrl.results.statistics import band
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 from pomrl.theory.related_tasks import DIRICHLET
 
 SWEEPS = ()

@@ -19,7 +19,7 @@ from pomrl.figures.parts import losses, panels
 from pomrl.figures.parts.drawing import Drawing, Series, collect
 from pomrl.figures.parts.style import HORIZON, MINIMUM, TEXT_WIDTH, context
 from pomrl.results.statistics import band, best_gamma, best_gamma_deviation
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 SWEEPS = ("task_similarity",)
 

@@ -10,7 +10,7 @@ from matplotlib.text import Text
 
 from pomrl.figures.parts.style import Look
 from pomrl.figures.parts.views import View, everything
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
 """Columns of the table behind a drawing, which has a row for each point.

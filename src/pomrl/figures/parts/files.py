@@ -5,11 +5,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from pomrl.configuration.sources import Replacement
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.style import context
+from pomrl.results.stored_sweeps import Source
 
 SUFFIXES = ("pdf", "png", "csv", "json")
 """The files of a figure, in the order in which `save` writes them: two pictures, the table, and the sidecar."""
@@ -30,10 +32,10 @@ class Sidecar:
     """Whether the code was changed since that commit; None outside of a repository."""
     replacement: Replacement | None = None
     """The option that replaced one of ours; absent from the file if there is none."""
-    sweeps: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """The stored experiments of each sweep that the figure shows, as in `StoredSweep.sources`."""
-    simulations: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """The same of each simulation that the figure shows; absent from the file if there is none."""
+    sweeps: Mapping[str, Sequence[Source]] = field(default_factory=dict)
+    """The stored experiments of each sweep that the figure shows."""
+    simulations: Mapping[str, Sequence[Source]] = field(default_factory=dict)
+    """What is stored of each simulation that the figure shows; absent from the file if there is none."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The SHA-256 digest of each other file of the figure, by its name."""
 
@@ -48,11 +50,12 @@ class Sidecar:
 
         Raises:
             OSError: If the file cannot be read.
-            TypeError: If the file has other keys than a sidecar.
+            ValueError: If the file is damaged, or another version wrote it.
         """
-        content = json.loads(path.read_text())
-        replacement = content.pop("replacement", None)
-        return cls(**content, replacement=Replacement(**replacement) if replacement else None)
+        try:
+            return TypeAdapter(cls).validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise ValueError(f"{path}: it is damaged, or another version wrote it") from error
 
 
 def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:

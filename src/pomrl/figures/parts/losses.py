@@ -13,7 +13,7 @@ from pomrl.figures.parts.drawing import Drawing, Series, collect
 from pomrl.figures.parts.style import ESTIMATORS, TEXT_WIDTH, context, sequence
 from pomrl.figures.parts.views import at_largest_gamma, average_of_first, in_task
 from pomrl.results.statistics import Kind, band, best_gamma
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 METHODS = ("oracle", "without_meta", "pomrl", "ada_pomrl")
 """The estimators that the paper compares in most of its figures."""

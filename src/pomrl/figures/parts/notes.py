@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from pomrl.figures.parts.drawing import Series
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 CHARACTERS_PER_INCH = 15
 LINE_HEIGHT = 0.14
@@ -33,10 +33,13 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
 
 
 def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) -> Iterator[str]:
-    """Yield a line for each promised number of runs that its series do not have; a simulation promises 0, and none."""
+    """Yield a line for each promised number of runs that the series drawn differ from.
+
+    Series of simulations, of which no number is promised, are left out.
+    """
     drawn: dict[int, set[int]] = {}
     for series in wanted:
-        if promised := sweeps[series.sweep].promised:
+        if (promised := sweeps[series.sweep].promised) is not None:
             drawn.setdefault(promised, set()).update(series.of(data)["n"])
     for promised, runs in drawn.items():
         shown = " to ".join(map(str, sorted({min(runs), max(runs)}))) if runs else ""

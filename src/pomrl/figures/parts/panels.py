@@ -17,7 +17,7 @@ from matplotlib.transforms import ScaledTranslation
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.notes import annotate
 from pomrl.figures.parts.style import BAND_OPACITY, EDGE_OPACITY, Look
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 LOSS = "Planning loss"
 

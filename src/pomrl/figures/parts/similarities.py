@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from pomrl.figures.parts import losses, panels, simplex
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import TEXT_WIDTH, Look, context
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 
 STRUCTURES = {0.01: "Strong structure", 0.025: "Medium structure", 0.047: "Loosely structured"}
 """The name of the structure of tasks at each task similarity: the largest variance of an entry of the model."""

@@ -15,7 +15,7 @@ from pomrl.figures.parts import losses, panels
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import BOUNDS, ESTIMATORS, TEXT_WIDTH, context
 from pomrl.figures.parts.views import at_gamma, average_of_first, running_average
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 from pomrl.task_distributions import UniformBall
 from pomrl.theory.bound_tables import regret_bounds
 

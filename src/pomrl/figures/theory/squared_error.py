@@ -12,7 +12,7 @@ import pandas as pd
 from pomrl.figures.parts import panels
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import TEXT_WIDTH, Look, context, sequence
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 from pomrl.theory.concentration import PRIORS
 from pomrl.theory.squared_error import TASKS
 

@@ -10,7 +10,7 @@ import pandas as pd
 from pomrl.figures.parts import panels
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import BOUNDS, TEXT_WIDTH, context
-from pomrl.results.tables import StoredSweeps
+from pomrl.results.stored_sweeps import StoredSweeps
 from pomrl.theory.bound_tables import vacuity_map
 
 SWEEPS = ()

@@ -50,7 +50,7 @@ def samples_and_tasks(sweep: SweepLosses) -> list[Part]:
 
 @claim("A.4", "states_20", "states_30")
 def more_states(states_20: SweepLosses, states_30: SweepLosses) -> list[Part]:
-    """the same with 20 states, and with 30 states and (5, 15) in place of (5, 30).
+    """A.3 also holds with 20 states, and with 30 states if (m, T) = (5, 15) is in the place of (5, 30).
 
     App. F.3, Figure F5: "despite larger state-space we observe the same effect".
     """

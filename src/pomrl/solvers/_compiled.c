@@ -289,14 +289,17 @@ static PyMethodDef METHODS[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyModuleDef_Slot SLOTS[] = {{0, NULL}};
+/* The digest of this file as it was built (setup.py), so that a built module is not used for another source. */
+static int add_digest(PyObject *module) { return PyModule_AddStringConstant(module, "SOURCE_DIGEST", SOURCE_DIGEST); }
+
+static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
 
 static struct PyModuleDef MODULE = {
     .m_base = PyModuleDef_HEAD_INIT,
-    .m_name = "_engine",
+    .m_name = "_compiled",
     .m_doc = "Policy iteration and evaluation for stacks of small MDPs; `pomrl.solvers.compiled` is its face.",
     .m_methods = METHODS,
     .m_slots = SLOTS,
 };
 
-PyMODINIT_FUNC PyInit__engine(void) { return PyModuleDef_Init(&MODULE); }
+PyMODINIT_FUNC PyInit__compiled(void) { return PyModuleDef_Init(&MODULE); }

@@ -14,16 +14,29 @@ from pomrl.theory.simulations import Simulation
 
 
 @dataclass(frozen=True)
+class Source:
+    """A stored experiment or simulation from which a table comes."""
+
+    signature: str
+    """The signature under which it is stored."""
+    runs: int
+    """The number of runs in the table; of a simulation, the number of its sequences, or 0 if it has none."""
+    settings: Mapping[str, Any]
+    """The settings that vary in its sweep, by their dotted keys, with its values; empty for a simulation."""
+    blocks: Mapping[str, str]
+    """The SHA-256 digest of each file that was read, by the name of the file."""
+
+
+@dataclass(frozen=True)
 class StoredSweep:
     """What is stored of a sweep."""
 
     table: pd.DataFrame
     """The tables of all settings, one below the other; columns of the settings that vary stand in front."""
-    sources: list[dict[str, Any]]
-    """For each setting that is stored: its signature, its values of the settings that vary, the number of runs in the
-    table, and the digest of each block of runs."""
-    promised: int
-    """The number of runs that the sweep asks for in its YAML file."""
+    sources: list[Source]
+    """Where the tables come from: one source for each setting that is stored."""
+    promised: int | None
+    """The number of runs that the sweep asks for in its YAML file; None for a simulation, which has no runs."""
     lacking: str | None
     """A line that says which runs are missing; None where none is."""
 
@@ -38,12 +51,10 @@ def stored_simulation(simulation: Simulation) -> StoredSweep:
     Raises:
         StoreError: The simulation is not stored, or its table is damaged.
     """
-    source = {
-        "signature": simulations.signature(simulation),
-        "runs": simulation.parameters.get("sequences", 0),
-        "blocks": {simulations.TABLE: simulations.digest(simulation)},
-    }
-    return StoredSweep(simulations.load(simulation), [source], promised=0, lacking=None)
+    sequences = simulation.parameters.get("sequences", 0)
+    files = {simulations.TABLE: simulations.digest(simulation)}
+    source = Source(simulations.signature(simulation), sequences, settings={}, blocks=files)
+    return StoredSweep(simulations.load(simulation), [source], promised=None, lacking=None)
 
 
 def stored_sweep(settings: Sequence[Setting], runs: int | None = None) -> StoredSweep:
@@ -72,10 +83,10 @@ def stored_sweep(settings: Sequence[Setting], runs: int | None = None) -> Stored
     return StoredSweep(_concatenated(tables, settings[0].varied), sources, promised, line)
 
 
-def _source(stored: store.StoredExperiment, setting: Setting, runs: int) -> dict[str, Any]:
-    """Return the origin of the first `runs` runs of a stored experiment."""
+def _source(stored: store.StoredExperiment, setting: Setting, runs: int) -> Source:
+    """Return the source of the first `runs` runs of a stored experiment."""
     blocks = {block.name: block.sha256 for block in stored.blocks() if block.runs.start < runs}
-    return {"signature": stored.signature, **setting.varied, "runs": runs, "blocks": blocks}
+    return Source(stored.signature, runs, setting.varied, blocks)
 
 
 def _concatenated(tables: Sequence[pd.DataFrame], varied: Mapping[str, Any]) -> pd.DataFrame:

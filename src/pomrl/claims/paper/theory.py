@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import bdtr, bdtrc, betaincinv
 
 from pomrl.claims.claim import claim
 from pomrl.claims.inference import LEVEL, Estimate
@@ -28,13 +28,16 @@ class Coverage(Estimate):
     @staticmethod
     def of(share: float, sequences: int) -> "Coverage":
         """Return the coverage whose bound holds in this share of so many sequences."""
-        interval = stats.binomtest(round(share * sequences), sequences).proportion_ci(1.0 - LEVEL)
-        return Coverage(share, interval.low, interval.high, sequences)
+        held = round(share * sequences)
+        lower = betaincinv(held, sequences - held + 1, LEVEL / 2) if held else 0.0
+        upper = betaincinv(held + 1, sequences - held, 1.0 - LEVEL / 2) if held < sequences else 1.0
+        return Coverage(share, float(lower), float(upper), sequences)
 
     def p_values(self, threshold: float) -> tuple[float, float]:
         held = round(self.value * self.runs)
-        at_most = float(stats.binom.sf(held - 1, self.runs, np.clip(threshold, 0.0, 1.0)))
-        return at_most, 0.0 if threshold > 1.0 else float(stats.binom.cdf(held, self.runs, threshold))
+        p = float(np.clip(threshold, 0.0, 1.0))
+        at_most = float(bdtrc(held - 1, self.runs, p)) if held else 1.0
+        return at_most, 0.0 if threshold > 1.0 else float(bdtr(held, self.runs, p))
 
 
 @claim("T.1", simulation=SIMULATION)

@@ -153,8 +153,18 @@ def test_arrays_that_are_not_contiguous_are_planned_as_well() -> None:
     )
 
 
+@built
+def test_an_engine_that_was_built_from_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled._compiled, "SOURCE_DIGEST", "of another source")
+    compiled.is_built.cache_clear()
+    assert not compiled.is_used()
+    monkeypatch.undo()
+    compiled.is_built.cache_clear()
+    assert compiled.is_used()
+
+
 def test_an_engine_that_was_not_built_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "_engine", None)
+    monkeypatch.setattr(compiled, "is_built", lambda: False)
     with pytest.raises(ValueError, match="install a C compiler"), compiled.using("compiled"):
         pass
     with compiled.using("auto"):

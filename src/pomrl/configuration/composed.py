@@ -1,0 +1,28 @@
+"""What stands between composing and parsing: a configuration as plain data, the names of its groups, and the error.
+
+Nothing heavy is imported here, so that a command line that only asks for help is answered at once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+METHOD_GROUPS = ("estimator", "gamma_schedule", "planner")
+"""Groups that form the method; they do not affect the random draws."""
+
+GROUPS = ("task_distribution", *METHOD_GROUPS, "execution")
+"""Groups; a configuration has one option of each."""
+
+
+class ConfigError(ValueError):
+    """A configuration is wrong. The message is one line: the key, its value and what would be right."""
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A composed configuration as plain data: no interpolations are left, and nothing is checked yet."""
+
+    values: Mapping[str, Any]
+    """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
+    options: Mapping[str, str]
+    """The name of the option that was chosen in each group."""
