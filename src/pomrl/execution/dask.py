@@ -15,7 +15,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from signal import SIG_IGN, SIGINT, signal
 from time import monotonic, sleep
 from typing import Annotated, Any
 
@@ -32,6 +31,7 @@ from pomrl.execution.engine import (
     MissingPackagesError,
     Result,
 )
+from pomrl.execution.interrupts import left_to_this_process
 
 try:
     import dask.config
@@ -184,13 +184,10 @@ def _require_scheduler(address: str) -> None:
 
 def _local_cluster(workers: int | None) -> LocalCluster:
     """Start a cluster on this machine whose workers ignore the terminal's interrupt, which this process handles."""
-    handler = signal(SIGINT, SIG_IGN)
-    try:
+    with left_to_this_process():
         return LocalCluster(
             n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
         )
-    finally:
-        signal(SIGINT, handler)
 
 
 def _call(pickled: bytes) -> Any:

@@ -14,6 +14,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
 from pomrl.execution.engine import Execution, ExecutionError, Failure, Item, Result
+from pomrl.execution.interrupts import left_to_this_process
 
 SMALL_WORK = 5.0
 """Seconds of work below which starting processes, which takes seconds as well, does not pay."""
@@ -41,8 +42,10 @@ def _in_processes(
 ) -> Iterator[tuple[int, Result]]:
     parallel = Parallel(workers, return_as="generator_unordered", pre_dispatch="2*n_jobs")
     calls = (delayed(_indexed)(function, index, item) for index, item in enumerate(items))
+    with left_to_this_process():
+        results = cast(Iterator[tuple[int, Result]], parallel(calls))  # which starts the processes
     try:
-        yield from cast(Iterator[tuple[int, Result]], parallel(calls))
+        yield from results
     except TerminatedWorkerError as error:
         raise ExecutionError(
             "a worker process was killed, perhaps for lack of memory (execution.runs_at_a_time and execution.workers "
