@@ -129,14 +129,14 @@ class Cluster:
             return list(by_worker.values())
 
     def has_work(self) -> bool:
-        """Whether the scheduler has work that somebody asked for."""
+        """Return whether the scheduler has work that somebody asked for."""
         with Client(self.address, timeout=HANG) as client:
             count: Any = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
             return count > 0
 
 
 def _is_json(path: Path) -> bool:
-    """Whether a file is there and has been written to its end."""
+    """Return whether a file is there and has been written to its end."""
     try:
         json.loads(path.read_text())
     except (FileNotFoundError, json.JSONDecodeError):

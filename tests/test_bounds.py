@@ -172,7 +172,7 @@ def test_orders_of_theorem_2_in_its_special_cases():
 
 @pytest.mark.parametrize("C", [0.001, 0.02, 0.3, 0.7, 0.999, 1.0, 4.0])
 def test_minimum_of_the_upper_bound_against_a_numerical_one(C: float):
-    """With gamma_eval = 0.9, below which the minimum of the smallest C does not lie."""
+    """The minimum is cut at gamma_eval = 0.9, above which it lies for the smallest C."""
     least: Any = minimize_scalar(
         lambda gamma: float(regret_upper_bound(gamma, C, 0.9)),
         bounds=(0, 0.9),

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.computed import two_runs_of
 
 from pomrl import store
 from pomrl.claims import CLAIMS
@@ -21,7 +22,6 @@ from pomrl.claims.verdict import Verdict
 from pomrl.commands import claims as claims_command
 from pomrl.commands import figures as figures_command
 from pomrl.commands import report as command
-from pomrl.commands import run
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import FIGURES
@@ -68,14 +68,7 @@ class Elements(HTMLParser):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims."""
     folder = tmp_path_factory.mktemp("outputs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POMRL_OUTPUTS", str(folder))
-        patch.setenv("HYDRA_FULL_ERROR", "0")
-        for name in SWEEPS:
-            patch.setattr(sys, "argv", ["run", f"experiment={name}", "runs=2"])
-            with pytest.raises(SystemExit) as end:
-                run.main()
-            assert end.value.code == 0
+    with two_runs_of(SWEEPS, folder):
         figures_command.draw(DRAWN, folder / "figures", save)
         claims_command.check_sweeps(PUBLISHED)
         (folder / "readings.csv").write_text(READINGS)

@@ -1,12 +1,12 @@
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.computed import two_runs_of
 from tests.settings import CONF
 
 from pomrl import store
-from pomrl.commands import figures, run
+from pomrl.commands import figures
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import FIGURES
@@ -24,14 +24,7 @@ PROMISED = {"gamma_schedules": 600, "gamma_0": 600, "states_20": 20, "states_30"
 def computed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of outputs, with two runs of every published sweep, computed by the command."""
     folder = tmp_path_factory.mktemp("outputs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POMRL_OUTPUTS", str(folder))
-        patch.setenv("HYDRA_FULL_ERROR", "0")
-        for name in SWEEPS:
-            patch.setattr(sys, "argv", ["run", f"experiment={name}", "runs=2"])
-            with pytest.raises(SystemExit) as end:
-                run.main()
-            assert end.value.code == 0
+    with two_runs_of(SWEEPS, folder):
         yield folder
 
 

@@ -1,4 +1,4 @@
-"""From estimates to verdicts, on single claims and on all of them together."""
+"""Verdicts follow from estimates, on single claims and on all of them together."""
 
 import numpy as np
 import pytest

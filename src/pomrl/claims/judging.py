@@ -40,7 +40,7 @@ class Judged:
 
     @property
     def provisional(self) -> bool:
-        """Whether there are fewer runs than promised."""
+        """Return whether there are fewer runs than promised."""
         return self.runs < self.promised
 
     @property

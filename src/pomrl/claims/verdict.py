@@ -100,7 +100,7 @@ class Part:
 
     @property
     def estimate_agrees(self) -> bool:
-        """Whether the estimate itself lies where the claim says, whatever its interval."""
+        """Return whether the estimate itself lies where the claim says, whatever its interval."""
         return self.above < self.estimate.value < self.below
 
     def runs_to_decide(self, level: float) -> float:

@@ -113,7 +113,7 @@ def _show_results(a: Side, b: Side, show: Show) -> None:
 
 
 def _published(sources: Sources, sides: Sequence[Side], keys: Sequence[str]) -> Rows:
-    """For each side, name the published sweeps that have its values of the given keys in one job, and their figures."""
+    """Name for each side the published sweeps that have its values of the given keys in one job, and their figures."""
     from pomrl.figures import FIGURES  # here, because equal experiments need no figures
 
     def values(settings: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""From YAML files and a command line to checked objects.
+"""This package makes checked objects of YAML files and a command line.
 
 A configuration passes through here in one direction, and once:
 

@@ -1,4 +1,4 @@
-"""From a composed configuration to checked objects.
+"""Parsing makes checked objects of a composed configuration.
 
 Only what was composed from `conf/`, from `--config-dir` and from the command line becomes objects here; the
 configuration that is stored beside the tables of an experiment is data, and never does.

@@ -1,4 +1,4 @@
-"""Where configurations come from: the folder `conf/`, a folder of the user's own, and what replaces what."""
+"""Configurations come from these sources: the folder `conf/`, a folder of the user's own, and what replaces what."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

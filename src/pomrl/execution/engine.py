@@ -47,7 +47,7 @@ class Execution(ABC):
 
     @property
     def shares_outputs(self) -> bool:
-        """Whether workers write to the same folder of outputs as this process. Engines may override this."""
+        """Return whether workers write to the same folder of outputs as this process. Engines may override this."""
         return True
 
     @abstractmethod

@@ -179,7 +179,7 @@ def _read(folder: Path, index: int) -> Any:
 
 
 def _is_alive(jobs: Sequence[Job[None]]) -> bool:
-    """Whether any of the jobs waits or runs."""
+    """Return whether any of the jobs waits or runs."""
     return bool(_slurm("squeue", "--noheader", "--array", "--format=%i", f"--jobs={','.join(_arrays(jobs))}").split())
 
 

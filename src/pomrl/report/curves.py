@@ -40,7 +40,7 @@ class _StoredSource:
 
     @property
     def is_grid(self) -> bool:
-        """Whether the losses at all discount factors of a grid are stored, rather than those that a schedule chose."""
+        """Return whether losses at all discount factors of a grid are stored, not those that a schedule chose."""
         return "gammas" in self.settings["gamma_schedule"]
 
     def option(self, group: str) -> str:

@@ -41,7 +41,7 @@ class FigureFiles:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the picture, the table and the sidecar all exist."""
+        """Return whether the picture, the table and the sidecar all exist."""
         return all((self.folder / f"{self.name}.{suffix}").is_file() for suffix in ("png", "csv", "json"))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Where the numbers on the page come from: versions, platforms, commits, times and digests, read from manifests."""
+"""The origin of the numbers on the page: versions, platforms, commits, times and digests, read from manifests."""
 
 import hashlib
 from collections import Counter

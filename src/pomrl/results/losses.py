@@ -112,7 +112,7 @@ class Losses:
         return np.take_along_axis(self.loss, index[..., None], -1)[..., 0]
 
     def _mean_of_other_half(self) -> Float[np.ndarray, "n T G"]:
-        """For each run, the mean losses of the runs whose number is odd where its own is even, and vice versa."""
+        """Return for each run the mean losses of the runs whose number is odd where its own is even, and vice versa."""
         means = np.stack([self.loss[1::2].mean(0), self.loss[::2].mean(0)])
         return means[np.arange(len(self.loss)) % 2]
 

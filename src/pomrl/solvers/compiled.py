@@ -27,7 +27,7 @@ _ENGINE: ContextVar[Engine] = ContextVar("engine", default="auto")
 
 @cache
 def is_built() -> bool:
-    """Whether the compiled engine was built when the package was installed, and from the source that is here now."""
+    """Return whether the compiled engine was built at installation, and from the source that is here now."""
     source = Path(__file__).with_name("_compiled.c")
     return (
         _compiled is not None
@@ -57,7 +57,7 @@ def check(engine: Engine) -> None:
 
 
 def is_used() -> bool:
-    """Whether small models are solved by the compiled engine at present."""
+    """Return whether small models are solved by the compiled engine at present."""
     return is_built() and _ENGINE.get() != "numpy"
 
 

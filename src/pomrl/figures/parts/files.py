@@ -23,7 +23,7 @@ _OPTIONAL = ("replacement", "simulations")
 
 @dataclass(frozen=True)
 class Sidecar:
-    """Where the files of a figure come from: the content of NAME.json."""
+    """The content of NAME.json, which says where the files of a figure come from."""
 
     figure: str
     commit: str | None = None
