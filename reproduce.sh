@@ -8,41 +8,40 @@ set -euo pipefail
 cd "$(dirname "$0")"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-SWEEPS=(
-    task_similarity illustration gamma_schedules gamma_0 samples_and_tasks states_20 states_30
-    gaussian_tasks varying_pairs varying_pairs_without_meta fixed_mean_model
-    theory mixing_rates initial_similarity
-)
-
-# Those with ada-POMRL, for which the example of docs/extending.md stands in.
-EXTENDED=(task_similarity gamma_schedules samples_and_tasks states_20 states_30 initial_similarity)
-
 main() {
     case "${1:-all}" in
-        all) environment; sweeps; extension; results ;;
-        quick) environment; sweeps runs=20; extension runs=20; results ;;
-        readings) environment; readings; times ;;
-        test) environment; tests ;;
+        all) environment requirements.lock; reproduce ;;
+        quick) environment requirements.lock; reproduce --runs 20 ;;
+        readings) environment requirements.lock; readings; times ;;
+        test) environment requirements-test.lock; tests ;;
         *) echo "usage: ./reproduce.sh [all | quick | readings | test]" >&2; exit 2 ;;
     esac
 }
 
-# Makes .venv from the lock file, again whenever that, the project's files or the source of the engine change.
+# Makes .venv from a lock file, again whenever that, the project's files or the source of the engine change. What the
+# tests are run with is enough for everything else.
 environment() {
-    local digest
-    digest=$(cat requirements.lock pyproject.toml setup.py src/pomrl/solvers/*.c | cksum)
-    if [ "$(cat .venv/made-from 2>/dev/null)" = "$digest" ]; then return; fi
-    stage environment make_environment
-    echo "$digest" > .venv/made-from
+    local lock=$1 made
+    made=$(cat .venv/made-from 2>/dev/null || true)
+    if [ "$made" = "$(digest "$lock")" ] || [ "$made" = "$(digest requirements-test.lock)" ]; then return; fi
+    stage environment make_environment "$lock"
+    digest "$lock" > .venv/made-from
 }
 
+digest() { cat "$1" pyproject.toml setup.py src/pomrl/solvers/*.c | cksum; }
+
 make_environment() {
-    local python
+    local lock=$1 python
     python=$(supported_python)
     "$python" -m venv --clear .venv
-    .venv/bin/pip install --quiet --require-hashes -r requirements.lock
-    .venv/bin/pip install --quiet --no-deps --editable .
+    sed -n '/^setuptools==/,/# via/p' "$lock" > .venv/build.txt
+    install --require-hashes --requirement .venv/build.txt
+    install --require-hashes --requirement "$lock"
+    install --no-deps --editable .
 }
+
+# What is built here is built with the locked version of setuptools.
+install() { .venv/bin/pip install --quiet --use-pep517 --no-build-isolation "$@"; }
 
 supported_python() {
     local candidate
@@ -56,29 +55,8 @@ supported_python() {
     exit 1
 }
 
-sweeps() {
-    local sweep
-    for sweep in "${SWEEPS[@]}"; do
-        stage "$sweep" .venv/bin/python -m src.run "experiment=$sweep" "$@"
-    done
-}
-
-extension() {
-    local sweep
-    for sweep in "${EXTENDED[@]}"; do
-        stage "$sweep, extended" .venv/bin/python -m src.run --config-dir examples/conf \
-            "experiment=$sweep" estimator=empirical_bayes "$@"
-    done
-}
-
-results() {
-    local instead=(--config-dir examples/conf --replace ada_pomrl=empirical_bayes)
-    stage figures .venv/bin/python -m src.figures
-    stage "figures, extended" .venv/bin/python -m src.figures "${instead[@]}" dependence_on_tasksimilarity planning_omrl
-    stage "claims, extended" .venv/bin/python -m src.claims "${instead[@]}"
-    stage claims .venv/bin/python -m src.claims
-    stage report .venv/bin/python -m src.report
-    times
+reproduce() {
+    .venv/bin/python -m src.reproduce "$@"
     cat "${POMRL_OUTPUTS:-outputs}/scorecard.md"
 }
 

@@ -105,6 +105,7 @@ NOT_IN_THE_SIGNATURE = {
     "runs": "more runs extend a run",
     "force": "says what to do, not what to compute",
     "dry_run": "says what to do, not what to compute",
+    "yes": "says what to do, not what to compute",
     "experiment": "names a sweep",
     "execution": "where and how many at a time changes no number",
     "gamma_schedule.scope": "hindsight schedules are read from the stored grid",

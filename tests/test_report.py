@@ -35,6 +35,7 @@ from pomrl.report.markup import caption, document, symbols
 from pomrl.report.page import html
 from pomrl.report.titles import SHOWN_IN, TITLES, figures_of
 from pomrl.results.statistics import band
+from pomrl.store.derived import DerivedFiles
 
 MEGABYTE = 10**6
 
@@ -64,6 +65,10 @@ class Elements(HTMLParser):
         return [value for _, attributes in self.found if (value := attributes.get(attribute)) is not None]
 
 
+def write_readings(folder: Path, text: str = READINGS) -> None:
+    DerivedFiles(folder / "readings.json").write({"readings.csv": text.encode()}, {})
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims."""
@@ -71,7 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with two_runs_of(SWEEPS, folder):
         figures_command.draw(DRAWN, folder / "figures", save)
         claims_command.check_sweeps(PUBLISHED)
-        (folder / "readings.csv").write_text(READINGS)
+        write_readings(folder)
         yield folder
 
 
@@ -261,7 +266,8 @@ class TestMissingPieces:
         assert not list(nothing.iterdir())
 
     def test_claims_alone(self, folder: Path, nothing: Path) -> None:
-        shutil.copy(folder / "claims.csv", nothing)
+        for name in ("claims.csv", "claims.json"):
+            shutil.copy(folder / name, nothing)
         found = html(nothing, command.documents())
         assert found.count("Not drawn yet.") == len(FIGURES)
         assert "./reproduce.sh readings" in found
@@ -283,7 +289,7 @@ class TestMissingPieces:
     def test_claims_of_another_version(self, folder: Path, tmp_path: Path, column: str, value: str, said: str) -> None:
         table = pd.read_csv(folder / "claims.csv")
         changed = table.drop(columns=column) if value is None else table.assign(**{column: value})
-        changed.to_csv(tmp_path / "claims.csv", index=False)
+        DerivedFiles(tmp_path / "claims.json").write({"claims.csv": changed.to_csv(index=False).encode()}, {})
         with pytest.raises(ReportError, match=said):
             scorecard.read(tmp_path / "claims.csv")
 
@@ -292,7 +298,7 @@ class TestMissingPieces:
         [("claim,verdict\nQ1.1,reproduced\n", "no column reading, estimate"), (f"{READINGS}std,Q1.3,so,1\n", "'so'")],
     )
     def test_readings_of_another_version(self, tmp_path: Path, text: str, said: str) -> None:
-        (tmp_path / "readings.csv").write_text(text)
+        write_readings(tmp_path, text)
         with pytest.raises(ReportError, match=said):
             readings.read(tmp_path / "readings.csv")
 
@@ -305,7 +311,7 @@ class TestMissingPieces:
 
 
 def test_readings_are_counted_and_a_cell_may_be_empty(tmp_path: Path) -> None:
-    (tmp_path / "readings.csv").write_text(READINGS)
+    write_readings(tmp_path)
     matrix = readings.read(tmp_path / "readings.csv")
     assert matrix is not None
     assert matrix.readings == ["default", "std"]

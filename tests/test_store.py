@@ -27,6 +27,7 @@ from pomrl.experiment import Method, Problem, tables
 from pomrl.gamma_schedules import GammaSchedule, Grid, Hindsight
 from pomrl.planners import PolicyIteration
 from pomrl.running import sweeps
+from pomrl.running.blocks import Status
 from pomrl.store import blocks, files, manifest
 from pomrl.store.provenance import DECISIVE, decisive_versions
 from pomrl.store.signatures import signature_of
@@ -206,8 +207,8 @@ def test_the_manifest_says_when_a_computation_has_come_to_its_end() -> None:
 class Elsewhere(Local):
     """Its workers store what they compute, in a folder that is not ours."""
 
-    def map_unordered(self, function, items, seconds):
-        return ((index, []) for index, _ in enumerate(items))
+    def map_unordered(self, function, work, isolation):
+        return ((index, [[Status.STORED]] * len(each.item)) for index, each in enumerate(work))
 
 
 def test_a_computation_is_complete_only_where_its_runs_are_here() -> None:

@@ -27,17 +27,14 @@ class WholeSweepSweeper(Sweeper):
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Take from Hydra what `sweep` needs; Hydra calls it first."""
         from pomrl.configuration.composition import Composer
+        from pomrl.configuration.jobs import check_plugins
 
+        check_plugins(config)
         self.composer = Composer.of_command(hydra_context.config_loader, config)
         self.task_function = task_function
 
     def sweep(self, arguments: list[str]) -> None:
-        """Compose the jobs that the command line and the published sweep describe, and hand over the list of them."""
-        from pomrl.configuration.readings import family
+        """Compose the jobs that the command line and the published sweep describe, and hand them over together."""
+        from pomrl.configuration.jobs import sweep
 
-        if self.readings:
-            of_family = self.composer.reading_jobs(family(self.readings), arguments)
-            jobs = list(dict.fromkeys(job.overrides for job in of_family))
-        else:
-            jobs = self.composer.product(self.params, arguments)
-        self.task_function(self.composer.each(jobs))  # type: ignore[arg-type]
+        self.task_function(sweep(self.composer, self.params, self.readings, arguments))  # type: ignore[arg-type]

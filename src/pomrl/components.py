@@ -1,15 +1,36 @@
 """The configuration that all components of an experiment share: they are frozen pydantic dataclasses with checks."""
 
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import ConfigDict
+from pydantic import AfterValidator, ConfigDict
 
 CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 """Configuration of pydantic for components: it refuses unknown keys, values of another type, NaN and infinity."""
 
 Engine = Literal["auto", "compiled", "numpy"]
 """The engine that solves small models; `auto` is the compiled engine if it was built, and NumPy if it was not."""
+
+
+class DataPath(str):
+    """The absolute path of a data file, as a component has it in a field of the type `DataFile`."""
+
+    __slots__ = ()
+
+
+def _existing(path: str) -> DataPath:
+    absolute = Path(path).absolute()
+    if not absolute.is_file():
+        raise ValueError(f"there is no file {absolute}")
+    return DataPath(absolute)
+
+
+DataFile = Annotated[str, AfterValidator(_existing)]
+"""The type of a component's field that names a file with data; the content of the file is part of the signature.
+
+A relative path starts at the folder in which the command runs. The component reads the file by itself, at this path.
+"""
 
 
 def read_only(*arrays: np.ndarray) -> None:

@@ -19,7 +19,7 @@ from pomrl.algorithm import PlanningInput, pomrl
 from pomrl.components import CHECKED, read_only
 from pomrl.estimators import Estimator, Models, Truth
 from pomrl.gamma_schedules import GammaSchedule
-from pomrl.mdp import optimal_value, planning_loss
+from pomrl.mdp import check_gamma_eval, optimal_value, planning_loss
 from pomrl.planners import Planner
 from pomrl.randomness import Stream, generator
 from pomrl.task_distributions import MeanModel, TaskDistribution
@@ -68,6 +68,7 @@ class Method:
 
 def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
+    check_gamma_eval(problem.gamma_eval)
     problem.task_distribution.check(problem.S)
     method.estimator.check(problem.m)
     method.gamma_schedule.check(problem.gamma_eval)

@@ -1,5 +1,7 @@
 """Random chain MDPs and the planning loss (Sec. 2 and Sec. 5 of the paper)."""
 
+from math import sqrt
+
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -7,7 +9,18 @@ from pomrl.planners import PolicyIteration
 from pomrl.solvers.evaluation import action_tie_tolerance, check_gammas, check_models, policy_value, reward_scale
 from pomrl.solvers.policy_values import policy_values
 
-__all__ = ["check_models", "optimal_value", "planning_loss", "policy_value", "random_chain_mdp"]
+__all__ = ["check_gamma_eval", "check_models", "optimal_value", "planning_loss", "policy_value", "random_chain_mdp"]
+
+LOSS_ERROR = 1e-6
+"""Largest rounding error of a planning loss that an experiment may have, for rewards in [0, 1]."""
+
+LARGEST_GAMMA_EVAL = 1.0 - sqrt(np.finfo(float).eps / LOSS_ERROR)
+"""Largest gamma_eval at which losses mean something, about 0.999985.
+
+Values are as large as 1 / (1 - gamma_eval), and so is the condition number of the equations that they solve. Their
+rounding errors, and those of their differences, are therefore about eps / (1 - gamma_eval)^2 with the machine epsilon
+eps, which may be at most `LOSS_ERROR`.
+"""
 
 
 def random_chain_mdp(
@@ -36,6 +49,16 @@ def random_chain_mdp(
     rank = rng.random((S, A, S)).argsort(-1, kind="stable").argsort(-1, kind="stable")
     weight[rank < zeros] = 0.0
     return weight / weight.sum(-1, keepdims=True), rng.random((S, A))
+
+
+def check_gamma_eval(gamma_eval: float) -> None:
+    """Raise a ValueError if gamma_eval is above `LARGEST_GAMMA_EVAL`."""
+    if gamma_eval > LARGEST_GAMMA_EVAL:
+        error = np.finfo(float).eps / (1.0 - gamma_eval) ** 2
+        raise ValueError(
+            f"gamma_eval={gamma_eval!r}: losses would have rounding errors of about {error:.1g}; it has to be at most "
+            f"{LARGEST_GAMMA_EVAL:.8f}, where they are {LOSS_ERROR:g}"
+        )
 
 
 def optimal_value(

@@ -14,6 +14,13 @@ from pomrl.components import CHECKED
 from pomrl.mdp import random_chain_mdp
 from pomrl.randomness import Stream, generator
 
+SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
+"""Smallest sigma above 0, as a standard deviation: about 9.1e-13.
+
+Probabilities near 1 are rounded to multiples of the machine epsilon. Below this bound, rounding adds noticeably to the
+spread of the drawn models; far below it, all tasks are equal, or the concentration of a Dirichlet overflows.
+"""
+
 
 @plain_dataclass(frozen=True)
 class MeanModel:
@@ -69,7 +76,8 @@ class TaskDistribution(ABC):
             sigma: Similarity of the tasks, a variance or a standard deviation as `measure` says.
 
         Raises:
-            ValueError: If no distribution of this kind has this sigma with the mean model that is drawn.
+            ValueError: If sigma is above 0 and below `SMALLEST_DEVIATION`, or if no distribution of this kind has this
+                sigma with the mean model that is drawn.
         """
         key = (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
         rng = generator(*key, Stream.MEAN_MODEL)
@@ -81,6 +89,12 @@ class TaskDistribution(ABC):
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = (rng.permutation(S * A) < pairs).reshape(S, A)
         deviation = sqrt(sigma) if self.measure == "variance" else float(sigma)
+        if 0 < deviation < SMALLEST_DEVIATION:
+            limit = SMALLEST_DEVIATION**2 if self.measure == "variance" else SMALLEST_DEVIATION
+            raise ValueError(
+                f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it has to be 0 "
+                f"or at least {limit:.3g}"
+            )
         mean = MeanModel(P_o, R, varying, deviation, self._largest_sigma(P_o[varying]))
         self._refuse_too_large(sigma, mean, run)
         return mean

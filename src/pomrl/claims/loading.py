@@ -21,8 +21,15 @@ ENVIRONMENT = "task_distribution.mean_seed"
 
 
 def sweep(settings: Sequence[Setting], choice: HindsightChoice = "population") -> SweepLosses | None:
-    """Return the losses of a sweep over the complete runs that all its settings have; None where there are none."""
-    runs = min(store.lookup(setting.experiment).complete() for setting in settings)
+    """Return the losses of a sweep over the complete runs that all its settings have; None where there are none.
+
+    Raises:
+        StoreError: A file of what is stored is damaged.
+    """
+    experiments = [store.lookup(setting.experiment) for setting in settings]
+    for stored in experiments:
+        stored.refuse_damage()
+    runs = min(stored.complete() for stored in experiments)
     if not runs:
         return None
     names = tuple(key.rpartition(".")[2] for key in settings[0].varied)

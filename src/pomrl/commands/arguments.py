@@ -3,9 +3,19 @@
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
+from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED, REPLACEABLE, Replacement, Sources
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says in one line what is wrong with the arguments."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the command with one line and status 2."""
+        exit_with(f"{message}; {self.prog} --help lists the arguments", 2)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

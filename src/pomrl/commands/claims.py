@@ -7,9 +7,8 @@ in each of fifty environments; and with --replace, with an option of your own in
 case, outputs/extensions/YOURS/ also has the paired differences between the two options.
 """
 
-import argparse
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,16 @@ from pomrl.claims import CLAIMS, loading, robustness
 from pomrl.claims.judging import Judged, estimate, judge, scorecard, table
 from pomrl.claims.verdict import LOOKS, MOST_RUNS, Evidence, Verdict, claimed_range
 from pomrl.commands import tables
-from pomrl.commands.arguments import add_arguments, add_replacement, sources_of
+from pomrl.commands.arguments import Parser, add_arguments, add_replacement, sources_of
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import simulate
-from pomrl.commands.terminal import console, exit_with
+from pomrl.commands.terminal import console, exit_with, printable, warn
 from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
 from pomrl.results.replacement import Pairs, paired_differences, wide
+from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
 LEGEND = (
@@ -44,7 +44,7 @@ LEGEND = (
 @one_line_errors()
 def main() -> None:
     """Run the command with the arguments of the process; exit with status 1 and one line where nothing is stored."""
-    parser = argparse.ArgumentParser(prog="python -m src.claims", description="Check the claims on stored runs.")
+    parser = Parser(prog="python -m src.claims", description="Check the claims on stored runs.")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--readings", action="store_true", help="under every reading of the paper's text instead")
     instead.add_argument("--environments", action="store_true", help="in each of fifty environments instead")
@@ -70,8 +70,8 @@ def check_sweeps(sources: Sources) -> None:
     simulate(loading.needed_simulations())
     judged = judge(sweeps, loading.simulations())
     folder = sources.results(outputs())
-    _write_table(table(judged), folder / "claims.csv")
-    (folder / "scorecard.md").write_text(scorecard(judged))
+    texts = {"claims.csv": _csv(table(judged)), "scorecard.md": scorecard(judged).encode()}
+    DerivedFiles(folder / "claims.json").write(texts, _origin(sources.replacement))
     show(judged, sweeps, sources)
     if sources.replacement:
         _show_replacement(sources, sources.replacement, settings, folder)
@@ -89,7 +89,7 @@ def _settings(sources: Sources) -> dict[str, list[studies.Setting]]:
         except ConfigError as error:
             if not sources.replacement:
                 raise
-            print(f"not with {sources.replacement.new}: {error}", file=sys.stderr)
+            warn(f"not with {sources.replacement.new}: {error}")
     return settings
 
 
@@ -103,7 +103,7 @@ def _show_replacement(
     }
     differences = paired_differences(pairs, replacement)
     if not differences.empty:
-        _write_table(differences, folder / "gains.csv")
+        _write_table(differences, folder / "gains.csv", replacement)
         _print_table("what it gains: loss on average over tasks, theirs less ours, in pairs, 95 %", wide(differences))
 
 
@@ -166,7 +166,7 @@ def _parallel(function: Callable[..., Any], *arguments: Iterable[Any]) -> list[A
 def _print_table(title: str, frame: pd.DataFrame) -> None:
     shown = tables.plain_table(title, *frame.columns)
     for row in frame.itertuples(index=False):
-        shown.add_row(*(f"{value:.2f}" if isinstance(value, float) else str(value) for value in row))
+        tables.add_row(shown, *(f"{value:.2f}" if isinstance(value, float) else value for value in row))
     console().print(shown)
 
 
@@ -241,9 +241,18 @@ def _advice(judged: Judged, sources: Sources) -> tuple[str, list[str]]:
 def _print_advice(terminal: Console, sentence: str, commands: Sequence[str]) -> None:
     terminal.print(sentence)
     for command in commands:
-        terminal.print(f"    {command}", soft_wrap=True)  # a command that is broken cannot be copied
+        terminal.print(f"    {printable(command)}", soft_wrap=True)  # a command that is broken cannot be copied
 
 
-def _write_table(frame: pd.DataFrame, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    frame.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
+def _write_table(frame: pd.DataFrame, path: Path, replacement: Replacement | None = None) -> None:
+    """Write a table as NAME.csv, and its digest to NAME.json."""
+    DerivedFiles(path.with_suffix(".json")).write({path.name: _csv(frame)}, _origin(replacement))
+
+
+def _csv(frame: pd.DataFrame) -> bytes:
+    return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
+
+
+def _origin(replacement: Replacement | None) -> dict[str, Any]:
+    """Return what the sidecar of a table says of where it comes from."""
+    return commit() | ({"replacement": asdict(replacement)} if replacement else {})

@@ -4,7 +4,6 @@ A and B are stored experiments (the start of a signature, or a folder) or overri
 The exit status is that of diff(1): 0 where they are equal, 1 where they differ, 2 on error.
 """
 
-import argparse
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,8 +12,9 @@ from typing import Any
 import pandas as pd
 
 from pomrl import store
-from pomrl.commands.arguments import add_arguments, sources_of
+from pomrl.commands.arguments import Parser, add_arguments, sources_of
 from pomrl.commands.errors import one_line_errors
+from pomrl.commands.terminal import printable
 from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.derived import RUNS, derived, mean_mixing_rates, mixing_rates_of_interest
@@ -32,7 +32,7 @@ Show = Callable[[str, Sequence[str], Rows], None]
 @one_line_errors(ValueError, status=2)
 def main() -> None:
     """Run the command with the arguments of the process, and exit with status 0, 1 or 2 as diff(1) does."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m src.diff", description="Show what differs between experiments, in settings and in results."
     )
     parser.add_argument("side", nargs="+", metavar="A", help='a signature, a folder, or overrides: "estimator=pomrl"')
@@ -104,7 +104,7 @@ def _show_results(a: Side, b: Side, show: Show) -> None:
     intervals = result_differences(a, b)
     if not intervals:
         lacking = " and ".join(each.name for each in (a, b) if each.table is None)
-        print(f"\nno results to compare: {lacking} not stored")
+        print(f"\nno results to compare: {printable(lacking)} not stored")
         return
     how = "in pairs over runs" if same_problem(a, b) else "not paired: these are different problems"
     title = f"{b.name} less {a.name}, on average over tasks, 95 % intervals, {how}"
@@ -140,13 +140,19 @@ def _rows(values: Mapping[str, Sequence[Any]]) -> Rows:
 
 
 def _show_plain(title: str, header: Sequence[str], rows: Rows) -> None:
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    print(f"\n{title}")
-    for row in [header, *rows]:
+    lines = [list(map(printable, row)) for row in [header, *rows]]
+    widths = [max(len(row[i]) for row in lines) for i in range(len(header))]
+    print(f"\n{printable(title)}")
+    for row in lines:
         print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _show_markdown(title: str, header: Sequence[str], rows: Rows) -> None:
-    print(f"\n**{title}**\n")
+    print(f"\n**{_markdown(title)}**\n")
     for row in [header, ["---"] * len(header), *rows]:
-        print("| " + " | ".join(row) + " |")
+        print("| " + " | ".join(map(_markdown, row)) + " |")
+
+
+def _markdown(cell: str) -> str:
+    """Return text as it stands in a cell of a Markdown table, where a bar would end the cell and < begin a tag."""
+    return printable(cell).replace("|", "\\|").replace("<", "&lt;")

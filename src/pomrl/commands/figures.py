@@ -5,8 +5,6 @@ outputs/figures/. With --readme the small pictures of the README are renewed ins
 the files go to outputs/extensions/YOURS/figures/. A NAME with a dot is a module of your own that defines a figure.
 """
 
-import argparse
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +12,10 @@ from typing import cast
 
 from joblib import Parallel, cpu_count, delayed
 
-from pomrl.commands.arguments import add_arguments, add_replacement, sources_of
+from pomrl.commands.arguments import Parser, add_arguments, add_replacement, sources_of
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import simulate
-from pomrl.commands.terminal import exit_with
+from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.outputs import outputs
@@ -27,6 +25,7 @@ from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.files import Sidecar, save, save_small
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES
 from pomrl.results.stored_sweeps import StoredSweeps, stored_simulation, stored_sweep
+from pomrl.store import StoreError
 from pomrl.store.provenance import commit
 from pomrl.theory.simulations import SIMULATIONS
 
@@ -55,7 +54,7 @@ class Outcome:
 @one_line_errors(LookupError)
 def main() -> None:
     """Run the command; the exit status is 1 if a figure is not drawn, and sweeps that lack runs are named."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m src.figures",
         description="Draw figures from stored runs.",
         epilog=f"The paper's: {', '.join(PAPER)}. Supplementary: {', '.join(SUPPLEMENTARY)}. "
@@ -71,7 +70,7 @@ def main() -> None:
     folder = sources.results(outputs()) / ("readme" if arguments.readme else "figures")
     drawn, lacking = draw(names, folder, _save_small if arguments.readme else save, sources)
     for sweep, line in lacking.items():
-        print(f"{line}; to compute them: {studies.command(sources, sweep)}", file=sys.stderr)
+        warn(f"{line}; to compute them: {studies.command(sources, sweep)}")
     if missing := len(names) - len(drawn):
         exit_with(f"{missing} of {len(names)} figures are not drawn; ./reproduce.sh computes all sweeps")
 
@@ -110,7 +109,7 @@ def draw(
         for path in outcome.files:
             print(path)
         for problem in outcome.problems:
-            print(problem, file=sys.stderr)
+            warn(problem)
         drawn |= {path.stem for path in outcome.files}
         lacking |= outcome.lacking
     return drawn, lacking
@@ -121,7 +120,7 @@ def _draw_group(names: Sequence[str], folder: Path, write: Writer, sources: Sour
     wanted, simulations = find(names[0]).SWEEPS, simulations_of(find(names[0]))
     try:
         sweeps = {sweep: stored_sweep(studies.sweep(sources, sweep)) for sweep in wanted}
-    except ConfigError as error:
+    except (ConfigError, StoreError) as error:
         return Outcome(problems=[f"{name} is not drawn: {error}" for name in names])
     lacking = {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
     if wanted and all(stored.table.empty for stored in sweeps.values()):
@@ -131,12 +130,10 @@ def _draw_group(names: Sequence[str], folder: Path, write: Writer, sources: Sour
     files, problems = [], []
     for name in names:
         try:
-            drawing = find(name).draw(sweeps)
-        except ValueError as error:
+            drawing = _relabelled(find(name).draw(sweeps), sources)
+            files += write(drawing, folder, name.rpartition(".")[2], _sidecar(name, sweeps, sources))
+        except (ValueError, OSError) as error:
             problems.append(f"{name} is not drawn: {error}")
-            continue
-        last_part = name.rpartition(".")[2]
-        files += write(_relabelled(drawing, sources), folder, last_part, _sidecar(name, sweeps, sources))
     return Outcome(files, problems, lacking)
 
 

@@ -1,13 +1,12 @@
 """Progress of long work on standard error: a bar in a terminal, one line for each block elsewhere."""
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from pomrl.commands.terminal import console
+from pomrl.commands.terminal import console, warn
 from pomrl.running.simulations import compute_missing
 from pomrl.running.sweeps import Tally
 from pomrl.theory.simulations import SIMULATIONS
@@ -21,17 +20,16 @@ def progress(total: int) -> Iterator[Callable[[Tally], None]]:
     if not terminal.is_terminal:
         yield lambda tally: _print_line(tally, total, time.monotonic() - start)
         return
-    columns = (BarColumn(bar_width=10), MofNCompleteColumn(), TextColumn("runs, {task.description}"))
+    columns = (BarColumn(bar_width=10), MofNCompleteColumn(), TextColumn("runs, {task.description}", markup=False))
     with Progress(*columns, TimeRemainingColumn(), console=terminal, transient=True) as bar:
         task = bar.add_task("computing", total=total)
         yield lambda tally: bar.update(task, completed=tally.runs, description=tally.describe(time.monotonic() - start))
 
 
 def _print_line(tally: Tally, total: int, seconds: float) -> None:
-    line = f"{tally.runs}/{total} runs, {seconds:.1f} s, {tally.describe(seconds)}"
-    print(line, file=sys.stderr, flush=True)
+    warn(f"{tally.runs}/{total} runs, {seconds:.1f} s, {tally.describe(seconds)}")
 
 
 def simulate(names: Iterable[str]) -> None:
     """Compute the simulations with these names, unless they are stored, and print a line for each one computed."""
-    compute_missing([SIMULATIONS[name] for name in names], report=lambda line: print(line, file=sys.stderr))
+    compute_missing([SIMULATIONS[name] for name in names], report=warn)

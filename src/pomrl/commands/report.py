@@ -1,12 +1,13 @@
 """The command `python -m src.report`, which writes all results into one page, outputs/report/index.html."""
 
-import argparse
 from pathlib import Path
 
+from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.configuration.outputs import outputs
 from pomrl.report import ReportError
 from pomrl.report.page import Documents, html
+from pomrl.store.derived import DerivedFiles
 
 ROOT = Path(__file__).parents[3]
 
@@ -14,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 @one_line_errors(ReportError)
 def main() -> None:
     """Write the report and print its path; print one line and exit with status 1 if that is not possible."""
-    parser = argparse.ArgumentParser(prog="python -m src.report", description="Write the report of what is stored.")
+    parser = Parser(prog="python -m src.report", description="Write the report of what is stored.")
     parser.parse_args()
     print(write(outputs()))
 
@@ -23,8 +24,7 @@ def write(folder: Path) -> Path:
     """Write the page for a folder of outputs, and return the page's path in it."""
     page = html(folder, documents())
     path = folder / "report" / "index.html"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    DerivedFiles(path.with_suffix(".json")).write({path.name: page.encode()}, {})
     return path
 
 

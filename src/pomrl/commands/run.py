@@ -5,21 +5,24 @@ python -m src.run -m sigma=0.01,0.025,0.047         a sweep
 python -m src.run experiment=task_similarity        a published sweep (conf/experiment)
 """
 
+import argparse
 import os
 import signal
 import sys
 import warnings
-from collections.abc import Mapping
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NoReturn
 
 import hydra
+from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from pomrl.commands.terminal import GOES_ON, exit_with
-from pomrl.configuration import composition
-from pomrl.configuration.composed import Composed, ConfigError
+from pomrl.configuration import composition, yaml_files
+from pomrl.configuration.composed import ConfigError, Sweep
+from pomrl.configuration.jobs import ENGINES, check_plugins, refuse_foreign_plugins
 from pomrl.configuration.sources import PUBLISHED
 
 
@@ -39,10 +42,12 @@ def main() -> None:
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises its errors instead of printing them
     try:
-        jobs = compose()
+        sweep = compose()
+        if sweep is None:
+            raise SystemExit(0)
         from pomrl.commands.computing import run  # here, because asking for help needs none of it
 
-        raise SystemExit(0 if run(jobs) else 1)
+        raise SystemExit(0 if run(sweep) else 1)
     except Exception as error:
         from pomrl.commands.errors import explain
 
@@ -54,27 +59,49 @@ def main() -> None:
         exit_with(f"interrupted; {GOES_ON}", 130)
 
 
-def compose() -> list[Composed]:
-    """Compose the configurations that the command line asks for.
+def compose() -> Sweep | None:
+    """Compose the configurations that the command line asks for; None if it asks Hydra for information.
 
-    Hydra only composes: the sweeper hands over the jobs of a sweep as one list, and a single job is a sweep of one.
+    Hydra only composes: the sweeper hands over the jobs of a sweep together, and a single job is a sweep of one.
+
+    Raises:
+        ConfigError: The configurations cannot be composed, or a plugin of Hydra has composed them elsewhere.
     """
+    arguments = _hydra_arguments()
+    refuse_foreign_plugins(sys.argv[1:])
     composition.register_resolvers()
-    jobs: list[Composed] = []
-    single: list[tuple[DictConfig, Mapping[str, Any]]] = []
+    collected: list[Any] = []
 
     @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
-    def collect(configs: Any) -> None:
-        if isinstance(configs, DictConfig):
-            single.append((configs, HydraConfig.get().runtime.choices))
-        else:
-            jobs.extend(configs)
+    def collect(config: Any) -> None:
+        collected.append((config, HydraConfig.instance().cfg) if isinstance(config, DictConfig) else config)
 
-    try:
+    with composition.composing():
+        yaml_files.check([PUBLISHED.folder, *([Path(arguments.config_dir)] if arguments.config_dir else [])])
         collect()
-    except ValueError as error:  # Hydra's own complaint about the name of an option
-        raise ConfigError(str(error)) from error
-    return [*jobs, *(composition.plain(*each) for each in single)]
+    if collected and isinstance(collected[0], Sweep):
+        return collected[0]
+    if collected:
+        config, with_hydra = collected[0]
+        check_plugins(with_hydra)
+        return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
+    if not any(vars(arguments)[name] for name in INFORMATION):
+        raise ConfigError(f"nothing was composed here; {ENGINES}")
+    return None
+
+
+INFORMATION = ("help", "hydra_help", "cfg", "info", "shell_completion")
+"""Arguments that ask Hydra to print something instead of running."""
+
+
+def _hydra_arguments() -> argparse.Namespace:
+    """Return the arguments as Hydra reads them; end with one line and status 2 where it cannot."""
+    parser = get_args_parser()
+    parser.error = lambda message: exit_with(f"{message}; --hydra-help lists the options", 2)
+    arguments = parser.parse_args()
+    if arguments.experimental_rerun is not None:
+        exit_with("--experimental-rerun: nothing here is stored as a pickle; the command itself computes it again", 2)
+    return arguments
 
 
 def _exit_at(*signals: signal.Signals) -> None:

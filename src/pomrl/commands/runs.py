@@ -1,88 +1,131 @@
-"""List what is stored: python -m src.runs [key=value ...] [--verify] [--prune [--yes]].
+"""List what is stored: python -m src.runs [key=value ...] [--format FORMAT] [--verify | --repair | --prune [--yes]].
 
-The list has the settings in which the stored experiments differ, how many runs of each are complete, and when and with
-which commit they were computed.
+The list has the settings in which the stored experiments differ, how many runs of each are complete, the published
+sweeps that it belongs to, and when and with which commit it was computed.
 """
 
-import argparse
-import sys
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import yaml
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from pomrl import store
 from pomrl.commands import tables
+from pomrl.commands.arguments import Parser
+from pomrl.commands.errors import one_line_errors
+from pomrl.commands.repairing import faults_beside_experiments, repair, sweeps_by_signature
+from pomrl.commands.terminal import console, exit_with, one_line, printable, warn
 from pomrl.configuration.settings import varying_keys
+from pomrl.store import StoredExperiment
+from pomrl.store.reading import plain_yaml
+
+WIDE = 2000
+"""The number of columns of a list that does not go to a terminal, so that each experiment has one line."""
 
 
+@one_line_errors()
 def main() -> None:
-    """Run the command. Its exit status is 1 where --verify finds a fault or --prune cannot remove something."""
-    parser = argparse.ArgumentParser(prog="python -m src.runs", description="List what is stored.")
+    """Run the command.
+
+    The exit status is 1 where nothing matches the filters, faults remain, or something cannot be removed; it is 2 where
+    a filter cannot be read.
+    """
+    parser = Parser(prog="python -m src.runs", description="List what is stored.")
     parser.add_argument("filter", nargs="*", metavar="key=value", help="only those with this setting: estimator=pomrl")
-    parser.add_argument("--verify", action="store_true", help="check settings, manifests and the digest of every block")
-    parser.add_argument("--prune", action="store_true", help="list only what the present code does not use")
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the list")
+    task = parser.add_mutually_exclusive_group()
+    task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
+    task.add_argument("--repair", action="store_true", help="compute what is damaged again, then verify")
+    task.add_argument("--prune", action="store_true", help="list only what the present code does not use")
     parser.add_argument("--yes", action="store_true", help="with --prune: remove it")
     arguments = parser.parse_args()
-    try:
-        wanted = _filters(arguments.filter)
-        raise SystemExit(listing(wanted, verify=arguments.verify, prune=arguments.prune, yes=arguments.yes))
-    except (store.StoreError, OSError) as error:
-        print(" ".join(str(error).split()), file=sys.stderr)
-        raise SystemExit(1) from error
-
-
-def listing(wanted: dict[str, Any], *, verify: bool, prune: bool, yes: bool) -> int:
-    """Print the list of what is stored with the wanted settings, and return the exit status.
-
-    Args:
-        wanted: Values of settings by their dotted keys; if it is empty, all stored experiments are listed.
-        verify: Print a line for each fault of the files.
-        prune: List only experiments that the present code does not use and whose folders contain no other files than
-            those that the store writes.
-        yes: Remove the experiments that `prune` lists.
-    """
+    wanted = filters(arguments.filter)
     listed = store.find(**wanted) if wanted else store.all_experiments()
-    if prune:
-        listed = [stored for stored in listed if stored.outdated() and stored.is_removable()]
-    if not listed:
-        print(f"{store.root()}: no stored runs match", file=sys.stderr)
-        return 0
-    console = Console(width=None if sys.stdout.isatty() else 200)
-    console.print(_table(listed, reasons=prune))
-    if prune:
-        return _prune(listed) if yes else _announce(listed)
-    return _verify(listed) if verify else 0
+    if wanted and not listed:
+        exit_with(f"{store.root()}: no stored experiment matches {' '.join(arguments.filter)}")
+    if arguments.repair:
+        repair(listed)
+    if arguments.verify or arguments.repair:
+        raise SystemExit(verify(listed, everything=not wanted))
+    if arguments.prune:
+        raise SystemExit(prune(listed, yes=arguments.yes))
+    show(listed, arguments.format)
 
 
-def _table(listed: Sequence[store.StoredExperiment], *, reasons: bool) -> Table:
-    """Return a table with a row for each stored experiment, sorted by the settings that vary.
+def filters(words: Sequence[str]) -> dict[str, Any]:
+    """Return the settings that `key=value` words ask for; end the command with status 2 for any other word."""
+    wanted = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        try:
+            wanted[key] = plain_yaml(value)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            equals = ""
+        if not key or not equals:
+            exit_with(f"{word[:100] or 'an empty filter'}: a filter is key=value, such as estimator=pomrl", 2)
+    return wanted
 
-    With `reasons`, the column of the status says why the present code does not use the experiment.
-    """
-    settings = [stored.flat_settings() for stored in listed]
-    varying = varying_keys(settings) if len(listed) > 1 else []
-    table = tables.plain_table(str(store.root()), "signature", *varying, "runs", "status", "computed", "commit")
-    pairs = sorted(zip(listed, settings, strict=True), key=lambda pair: _order(pair[1], varying))
-    for stored, values in pairs:
-        manifest = stored.manifest()
-        made = manifest.provenance if manifest else None
-        commit = (made.commit or "")[:7] + ("+" if made.dirty else "") if made else ""
-        status = (stored.outdated() if reasons else None) or stored.status()
-        cells = (stored.signature, *(values.get(key, "") for key in varying), stored.complete(), status)
-        table.add_row(*map(_cell, (*cells, made.start[:16] if made else "", commit)))
+
+def show(listed: Sequence[StoredExperiment], form: str) -> None:
+    """Print the list of stored experiments as a table, as JSON, or as CSV."""
+    if form == "table" and not listed:
+        warn(f"{store.root()}: nothing is stored yet")
+        return
+    rows = [_row(stored) for stored in listed]
+    sweeps = sweeps_by_signature() if listed else {}
+    rows = [{**row, "sweeps": sweeps.get(row["signature"], [])} for row in rows]
+    if form == "json":
+        print(json.dumps(rows, indent=2))
+    elif form == "csv":
+        print(_csv(rows), end="")
+    else:
+        console(width=WIDE).print(_table(rows))
+
+
+def _row(stored: StoredExperiment) -> dict[str, Any]:
+    """Return what the list says of a stored experiment; its settings are under `settings`."""
+    manifest = stored.manifest()
+    made = manifest.provenance if manifest else None
+    return {
+        "signature": stored.signature,
+        "settings": stored.flat_settings(),
+        "runs": stored.complete(),
+        "status": stored.status(),
+        "computed": made.start if made else None,
+        "commit": made.commit if made else None,
+        "dirty": made.dirty if made else None,
+    }
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the list as CSV, with a column for each setting."""
+    flat = [
+        {"signature": row["signature"], **row["settings"], **row, "sweeps": " ".join(row["sweeps"])} for row in rows
+    ]
+    frame = pd.DataFrame(flat).drop(columns="settings", errors="ignore")
+    shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
+    return shown.to_csv(index=False, lineterminator="\n") if rows else ""
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a table with a row for each stored experiment, sorted by the settings that vary."""
+    varying = varying_keys([row["settings"] for row in rows]) if len(rows) > 1 else []
+    columns = ("signature", *varying, "runs", "status", "computed", "commit", "sweeps")
+    table = tables.plain_table(str(store.root()), *columns)
+    for row in sorted(rows, key=lambda row: _order(row["settings"], varying)):
+        commit = (row["commit"] or "")[:7] + ("+" if row["dirty"] else "")
+        values = [row["settings"].get(key, "") for key in varying]
+        made = (row["computed"] or "")[:16]
+        tables.add_row(
+            table, row["signature"], *values, row["runs"], row["status"], made, commit, ", ".join(row["sweeps"])
+        )
     return table
 
 
-def _cell(value: Any) -> Text:
-    """Return a value as text without markup and without the characters that control a terminal."""
-    return Text("".join(letter for letter in str(value) if letter.isprintable()))
-
-
-def _order(settings: dict[str, Any], keys: list[str]) -> list[tuple[str, Any]]:
+def _order(settings: Mapping[str, Any], keys: Sequence[str]) -> list[tuple[str, Any]]:
     """Return a key that sorts stored experiments by the settings that vary.
 
     Numbers are sorted by their values; values of different types are sorted by the names of their types.
@@ -91,40 +134,49 @@ def _order(settings: dict[str, Any], keys: list[str]) -> list[tuple[str, Any]]:
     return [(type(value).__name__, value if isinstance(value, int | float | str) else str(value)) for value in values]
 
 
-def _verify(listed: Sequence[store.StoredExperiment]) -> int:
+def verify(listed: Sequence[StoredExperiment], *, everything: bool) -> int:
+    """Print a line for each fault of stored files, and return the exit status, 1 if there is a fault.
+
+    Args:
+        listed: The experiments whose files are verified.
+        everything: Verify also the simulations, figures, tables of claims, and the report.
+    """
     faults = [fault for stored in listed for fault in stored.faults()]
-    print("\n".join(faults) or f"all files of {len(listed)} stored experiments are as they were written")
+    faults += faults_beside_experiments() if everything else []
+    for fault in faults:
+        print(printable(fault))
+    if not faults:
+        beside = " and of what is made of them" if everything else ""
+        print(f"all files of {len(listed)} stored experiments{beside} are as they were written")
     return 1 if faults else 0
 
 
-def _announce(listed: Sequence[store.StoredExperiment]) -> int:
-    print(f"{len(listed)} would be removed; --yes removes them")
-    return 0
+def prune(listed: Sequence[StoredExperiment], *, yes: bool) -> int:
+    """List experiments that the present code does not use, and why; remove them with `yes`; return the exit status.
+
+    Folders with files that the store did not write are left out. An experiment that cannot be removed does not stop the
+    others.
+    """
+    reasons = {stored: stored.outdated() for stored in listed if stored.is_removable()}
+    unused = {stored: reason for stored, reason in reasons.items() if reason}
+    table = tables.plain_table(str(store.root()), "signature", "runs", "why it is not used")
+    for stored, reason in unused.items():
+        tables.add_row(table, stored.signature, stored.complete(), reason)
+    if unused:
+        console(width=WIDE).print(table)
+    if not yes:
+        print(f"{len(unused)} would be removed{'; --yes removes them' if unused else ''}")
+        return 0
+    removed = sum(map(_is_removed, unused))
+    print(f"{removed} removed")
+    return 1 if removed < len(unused) else 0
 
 
-def _prune(listed: Sequence[store.StoredExperiment]) -> int:
-    """Remove the listed experiments and return the exit status; one that cannot be removed does not stop the others."""
-    failed = 0
-    for stored in listed:
-        try:
-            store.remove(stored)
-        except (store.StoreError, OSError) as error:
-            failed += 1
-            print(" ".join(str(error).split()), file=sys.stderr)
-    print(f"{len(listed) - failed} removed")
-    return 1 if failed else 0
-
-
-def _filters(words: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that `key=value` words ask for; end the command with status 2 for any other word."""
-    wanted = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        try:
-            wanted[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            equals = ""
-        if not key or not equals:
-            print(f"{word}: a filter is key=value, such as estimator=pomrl", file=sys.stderr)
-            raise SystemExit(2)
-    return wanted
+def _is_removed(stored: StoredExperiment) -> bool:
+    """Remove an experiment; print a line if that is not possible; return whether it was."""
+    try:
+        store.remove(stored)
+    except (store.StoreError, OSError) as error:
+        warn(one_line(error))
+        return False
+    return True

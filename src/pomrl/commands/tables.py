@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
+from pomrl.commands.terminal import printable
 from pomrl.configuration.settings import flat_settings, scientific_settings, varying_keys
 from pomrl.execution import Failure
 from pomrl.results.losses import Losses
-from pomrl.running.blocks import Block
-from pomrl.running.sweeps import Job, divide
+from pomrl.running import estimates
+from pomrl.running.sweeps import Job
 from pomrl.store import StoreError
 
 MOST_ROWS = 100
@@ -20,20 +22,11 @@ def plan(jobs: Sequence[Job]) -> Table:
     """Return the table of a dry run: each job's signature, the runs that are stored and missing, and the work to do."""
     keys, rows = _settings(jobs)
     table = plain_table("to compute", "signature", *keys, "stored", "missing", "plans", "seconds")
-    work = {job.stored.signature: divide([job]) for job in jobs}
     for job, values in rows:
-        signature, missing = job.stored.signature, job.runs_missing
-        table.add_row(
-            signature, *values, str(job.experiment.request.runs - missing), str(missing), *_cost(work[signature])
-        )
-    plans, seconds = _cost([block for of_job in work.values() for block in of_job])
-    table.caption = f"{plans} plans in all, about {seconds} s in one process"
+        missing = job.runs_missing
+        work = f"{estimates.plans(job):,}", f"{estimates.seconds(job):.1f}"
+        add_row(table, job.stored.signature, *values, job.experiment.request.runs - missing, missing, *work)
     return table
-
-
-def _cost(work: Sequence[Block]) -> tuple[str, str]:
-    """Return the number of plans and the estimated seconds in one process, as text."""
-    return f"{sum(block.plans for block in work):,}", f"{sum(block.seconds for block in work):.1f}"
 
 
 def results(jobs: Sequence[Job]) -> Table:
@@ -46,7 +39,7 @@ def results(jobs: Sequence[Job]) -> Table:
     for job, values in rows:
         requested = job.experiment.request.runs
         new = job.runs_missing - max(0, requested - job.stored.complete())
-        table.add_row(*values, str(requested), str(new), *_losses(job))
+        add_row(table, *values, requested, new, *_losses(job))
     table.caption = "first and last task: at the largest gamma; minimum: in the last task, at gamma*"
     return table
 
@@ -57,16 +50,22 @@ def failed(jobs: Sequence[Job], failures: Mapping[str, Failure]) -> Table:
     table = plain_table("failed", *keys, "reason", "traceback")
     for job, values in rows:
         if failure := failures.get(job.stored.signature):
-            table.add_row(*values, failure.reason, str(job.stored.folder / "run.log"))
+            add_row(table, *values, failure.reason, job.stored.folder / "run.log")
     return table
 
 
 def plain_table(title: str, *columns: str) -> Table:
     """Return an empty table without frames."""
-    table = Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE, pad_edge=False)
+    heading = Text(printable(title), style="table.title")
+    table = Table(title=heading, title_justify="left", caption_justify="left", box=box.SIMPLE, pad_edge=False)
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(Text(printable(column)), overflow="fold")
     return table
+
+
+def add_row(table: Table, *cells: object) -> None:
+    """Add a row of values that are shown as plain text: none of their characters is markup or controls a terminal."""
+    table.add_row(*(Text(printable(str(cell))) for cell in cells))
 
 
 def _losses(job: Job) -> list[str]:

@@ -12,22 +12,46 @@ GOES_ON = "finished blocks are stored, and the same command goes on from them"
 WIDTH = 80
 """The number of columns of output that does not go to a terminal."""
 
+MOST_CHARACTERS = 4000
+"""Longer messages are cut, because they quote an absurd value."""
 
-def console(*, stderr: bool = False) -> "Console":
-    """Return a console that prints text without markup, as wide as the terminal; without one, `WIDTH` columns wide."""
+
+def console(*, stderr: bool = False, width: int = WIDTH) -> "Console":
+    """Return a console that prints text without markup.
+
+    Args:
+        stderr: Whether it prints on standard error instead of standard output.
+        width: The number of columns of output that does not go to a terminal; a terminal's own width is taken.
+    """
     from rich.console import Console  # here, because it takes long to load and errors do not need it
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else WIDTH
-    return Console(stderr=stderr, width=width, safe_box=True, highlight=False, markup=False)
+    columns = None if stream.isatty() else width
+    return Console(stderr=stderr, width=columns, safe_box=True, highlight=False, markup=False, emoji=False)
+
+
+def printable(text: str) -> str:
+    """Return text of unknown origin as one line that cannot control a terminal.
+
+    Whatever is printed that comes from stored files, names of files, settings or components passes through here. Line
+    breaks become spaces; escape sequences lose their first character; marks that reverse the direction of writing or
+    have no width are left out, and so is what exceeds `MOST_CHARACTERS`.
+    """
+    shown = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]}..."
 
 
 def one_line(error: BaseException) -> str:
     """Return the message of an error in one line."""
-    return " ".join(str(error).split())
+    return printable(str(error)) or type(error).__name__
+
+
+def warn(line: str) -> None:
+    """Print a line on standard error."""
+    print(printable(line), file=sys.stderr, flush=True)
 
 
 def exit_with(line: str, status: int = 1) -> NoReturn:
     """Print a line on standard error and end the command with this exit status."""
-    print(line, file=sys.stderr)
+    warn(line)
     raise SystemExit(status)

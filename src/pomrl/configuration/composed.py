@@ -3,7 +3,7 @@
 Nothing heavy is imported here, so that a command line that only asks for help is answered at once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,3 +26,13 @@ class Composed:
     """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
     options: Mapping[str, str]
     """The name of the option that was chosen in each group."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The jobs that a command line asks for; a single experiment is a sweep of one job."""
+
+    jobs: Sequence[Composed]
+    """The configuration of each job. Of a sweep that is too large to be composed, the first one alone."""
+    count: int
+    """The number of jobs that are asked for."""

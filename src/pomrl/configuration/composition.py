@@ -5,27 +5,34 @@ about a tenth of a second for each composition, most of it for its own configura
 therefore share one, and what was composed before is read from `composition_cache`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice, product
+from math import isfinite
 from pathlib import Path
 from typing import Any, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra._internal.utils import create_config_search_path
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Override, RangeSweep
 from hydra.core.utils import setup_globals
+from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
+from pomrl.configuration import yaml_files
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composition_cache import cached
 from pomrl.configuration.readings import Family, Reading
+
+MOST_VALUES = 1_000_000
+"""The most values that one axis of a sweep may have."""
 
 
 def register_resolvers() -> None:
@@ -46,6 +53,27 @@ def _grid_to(gamma_eval: Any) -> Any:
     return OmegaConf.create([*(i / 20 for i in range(20) if i / 20 < gamma_eval), float(gamma_eval)])
 
 
+@contextmanager
+def composing() -> Iterator[None]:
+    """Turn whatever is raised in this context because of somebody's YAML or overrides into an error of one line.
+
+    Errors that name what is wrong are left as they are. Any other one is Hydra's or OmegaConf's answer to a file that
+    neither of them expects.
+
+    Raises:
+        ConfigError: Something else was raised.
+    """
+    try:
+        yield
+    except (ConfigError, HydraException, OmegaConfBaseException, OSError, MemoryError):
+        raise
+    except RecursionError as error:
+        raise ConfigError("the configuration contains itself, or is nested too deeply") from error
+    except Exception as error:
+        text = " ".join(str(error).split())
+        raise ConfigError(f"the configuration cannot be composed: {text or type(error).__name__}") from error
+
+
 def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
     """Return what Hydra composed as plain data, without Hydra's own part and with all interpolations resolved.
 
@@ -57,7 +85,8 @@ def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
         ConfigError: A value is missing, or refers to a key that does not exist.
     """
     try:
-        values = OmegaConf.to_container(_ours(config), resolve=True, throw_on_missing=True)
+        with composing():
+            values = OmegaConf.to_container(_ours(config), resolve=True, throw_on_missing=True)
     except MissingMandatoryValue as error:
         raise ConfigError(f"{error.full_key}: a value is missing") from error
     except OmegaConfBaseException as error:
@@ -123,20 +152,27 @@ class Composer:
 
     def readings(self, name: str) -> Mapping[str, Any]:
         """Return the description of a family of readings, as `readings.family` takes it."""
-        return self._cached("readings", name, lambda: self._sweeper(name)["readings"])
+        return self._cached("readings", name, lambda: self.sweeper(name)["readings"])
 
-    def product(self, axes: Mapping[str, Any], further: Sequence[str]) -> list[list[str]]:
-        """Return the overrides of each job of a sweep: all combinations of the values of its axes.
+    def choices(self, axes: Mapping[str, Any], further: Sequence[str]) -> list[list[str]]:
+        """Return the overrides `key=value` of each key of a sweep, one for each of its values.
 
         Args:
             axes: The values of each key, separated by commas.
             further: Further overrides, of which some may have several values. Of two with the same key the later one
                 counts, and each of them replaces an axis.
+
+        Raises:
+            ConfigError: An axis has no values, or more than `MOST_VALUES`.
         """
         overrides = [*(f"{key}={values}" for key, values in axes.items()), *further]
         last = {override.partition("=")[0]: override for override in overrides}
-        parsed = OverridesParser.create(_loader(self.folders)).parse_overrides(list(last.values()))
-        return [list(job) for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
+        parsed = self.parsed(list(last.values()))
+        return list({override.get_key_element(): _one_for_each_value(override) for override in parsed}.values())
+
+    def parsed(self, overrides: Sequence[str]) -> list[Override]:
+        """Return overrides as Hydra reads them."""
+        return OverridesParser.create(_loader(self.folders)).parse_overrides(list(overrides))
 
     def reading_jobs(self, family: Family, arguments: Sequence[str] = ()) -> list[ReadingJob]:
         """Return each job of each sweep of a family of readings, under each reading.
@@ -163,22 +199,23 @@ class Composer:
 
     def _load(self, overrides: Sequence[str]) -> DictConfig:
         """Let Hydra compose; the result has Hydra's own configuration under `hydra`."""
-        return _loader(self.folders).load_configuration(
-            self.config_name, [*self.hydra_overrides, *overrides], RunMode.RUN, from_shell=False
-        )
+        with composing():
+            return _loader(self.folders).load_configuration(
+                self.config_name, [*self.hydra_overrides, *overrides], RunMode.RUN, from_shell=False
+            )
 
     def _one(self, overrides: Sequence[str]) -> Composed:
         config = self._load(overrides)
         return plain(config, config.hydra.runtime.choices)
 
-    def _sweeper(self, name: str) -> dict[str, Any]:
+    def sweeper(self, name: str) -> dict[str, Any]:
         """Return what a published sweep says of its axes (`params`) and `readings`."""
         sweeper = OmegaConf.to_container(self._load([f"experiment={name}"]).hydra.sweeper)
         return cast(dict[str, Any], sweeper)
 
     def _sweep(self, name: str, further: Sequence[str]) -> list[Any]:
-        axes = self._sweeper(name)["params"]
-        return [list(axes), self.product({"experiment": name} | axes, further)]
+        axes = self.sweeper(name)["params"]
+        return [list(axes), [list(job) for job in product(*self.choices({"experiment": name} | axes, further))]]
 
     def _each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
         groups = frozenset(_loader(self.folders).list_groups(""))
@@ -200,12 +237,39 @@ class Composer:
 @cache
 def _loader(folders: tuple[Path, ...]) -> ConfigLoader:
     """Return Hydra's loader for these folders; it reads their files anew each time."""
+    yaml_files.check(folders)
     setup_globals()
     register_resolvers()
     search_path = create_config_search_path(str(folders[0]))
     for folder in folders[1:]:
         search_path.prepend("command-line", f"file://{folder}", SearchPathQuery(provider="schema"))
     return ConfigLoaderImpl(search_path)
+
+
+def _one_for_each_value(override: Override) -> list[str]:
+    """Return an override with each of its values."""
+    key = override.get_key_element()
+    if not override.is_sweep_override():
+        return [f"{key}={override.get_value_element_as_str()}"]
+    if not override.is_discrete_sweep():
+        raise ConfigError(f"{override.input_line}: an interval has no values to sweep; list them, or use range()")
+    wanted = override.value()
+    if isinstance(wanted, RangeSweep) and not _is_finite(wanted):
+        raise ConfigError(f"{override.input_line}: a range needs a start, a stop and a step that is not 0")
+    values = list(islice(override.sweep_string_iterator(), MOST_VALUES + 1))
+    if not values:
+        raise ConfigError(f"{override.input_line}: there is no such value, and so there is nothing to compute")
+    if len(values) > MOST_VALUES:
+        raise ConfigError(f"{override.input_line}: these are more than {MOST_VALUES:,} values; sweep fewer at a time")
+    return [f"{key}={value}" for value in values]
+
+
+def _is_finite(wanted: RangeSweep) -> bool:
+    """Return whether a range ends, and does so before it has more than `MOST_VALUES` values if it is to be shuffled."""
+    if wanted.start is None or wanted.stop is None or not wanted.step:
+        return False
+    length = (wanted.stop - wanted.start) / wanted.step
+    return isfinite(length) and (not wanted.shuffle or length <= MOST_VALUES)
 
 
 def _sets_a_value(override: Override, groups: frozenset[str]) -> bool:

@@ -1,7 +1,8 @@
 """Parsing makes checked objects of a composed configuration.
 
 Only what was composed from `conf/`, from `--config-dir` and from the command line becomes objects here; the
-configuration that is stored beside the tables of an experiment is data, and never does.
+configuration that is stored beside the tables of an experiment is data. It becomes objects only where a damaged
+experiment is computed again, and only if all its classes are of this package (`pomrl.commands.repairing`).
 """
 
 import dataclasses
@@ -10,7 +11,7 @@ from importlib import import_module
 from typing import Annotated, Any, cast
 
 from pydantic import Field, ValidationError
-from pydantic.dataclasses import dataclass
+from pydantic.dataclasses import dataclass, is_pydantic_dataclass
 
 from pomrl.components import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, Composed, ConfigError
@@ -30,6 +31,7 @@ class Request:
     runs: Annotated[int, Field(ge=1, description="number of independent runs")]
     force: Annotated[bool, Field(description="compute again what is stored")] = False
     dry_run: Annotated[bool, Field(description="only list what would be computed")] = False
+    yes: Annotated[bool, Field(description="compute also more than 10,000 jobs, or more than an hour")] = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,12 +116,28 @@ def _component(group: str, values: Any) -> Any:
         raise ConfigError(str(error)) from error
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(f"{group}._target_={target}: there is no such class ({error})") from error
-    except (Exception, SystemExit) as error:  # whatever a module of somebody's own does when it is imported
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a module of somebody's own does when it is imported
         raise ConfigError(f"{group}._target_={target}: importing {module} ended with {error!r}") from error
-    base = COMPONENTS[group]
+    _check_class(cls, f"{group}._target_={target}", COMPONENTS[group])
+    component = _checked(cls, arguments, group + ".")
+    try:
+        hash(component)
+    except TypeError as error:
+        if group == "task_distribution":  # problems are told apart by their hash
+            raise ConfigError(f"{group}._target_={target}: fields have to be hashable, not lists ({error})") from error
+    return component
+
+
+def _check_class(cls: Any, where: str, base: type) -> None:
+    """Refuse what is no class of a component that can be made from its fields."""
     if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise ConfigError(f"{group}._target_={target}: it has to be a {base.__module__}.{base.__qualname__}")
-    return _checked(cls, arguments, group + ".")
+        raise ConfigError(f"{where}: it has to be a {base.__module__}.{base.__qualname__}")
+    if missing := getattr(cls, "__abstractmethods__", None):
+        raise ConfigError(f"{where}: it does not implement {', '.join(sorted(missing))}")
+    if not is_pydantic_dataclass(cls):
+        raise ConfigError(f"{where}: it has to be a dataclass of pydantic (docs/extending.md has an example)")
 
 
 def _checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
@@ -128,6 +146,8 @@ def _checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
         return cls(**arguments)
     except ValidationError as invalid:
         raise ConfigError(_one_line(invalid.errors(), prefix, _fields(cls))) from invalid
+    except Exception as error:  # of a component of somebody's own
+        raise ConfigError(f"{prefix.rstrip('.')}: {cls.__qualname__} cannot be made: {error!r}") from error
 
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:

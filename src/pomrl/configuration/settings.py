@@ -1,9 +1,13 @@
 """The settings of an experiment as plain data: what its signature covers, and what people compare."""
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
+from pomrl.components import DataPath
 from pomrl.configuration.parsing import Experiment
 
 
@@ -15,7 +19,7 @@ def scientific_settings(experiment: Experiment) -> dict[str, Any]:
 
     Returns:
         The numbers of the problem by their keys, and for each group the settings of its component: the name of its
-        class under `_target_`, and its parameters.
+        class under `_target_`, and its parameters. A data file is represented by the digest of its content.
     """
     problem, method = experiment.problem, experiment.method
     return {field.name: getattr(problem, field.name) for field in dataclasses.fields(problem)} | {
@@ -28,7 +32,23 @@ def scientific_settings(experiment: Experiment) -> dict[str, Any]:
 
 def _component_settings(component: Any) -> dict[str, Any]:
     cls = component.__class__
-    return {"_target_": f"{cls.__module__}.{cls.__qualname__}"} | dataclasses.asdict(component)
+    fields = {
+        name: _content(value) if isinstance(value, DataPath) else value
+        for name, value in dataclasses.asdict(component).items()
+    }
+    return {"_target_": f"{cls.__module__}.{cls.__qualname__}"} | fields
+
+
+def _content(path: DataPath) -> str:
+    """Return the digest of a data file, which stands for the file in the settings wherever the file is."""
+    status = Path(path).stat()
+    return _digest(path, status.st_mtime_ns, status.st_size)
+
+
+@cache
+def _digest(path: DataPath, _time: int, _size: int) -> str:
+    with Path(path).open("rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 def component_classes(settings: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,24 @@ items are or what the function does. `pomrl.execution.dask` and `pomrl.execution
 configuration names them, because they need optional packages.
 """
 
-from pomrl.execution.engine import EngineUnavailableError, Execution, ExecutionError, Failure, MissingPackagesError
+from pomrl.execution.engine import (
+    EngineUnavailableError,
+    Execution,
+    ExecutionError,
+    Failure,
+    Isolation,
+    MissingPackagesError,
+    Work,
+)
 from pomrl.execution.local import Local
 
-__all__ = ["EngineUnavailableError", "Execution", "ExecutionError", "Failure", "Local", "MissingPackagesError"]
+__all__ = [
+    "EngineUnavailableError",
+    "Execution",
+    "ExecutionError",
+    "Failure",
+    "Isolation",
+    "Local",
+    "MissingPackagesError",
+    "Work",
+]

@@ -1,20 +1,45 @@
-"""An engine that computes in processes of this machine."""
+"""An engine that computes in processes of this machine.
+
+Each process has one item at a time, so that it is known which item was being computed when a process dies, and a
+process that takes too long can be killed without harm to other items. Joblib's loky makes the processes.
+"""
 
 # Joblib comes without types.
-# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUntypedBaseClass=false, reportUnknownArgumentType=false
 
+import ctypes
 import os
+import re
+import signal
+import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, cast
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass as plain_dataclass
+from time import monotonic
+from typing import Annotated, Any
 
-from joblib import Parallel, delayed
-from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.execution.engine import Execution, ExecutionError, Failure, Item, Result
+from pomrl.execution.engine import (
+    BlockTimeout,
+    Execution,
+    Failure,
+    Isolation,
+    Item,
+    Result,
+    Work,
+    time_limit,
+    too_long,
+)
 from pomrl.execution.interrupts import left_to_this_process
+
+PR_SET_PDEATHSIG = 1
+"""The option of Linux's prctl that chooses the signal which a process gets when its parent ends."""
 
 SMALL_WORK = 5.0
 """Seconds of work below which starting processes, which takes seconds as well, does not pay."""
@@ -25,33 +50,122 @@ class Local(Execution):
     """Processes of this machine (joblib, loky)."""
 
     workers: Annotated[
-        int | None, Field(ge=1, description="processes; null: one for each core, or a single one for little work")
+        int | None, Field(ge=1, description="processes; null: one for each core, or none besides this for little work")
     ] = None
+    block_timeout: BlockTimeout = None
+
+    def capacity(self) -> int:
+        return self.workers or os.cpu_count() or 1
 
     def map_unordered(
-        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
+        self, function: Callable[[Item], Result], work: Sequence[Work[Item]], isolation: Isolation = Isolation.PROCESS
     ) -> Iterator[tuple[int, Result | Failure]]:
-        workers = self.workers or (1 if seconds < SMALL_WORK else max(1, min(len(items), os.cpu_count() or 1)))
-        if workers == 1:
-            return ((index, function(item)) for index, item in enumerate(items))
-        return _in_processes(function, items, workers)
+        is_little = sum(each.seconds for each in work) < SMALL_WORK and self.workers in (None, 1)
+        if is_little and isolation is Isolation.NONE:
+            return ((index, function(each.item)) for index, each in enumerate(work))
+        most = 1 if isolation is Isolation.ALONE else self.capacity()
+        return _in_processes(function, work, most, self.block_timeout)
+
+
+@plain_dataclass(frozen=True)
+class _Computation:
+    """An item that a process is computing."""
+
+    index: int
+    process: ProcessPoolExecutor
+    limit: float
+    """The seconds that it may take."""
+    end: float
+    """The time at which it is given up."""
+
+
+class _Processes:
+    """The processes that compute items, one item each at a time."""
+
+    def __init__(self, block_timeout: float | None) -> None:
+        self._block_timeout = block_timeout
+        self._idle: list[ProcessPoolExecutor] = []
+        self._computations: dict[Future[Any], _Computation] = {}
+
+    def __len__(self) -> int:
+        """Return the number of items that are being computed."""
+        return len(self._computations)
+
+    def start(self, function: Callable[[Item], Any], index: int, work: Work[Item]) -> None:
+        """Begin to compute an item, in an idle process or in a new one."""
+        process = self._idle.pop() if self._idle else _new_process()
+        limit = time_limit(work, self._block_timeout)
+        with left_to_this_process():
+            future: Future[Any] = process.submit(function, work.item)  # which starts a new process
+        self._computations[future] = _Computation(index, process, limit, monotonic() + limit)
+
+    def results(self) -> list[tuple[int, Any]]:
+        """Wait until at least one item has ended or takes too long, and return what became of such items.
+
+        Raises:
+            Exception: Whatever the function raised for one of them.
+        """
+        end = min(computation.end for computation in self._computations.values())
+        wait(self._computations, timeout=max(0.0, end - monotonic()), return_when=FIRST_COMPLETED)
+        over = [future for future, each in self._computations.items() if future.done() or each.end <= monotonic()]
+        return [(self._computations[future].index, self._outcome(future)) for future in over]
+
+    def _outcome(self, future: "Future[Any]") -> Any:
+        computation = self._computations[future]
+        try:
+            result = future.result(timeout=0) if future.done() else too_long(computation.limit)
+        except BrokenProcessPool as error:
+            result = _death(error)
+        del self._computations[future]
+        if isinstance(result, Failure):
+            _kill(computation.process)
+        else:
+            self._idle.append(computation.process)
+        return result
+
+    def kill(self) -> None:
+        """End all processes, whatever they do."""
+        for process in (*self._idle, *(computation.process for computation in self._computations.values())):
+            _kill(process)
 
 
 def _in_processes(
-    function: Callable[[Item], Result], items: Sequence[Item], workers: int
-) -> Iterator[tuple[int, Result]]:
-    parallel = Parallel(workers, return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    calls = (delayed(_indexed)(function, index, item) for index, item in enumerate(items))
-    with left_to_this_process():
-        results = cast(Iterator[tuple[int, Result]], parallel(calls))  # which starts the processes
+    function: Callable[[Item], Result], work: Sequence[Work[Item]], most: int, block_timeout: float | None
+) -> Iterator[tuple[int, Result | Failure]]:
+    """Compute items in at most so many processes at a time."""
+    processes, waiting = _Processes(block_timeout), deque(enumerate(work))
+    ended: list[tuple[int, Any]] = []
     try:
-        yield from results
-    except TerminatedWorkerError as error:
-        raise ExecutionError(
-            "a worker process was killed, perhaps for lack of memory (execution.runs_at_a_time and execution.workers "
-            "lower it)"
-        ) from error
+        while waiting or processes:
+            while waiting and len(processes) < most:
+                processes.start(function, *waiting.popleft())
+            yield from ended  # after the processes have got new work
+            ended = processes.results()
+        yield from ended
+    finally:
+        processes.kill()
 
 
-def _indexed(function: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
-    return index, function(item)
+def _new_process() -> ProcessPoolExecutor:
+    """Return an executor of one process, which is started with its first item."""
+    return ProcessPoolExecutor(max_workers=1, initializer=_end_with, initargs=(os.getpid(),))
+
+
+def _end_with(driver: int) -> None:
+    """Let the kernel end this process when its parent, the driver, ends for whatever reason (on Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != driver:  # which ended before that
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _kill(process: ProcessPoolExecutor) -> None:
+    """End a process whatever it does, also if it is frozen."""
+    process.shutdown(wait=True, kill_workers=True)
+
+
+def _death(error: BrokenProcessPool) -> Failure:
+    exit_code = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
+    how = exit_code[1] if exit_code else "for an unknown reason"
+    hint = "; perhaps there was not enough memory, which execution.runs_at_a_time saves" if "SIGKILL" in how else ""
+    return Failure(f"its process ended, {how}{hint}", str(error))

@@ -27,9 +27,11 @@ from pomrl.execution.engine import (
     Execution,
     ExecutionError,
     Failure,
+    Isolation,
     Item,
     MissingPackagesError,
     Result,
+    Work,
 )
 
 try:
@@ -70,18 +72,21 @@ class Slurm(Execution):
         "outputs/slurm"
     )
 
+    def capacity(self) -> int:
+        return self.array_size
+
     def map_unordered(
-        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
+        self, function: Callable[[Item], Result], work: Sequence[Work[Item]], isolation: Isolation = Isolation.PROCESS
     ) -> Iterator[tuple[int, Result | Failure]]:
         if not shutil.which("sbatch"):
             raise EngineUnavailableError("execution=slurm: there is no sbatch here; run it where jobs are submitted")
         base = Path(self.folder).resolve()
         base.mkdir(parents=True, exist_ok=True)
         folder = Path(mkdtemp(dir=base))
-        pending = dict(enumerate(items))
+        pending = {index: each.item for index, each in enumerate(work)}
         last_death = "it left no result"
         for attempt in range(self.tries):
-            jobs = self.array_size if attempt == 0 else len(pending)
+            jobs = self.array_size if attempt == 0 and isolation is not Isolation.ALONE else len(pending)
             outcome = yield from self._attempt(folder, function, pending, jobs)
             pending = {index: item for index, item in pending.items() if index not in outcome.finished}
             if not pending:

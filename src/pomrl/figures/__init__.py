@@ -105,11 +105,17 @@ def find(name: str) -> Figure:
         return FIGURES[name]
     if "." not in name:
         raise LookupError(f"{name}: there is no such figure; there are {', '.join(FIGURES)}")
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise LookupError(f"{name}: it is no dotted name of a module")
     try:
         module: Any = import_module(name)
+        lacking = [attribute for attribute in ("SWEEPS", "draw") if not hasattr(module, attribute)]
     except ImportError as error:
         raise LookupError(f"{name}: there is no such module ({error})") from error
-    lacking = [attribute for attribute in ("SWEEPS", "draw") if not hasattr(module, attribute)]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a module of somebody's own does when it is imported
+        raise LookupError(f"{name}: importing it ended with {error!r}") from error
     if lacking:
         raise LookupError(f"{name}: it is no figure, because it has no {', '.join(lacking)}")
     return module

@@ -9,6 +9,7 @@ Data flow from a folder of outputs through the modules of this package to the pa
     extensions/OPTION/            ->  extensions          ->
     ERRATA.md, docs/*.md          ->  markup              ->
 
+Every file is checked against the digest in the sidecar of its set (`pomrl.store.derived`); what is damaged is refused.
 Nothing is simulated or judged here; only the means over runs for the interactive curves are computed. No clock is read,
 so that equal inputs give equal bytes. The page names each piece that is missing, with the command that makes it.
 """

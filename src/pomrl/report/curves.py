@@ -16,7 +16,9 @@ from jaxtyping import Float
 from pomrl import store
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES, sequence
 from pomrl.gamma_star import best_index, hindsight_index
+from pomrl.report import ReportError
 from pomrl.report.figure_files import FigureFiles
+from pomrl.report.provenance import shown_experiments
 from pomrl.results.stored_sweeps import Source
 
 DIGITS = 4
@@ -87,13 +89,27 @@ def data(figures: Sequence[FigureFiles]) -> dict[str, Any]:
 
 def _stored_sources(figures: Sequence[FigureFiles]) -> Iterator[_StoredSource]:
     """Yield each experiment of each sweep that figures show once, provided that all runs shown are still stored."""
-    experiments = {stored.signature: stored for stored in store.all_experiments() if stored.is_closed()}
+    experiments = shown_experiments(figures)
     seen = set()
     for sweep, source in (shown for figure in figures for shown in figure.sources):
         stored = experiments.get(source.signature)
-        if (sweep, source.signature) not in seen and stored and stored.complete() >= source.runs:
+        if (sweep, source.signature) not in seen and stored and stored.settings() and _has(stored, source.runs):
             seen.add((sweep, source.signature))
             yield _StoredSource(sweep, source, stored)
+
+
+def _has(stored: store.StoredExperiment, runs: int) -> bool:
+    """Return whether runs that a figure shows are still stored.
+
+    Raises:
+        ReportError: Fewer runs are stored, as after a computation that began anew.
+    """
+    complete = stored.complete()
+    if 0 < complete < runs:
+        raise ReportError(
+            f"{stored.folder}: figures show {runs} runs and {complete} are stored; python -m src.figures shows these"
+        )
+    return complete >= runs
 
 
 def _series(members: Sequence[_StoredSource]) -> list[dict[str, Any]]:

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from pomrl.claims.verdict import Verdict
 from pomrl.figures import FIGURES
 from pomrl.report import ReportError, scorecard
-from pomrl.report.figure_files import FigureFiles
+from pomrl.report.figure_files import FigureFiles, refuse_damage
 from pomrl.report.scorecard import Comparison, ScoredClaim
+from pomrl.report.stored_tables import read_table
 from pomrl.results.replacement import SHORT
 
 
@@ -48,22 +47,24 @@ def read(folder: Path, scored: Sequence[ScoredClaim]) -> list[Extension]:
     """Read all extensions in a folder of outputs; `scored` holds the claims with the published options.
 
     Raises:
-        ReportError: A table was written by another version.
+        ReportError: A table or a figure is damaged, or another version wrote it.
     """
-    return [_extension(path.parent, scored) for path in sorted((folder / "extensions").glob("*/gains.csv"))]
+    return [_extension(path.parent, scored) for path in sorted((folder / "extensions").glob("*/gains.json"))]
 
 
 def _extension(folder: Path, scored: Sequence[ScoredClaim]) -> Extension:
-    table = pd.read_csv(folder / "gains.csv", keep_default_na=False)
+    remedy = f"python -m src.claims --replace OURS={folder.name}"
+    table = read_table(folder / "gains.csv", remedy, keep_default_na=False)
     try:
-        gains = [_gain(row) for row in table.to_dict("records")]
-        replaced = str(table["ours"].iloc[0])
-    except KeyError as error:
-        raise ReportError(f"{folder / 'gains.csv'}: of another version; src.claims --replace renews it") from error
+        gains = [_gain(row) for row in ([] if table is None else table.to_dict("records"))]
+        replaced = "" if table is None else str(table["ours"].iloc[0])
+    except (LookupError, ValueError, TypeError) as error:
+        raise ReportError(f"{folder / 'gains.csv'}: of another version; {remedy} renews it") from error
     published = {each.id: each for each in scored}
     with_extension = [each for each in scorecard.read(folder / "claims.csv") if each.id in published]
     changed = [(published[each.id], each) for each in with_extension if published[each.id].alone != each.alone]
     figures = [FigureFiles(name, folder / "figures") for name in FIGURES]
+    refuse_damage(figures, f" --replace {replaced}={folder.name}")
     return Extension(folder.name, replaced, gains, changed, [figure for figure in figures if figure.is_drawn])
 
 

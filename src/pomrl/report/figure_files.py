@@ -1,6 +1,6 @@
 """The files that `python -m src.figures` writes for a figure: a picture, a table, and a sidecar with their sources."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO, StringIO
@@ -15,6 +15,8 @@ from pomrl.report import ReportError
 from pomrl.report.markup import Caption, caption
 from pomrl.report.titles import title
 from pomrl.results.stored_sweeps import Source
+from pomrl.store import StoreError
+from pomrl.store.derived import DerivedFiles
 
 COLOURS = 256
 """Colours of a picture on the page. Drawings have few, and with a palette they take less than a third of the bytes."""
@@ -24,7 +26,10 @@ _BANDS = {"sd": "one standard deviation", "se": "one standard error"}
 
 @dataclass(frozen=True)
 class FigureFiles:
-    """The files of one figure in a folder. The picture, table and sidecar can be read only if `is_drawn`."""
+    """The files of one figure in a folder. The picture, table and sidecar can be read only if `is_drawn`.
+
+    Each is checked against the digests in the sidecar when it is read, and `ReportError` is raised if it is damaged.
+    """
 
     name: str
     folder: Path
@@ -41,20 +46,34 @@ class FigureFiles:
 
     @property
     def is_drawn(self) -> bool:
-        """Return whether the picture, the table and the sidecar all exist."""
-        return all((self.folder / f"{self.name}.{suffix}").is_file() for suffix in ("png", "csv", "json"))
+        """Return whether there is a sidecar, which is written last. The files may be damaged nevertheless."""
+        return self._files.is_made
+
+    @property
+    def _files(self) -> DerivedFiles:
+        return DerivedFiles(self.folder / f"{self.name}.json")
+
+    @property
+    def fault(self) -> str | None:
+        """Return what is wrong with the files of the figure; None if they are as they were written, or not drawn."""
+        return self._files.fault() if self.is_drawn else None
 
     @cached_property
     def sidecar(self) -> Sidecar:
-        """The content of NAME.json: the sources of the figure and the digests of its files.
-
-        Raises:
-            ReportError: If the file is damaged, or another version wrote it.
-        """
+        """The content of NAME.json: the sources of the figure and the digests of its files."""
         try:
             return Sidecar.read(self.folder / f"{self.name}.json")
-        except ValueError as error:
-            raise ReportError(f"{error}; python -m src.figures {self.name} renews it") from error
+        except StoreError as error:
+            raise self._error(error) from error
+
+    def _content(self, suffix: str) -> bytes:
+        try:
+            return self._files.content(f"{self.name}.{suffix}")
+        except StoreError as error:
+            raise self._error(error) from error
+
+    def _error(self, error: StoreError) -> ReportError:
+        return ReportError(f"{error}; python -m src.figures {self.name} renews it")
 
     @property
     def sources(self) -> Iterator[tuple[str, Source]]:
@@ -65,12 +84,12 @@ class FigureFiles:
     @cached_property
     def csv(self) -> bytes:
         """The content of NAME.csv: the values that are drawn."""
-        return (self.folder / f"{self.name}.csv").read_bytes()
+        return self._content("csv")
 
     @cached_property
     def picture(self) -> "Picture":
         """The picture in NAME.png, reduced to a palette."""
-        return Picture.of((self.folder / f"{self.name}.png").read_bytes())
+        return Picture.of(self._content("png"))
 
     @property
     def commands(self) -> list[str]:
@@ -92,6 +111,22 @@ class FigureFiles:
         if bands:
             parts.append(f"Bands: {' or '.join(bands)} over {table['n'].max()} runs")
         return ". ".join(parts) + ". The values are in the table below."
+
+
+def refuse_damage(figures: Sequence[FigureFiles], options: str = "") -> None:
+    """Raise an error if files of one of these figures are damaged.
+
+    Args:
+        figures: The figures; those that are not drawn are left out.
+        options: The options with which `python -m src.figures` drew them.
+
+    Raises:
+        ReportError: Files are damaged. The message describes the first fault, and has the command that renews them all.
+    """
+    faults = {figure.name: fault for figure in figures if (fault := figure.fault)}
+    if faults:
+        first, *_ = faults.values()
+        raise ReportError(f"{first}; python -m src.figures {' '.join(faults)}{options} renews it")
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from pomrl.claims.verdict import LOOKS, Verdict
 from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY, THEORY
 from pomrl.report import ReportError, curves, extensions, readings, scorecard
 from pomrl.report.encoding import data_uri, script, script_data
-from pomrl.report.figure_files import FigureFiles
+from pomrl.report.figure_files import FigureFiles, refuse_damage
 from pomrl.report.markup import document, symbols
-from pomrl.report.provenance import report_provenance, sweep_provenances
+from pomrl.report.provenance import report_provenance, shown_experiments, sweep_provenances
 from pomrl.report.scorecard import ScoredClaim
 from pomrl.report.titles import title
 
@@ -37,10 +37,14 @@ def html(folder: Path, documents: Documents) -> str:
     """Render the page for a folder of outputs.
 
     Raises:
-        ReportError: The folder has neither figures nor claims, or it has tables of another version.
+        ReportError: The folder has neither figures nor claims, or a file in it is damaged or of another version.
+        StoreError: A stored experiment that a figure shows is damaged.
     """
     figures = {name: FigureFiles(name, folder / "figures") for name in FIGURES}
+    refuse_damage(list(figures.values()))
     drawn = [figure for figure in figures.values() if figure.is_drawn]
+    for stored in shown_experiments(drawn).values():
+        stored.refuse_damage()
     scored = scorecard.read(folder / "claims.csv")
     if not drawn and not scored:
         raise ReportError("there is nothing to report yet; ./reproduce.sh computes, draws and checks all of it")

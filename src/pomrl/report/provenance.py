@@ -55,6 +55,12 @@ class ReportProvenance:
     """Commits at which figures were drawn, with the number of figures."""
 
 
+def shown_experiments(figures: Sequence[FigureFiles]) -> dict[str, store.StoredExperiment]:
+    """Return the experiments that these figures show and that are still stored, by signature."""
+    shown = {source.signature for figure in figures for _, source in figure.sources}
+    return {stored.signature: stored for stored in store.all_experiments() if stored.signature in shown}
+
+
 def sweep_provenances(figures: Sequence[FigureFiles]) -> list[SweepProvenance]:
     """Return the provenance of each sweep that these figures show, in the order in which they name the sweeps."""
     sources_of: dict[str, Sequence[Source]] = {}
@@ -62,7 +68,7 @@ def sweep_provenances(figures: Sequence[FigureFiles]) -> list[SweepProvenance]:
         for name, sources in figure.sidecar.sweeps.items():
             if sources:
                 sources_of.setdefault(name, sources)
-    experiments = {stored.signature: stored for stored in store.all_experiments()}
+    experiments = shown_experiments(figures)
     return [_sweep(name, sources, experiments) for name, sources in sources_of.items()]
 
 
@@ -77,8 +83,7 @@ def _sweep(name: str, sources: Sequence[Source], experiments: Mapping[str, store
 
 def report_provenance(figures: Sequence[FigureFiles]) -> ReportProvenance:
     """Return the provenance of these figures and of the stored experiments that they show."""
-    shown = {source.signature for figure in figures for _, source in figure.sources}
-    manifests = [stored.manifest() for stored in store.all_experiments() if stored.signature in shown]
+    manifests = [stored.manifest() for stored in shown_experiments(figures).values()]
     made = [manifest.provenance for manifest in manifests if manifest]
     return ReportProvenance(
         len(made),

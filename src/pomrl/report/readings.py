@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from pomrl.claims.verdict import Verdict
 from pomrl.report import ReportError
+from pomrl.report.stored_tables import read_table
 
 COLUMNS = ("claim", "reading", "verdict", "estimate")
 
@@ -29,14 +28,14 @@ def read(path: Path) -> Matrix | None:
     """Read the matrix from a readings.csv, with readings and claims in the order of the file.
 
     Returns:
-        The matrix, or None if the file does not exist.
+        The matrix, or None if it is not made.
 
     Raises:
-        ReportError: The file lacks a column or has an unknown verdict.
+        ReportError: The file is damaged, lacks a column or has an unknown verdict.
     """
-    if not path.exists():
+    table = read_table(path, "./reproduce.sh readings")
+    if table is None:
         return None
-    table = pd.read_csv(path)
     lacking = [name for name in COLUMNS if name not in table.columns]
     if lacking:
         raise ReportError(f"{path}: it has no column {', '.join(lacking)}; ./reproduce.sh readings renews it")
@@ -45,7 +44,7 @@ def read(path: Path) -> Matrix | None:
             (str(claim), str(reading)): (Verdict(verdict), float(estimate))
             for claim, reading, verdict, estimate in table[list(COLUMNS)].itertuples(index=False)
         }
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise ReportError(f"{path}: {error}; ./reproduce.sh readings renews it") from error
     readings, claims = (table[name].astype(str).unique().tolist() for name in ("reading", "claim"))
     return Matrix(readings, claims, cells)

@@ -11,6 +11,7 @@ import pandas as pd
 from pomrl.claims import CLAIMS
 from pomrl.claims.verdict import Verdict, claimed_range
 from pomrl.report import ReportError
+from pomrl.report.stored_tables import read_table
 from pomrl.report.titles import figures_of
 
 
@@ -104,22 +105,24 @@ class ScoredClaim:
 
 
 def read(path: Path) -> list[ScoredClaim]:
-    """Return the claims in a claims.csv; there are none if the file does not exist.
+    """Return the claims in a claims.csv; there are none if it is not made.
 
     Raises:
-        ReportError: The file was written by another version.
+        ReportError: The file is damaged, or another version wrote it.
     """
-    if not path.exists():
+    table = read_table(path, "python -m src.claims")
+    if table is None:
         return []
-    table = pd.read_csv(path)
     try:
         return [_scored(rows) for _, rows in table.groupby("claim", sort=False)]
-    except (KeyError, ValueError, StopIteration) as error:
+    except (KeyError, ValueError, TypeError) as error:
         raise ReportError(f"{path}: of another version ({error}); python -m src.claims renews it") from error
 
 
 def _scored(rows: pd.DataFrame) -> ScoredClaim:
     records = rows.to_dict("records")
+    if rows["decisive"].tolist().count(True) != 1:
+        raise ValueError("a claim has one decisive comparison")
     first = records[0]
     to_decide = first["runs_to_decide"]
     return ScoredClaim(

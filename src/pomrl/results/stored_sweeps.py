@@ -63,12 +63,16 @@ def stored_sweep(settings: Sequence[Setting], runs: int | None = None) -> Stored
     Args:
         settings: The settings, which all vary the same keys.
         runs: The number of runs of each setting to load at most; by default the number that the sweep promises.
+
+    Raises:
+        StoreError: A file of what is stored is damaged.
     """
     promised = max(setting.experiment.request.runs for setting in settings)
     wanted = promised if runs is None else runs
     tables, sources, lacking = [], [], []
     for setting in settings:
         stored = store.lookup(setting.experiment)
+        stored.refuse_damage()
         complete = min(wanted, stored.complete())
         if complete < wanted:
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())

@@ -3,8 +3,11 @@
 # threadpoolctl comes without types.
 # pyright: reportMissingTypeStubs=false
 
+import random
 import traceback
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -34,6 +37,8 @@ class MethodOfBlock:
     stored: StoredExperiment
     replace: bool
     """Whether the table replaces the runs that are stored already."""
+    twice: bool = False
+    """Whether the table is computed twice, to see whether it is the same."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,31 @@ class Block:
     def seconds(self) -> float:
         """A rough estimate of the time to compute the block in one process."""
         return SECONDS_PER_PLAN * self.plans * max(1.0, self.problem.S / 10) ** 2
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the block has a component that is not of this package."""
+        return any(is_foreign(self.problem, each.method) for each in self.methods)
+
+    @property
+    def is_computed_twice(self) -> bool:
+        """Whether the table of a method of the block is computed twice."""
+        return any(each.twice for each in self.methods)
+
+
+def is_foreign(problem: Problem, method: Method) -> bool:
+    """Return whether a component of an experiment is not of this package."""
+    return bool(_foreign_components(problem, method))
+
+
+def _foreign_components(problem: Problem, method: Method) -> list[object]:
+    components = (problem.task_distribution, method.estimator, method.gamma_schedule, method.planner)
+    return [component for component in components if type(component).__module__.partition(".")[0] != "pomrl"]
+
+
+@dataclass(frozen=True)
+class Unrepeatable(Failure):
+    """Why the tables of a method are not stored at all: the same computation gives other numbers each time."""
 
 
 class Status(Enum):
@@ -86,8 +116,11 @@ def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "a
     """
     try:
         with threadpool_limits(limits=1, user_api="blas"), compiled.using(engine):
-            return _compute_together(block, runs_at_a_time)
-    except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
+            results = _compute_together(block, runs_at_a_time)
+            return _compared(block, results, runs_at_a_time)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a component of somebody's own may even exit
         if len(block.methods) == 1:
             return [MethodResult(block.methods[0], Failure(f"{type(error).__name__}: {error}", traceback.format_exc()))]
         return [compute(replace(block, methods=(each,)), runs_at_a_time, engine)[0] for each in block.methods]
@@ -105,14 +138,67 @@ def _compute_together(block: Block, runs_at_a_time: int | None) -> list[MethodRe
     ]
 
 
-def store_tables(results: Sequence[MethodResult], runs: range) -> list[MethodResult]:
-    """Store the tables among the results of a block of these runs; return the results without their tables."""
-    return [_store_table(result, runs) for result in results]
+def _compared(block: Block, results: Sequence[MethodResult], runs_at_a_time: int | None) -> list[MethodResult]:
+    """Return the results, with a failure in the place of each table that is not the same when it is computed again."""
+    twice = tuple(each for each in block.methods if each.twice)
+    if not twice:
+        return list(results)
+    with _other_global_state():
+        again = {each.method.stored: each for each in _compute_together(replace(block, methods=twice), runs_at_a_time)}
+    return [
+        replace(result, value=_unrepeatable(block.problem, result.method.method))
+        if result.method.stored in again and _bytes(result) != _bytes(again[result.method.stored])
+        else result
+        for result in results
+    ]
 
 
-def _store_table(result: MethodResult, runs: range) -> MethodResult:
-    if not isinstance(result.value, pd.DataFrame):
-        return result
-    store.add(result.method.stored, runs, result.value, replace=result.method.replace)
-    store.log(result.method.stored, f"stored runs {runs.start} to {runs.stop - 1}")
-    return replace(result, value=Status.STORED)
+@contextmanager
+def _other_global_state() -> Generator[None, None, None]:
+    """Give the global generators of NumPy and Python another state than they have, for a while."""
+    kept, kept_by_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002, components of others may use it
+    random.seed(random.random())
+    np.random.seed((int(kept_by_numpy[1][0]) + 1) % 2**32)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(kept)
+        np.random.set_state(kept_by_numpy)  # noqa: NPY002
+
+
+def _bytes(result: MethodResult) -> bytes:
+    assert isinstance(result.value, pd.DataFrame)
+    return result.value.to_records(index=False).tobytes()
+
+
+def _unrepeatable(problem: Problem, method: Method) -> Unrepeatable:
+    names = ", ".join(type(component).__qualname__ for component in _foreign_components(problem, method))
+    reason = (
+        f"{names} does not depend on its arguments alone: the same block, computed twice, gave two tables; random "
+        "numbers have to be drawn from the rng that a method is given, and not from NumPy's global state, and a result "
+        "may not depend on the clock or on what is kept between calls"
+    )
+    return Unrepeatable(reason, reason)
+
+
+def store_tables(computed: Iterable[tuple[Block, Sequence[MethodResult]]]) -> list[list[MethodResult]]:
+    """Store the tables among the results of blocks, those of one experiment together.
+
+    Returns:
+        The results of each block, in which `Status.STORED` has taken the place of each table.
+    """
+    tables_of: dict[tuple[StoredExperiment, bool], list[tuple[range, pd.DataFrame]]] = defaultdict(list)
+    without_tables: list[list[MethodResult]] = []
+    for block, results in computed:
+        for result in results:
+            if isinstance(result.value, pd.DataFrame):
+                tables_of[result.method.stored, result.method.replace].append((block.runs, result.value))
+        without_tables.append([_without_table(result) for result in results])
+    for (stored, replaces), of_stored in tables_of.items():
+        store.add_blocks(stored, of_stored, replace=replaces)
+        store.log(stored, "\n".join(f"stored runs {runs.start} to {runs.stop - 1}" for runs, _ in of_stored))
+    return without_tables
+
+
+def _without_table(result: MethodResult) -> MethodResult:
+    return replace(result, value=Status.STORED) if isinstance(result.value, pd.DataFrame) else result

@@ -4,19 +4,23 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 from pomrl import store
-from pomrl.components import Engine
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.execution import Failure
+from pomrl.execution import Execution, Failure
 from pomrl.experiment import Problem, check
-from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, store_tables
-from pomrl.running.blocks import compute as compute_block
-from pomrl.running.versions import require, versions
+from pomrl.running import dispatches
+from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, Unrepeatable, is_foreign
+from pomrl.running.dispatches import Worker
+from pomrl.running.versions import versions
 from pomrl.solvers import compiled
 from pomrl.store import StoredExperiment
+
+MOST_CHECKED = 10_000
+"""The most runs of a problem whose mean model is drawn and checked before any run is computed."""
 
 
 @dataclass(frozen=True)
@@ -41,18 +45,35 @@ def checked_jobs(experiments: Sequence[Experiment]) -> list[Job]:
     Raises:
         ConfigError: If an experiment cannot be computed.
     """
-    jobs = [_job(experiment) for experiment in experiments]
+    jobs = looked_up(experiments)
+    check_jobs(jobs)
+    return jobs
+
+
+def looked_up(experiments: Sequence[Experiment]) -> list[Job]:
+    """Look up what each experiment lacks in the store."""
+    return [_job(experiment) for experiment in experiments]
+
+
+def check_jobs(jobs: Sequence[Job]) -> None:
+    """Check that what the jobs lack can be computed.
+
+    Of each problem the first `MOST_CHECKED` missing runs are looked at. A later run that cannot have its sigma ends its
+    method with a failure.
+
+    Raises:
+        ConfigError: If an experiment cannot be computed.
+    """
     checked: dict[Problem, set[int]] = defaultdict(set)
     for job in jobs:
         problem = job.experiment.problem
-        runs = {run for part in job.missing for run in part} - checked[problem]
+        runs = set(islice(chain.from_iterable(job.missing), MOST_CHECKED)) - checked[problem]
         try:
             compiled.check(job.experiment.execution.engine)
             check(problem, job.experiment.method, sorted(runs))
         except ValueError as error:
             raise ConfigError(str(error)) from error
         checked[problem] |= runs
-    return jobs
 
 
 def _job(experiment: Experiment) -> Job:
@@ -64,39 +85,20 @@ def _job(experiment: Experiment) -> Job:
 
 
 def divide(jobs: Sequence[Job]) -> list[Block]:
-    """Divide what jobs lack into blocks: each experiment once, and the methods at one problem together."""
+    """Divide what jobs lack into blocks: each experiment once, and the methods at one problem together.
+
+    The first block of an experiment with a component that is not ours is marked to be computed twice.
+    """
     methods: dict[tuple[Problem, range], dict[str, MethodOfBlock]] = defaultdict(dict)
     for job in jobs:
         experiment, signature = job.experiment, job.stored.signature
         # A worker may have another working directory, so that it needs the absolute folder.
         stored = StoredExperiment(job.stored.folder.resolve())
         method = MethodOfBlock(experiment.method, stored, experiment.request.force)
-        for runs in job.missing:
-            methods[experiment.problem, runs][signature] = method
+        is_new = is_foreign(experiment.problem, experiment.method) and not stored.blocks()
+        for index, runs in enumerate(job.missing):
+            methods[experiment.problem, runs][signature] = replace(method, twice=is_new and index == 0)
     return [Block(problem, runs, tuple(of_block.values())) for (problem, runs), of_block in methods.items()]
-
-
-@dataclass(frozen=True)
-class Worker:
-    """The function that an engine applies to blocks: it computes a block and, where it can, stores the tables."""
-
-    versions: Mapping[str, str]
-    """The versions of packages and code that the worker has to have."""
-    components: tuple[str, ...]
-    runs_at_a_time: int | None
-    engine: Engine
-    stores: bool
-    """Whether workers see the folder of outputs."""
-
-    def __call__(self, block: Block) -> list[MethodResult]:
-        """Return the results of a block.
-
-        Raises:
-            ExecutionError: The versions of packages or code differ from those of the calling process.
-        """
-        require(self.versions, self.components)
-        results = compute_block(block, self.runs_at_a_time, self.engine)
-        return store_tables(results, block.runs) if self.stores else results
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Tally:
     def after(self, block: Block, results: Sequence[MethodResult]) -> "Tally":
         """Return the tally after a further block."""
         failed = any(isinstance(result.value, Failure) for result in results)
-        runs = self.runs + len(block.runs) * len(block.methods)
+        runs = self.runs + len(block.runs) * len(results)
         return replace(self, runs=runs, done=self.done + (not failed), failed=self.failed + failed)
 
     def describe(self, seconds: float) -> str:
@@ -185,16 +187,47 @@ def _results(jobs: Sequence[Job]) -> Iterator[tuple[list[MethodResult], Tally]]:
     """Compute what jobs lack; yield the results of each block, their tables stored, and the progress."""
     if not jobs:
         return
-    execution = jobs[0].experiment.execution
     blocks = divide(jobs)
     tally = Tally(blocks=len(blocks))
-    seconds = sum(block.seconds for block in blocks)
-    for index, outcome in execution.map_unordered(_worker(jobs), blocks, seconds):
-        block = blocks[index]
-        results = [MethodResult(each, outcome) for each in block.methods] if isinstance(outcome, Failure) else outcome
-        stored = results if execution.shares_outputs else store_tables(results, block.runs)
-        tally = tally.after(block, stored)
-        yield stored, tally
+    for block, results in _in_two_steps(jobs[0].experiment.execution, _worker(jobs), blocks):
+        tally = tally.after(block, results)
+        yield results, tally
+
+
+def _in_two_steps(
+    execution: Execution, worker: Worker, blocks: Sequence[Block]
+) -> Iterator[tuple[Block, list[MethodResult]]]:
+    """Compute the blocks that are computed twice before all others, and give up methods that are not repeatable."""
+    first = [block for block in blocks if block.is_computed_twice]
+    values: dict[str, object] = {}
+    for block, results in dispatches.compute(execution, worker, first):
+        values |= {each.method.stored.signature: each.value for each in results if each.method.twice}
+        yield block, results
+    rest = [block for block in blocks if not block.is_computed_twice]
+    given_up = {(block.problem, block.runs): _given_up(block, values) for block in rest}
+    reduced = [_remaining(block, values) for block in rest]
+    yield from ((block, given_up[block.problem, block.runs]) for block in reduced if not block.methods)
+    for block, results in dispatches.compute(execution, worker, [block for block in reduced if block.methods]):
+        yield block, results + given_up[block.problem, block.runs]
+
+
+def _given_up(block: Block, values: Mapping[str, object]) -> list[MethodResult]:
+    """Return the failures of the methods of a block whose first block has shown that they are not repeatable."""
+    of_methods = [(method, values.get(method.stored.signature)) for method in block.methods]
+    return [MethodResult(method, value) for method, value in of_methods if isinstance(value, Unrepeatable)]
+
+
+def _remaining(block: Block, values: Mapping[str, object]) -> Block:
+    """Return a block without the methods that are given up; methods without a first table are computed twice again."""
+    of_methods = [(method, values.get(method.stored.signature)) for method in block.methods]
+    return replace(
+        block,
+        methods=tuple(
+            replace(method, twice=isinstance(value, Failure))
+            for method, value in of_methods
+            if not isinstance(value, Unrepeatable)
+        ),
+    )
 
 
 def _worker(jobs: Sequence[Job]) -> Worker:
@@ -202,5 +235,9 @@ def _worker(jobs: Sequence[Job]) -> Worker:
     classes = {name for job in jobs for name in component_classes(scientific_settings(job.experiment))}
     components = tuple(sorted(classes))
     return Worker(
-        versions(components), components, execution.runs_at_a_time, execution.engine, execution.shares_outputs
+        versions(components, execution.engine),
+        components,
+        execution.runs_at_a_time,
+        execution.engine,
+        execution.shares_outputs,
     )

@@ -9,11 +9,11 @@ import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pomrl.store.layout import LOCK, StoreError, is_temporary_name
+from pomrl.store.layout import LOCK, StoreError, name_of_temporary
 
 
 def write(path: Path, content: bytes) -> None:
@@ -59,10 +59,16 @@ def _new_temporary(path: Path) -> tuple[int, Path]:
         os.close(descriptor)  # another process has removed the file as abandoned before it was locked here
 
 
-def remove_abandoned(folder: Path) -> None:
-    """Remove temporary files that killed processes have left; files of living processes are locked, and stay."""
+def remove_abandoned(folder: Path, is_ours: Callable[[str], bool]) -> None:
+    """Remove temporary files that killed processes have left; files of living processes are locked, and stay.
+
+    Args:
+        folder: The folder, in which only the caller's temporary files are removed.
+        is_ours: Whether the caller writes files of this name.
+    """
     for path in folder.glob(".*.tmp"):
-        if is_temporary_name(path.name):
+        of = name_of_temporary(path.name)
+        if of is not None and is_ours(of):
             with suppress(OSError, StoreError), opened(path, os.O_RDONLY) as descriptor:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()

@@ -47,18 +47,29 @@ def block_name(runs: range) -> str:
     return f"runs-{runs.start:06d}-{runs.stop - 1:06d}.parquet"
 
 
+def runs_of_name(name: str) -> range | None:
+    """Return the runs of the block to which `block_name` gives this name, or None if there is no such block."""
+    match = _BLOCK_FILE.fullmatch(name)
+    runs = range(int(match[1]), int(match[2]) + 1) if match else range(0)
+    return runs if match and name == block_name(runs) else None
+
+
 def is_block_name(name: str) -> bool:
     """Return whether `block_name` gives this name to some block."""
-    match = _BLOCK_FILE.fullmatch(name)
-    return match is not None and name == block_name(range(int(match[1]), int(match[2]) + 1))
+    return runs_of_name(name) is not None
 
 
-def is_temporary_name(name: str) -> bool:
-    """Return whether a name is that of a temporary file that `files.flushed` makes for a file of the store."""
+def name_of_temporary(name: str) -> str | None:
+    """Return the name of the file whose temporary file has this name, or None if it is no name of a temporary file."""
     match = _TEMPORARY.fullmatch(name)
-    return match is not None and (is_block_name(match["of"]) or match["of"] in (CONFIG, MANIFEST, BLOCK_LIST))
+    return match["of"] if match else None
+
+
+def is_replaced(name: str) -> bool:
+    """Return whether the store writes files of this name, by replacing them, into the folder of an experiment."""
+    return name in (CONFIG, MANIFEST, BLOCK_LIST) or is_block_name(name)
 
 
 def is_our_name(name: str) -> bool:
     """Return whether the store writes files of this name into the folder of an experiment."""
-    return name in (CONFIG, MANIFEST, BLOCK_LIST, LOG, LOCK) or is_block_name(name) or is_temporary_name(name)
+    return name in (LOG, LOCK) or is_replaced(name) or is_replaced(name_of_temporary(name) or "")

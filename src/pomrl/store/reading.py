@@ -18,7 +18,19 @@ from pomrl.gamma_star import in_hindsight
 from pomrl.store import files, manifest
 from pomrl.store.blocks import StoredBlock, listed, verified
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import BLOCK, CONFIG, MANIFEST, MOST_BYTES, StoreError, is_our_name, is_signature, root
+from pomrl.store.layout import (
+    BLOCK,
+    BLOCK_LIST,
+    CONFIG,
+    MANIFEST,
+    MOST_BYTES,
+    StoreError,
+    is_block_name,
+    is_our_name,
+    is_signature,
+    root,
+    runs_of_name,
+)
 from pomrl.store.manifest import Manifest, OtherVersionError
 from pomrl.store.signatures import signature, signature_of
 
@@ -93,6 +105,35 @@ class StoredExperiment:
             return None
         return None if same else "the code has changed since"
 
+    def damage(self) -> str | None:
+        """Return what is wrong with the manifest, the settings or the list of blocks, or None if they can be used.
+
+        It is None for an experiment of which no block is stored. The files of the blocks are not read. If the manifest
+        says that the computation is complete, blocks that the list lacks count as damage of the list.
+        """
+        there = {path.name for path in self.folder.glob("*.parquet") if is_block_name(path.name)}
+        if not there:
+            return None
+        try:
+            said = manifest.read(self.folder)
+            _settings(self.folder, said)
+        except StoreError as error:
+            return str(error)
+        blocks, faults = listed(self.folder)
+        lacking = there - {block.name for block in blocks}
+        if not faults and lacking and said.status == "complete":
+            faults = [f"{self.folder / BLOCK_LIST}: it lacks {', '.join(sorted(lacking)[:3])}"]
+        return faults[0] if faults else None
+
+    def refuse_damage(self) -> None:
+        """Raise an error if the manifest, the settings or the list of blocks of what is stored cannot be used.
+
+        Raises:
+            StoreError: One of them is damaged. The message names it, and the command that mends it.
+        """
+        if fault := self.damage():
+            raise StoreError(f"{fault}; python -m src.runs --repair mends it")
+
     def is_removable(self) -> bool:
         """Return whether the folder has a signature as its name and contains only files that the store writes."""
         ordinary = is_signature(self.signature) and self.folder.is_dir() and not self.folder.is_symlink()
@@ -132,7 +173,8 @@ class StoredExperiment:
             _settings(self.folder, said)
         except StoreError as error:
             return [str(error), *self.sound_blocks()[1]]
-        return self.sound_blocks()[1]
+        found = self.sound_blocks()[1]
+        return found or [fault for fault in [self.damage()] if fault]
 
     def fault(self, block: StoredBlock) -> str | None:
         """Return what is wrong with the file of a block, or None if it is as it was written."""
@@ -145,6 +187,29 @@ class StoredExperiment:
     def complete(self) -> int:
         """Return how many runs are stored without a gap, counted from run 0."""
         return _contiguous(self.blocks())
+
+    def extent(self) -> int:
+        """Return how many runs were stored, as far as the list of blocks and the names of files tell, damaged or not.
+
+        Neither a name nor a line of the list can make the number larger than so many blocks can hold.
+        """
+        names = {block.name for block in listed(self.folder)[0]} | {path.name for path in self.folder.glob("*.parquet")}
+        ends = [runs.stop for name in names if (runs := runs_of_name(name))]
+        return min(max(ends, default=0), BLOCK * len(ends))
+
+    def written_settings(self) -> Any:
+        """Return what the file of the settings describes, which nothing vouches for, as plain data.
+
+        Raises:
+            StoreError: The file is missing or damaged.
+        """
+        path = self.folder / CONFIG
+        try:
+            return plain_yaml(files.read(path, MOST_BYTES))
+        except OSError as error:
+            raise StoreError(f"{path}: it is missing or cannot be read") from error
+        except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+            raise StoreError(f"{path}: it is damaged") from error
 
     def table(self, runs: int | None = None) -> pd.DataFrame:
         """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.experiment.SCHEMA`.
@@ -231,25 +296,22 @@ def _settings(folder: Path, said: Manifest) -> dict[str, Any]:
             the file is missing or damaged.
     """
     path = folder / CONFIG
+    settings = StoredExperiment(folder).written_settings()
     try:
-        content = files.read(path, MOST_BYTES)
-    except OSError as error:
-        raise StoreError(f"{path}: it is missing or cannot be read") from error
-    try:
-        settings = _plain_yaml(content)
         if signature_of(settings, schema=said.schema, code=said.code) == folder.name:
             return settings
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise StoreError(f"{path}: it is damaged") from error
     raise StoreError(f"{path}: its settings are not those that were computed here")
 
 
-def _plain_yaml(content: bytes) -> Any:
-    """Return the data in a YAML file.
+def plain_yaml(content: bytes | str) -> Any:
+    """Return the data that YAML text describes, of which nothing is imported or run.
 
     Raises:
-        ValueError: The file has aliases, with which a small file can describe more data than fits into memory, or it is
-            nested too deeply.
+        ValueError: The text has aliases, with which a few lines can describe more data than fits into memory, it is
+            nested too deeply, or a value in it does not exist, such as the date 2000-02-30.
+        yaml.YAMLError: The text is no YAML, or has tags of types that YAML itself does not have.
     """
     depth = 0
     events = cast(Iterable[yaml.Event], yaml.parse(content, Loader=yaml.CSafeLoader))  # pyright: ignore[reportUnknownMemberType]

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.store.code_digest import code_digest
@@ -12,9 +13,17 @@ from pomrl.store.layout import SCHEMA_VERSION
 
 
 def signature(experiment: Experiment) -> str:
-    """Return the signature of an experiment: 12 hex digits, made from its settings, the schema and its code."""
+    """Return the signature of an experiment: 12 hex digits, made from its settings, the schema and its code.
+
+    Raises:
+        ConfigError: A field of a component holds something else than plain data.
+    """
     settings = scientific_settings(experiment)
-    return signature_of(settings, schema=SCHEMA_VERSION, code=code_digest(component_classes(settings)))
+    code = code_digest(component_classes(settings))
+    try:
+        return signature_of(settings, schema=SCHEMA_VERSION, code=code)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"fields of components have to be text, numbers, or lists of them ({error})") from error
 
 
 def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:

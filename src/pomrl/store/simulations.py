@@ -2,8 +2,8 @@
 
     outputs/simulations/<signature>/table.parquet  manifest.json
 
-First the table is written, and then the manifest with the digest of the table; each file is written whole or not at
-all. No lock is needed: two processes that compute the same simulation at once write the same bytes.
+The manifest is the sidecar of the table (`pomrl.store.derived`), and has its digest. No lock is needed: two processes
+that compute the same simulation at once write the same bytes.
 """
 
 import hashlib
@@ -16,17 +16,14 @@ from typing import Any
 import pandas as pd
 
 from pomrl.configuration.outputs import outputs
-from pomrl.store import files
 from pomrl.store.code_digest import closure_digest
-from pomrl.store.layout import StoreError
+from pomrl.store.derived import DerivedFiles
+from pomrl.store.layout import MANIFEST, StoreError, is_signature
 from pomrl.store.provenance import Provenance, provenance
 from pomrl.theory.simulations import Simulation
 
 TABLE = "table.parquet"
-
-LARGEST_TABLE = 2**28
-LARGEST_MANIFEST = 2**20
-"""Sizes in bytes of the largest files that are read; the store writes none that are larger."""
+"""The name of the file that holds the table of a simulation."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +34,12 @@ class SimulationManifest:
         signature: The name of its folder.
         name: The name of the simulation.
         parameters: All arguments of its function.
-        sha256: Digest of the file that holds the table.
         provenance: Versions of packages, platform, commit and time of its computation.
     """
 
     signature: str
     name: str
     parameters: dict[str, Any]
-    sha256: str
     provenance: Provenance
 
 
@@ -73,14 +68,11 @@ def save(simulation: Simulation, table: pd.DataFrame) -> None:
     """
     name = signature(simulation)
     folder = root() / name
-    folder.mkdir(parents=True, exist_ok=True)
     buffer = BytesIO()
     table.to_parquet(buffer, index=False, compression="zstd")
     content = buffer.getvalue()
-    digest_of_table = hashlib.sha256(content).hexdigest()
-    manifest = SimulationManifest(name, simulation.name, simulation.parameters, digest_of_table, provenance())
-    files.write(folder / TABLE, content)
-    files.write(folder / "manifest.json", (json.dumps(asdict(manifest), indent=2) + "\n").encode())
+    manifest = SimulationManifest(name, simulation.name, simulation.parameters, provenance())
+    DerivedFiles(folder / MANIFEST).write({TABLE: content}, asdict(manifest))
 
 
 def load(simulation: Simulation) -> pd.DataFrame:
@@ -111,17 +103,41 @@ def fault(simulation: Simulation) -> str | None:
     return None
 
 
+def faults() -> dict[str, str]:
+    """Return what is wrong with each stored simulation that is damaged, in one line, by its signature."""
+    folders = [path for path in sorted(root().glob("*")) if is_signature(path.name) and not path.is_symlink()]
+    reasons = {folder.name: _fault(folder) for folder in folders}
+    return {signature: reason for signature, reason in reasons.items() if reason is not None}
+
+
+def _fault(folder: Path) -> str | None:
+    try:
+        _checked(folder)
+    except StoreError as error:
+        return str(error)
+    return None
+
+
 def _content(simulation: Simulation) -> tuple[bytes, str]:
     """Return the content of the file that holds the table, and its digest."""
     folder = root() / signature(simulation)
     remedy = "python -m src.figures and python -m src.claims simulate what they need"
+    if not DerivedFiles(folder / MANIFEST).is_made:
+        raise StoreError(f"{folder}: the simulation {simulation.name} is not stored; {remedy}")
     try:
-        content = files.read(folder / TABLE, LARGEST_TABLE)
-        noted = json.loads(files.read(folder / "manifest.json", LARGEST_MANIFEST))["sha256"]
-    except FileNotFoundError as error:
-        raise StoreError(f"{folder}: the simulation {simulation.name} is not stored; {remedy}") from error
-    except (ValueError, LookupError, TypeError) as error:
-        raise StoreError(f"{folder / 'manifest.json'}: it cannot be read; {remedy}") from error
-    if hashlib.sha256(content).hexdigest() != noted:
-        raise StoreError(f"{folder / TABLE}: its digest is not the one in the manifest; {remedy}")
-    return content, noted
+        return _checked(folder)
+    except StoreError as error:
+        raise StoreError(f"{error}; {remedy}") from error
+
+
+def _checked(folder: Path) -> tuple[bytes, str]:
+    """Return the content of the file that holds the table in a folder, and its digest.
+
+    Raises:
+        StoreError: A file is missing, damaged, or that of another simulation.
+    """
+    stored = DerivedFiles(folder / MANIFEST)
+    said = stored.said()
+    if said.get("signature") != folder.name:
+        raise StoreError(f"{stored.sidecar}: it is that of another simulation")
+    return stored.content(TABLE), said["files"][TABLE]

@@ -21,7 +21,7 @@ from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.store import blocks, files, manifest
 from pomrl.store.blocks import StoredBlock
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import BLOCK, BLOCK_LIST, CONFIG, LOG, SCHEMA_VERSION, StoreError, is_block_name
+from pomrl.store.layout import BLOCK, BLOCK_LIST, CONFIG, LOG, SCHEMA_VERSION, StoreError, is_block_name, is_replaced
 from pomrl.store.manifest import Manifest, Status
 from pomrl.store.provenance import decisive_versions, now, provenance
 from pomrl.store.reading import StoredExperiment, lookup
@@ -103,7 +103,7 @@ def _tidy(folder: Path, listed: Sequence[StoredBlock]) -> None:
     The caller holds the lock of the folder, so that no other process has renamed a file that it has yet to list.
     """
     blocks.rewrite(folder, listed)
-    files.remove_abandoned(folder)
+    files.remove_abandoned(folder, is_replaced)
     names = {block.name for block in listed}
     for path in folder.glob("*.parquet"):
         if is_block_name(path.name) and path.name not in names:

@@ -1,10 +1,10 @@
 """Writing a drawing to files, and the sidecar file that says where it comes from."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -12,6 +12,8 @@ from pomrl.configuration.sources import Replacement
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.style import context
 from pomrl.results.stored_sweeps import Source
+from pomrl.store import StoreError, files
+from pomrl.store.derived import DerivedFiles
 
 SUFFIXES = ("pdf", "png", "csv", "json")
 """The files of a figure, in the order in which `save` writes them: two pictures, the table, and the sidecar."""
@@ -37,52 +39,55 @@ class Sidecar:
     simulations: Mapping[str, Sequence[Source]] = field(default_factory=dict)
     """What is stored of each simulation that the figure shows; absent from the file if there is none."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The SHA-256 digest of each other file of the figure, by its name."""
+    """The SHA-256 digest of each other file of the figure, by its name; `save` adds them."""
 
-    def write(self, path: Path) -> None:
-        """Write the sidecar as JSON."""
-        content = {key: value for key, value in asdict(self).items() if value or key not in _OPTIONAL}
-        path.write_text(json.dumps(content, indent=2) + "\n")
+    def content(self) -> dict[str, Any]:
+        """Return the content of the file as plain data."""
+        return {key: value for key, value in asdict(self).items() if value or key not in _OPTIONAL}
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
-        """Read a sidecar that `write` has written.
+        """Read a sidecar that `save` has written.
 
         Raises:
-            OSError: If the file cannot be read.
-            ValueError: If the file is damaged, or another version wrote it.
+            StoreError: The file is missing or damaged, or another version wrote it.
         """
         try:
-            return TypeAdapter(cls).validate_json(path.read_bytes())
+            return TypeAdapter(cls).validate_python(DerivedFiles(path).said())
         except ValidationError as error:
-            raise ValueError(f"{path}: it is damaged, or another version wrote it") from error
+            raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
 
 
 def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
     """Write NAME.pdf, NAME.png, NAME.csv and NAME.json, and create the folder if there is none.
 
-    In one environment the bytes of the first three depend on the drawing alone: they contain neither a date nor the
-    name of a program. NAME.json is the sidecar, to which the digests of the other three are added.
+    Each file is written whole or not at all, and the sidecar last (`pomrl.store.derived`). In one environment
+    the bytes of the first three depend on the drawing alone: they contain neither a date nor the name of a program.
 
     Returns:
         The paths of the four files, in the order of `SUFFIXES`.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.{suffix}" for suffix in SUFFIXES]
-    pdf, png, csv, json_file = paths
+    pdf, png, csv, json_file = [folder / f"{name}.{suffix}" for suffix in SUFFIXES]
+    contents = {
+        pdf.name: _picture(drawing, "pdf", {"CreationDate": None, "Creator": None, "Producer": None}),
+        png.name: _picture(drawing, "png", {"Software": None}),
+        csv.name: drawing.data.to_csv(index=False, lineterminator="\n").encode(),
+    }
+    DerivedFiles(json_file).write(contents, sidecar.content())
+    return [pdf, png, csv, json_file]
+
+
+def _picture(drawing: Drawing, kind: str, metadata: Mapping[str, None], **options: Any) -> bytes:
+    """Return the drawing as the content of a file of this kind, with some of the usual metadata left out."""
+    buffer = BytesIO()
     with context():
-        drawing.figure.savefig(pdf, metadata={"CreationDate": None, "Creator": None, "Producer": None})
-        drawing.figure.savefig(png, metadata={"Software": None})
-    drawing.data.to_csv(csv, index=False, lineterminator="\n")
-    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (pdf, png, csv)}
-    replace(sidecar, files=digests).write(json_file)
-    return paths
+        drawing.figure.savefig(buffer, format=kind, metadata=metadata, **options)
+    return buffer.getvalue()
 
 
 def save_small(drawing: Drawing, folder: Path, name: str) -> list[Path]:
     """Write a small NAME.png for a web page, and create the folder if there is none; return its path in a list."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.png"
-    with context():
-        drawing.figure.savefig(path, dpi=120, metadata={"Software": None})
+    files.write(path, _picture(drawing, "png", {"Software": None}, dpi=120))
     return [path]

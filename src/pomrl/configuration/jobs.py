@@ -1,0 +1,121 @@
+"""The jobs that a command line of `src.run` asks for, counted before any of them is composed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, product
+from math import prod
+from typing import Any
+
+from omegaconf import DictConfig
+
+from pomrl.configuration.composed import ConfigError, Sweep
+from pomrl.configuration.composition import Composer
+from pomrl.configuration.readings import family
+
+MOST_JOBS = 10_000
+"""The most jobs of a sweep that is composed without `yes=true`."""
+
+LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
+SWEEPER = "hydra_plugins.whole_sweep.WholeSweepSweeper"
+
+ENGINES = "execution=local, execution=dask or execution=slurm says where to compute"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some jobs of a sweep, which are not enumerated yet."""
+
+    count: int
+    jobs: Iterable[Sequence[str]]
+
+
+def sweep(composer: Composer, params: Mapping[str, Any], readings: Mapping[str, Any], arguments: list[str]) -> Sweep:
+    """Compose the jobs of a sweep; of more than `MOST_JOBS`, only the first, unless it says `yes=true`.
+
+    Several published sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
+
+    Args:
+        composer: Composes the jobs.
+        params: The axes of the published sweep that is asked for, if it is one: for each key its values.
+        readings: The description of a family of readings in place of axes; or empty.
+        arguments: The overrides of the command line.
+
+    Raises:
+        ConfigError: A sweep is empty, or its description cannot be used.
+    """
+    names, others = _experiments(composer, arguments)
+    if len(names) > 1:
+        described = [(name, composer.sweeper(name)) for name in names]
+        parts = [
+            _part(composer, {"experiment": name} | of_sweep["params"], of_sweep["readings"], others)
+            for name, of_sweep in described
+        ]
+    else:
+        parts = [_part(composer, params, readings, arguments)]
+    count = sum(part.count for part in parts)
+    if not count:
+        raise ConfigError("this sweep has no jobs, and so there is nothing to compute")
+    jobs = chain.from_iterable(part.jobs for part in parts)
+    if count <= MOST_JOBS:
+        return Sweep(composer.each(list(jobs)), count)
+    first = list(islice(jobs, 1))
+    composed = composer.each(first)
+    if composed[0].values.get("yes") is True:
+        composed = composer.each([*first, *jobs])
+    return Sweep(composed, count)
+
+
+def _experiments(composer: Composer, arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Return the names of the published sweeps that are asked for, and the other arguments."""
+    names: list[str] = []
+    others: list[str] = []
+    for override, argument in zip(composer.parsed(arguments), arguments, strict=True):
+        if override.key_or_group == "experiment" and override.is_choice_sweep():
+            names = [str(value) for value in override.sweep_iterator()]
+        else:
+            others.append(argument)
+    return names, others
+
+
+def _part(composer: Composer, params: Mapping[str, Any], readings: Mapping[str, Any], arguments: list[str]) -> _Part:
+    if readings:
+        of_family = composer.reading_jobs(family(readings), arguments)
+        jobs = list(dict.fromkeys(job.overrides for job in of_family))
+        return _Part(len(jobs), jobs)
+    choices = composer.choices(params, arguments)
+    return _Part(prod(map(len, choices)), map(list, product(*choices)))
+
+
+def check_plugins(config: DictConfig) -> None:
+    """Refuse plugins of Hydra that would compute elsewhere or otherwise, of which the results would not come back.
+
+    Args:
+        config: A configuration with Hydra's part.
+
+    Raises:
+        ConfigError: The configuration names another launcher than Hydra's basic one, or another sweeper than ours.
+    """
+    for kind, ours in (("launcher", LAUNCHER), ("sweeper", SWEEPER)):
+        named = config.hydra[kind]
+        target = named.get("_target_") if isinstance(named, DictConfig) else named
+        if target != ours:
+            raise foreign_plugin(f"hydra/{kind}={config.hydra.runtime.choices.get(f'hydra/{kind}')}")
+
+
+def foreign_plugin(override: str) -> ConfigError:
+    """Return the error for an override that names a launcher or a sweeper that is not used here."""
+    return ConfigError(f"{override}: no launcher and no sweeper of others is used here; {ENGINES}")
+
+
+def refuse_foreign_plugins(arguments: Sequence[str]) -> None:
+    """Refuse arguments of the command line that name other plugins of Hydra, before Hydra makes use of them.
+
+    Raises:
+        ConfigError: An argument names a launcher or a sweeper.
+    """
+    for argument in arguments:
+        key, _, value = argument.lstrip("+~").partition("=")
+        ours = {"hydra/launcher": "basic", "hydra/sweeper": "whole_sweep"}
+        is_target = key in ("hydra.launcher._target_", "hydra.sweeper._target_")
+        if is_target or (key in ours and value != ours[key]):
+            raise foreign_plugin(argument)

@@ -1,0 +1,70 @@
+"""YAML files are looked at before Hydra reads them, because aliases in them can stand for more than fits into memory.
+
+An alias (`*name`) repeats what an anchor (`&name`) marks. Few lines can thus stand for billions of values, or for one
+that contains itself, and OmegaConf writes all of them out.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from pomrl.configuration.composed import ConfigError
+
+MOST_BYTES = 4 * 2**20
+"""The most bytes that a YAML file may have."""
+
+MOST_NODES = 100_000
+"""The most values that a YAML file with aliases may stand for."""
+
+
+def check(folders: Iterable[Path]) -> None:
+    """Refuse folders with a YAML file that cannot be read whole.
+
+    Raises:
+        ConfigError: A file is not an ordinary one, is larger than `MOST_BYTES`, or has aliases that are cyclic or stand
+            for more than `MOST_NODES` values. The message names the file.
+    """
+    for folder in folders:
+        for parent, _, names in os.walk(folder, followlinks=True):
+            for name in names:
+                if name.endswith(".yaml"):
+                    _check_file(Path(parent, name))
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        return  # a link that leads nowhere, which Hydra does not find either
+    if not path.is_file():
+        raise ConfigError(f"{path}: it is no ordinary file")
+    if path.stat().st_size > MOST_BYTES:
+        raise ConfigError(f"{path}: it has more than {MOST_BYTES:,} bytes")
+    text = path.read_text(errors="backslashreplace")
+    if "&" in text and "*" in text:
+        _check_aliases(path, text)
+
+
+def _check_aliases(path: Path, text: str) -> None:
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+        size = _size(root, {}) if root else 0
+    except yaml.YAMLError:
+        return  # which Hydra reports if it reads the file
+    except RecursionError as error:
+        raise ConfigError(f"{path}: its values are nested too deeply, or contain themselves") from error
+    if size > MOST_NODES:
+        raise ConfigError(f"{path}: its aliases stand for {float(size):.0e} values; {MOST_NODES:,} are the most")
+
+
+def _size(node: yaml.Node, known: dict[int, int]) -> int:
+    """Return the number of values that a node stands for; those of shared nodes are counted once and multiplied.
+
+    Raises:
+        RecursionError: A node contains itself.
+    """
+    if id(node) not in known:
+        children = node.value if isinstance(node, yaml.CollectionNode) else []
+        pairs = (part for child in children for part in (child if isinstance(child, tuple) else (child,)))
+        known[id(node)] = 1 + sum(_size(part, known) for part in pairs)
+    return known[id(node)]

@@ -1,0 +1,200 @@
+"""Rough estimates of the time, memory and disk that a request takes, and the requests that are refused for them.
+
+The constants were measured with both engines on one core, for 10 to 300 states: estimates of time and disk are within a
+factor of about three, and those of memory are rather too high.
+"""
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pomrl import store
+from pomrl.configuration.composed import ConfigError
+from pomrl.execution import Execution, Local
+from pomrl.experiment import SCHEMA, STACK_BYTES
+from pomrl.running.blocks import MEMORY
+from pomrl.running.sweeps import Job
+
+LONG = 3600.0
+"""Seconds from which on a request is computed only with `yes=true`."""
+
+SECONDS_PER_ENTRY = 5e-7
+"""Time to draw, estimate and evaluate a model of a task, divided by its S * S * A entries."""
+
+SECONDS_PER_SQUARE, SECONDS_PER_CUBE = 1.5e-8, 5e-10
+"""Time to plan and evaluate a model at one discount factor, divided by S squared and by S cubed; the two are added."""
+
+COPIES_OF_STACK, COPIES_OF_POLICIES, COPIES_OF_TABLE = 15, 10, 10
+"""How often a worker holds the arrays that it needs: stacks of models, their policies, and the tables of a block."""
+
+PROCESS_BYTES = 200 * 2**20
+"""Memory of a worker that computes nothing."""
+
+DISK_BYTES_PER_TASK, DISK_BYTES_PER_PLAN, DISK_BYTES_PER_BLOCK = 32, 4, 4096
+"""Size of a stored block: for each task of a run, for each discount factor of a task, and for the file itself."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a request takes."""
+
+    jobs: int
+    runs: int
+    """Runs to compute, those of every job added."""
+    plans: int
+    """Pairs of a model and a discount factor to plan."""
+    seconds: float
+    """Time in one process."""
+    workers: int
+    """Processes that compute it."""
+    memory: int
+    """Peak memory of a worker, in bytes."""
+    least_memory: int
+    """Peak memory of a worker that computes one run at a time, in bytes."""
+    disk: int
+    """Bytes to store."""
+
+    @property
+    def wall_seconds(self) -> float:
+        """Time on all workers."""
+        return self.seconds / self.workers
+
+    def times(self, jobs: int) -> "Estimate":
+        """Return the estimate for so many jobs like the one that was estimated."""
+        return replace(
+            self,
+            jobs=jobs,
+            runs=self.runs * jobs,
+            plans=self.plans * jobs,
+            seconds=self.seconds * jobs,
+            disk=self.disk * jobs,
+        )
+
+    def __str__(self) -> str:
+        of_workers = f"{self.workers} worker{'s' if self.workers > 1 else ''}"
+        jobs = f"{self.jobs:,} job{'s' if self.jobs > 1 else ''}"
+        return (
+            f"{jobs}, {self.runs:,} runs to compute, {self.plans:,} plans in all; about {duration(self.wall_seconds)} "
+            f"on {of_workers}, {size(self.memory)} of memory for each, {size(self.disk)} on disk"
+        )
+
+
+def estimate(jobs: Sequence[Job]) -> Estimate:
+    """Return what jobs take with the execution of the first; work that several jobs share is counted once."""
+    execution = jobs[0].experiment.execution
+    by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
+    lacking = {job.stored.signature: job for job in by_runs if job.missing}.values()
+    together = Counter(job.experiment.problem for job in lacking)
+    memories = [
+        (_memory(job, together[job.experiment.problem], execution.runs_at_a_time), _memory(job, 1, 1))
+        for job in lacking
+    ]
+    return Estimate(
+        jobs=len(jobs),
+        runs=sum(job.runs_missing for job in lacking),
+        plans=sum(map(plans, lacking)),
+        seconds=float(sum(map(seconds, lacking))),
+        workers=_workers(execution, max((len(job.missing) for job in lacking), default=1)),
+        memory=max((memory for memory, _ in memories), default=PROCESS_BYTES),
+        least_memory=max((memory for _, memory in memories), default=PROCESS_BYTES),
+        disk=sum(map(_disk, lacking)),
+    )
+
+
+def refuse_what_does_not_fit(wanted: Estimate, execution: Execution) -> None:
+    """Raise a ConfigError if the memory or the disk of this machine does not suffice, even for one run at a time."""
+    memory, disk = available_memory(), available_disk()
+    if isinstance(execution, Local) and wanted.least_memory > memory:
+        raise ConfigError(
+            f"one run needs about {size(wanted.least_memory)} of memory, and {size(memory)} are available; S, A, T or "
+            "the number of discount factors has to be smaller"
+        )
+    if wanted.disk > disk:
+        raise ConfigError(
+            f"the results need about {size(wanted.disk)}, and {size(disk)} are free for {store.root()}; free some, or "
+            "let POMRL_OUTPUTS name a folder on another disk"
+        )
+
+
+def refuse_what_takes_long(wanted: Estimate) -> None:
+    """Raise a ConfigError if the work takes longer than `LONG`."""
+    if wanted.wall_seconds > LONG:
+        raise ConfigError(f"{wanted}; what takes more than an hour is computed with yes=true")
+
+
+def plans(job: Job) -> int:
+    """Return the number of pairs of a model and a discount factor that a job still has to plan."""
+    return _models(job) * _gammas(job)
+
+
+def seconds(job: Job) -> float:
+    """Return the time that one process needs for what a job lacks."""
+    S, A = job.experiment.problem.S, job.experiment.problem.A
+    per_plan = SECONDS_PER_SQUARE * S**2 + SECONDS_PER_CUBE * S**3
+    return _models(job) * SECONDS_PER_ENTRY * S * S * A + plans(job) * per_plan
+
+
+def _models(job: Job) -> int:
+    return job.runs_missing * job.experiment.problem.T
+
+
+def _gammas(job: Job) -> int:
+    return job.experiment.method.gamma_schedule.computed().gammas_per_task
+
+
+def _memory(job: Job, methods: int, runs_at_a_time: int | None) -> int:
+    """Return the peak memory of a worker that computes a block of a job together with other methods."""
+    problem = job.experiment.problem
+    of_model = problem.S * problem.S * problem.A * 8
+    in_block = max(map(len, job.missing))
+    runs = min(runs_at_a_time or max(1, MEMORY // (of_model * (4 + 2 * methods))), in_block)
+    models = runs * min(problem.T, max(1, STACK_BYTES // (of_model * runs)))
+    rows = methods * in_block * problem.T * _gammas(job)
+    of_row = sum(int(dtype.removeprefix("float").removeprefix("int")) // 8 for dtype in SCHEMA.values())
+    of_arrays = COPIES_OF_STACK * models * of_model + COPIES_OF_POLICIES * models * _gammas(job) * problem.S * 8
+    return PROCESS_BYTES + of_arrays + COPIES_OF_TABLE * rows * of_row
+
+
+def _disk(job: Job) -> int:
+    of_tasks = _models(job) * DISK_BYTES_PER_TASK + len(job.missing) * DISK_BYTES_PER_BLOCK
+    return of_tasks + plans(job) * DISK_BYTES_PER_PLAN
+
+
+def _workers(execution: Execution, blocks: int) -> int:
+    """Return how many processes compute: those that the execution names, or the cores of this machine."""
+    named = getattr(execution, "workers", None) or getattr(execution, "array_size", None)
+    return max(1, min(blocks, named or os.cpu_count() or 1))
+
+
+def available_memory() -> int:
+    """Return the bytes of memory that processes of this machine can still get."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):  # another operating system than Linux
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def available_disk() -> int:
+    """Return the bytes that are free where experiments are stored."""
+    folder = store.root().absolute()
+    return shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people to read."""
+    for unit, length in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:.1f} seconds"
+
+
+def size(number: int) -> str:
+    """Return a number of bytes for people to read."""
+    for unit, of_unit in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if number >= of_unit:
+            return f"{number / of_unit:,.1f} {unit}"
+    return f"{number / 1e3:,.0f} kB"

@@ -1,0 +1,113 @@
+"""What is made of stored experiments: sets of files, each with a sidecar that holds the digests of the others.
+
+    figures/NAME.pdf NAME.png NAME.csv    figures/NAME.json
+    claims.csv scorecard.md               claims.json
+    gains.csv                             gains.json
+    readings.csv                          readings.json
+    environments.csv                      environments.json
+    report/index.html                     report/index.json
+
+Each file is written whole or not at all, and the sidecar is written last. So a set without a sidecar counts as not
+made. A set whose files do not have the digests in its sidecar is damaged, or the process that renewed it was killed; it
+is refused until it is made again.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pomrl.store import files
+from pomrl.store.layout import StoreError
+
+LARGEST = 2**28
+"""Size in bytes of the largest file that is read; larger files are refused without reading them."""
+
+
+@dataclass(frozen=True)
+class DerivedFiles:
+    """A set of derived files, which may be damaged or not exist yet."""
+
+    sidecar: Path
+    """The path of NAME.json; the other files of the set are in the same folder."""
+
+    @property
+    def is_made(self) -> bool:
+        """Return whether there is a sidecar. It may be damaged, and so may the other files."""
+        return os.path.lexists(self.sidecar)
+
+    def said(self) -> dict[str, Any]:
+        """Return what the sidecar says; its entry `files` has the digest of each other file by name.
+
+        Raises:
+            StoreError: The sidecar is missing or damaged.
+        """
+        try:
+            content = json.loads(files.read(self.sidecar, LARGEST))
+            check = content.pop("check")
+            digests = content["files"]
+            names = [name for name in digests if Path(name).name != name]
+            if check == _check(content) and isinstance(digests, dict) and not names:
+                return content
+        except FileNotFoundError as error:
+            raise StoreError(f"{self.sidecar}: it is missing") from error
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise StoreError(f"{self.sidecar}: it is damaged, or another version wrote it") from error
+        raise StoreError(f"{self.sidecar}: it is damaged, or another version wrote it")
+
+    def content(self, name: str) -> bytes:
+        """Return the content of one of the other files, after checking that it is what was written.
+
+        Raises:
+            StoreError: The file or the sidecar is missing or damaged.
+        """
+        path = self.sidecar.with_name(name)
+        digest = self.said()["files"].get(name)
+        try:
+            content = files.read(path, LARGEST)
+        except OSError as error:
+            raise StoreError(f"{path}: it is missing or cannot be read") from error
+        if _digest(content) != digest:
+            raise StoreError(f"{path}: its digest is not the one in {self.sidecar.name}")
+        return content
+
+    def fault(self) -> str | None:
+        """Return what is wrong with the set, in one line; None if it is as it was written, or not made at all."""
+        if not self.is_made:
+            beside = sorted(path.name for path in self.sidecar.parent.glob(f"{self.sidecar.stem}.*"))
+            return f"{self.sidecar}: it is missing beside {', '.join(beside)}" if beside else None
+        try:
+            for name in self.said()["files"]:
+                self.content(name)
+        except StoreError as error:
+            return str(error)
+        return None
+
+    def write(self, contents: Mapping[str, bytes], said: Mapping[str, Any]) -> None:
+        """Write the files of the set, and then the sidecar with their digests; create the folder if there is none.
+
+        Args:
+            contents: The contents of the files by name.
+            said: What else the sidecar says, as data that JSON can express.
+
+        Raises:
+            OSError: A file cannot be written. The set is as it was before, or counts as damaged.
+        """
+        folder = self.sidecar.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        files.remove_abandoned(folder, lambda name: name in contents or name == self.sidecar.name)
+        for name, content in contents.items():
+            files.write(folder / name, content)
+        content = json.loads(json.dumps({**said, "files": {name: _digest(of) for name, of in contents.items()}}))
+        files.write(self.sidecar, (json.dumps(content | {"check": _check(content)}, indent=2) + "\n").encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _check(said: Mapping[str, Any]) -> str:
+    return _digest(json.dumps(said, sort_keys=True).encode())[:16]

@@ -1,0 +1,73 @@
+"""Damage of the kinds that disks, copies, people and strangers do to files, drawn from a seeded generator."""
+
+import os
+import random
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+KINDS = ("flip", "truncate", "empty", "append", "delete", "swap", "directory", "symlink", "fifo", "sparse")
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What was done to which file; `other` is the second file of a swap, or the same."""
+
+    kind: str
+    path: Path
+    other: Path
+
+
+def files_of(folder: Path) -> list[Path]:
+    """All ordinary files below a folder, in alphabetical order."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def damage_one(folder: Path, rng: random.Random) -> Damage:
+    """Damage one random file below a folder in one random way; a swap exchanges two files."""
+    files = files_of(folder)
+    path = rng.choice(files)
+    kind = rng.choice(KINDS)
+    other = rng.choice([each for each in files if each != path]) if kind == "swap" else path
+    damage(kind, path, other, rng)
+    return Damage(kind, path, other)
+
+
+def damage(kind: str, path: Path, other: Path, rng: random.Random) -> None:
+    """Damage a file in one of the ways in `KINDS`."""
+    content = path.read_bytes()
+    match kind:
+        case "flip":
+            place = rng.randrange(max(1, len(content)))
+            flipped = bytes([content[place] ^ (1 << rng.randrange(8))]) if content else b"\x00"
+            path.write_bytes(content[:place] + flipped + content[place + 1 :])
+        case "truncate":
+            path.write_bytes(content[: rng.randrange(max(1, len(content)))])
+        case "empty":
+            path.write_bytes(b"")
+        case "append":
+            path.write_bytes(content + rng.choice([b"\xff\xfe", b"NaN\n", content[-40:], b"\x1b[31m"]))
+        case "sparse":  # an absurd size, of which nothing is on the disk
+            os.truncate(path, 2**40)
+        case "swap":
+            path.write_bytes(other.read_bytes())
+            other.write_bytes(content)
+        case _:
+            path.unlink()
+            _replace(kind, path)
+
+
+def _replace(kind: str, path: Path) -> None:
+    """Put something that is no ordinary file where a file was; or nothing."""
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "symlink":
+        path.symlink_to("/etc/hostname")
+    elif kind == "fifo":
+        os.mkfifo(path)
+
+
+def copied(folder: Path, to: Path) -> Path:
+    """A copy of a folder, in place of whatever was there."""
+    shutil.rmtree(to, ignore_errors=True)
+    return Path(shutil.copytree(folder, to))

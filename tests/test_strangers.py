@@ -1,0 +1,141 @@
+"""Components that are not ours may end the process that computes them, and lose only their own blocks."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from tests.settings import CONF
+
+from pomrl import store
+from pomrl.configuration import studies
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.sources import Sources
+from pomrl.running import sweeps
+from pomrl.running.sweeps import Tally
+
+STRANGER = """
+import ctypes, os, random, signal, sys, time
+import numpy as np
+from pydantic.dataclasses import dataclass
+from pomrl.components import CHECKED
+from pomrl.estimators import Estimator
+
+
+COUNTER = []
+
+
+class Odd(BaseException):
+    pass
+
+
+def raise_odd():
+    raise Odd("it is odd")
+
+
+DEEDS = {
+    "nothing": lambda: None,
+    "os._exit": lambda: os._exit(0),
+    "exit": lambda: exit(0),
+    "BaseException": raise_odd,
+    "global state": lambda: np.random.rand(),
+    "Python's global state": lambda: random.random(),
+    "clock": lambda: time.time_ns() % 1000 / 1000,
+    "counter": lambda: COUNTER.append(1) or 1 / len(COUNTER),
+    "SIGSEGV": lambda: ctypes.string_at(0),
+    "SIGKILL": lambda: os.kill(os.getpid(), signal.SIGKILL),
+}
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Stranger(Estimator):
+    deed: str = "nothing"
+
+    def prior_model(self, memory, P_bar, truth):
+        if P_bar.shape[0] == 20:  # runs 50 to 69
+            DEEDS[self.deed]()
+        return super().prior_model(memory, P_bar, truth)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Fickle(Estimator):
+    deed: str = "nothing"
+
+    def prior_model(self, memory, P_bar, truth):
+        with open("calls", "a") as calls:
+            calls.write("x")
+        share = 0.5 + 0.5 * (DEEDS[self.deed]() or 0)
+        uniform = np.full_like(P_bar, 1 / P_bar.shape[-1])
+        return share * super().prior_model(memory, P_bar, truth) + (1 - share) * uniform
+"""
+
+
+@pytest.fixture
+def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sources:
+    (tmp_path / "stranger.py").write_text(STRANGER)
+    (tmp_path / "conf" / "estimator").mkdir(parents=True)
+    for name in ("Stranger", "Fickle"):
+        option = f"defaults: [ada_pomrl, _self_]\n_target_: stranger.{name}\ndeed: nothing\n"
+        (tmp_path / "conf" / "estimator" / f"{name.lower()}.yaml").write_text(option)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
+    monkeypatch.setitem(sys.modules, "stranger", None)
+    del sys.modules["stranger"]
+    return Sources(CONF, tmp_path / "conf")
+
+
+@pytest.mark.parametrize(
+    ("deed", "workers", "reason"),
+    [
+        ("os._exit", 1, "runs 50 to 69, tried twice: its process ended, EXIT(0)"),
+        ("exit", 1, "SystemExit: 0"),
+        ("BaseException", 2, "Odd: it is odd"),
+        ("SIGSEGV", 1, "runs 50 to 69, tried twice: its process ended, SIGSEGV(-11)"),
+        (
+            "SIGKILL",
+            2,
+            "runs 50 to 69, tried twice: its process ended, SIGKILL(-9); perhaps there was not enough memory",
+        ),
+    ],
+)
+def test_a_block_that_ends_its_process_loses_only_itself(
+    deed: str, workers: int, reason: str, sources: Sources
+) -> None:
+    small = ["T=2", "S=4", "runs=70", f"execution.workers={workers}"]
+    guilty = studies.experiment(sources, ["estimator=stranger", f"estimator.deed={deed}", *small])
+    others = [studies.experiment(sources, [f"estimator={name}", *small]) for name in ("stranger", "ada_pomrl")]
+    tallies: list[Tally] = []
+    failures = sweeps.compute(sweeps.checked_jobs([guilty, *others]), tallies.append)
+    ((signature, failure),) = failures.items()
+    assert signature == store.lookup(guilty).signature
+    assert failure.reason.startswith(reason)
+    assert [store.lookup(each).complete() for each in (guilty, *others)] == [50, 70, 70]
+    assert tallies[-1] == Tally(runs=210, done=1, failed=1, blocks=2)
+
+
+def fickle(sources: Sources, deed: str, runs: int) -> Experiment:
+    overrides = ["T=2", "S=4", f"runs={runs}", "execution.workers=1"]
+    return studies.experiment(sources, ["estimator=fickle", f"estimator.deed={deed}", *overrides])
+
+
+@pytest.mark.parametrize("deed", ["global state", "Python's global state", "clock", "counter"])
+def test_a_component_that_depends_on_more_than_its_arguments_is_found(deed: str, sources: Sources) -> None:
+    asked = fickle(sources, f'"{deed}"', 120)
+    ours = studies.experiment(sources, ["estimator=ada_pomrl", "T=2", "S=4", "runs=120"])
+    tallies: list[Tally] = []
+    failures = sweeps.compute(sweeps.checked_jobs([asked, ours]), tallies.append)
+    ((signature, failure),) = failures.items()
+    assert signature == store.lookup(asked).signature
+    assert failure.reason.startswith("Fickle does not depend on its arguments alone")
+    assert [store.lookup(each).complete() for each in (asked, ours)] == [0, 120]
+    assert tallies[-1] == Tally(runs=240, failed=3, blocks=3)
+
+
+def test_only_the_first_block_of_a_component_of_others_is_computed_twice(sources: Sources, tmp_path: Path) -> None:
+    calls = []
+    for runs in (70, 120):
+        assert sweeps.compute(sweeps.checked_jobs([fickle(sources, "nothing", runs)]), lambda _: None) == {}
+        calls.append((tmp_path / "calls").stat().st_size)
+    per_block = calls[0] // 3
+    assert per_block > 0
+    assert calls == [3 * per_block, 5 * per_block]
