@@ -21,4 +21,7 @@ ENGINE = Extension(
     optional=True,
 )
 
-setup(ext_modules=[] if os.environ.get("POMRL_NO_ENGINE") == "1" else [ENGINE])
+setup(
+    ext_modules=[] if os.environ.get("POMRL_NO_ENGINE") == "1" else [ENGINE],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},  # one wheel for all versions of Python from this one on
+)

@@ -1,9 +1,13 @@
-"""Print a table of ratios and of costs, and write both, with a plot, to outputs/benchmarks/."""
+"""Print tables of ratios, costs and growth, and write them, with a plot, to outputs/benchmarks/."""
 
 import os
 
+# Before these libraries are loaded: one thread for everybody, on one core where the system can say so.
 for library in ("OPENBLAS", "MKL", "OMP", "NUMBA"):
-    os.environ[f"{library}_NUM_THREADS"] = "1"  # before these libraries are loaded
+    os.environ[f"{library}_NUM_THREADS"] = "1"
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 import sys  # noqa: E402
 from pathlib import Path  # noqa: E402

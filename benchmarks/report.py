@@ -8,16 +8,23 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
-from benchmarks.competitors import COMPETITORS, ours
+from benchmarks.contenders import LARGE, OURS, SMALL
+from benchmarks.growth import growth
 from benchmarks.measurement import Measured, compare, plan_and_evaluate, seconds
+from benchmarks.plans import counts
 from benchmarks.problems import GAMMA_EVAL, draw, grid
 from pomrl.commands.tables import plain_table
-from pomrl.planners import PolicyIteration
 
 ROUNDS = 7
 
-LARGE = {30: (40, 8, 20), 100: (8, 4, 12), 300: (2, 2, 8), 1000: (1, 1, 4)}
-"""For each S: our models, the competitor's models, and how many of its 100 gammas the competitor plans."""
+MODELS = 1500
+"""Models of 10 states that are planned in one call."""
+
+FEW = {"numba": MODELS, "JAX": MODELS, "NumPy": 60, "QuantEcon": 20, "mdpsolver": 20, "pymdptoolbox": 5}
+"""How many of these models each contender plans: those that plan one model after the other need few to be timed."""
+
+LARGE_MODELS = {100: (4, 5), 300: (2, 3), 1000: (1, 3)}
+"""For each number of states: models and rounds."""
 
 COSTS = {
     "S": [(S, 2, 21, M) for S, M in ((5, 1500), (10, 1500), (16, 500), (30, 100), (100, 10), (300, 2), (1000, 1))],
@@ -29,32 +36,33 @@ COSTS = {
 
 
 def report(folder: Path) -> None:
-    """Measure everything, print it, and write ratios.csv, costs.csv and costs.png."""
+    """Measure everything, print it, and write plans.csv, ratios.csv, costs.csv, growth.csv and costs.png."""
     folder.mkdir(parents=True, exist_ok=True)
+    titles = {
+        "plans": "plans in the published sweeps; `computed` counts those that several sweeps share once",
+        "ratios": "how many times as long as ours, plan and evaluate, CPU time of one thread; over rounds",
+        "costs": "cost of ours; microseconds of CPU time for one plan and its evaluation",
+        "growth": "an experiment with twice as many runs, tasks or discount factors",
+    }
     with threadpool_limits(limits=1):
-        ratios, costs = pd.DataFrame(_ratios()), pd.DataFrame(_costs())
-    _show(ratios, "how many times longer than ours, plan and evaluate, one thread; over rounds")
-    _show(costs, "cost of ours; microseconds for one plan and evaluation")
-    ratios.to_csv(folder / "ratios.csv", index=False)
-    costs.to_csv(folder / "costs.csv", index=False)
-    _plot(costs).savefig(folder / "costs.png", dpi=150)
+        for (name, title), measure in zip(titles.items(), (counts, _ratios, _costs, growth), strict=True):
+            frame = pd.DataFrame(measure())
+            frame.to_csv(folder / f"{name}.csv", index=False)
+            _show(frame, title)
+            if name == "costs":
+                _plot(frame).savefig(folder / "costs.png", dpi=150)
     print(folder)
 
 
 def _ratios() -> list[dict[str, object]]:
-    models, gammas = draw(1500, 10, 2), grid(21)
-    rows = [
-        _row(10, 21, name, compare(plan, models, gammas, few=10, sparse=gammas, rounds=ROUNDS))
-        for name, plan in COMPETITORS.items()
-    ]
-    rows.append(_row(10, 21, "LAPACK solve alone, planning alone", _against_lapack()))
-    for S, (count, few, sparse) in LARGE.items():
+    models, gammas = draw(MODELS, 10, 2), grid(21)
+    rows = []
+    for name, contender in SMALL.items():
+        few = FEW[name.replace(",", "").split()[0]]
+        rows.append(_row(10, 21, name, compare(contender, models, gammas, few, ROUNDS)))
+    for S, (count, rounds) in LARGE_MODELS.items():
         models, gammas = draw(count, S, 2), grid(100)
-        part = gammas[np.linspace(0, 99, sparse).astype(int)]
-        rows += [
-            _row(S, 100, name, compare(COMPETITORS[name], models, gammas, few, part, rounds=3))
-            for name in ("quantecon, as documented", "NumPy loop")
-        ]
+        rows += [_row(S, 100, name, compare(each, models, gammas, count, rounds)) for name, each in LARGE.items()]
     return rows
 
 
@@ -63,36 +71,24 @@ def _row(S: int, G: int, name: str, measured: Measured) -> dict[str, object]:
     return {
         "S": S,
         "gammas": G,
-        "beside": name,
-        "ours [us]": round(float(np.median(measured.ours)), 2),
+        "beside": f"{name} ({measured.variant})" if measured.variant else name,
+        "ours [us]": round(float(np.median(measured.ours)), 3),
         "theirs [us]": round(float(np.median(measured.other)), 2),
-        "ratio": round(median, 2),
-        "lowest": round(low, 2),
-        "highest": round(high, 2),
+        "ratio": round(median, 1),
+        "lowest": round(low, 1),
+        "highest": round(high, 1),
     }
-
-
-def _against_lapack() -> Measured:
-    """Planning alone, beside LAPACK's batched solve of one system for each plan."""
-    models, gammas = draw(1500, 10, 2), grid(21)
-    systems = [np.eye(10) - gamma * models.P_hat[:, :, 0] for gamma in gammas]
-    rewards = models.R[:, :, :1].copy()
-    planned, solved = [], []
-    for _ in range(ROUNDS):
-        planned.append(seconds(lambda: PolicyIteration().plan(models.P_hat, models.R, gammas)))
-        solved.append(seconds(lambda: [np.linalg.solve(system, rewards) for system in systems]))
-    plans = 1500 * 21
-    return Measured(1e6 * np.array(planned) / plans, 1e6 * np.array(solved) / plans)
 
 
 def _costs() -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
+    plan = OURS.variants[""]
     for axis, settings in COSTS.items():
         for S, A, G, M in settings:
             models, gammas = draw(M, S, A), grid(G) if G > 1 else np.array([GAMMA_EVAL])
-            times = [seconds(lambda m=models, g=gammas: plan_and_evaluate(ours, m, g)) for _ in range(3)]
+            times = [seconds(lambda m=models, g=gammas: plan_and_evaluate(OURS, plan, m, g)) for _ in range(3)]
             cost = 1e6 * float(np.median(times)) / (M * G)
-            rows.append({"varied": axis, "S": S, "A": A, "gammas": G, "models": M, "cost [us]": round(cost, 2)})
+            rows.append({"varied": axis, "S": S, "A": A, "gammas": G, "models": M, "cost [us]": round(cost, 3)})
     return rows
 
 
@@ -100,7 +96,7 @@ def _show(frame: pd.DataFrame, title: str) -> None:
     table = plain_table(title, *frame.columns)
     for row in frame.itertuples(index=False):
         table.add_row(*map(str, row))
-    Console(width=100).print(table)
+    Console(width=120).print(table)
 
 
 def _plot(costs: pd.DataFrame) -> Figure:

@@ -1,9 +1,10 @@
-"""Damaged outputs are mended, refused in one line, or make no difference; never is there a report with other numbers."""
+"""Damaged outputs are mended, refused in one line, or make no difference; no report has other numbers."""
 
 import random
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from tests.damage import copied, damage, damage_one
 from pomrl.claims import CLAIMS, loading
 from pomrl.commands import claims, figures, report, runs
 from pomrl.configuration import studies
+from pomrl.figures.parts.files import Sidecar
 from pomrl.report.page import Documents
+from pomrl.store.derived import DerivedFiles
 
 SWEEP = "initial_similarity"
 DRAWN = ["initial_similarity", "vacuous_bounds"]
@@ -161,3 +164,17 @@ def test_what_killed_writers_left_is_removed_by_the_next_one(damaged: Path, call
     assert call(figures, "vacuous_bounds")[0] == 0
     assert not left.exists()
     assert theirs.exists()
+
+
+def test_settings_of_a_stranger_cannot_become_part_of_the_page(damaged: Path, call: Call) -> None:
+    """In a sidecar whose digests are right."""
+    path = damaged / f"figures/{DRAWN[0]}.json"
+    sidecar = Sidecar.read(path)
+    contents = {name: path.with_name(name).read_bytes() for name in sidecar.files}
+    hostile = "<script>alert(1)</script>"
+    (sources,) = sidecar.sweeps.values()
+    changed = [replace(source, settings={"sigma": hostile, hostile: hostile}) for source in sources]
+    DerivedFiles(path).write(contents, replace(sidecar, sweeps={hostile: changed}).content())
+    assert call(report)[0] == 0
+    assert "alert(1)" in page_of(damaged)
+    assert hostile not in page_of(damaged)

@@ -22,6 +22,7 @@ from pomrl.mdp import planning_loss
 from pomrl.planners import Planner, PolicyIteration, ValueIteration
 from pomrl.solvers import compiled, evaluation, relative_values
 from pomrl.solvers.evaluation import check_gammas, check_models, policy_value
+from pomrl.solvers.policy_values import distinct_policy_values
 
 PLANNERS = [PolicyIteration(), ValueIteration()]
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
@@ -50,12 +51,10 @@ def scaled_error(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float,
 @pytest.mark.parametrize("family", FAMILIES)
 def test_value_is_that_of_the_best_of_all_policies(planner: Planner, family: str):
     P, R = FAMILIES[family](np.random.default_rng(1))
-    # value iteration needs 1/(1 - gamma) sweeps where rows are one-hot
-    gammas = GAMMAS if isinstance(planner, PolicyIteration) or "one-hot" not in family else GAMMAS[:3]
-    policy = planner.plan(P, R, gammas)
-    assert policy.shape == (len(P), len(gammas), P.shape[1])
+    policy = planner.plan(P, R, GAMMAS)
+    assert policy.shape == (len(P), len(GAMMAS), P.shape[1])
     for i in range(len(P)):
-        for g, gamma in enumerate(gammas):
+        for g, gamma in enumerate(GAMMAS):
             assert scaled_error(P[i], R[i], policy[i, g], gamma, brute_force_value(P[i], R[i], gamma)) <= 1e-12
 
 
@@ -210,10 +209,28 @@ def test_both_engines_of_policy_iteration_agree_by_value(family: str, monkeypatc
 
 
 def test_value_iteration_refuses_to_stop_early():
-    P, R = random_models(np.random.default_rng(9), 3, 5, 2)
-    with pytest.raises(ArithmeticError, match=r"model [012] at gamma = 0\.9: .* in 20 sweeps"):
-        ValueIteration(max_sweeps=20).plan(P, R, np.array([0.0, 0.9]))
+    P, R = models_with_equal_actions(np.random.default_rng(9), 3, 5, 2)  # equal actions are never eliminated
+    with pytest.raises(ArithmeticError, match=r"model [012] at gamma = 0\.9: .* in 10 sweeps"):
+        ValueIteration(max_sweeps=10).plan(P, R, np.array([0.0, 0.9]))
     assert ValueIteration(max_sweeps=300).plan(P, R, np.array([0.0, 0.9])).shape == (3, 2, 5)
+
+
+def test_value_iteration_stops_as_soon_as_other_actions_are_proven_worse():
+    """The span of a step takes about 20 sweeps to fall to the tolerance."""
+    P, R = random_models(np.random.default_rng(9), 3, 60, 2)
+    gammas = np.array([0.0, 0.9])
+    assert np.array_equal(ValueIteration(max_sweeps=6).plan(P, R, gammas), PolicyIteration().plan(P, R, gammas))
+
+
+@pytest.mark.parametrize(("S", "A"), [(2, 2), (3, 3), (12, 2)])
+def test_value_iteration_solves_models_with_several_closed_classes(S: int, A: int):
+    """Values of classes then differ by about 1 / (1 - gamma), and periods hide which policy is the best one."""
+    P, R = sampled_models(np.random.default_rng(36), 60, S, A, 1)
+    gammas = np.array([0.99, 0.9999])
+    by_value, by_policy = ValueIteration(max_sweeps=5000).plan(P, R, gammas), PolicyIteration().plan(P, R, gammas)
+    for g, gamma in enumerate(gammas.tolist()):
+        values = [policy_value(P, R, policies[:, g], gamma) for policies in (by_value, by_policy)]
+        assert (1 - gamma) * np.abs(values[0] - values[1]).max() <= 1e-12
 
 
 def test_value_iteration_loses_no_more_than_its_tolerance():
@@ -436,3 +453,18 @@ def test_a_large_model_is_planned_alike_alone_and_in_a_stack(kind: str):
         alone = PolicyIteration().plan(P[i : i + 1], R[i : i + 1], LONG_GRID)
         assert np.array_equal(alone[0], together[i])
         assert np.array_equal(planning_loss(P[i : i + 1], R[i : i + 1], alone, 0.99)[0], loss[i])
+
+
+@pytest.mark.parametrize("kind", ["dense", "one transition", "twins", "long ring"])
+@pytest.mark.parametrize("gamma", [0.0, 0.9, 0.999])
+def test_policies_of_a_large_model_have_the_values_that_each_has_alone(kind: str, gamma: float):
+    rng = np.random.default_rng(33)
+    P, R = large(kind, rng, M=1)
+    like, unlike = np.zeros((2, 9, P.shape[1]), np.int16)
+    like[:, :12], unlike[:] = rng.integers(0, 2, (9, 12)), rng.integers(0, 2, unlike.shape)
+    for policies in (like, unlike):
+        V, model, index = distinct_policy_values(P, R, policies[None], gamma)
+        assert (model == 0).all()
+        for g in range(9):
+            alone = policy_value(P[0], R[0], policies[g], gamma)
+            assert (1 - gamma) * np.abs(V[index[0, g]] - alone).max() <= 5e-13

@@ -302,3 +302,33 @@ def test_uniform_ball_refuses_a_sigma_that_no_row_has_room_for(measure):
     assert sqrt(distribution.variance(accepted).max()) == pytest.approx(largest, rel=1e-8)
     with pytest.raises(ValueError, match="has to be 0"):
         UniformBall(zeros=3).draw_mean(seed=0, run=0, S=4, A=2, sigma=0.01)
+
+
+class Halved(Dirichlet):
+    """Tasks half as far from their mean, by an override of what draws one task."""
+
+    def _draw(self, rng, mean):
+        return (super()._draw(rng, mean) + mean.P_o) / 2
+
+
+class Counted(Dirichlet):
+    """Tasks whose first row says how often a generator was drawn from."""
+
+    def draw_task(self, rng, mean):
+        P = super().draw_task(rng, mean)
+        P[0, 0] = rng.random()
+        return P
+
+
+@pytest.mark.parametrize("kind", [Dirichlet, Halved, Counted, Gaussian, UniformBall])
+@pytest.mark.parametrize(("sigma", "varying"), [(0.001, 1.0), (0.001, 0.5), (0.0, 1.0)])
+def test_tasks_drawn_together_are_those_drawn_one_by_one(kind: type[TaskDistribution], sigma: float, varying: float):
+    if kind is Counted and sigma == 0:
+        return  # it would write to the mean model
+    distribution = kind(zeros=2, varying=varying)
+    means = [distribution.draw_mean(3, run, 6, 2, sigma) for run in range(4)]
+    together, alone = ([generator(3, run, Stream.TASKS) for run in range(4)] for _ in range(2))
+    drawn = distribution.draw_tasks(together, means, 5)
+    one_by_one = [[distribution.draw_task(rng, mean) for rng, mean in zip(alone, means, strict=True)] for _ in range(5)]
+    assert drawn.tobytes() == np.array(one_by_one).tobytes()
+    assert [rng.random() for rng in together] == [rng.random() for rng in alone]

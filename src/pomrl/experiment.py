@@ -137,14 +137,12 @@ def _tasks_at_a_time(truth: Truth) -> int:
 def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int], at_a_time: int) -> Iterator[_Task]:
     """Yield the models P_t of each task and the frequencies P_bar_t of m transitions from them, for all runs.
 
-    The batches of several tasks are drawn by one call for each run, in the order of the tasks, as its stream demands.
+    The models and batches of several tasks are drawn together for each run, in the order that its streams demand.
     """
     task_streams = [generator(problem.seed, run, Stream.TASKS) for run in runs]
     batch_streams = [generator(problem.seed, run, Stream.BATCHES) for run in runs]
-    draw = problem.task_distribution.draw_task
     for first in range(0, problem.T, at_a_time):
-        tasks = range(first, min(first + at_a_time, problem.T))
-        P = np.stack([[draw(rng, mean) for rng, mean in zip(task_streams, means, strict=True)] for _ in tasks])
+        P = problem.task_distribution.draw_tasks(task_streams, means, min(at_a_time, problem.T - first))
         counts = [rng.multinomial(problem.m, P[:, i]) for i, rng in enumerate(batch_streams)]
         P_bar = np.stack(counts, axis=1) / problem.m
         read_only(P, P_bar)

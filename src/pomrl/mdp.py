@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 
 from pomrl.planners import PolicyIteration
 from pomrl.solvers.evaluation import action_tie_tolerance, check_gammas, check_models, policy_value, reward_scale
-from pomrl.solvers.policy_values import policy_values
+from pomrl.solvers.policy_values import distinct_policy_values
 
 __all__ = ["check_gamma_eval", "check_models", "optimal_value", "planning_loss", "policy_value", "random_chain_mdp"]
 
@@ -104,6 +104,7 @@ def planning_loss(
     check_gammas(np.array([gamma_eval]))
     if V_star is None:
         V_star = optimal_value(P, R, gamma_eval)
-    V = policy_values(P, R, policy, gamma_eval)
-    loss = np.abs(V_star[:, None] - V).max(-1)
-    return np.where(loss <= action_tie_tolerance(reward_scale(R), gamma_eval)[:, None], 0.0, loss)
+    V, model, index = distinct_policy_values(P, R, policy, gamma_eval)
+    loss = np.abs(V_star[model] - V).max(-1)
+    tolerance = action_tie_tolerance(reward_scale(R), gamma_eval)[model]
+    return np.where(loss <= tolerance, 0.0, loss)[index]

@@ -79,9 +79,8 @@ def _check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str)
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
         raise ValueError(f"{planner}.plan returned {kind}; it has to be an array of integers of shape {shape}")
-    bad = (policies < 0) | (policies >= A)
-    if bad.any():
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
+    if policies.min(initial=0) < 0 or policies.max(initial=0) >= A:
+        index = tuple(int(i) for i in np.argwhere((policies < 0) | (policies >= A))[0])
         raise ValueError(f"{planner}.plan: policy{list(index)} = {policies[index]} is not one of the {A} actions")
 
 

@@ -1,6 +1,7 @@
 """Distributions of related tasks, whose models P_t are centred at a mean model P_o (Sec. 3.1, Sec. 5, App. F)."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass as plain_dataclass
 from math import ceil, sqrt
 from typing import Annotated, Literal
@@ -119,6 +120,13 @@ class TaskDistribution(ABC):
             return mean.P_o
         return np.where(mean.varying[..., None], self._draw(rng, mean), mean.P_o)
 
+    def draw_tasks(
+        self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
+    ) -> Float[np.ndarray, "tasks n S A S"]:
+        """Draw the models of the next tasks of n runs, each from its own generator, as `draw_task` does one by one."""
+        runs = list(zip(rngs, means, strict=True))
+        return np.stack([[self.draw_task(rng, mean) for rng, mean in runs] for _ in range(tasks)])
+
     @abstractmethod
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         """Return the limit that sigma, as a standard deviation, has to stay below; P_o is that of the varying pairs."""
@@ -151,14 +159,38 @@ class Dirichlet(TaskDistribution):
         P_o = mean.P_o * mean.varying[..., None]
         return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
 
+    def draw_tasks(
+        self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
+    ) -> Float[np.ndarray, "tasks n S A S"]:
+        """Draw the variates of each task by itself, as the order of its stream demands, and normalise all together."""
+        if type(self) is not Dirichlet or not all(mean.sigma > 0 for mean in means):
+            return super().draw_tasks(rngs, means, tasks)  # a subclass may draw a task in another way
+        P_o, varying = np.stack([mean.P_o for mean in means]), np.stack([mean.varying for mean in means])
+        shape = np.stack([self.concentration(mean) * mean.P_o for mean in means])
+        gamma, uniform = np.empty((2, tasks, *shape.shape))
+        for i, rng in enumerate(rngs):
+            for t in range(tasks):
+                rng.standard_gamma(shape[i] + 1.0, out=gamma[t, i])
+                rng.random(out=uniform[t, i])
+        return np.where(varying[..., None], _normalised(gamma, uniform, shape), P_o)
+
     def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Draw normalised gamma variates by their logarithms, since G(a) = G(a + 1) U^(1/a) underflows at small a."""
         shape = self.concentration(mean) * mean.P_o
-        with np.errstate(divide="ignore"):
-            log_gamma = np.log(rng.standard_gamma(shape + 1.0)) + np.log(1.0 - rng.random(shape.shape)) / shape
-        weight = np.exp(log_gamma - log_gamma.max(-1, keepdims=True))
-        weight[mean.P_o == 0] = 0.0
-        return weight / weight.sum(-1, keepdims=True)
+        return _normalised(rng.standard_gamma(shape + 1.0), rng.random(shape.shape), shape)
+
+
+def _normalised(
+    gamma: Float[np.ndarray, "*#n S"], uniform: Float[np.ndarray, "*#n S"], shape: Float[np.ndarray, "*#n S"]
+) -> Float[np.ndarray, "*n S"]:
+    """Return normalised gamma variates of shape a from those of shape a + 1; where a is 0, they are 0.
+
+    They are formed by their logarithms, since G(a) = G(a + 1) U^(1/a) underflows at small a.
+    """
+    with np.errstate(divide="ignore"):
+        log_gamma = np.log(gamma) + np.log(1.0 - uniform) / shape
+    weight = np.exp(log_gamma - log_gamma.max(-1, keepdims=True))
+    weight = np.where(shape == 0, 0.0, weight)
+    return weight / weight.sum(-1, keepdims=True)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

@@ -102,12 +102,12 @@ def _row(stored: StoredExperiment) -> dict[str, Any]:
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the list as CSV, with a column for each setting."""
-    flat = [
-        {"signature": row["signature"], **row["settings"], **row, "sweeps": " ".join(row["sweeps"])} for row in rows
-    ]
-    frame = pd.DataFrame(flat).drop(columns="settings", errors="ignore")
+    if not rows:
+        return ""
+    flat = [{"signature": "", **row["settings"], **row, "sweeps": " ".join(row["sweeps"])} for row in rows]
+    frame = pd.DataFrame(flat).drop(columns="settings")
     shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
-    return shown.to_csv(index=False, lineterminator="\n") if rows else ""
+    return shown.to_csv(index=False, lineterminator="\n")
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -45,7 +45,10 @@ def paired_differences(pairs_of_sweeps: Mapping[str, Pairs], replacement: Replac
 
 def _rows(name: str, ours: Setting, theirs: Setting, replacement: Replacement) -> list[dict[str, object]]:
     """Return the rows of one pair; none where one of the two is not stored."""
-    runs = min(store.lookup(setting.experiment).complete() for setting in (ours, theirs))
+    experiments = [store.lookup(setting.experiment) for setting in (ours, theirs)]
+    for stored in experiments:
+        stored.refuse_damage()
+    runs = min(stored.complete() for stored in experiments)
     if not runs:
         return []
     losses, replaced = (Losses.of_experiment(setting.experiment, runs) for setting in (ours, theirs))

@@ -14,6 +14,8 @@ Which method is the fastest depends on the size of the models; each threshold st
 - At most `elimination.SMALL` states: policy iteration by elimination, by the compiled engine (`compiled`) or, where it
   was not built, with one elementwise operation of NumPy for all models.
 - More states: policy iteration by LAPACK, with one call for all models.
-- At least `relative_values.LARGE` states and `relative_values.GRID` discount factors or policies of one model: relative
-  value iteration, followed by LAPACK for the discount factors or policies for which it converges slowly.
+- At least `relative_values.LARGE` states and `relative_values.GRID` discount factors of one model: relative value
+  iteration, followed by LAPACK for the discount factors for which it converges slowly.
+- At least `relative_values.LARGE` states and several policies of one model: one factorisation by LAPACK if they are
+  alike (`policy_values`), otherwise relative value iteration.
 """

@@ -12,7 +12,7 @@
  * that fits. The sizes of the paper have copies of their own, in which the compiler knows S and A.
  *
  * Arrays arrive checked and contiguous (`compiled.py`): P[M, S, A, S], R[M, S, A] and gammas[M, G] of doubles, policies
- * of 16-bit integers. The GIL is released while numbers are computed.
+ * of 16-bit integers, indices of models of 64-bit integers. The GIL is released while numbers are computed.
  */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -50,14 +50,23 @@ INLINE double get_lane(const lanes *array, Py_ssize_t index, int lane) {
     return ((const double *)(array + index))[lane];
 }
 
-/* Solve systems of S equations whose right-hand sides are column S; the solutions replace that column. */
+/* Solve systems of S equations whose right-hand sides are column S; the solutions replace that column. Two equations are
+ * eliminated in one pass over the rest, which halves the traffic with memory and leaves the operations on each entry, and
+ * their order, as they are. */
 INLINE void eliminate(lanes *restrict system, int S) {
     const int row = S + 1;
-    for (int k = 0; k < S - 1; k++)
-        for (int i = k + 1; i < S; i++) {
-            lanes factor = system[i * row + k] / system[k * row + k];
-            for (int j = k + 1; j <= S; j++) system[i * row + j] -= factor * system[k * row + j];
+    for (int k = 0; k < S - 1; k += 2) {
+        const lanes *first = system + k * row;
+        lanes *second = system + (k + 1) * row;
+        const lanes between = second[k] / first[k];
+        for (int j = k + 1; j <= S; j++) second[j] -= between * first[j];
+        for (int i = k + 2; i < S; i++) {
+            lanes *rest = system + i * row;
+            const lanes factor = rest[k] / first[k];
+            const lanes next = (rest[k + 1] - factor * first[k + 1]) / second[k + 1];
+            for (int j = k + 2; j <= S; j++) rest[j] = (rest[j] - factor * first[j]) - next * second[j];
         }
+    }
     for (int k = S - 1; k >= 0; k--) {
         lanes value = system[k * row + S] / system[k * row + k];
         system[k * row + S] = value;
@@ -71,7 +80,7 @@ typedef struct {
     lanes *R;      /* [A][S] */
     lanes *system; /* [S][S + 1], whose last column holds the values after elimination */
     lanes *gain;   /* [A - 1][S], what each other action would gain */
-    int16_t *policy; /* [S][WIDTH] */
+    int16_t *policy; /* [WIDTH][S] */
 } Workspace;
 
 static void free_workspace(Workspace *work) {
@@ -93,7 +102,7 @@ static int make_workspace(Workspace *work, Py_ssize_t S, Py_ssize_t A) {
 
 /* Make `action` the present action of state s in a lane. P and R are those of the lane's model. */
 INLINE void choose(Workspace *work, const double *P, const double *R, int S, int A, int s, int action, int lane) {
-    work->policy[s * WIDTH + lane] = (int16_t)action;
+    work->policy[lane * S + s] = (int16_t)action;
     for (int c = 0; c < A; c++) {
         int a = action + c < A ? action + c : action + c - A;
         const double *row = P + ((Py_ssize_t)s * A + a) * S;
@@ -153,7 +162,7 @@ INLINE void improve(Workspace *work, const double *P, const double *R, double to
             worthwhile |= gain > tolerance;
             if (gain > get_lane(work->gain, (Py_ssize_t)(best - 1) * S + s, lane)) best = c;
         }
-        if (worthwhile) choose(work, P, R, S, A, s, (work->policy[s * WIDTH + lane] + best) % A, lane);
+        if (worthwhile) choose(work, P, R, S, A, s, (work->policy[lane * S + s] + best) % A, lane);
     }
 }
 
@@ -185,8 +194,7 @@ INLINE int64_t walk(const double *P, const double *R, const double *gammas, int6
                 improve(work, P + i * S * A * S, R + i * S * A, tolerance[lane], S, A, lane);
                 continue;
             }
-            int16_t *recorded = policies + (i * G + position[lane]) * S;
-            for (int s = 0; s < S; s++) recorded[s] = work->policy[s * WIDTH + lane];
+            memcpy(policies + (i * G + position[lane]) * S, work->policy + lane * S, S * sizeof(int16_t));
             sweeps[lane] = 0;
             if (++position[lane] < G) {
                 set_lane(&gamma, 0, lane, gammas[i * G + position[lane]]);
@@ -207,18 +215,20 @@ static int64_t plan_all(const double *P, const double *R, const double *gammas, 
     return walk(P, R, gammas, M, S, A, G, tie_tolerance, patience, policies, work);
 }
 
-/* The values of k chains (P_pi, R_pi), eight at a time. Lanes that are left over at the end hold old numbers. */
-INLINE void solve_chains(const double *P_pi, const double *R_pi, const double *gammas, int64_t k, int S, double *V,
-                         lanes *system) {
+/* The values of k policies, each of the model that `models` names, eight at a time. Lanes that are left over at the end
+ * hold old numbers. */
+INLINE void solve_policies(const double *P, const double *R, const int64_t *models, const int16_t *policies,
+                           const double *gammas, int64_t k, int S, int A, double *V, lanes *system) {
     for (int64_t start = 0; start < k; start += WIDTH) {
         const int filled = k - start < WIDTH ? (int)(k - start) : WIDTH;
         for (int lane = 0; lane < filled; lane++) {
-            const double *P = P_pi + (start + lane) * S * S, *R = R_pi + (start + lane) * S;
+            const int16_t *policy = policies + (start + lane) * S;
             const double minus_gamma = -gammas[start + lane];
             for (int i = 0; i < S; i++) {
-                for (int j = 0; j < S; j++) set_lane(system, i * (S + 1) + j, lane, P[i * S + j] * minus_gamma);
+                const int64_t pair = (models[start + lane] * S + i) * A + policy[i];
+                for (int j = 0; j < S; j++) set_lane(system, i * (S + 1) + j, lane, P[pair * S + j] * minus_gamma);
                 set_lane(system, i * (S + 1) + i, lane, get_lane(system, i * (S + 1) + i, lane) + 1.0);
-                set_lane(system, i * (S + 1) + S, lane, R[i]);
+                set_lane(system, i * (S + 1) + S, lane, R[pair]);
             }
         }
         eliminate(system, S);
@@ -228,10 +238,10 @@ INLINE void solve_chains(const double *P_pi, const double *R_pi, const double *g
 }
 
 FOR_EACH_PROCESSOR
-static void solve_all(const double *P_pi, const double *R_pi, const double *gammas, int64_t k, int S, double *V,
-                      lanes *system) {
-    if (S == 10) solve_chains(P_pi, R_pi, gammas, k, 10, V, system);
-    else solve_chains(P_pi, R_pi, gammas, k, S, V, system);
+static void solve_all(const double *P, const double *R, const int64_t *models, const int16_t *policies,
+                      const double *gammas, int64_t k, int S, int A, double *V, lanes *system) {
+    if (S == 10) solve_policies(P, R, models, policies, gammas, k, 10, A, V, system);
+    else solve_policies(P, R, models, policies, gammas, k, S, A, V, system);
 }
 
 /* plan(P, R, gammas, policies, M, S, A, G, tie_tolerance, patience): fills policies; returns -1, or the index of a model
@@ -261,22 +271,24 @@ static PyObject *plan(PyObject *self, PyObject *arguments) {
     return made ? PyLong_FromLongLong(stuck) : PyErr_NoMemory();
 }
 
-/* evaluate(P_pi, R_pi, gammas, V, k, S): fills V with the values of k chains. */
+/* evaluate(P, R, models, policies, gammas, V, k, S, A): fills V with the values of k policies. */
 static PyObject *evaluate(PyObject *self, PyObject *arguments) {
-    Py_buffer P_pi, R_pi, gammas, V;
+    Py_buffer P, R, models, policies, gammas, V;
     Py_ssize_t k;
-    int S;
+    int S, A;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "y*y*y*w*ni", &P_pi, &R_pi, &gammas, &V, &k, &S)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "y*y*y*y*y*w*nii", &P, &R, &models, &policies, &gammas, &V, &k, &S, &A)) return NULL;
     lanes *system = new_lanes((Py_ssize_t)S * (S + 1));
     if (system) {
         Py_BEGIN_ALLOW_THREADS
-        solve_all(P_pi.buf, R_pi.buf, gammas.buf, k, S, V.buf, system);
+        solve_all(P.buf, R.buf, models.buf, policies.buf, gammas.buf, k, S, A, V.buf, system);
         Py_END_ALLOW_THREADS
         free(system);
     }
-    PyBuffer_Release(&P_pi);
-    PyBuffer_Release(&R_pi);
+    PyBuffer_Release(&P);
+    PyBuffer_Release(&R);
+    PyBuffer_Release(&models);
+    PyBuffer_Release(&policies);
     PyBuffer_Release(&gammas);
     PyBuffer_Release(&V);
     if (!system) return PyErr_NoMemory();
@@ -285,7 +297,7 @@ static PyObject *evaluate(PyObject *self, PyObject *arguments) {
 
 static PyMethodDef METHODS[] = {
     {"plan", plan, METH_VARARGS, "Fill an array with optimal policies along the discount factors of each model."},
-    {"evaluate", evaluate, METH_VARARGS, "Fill an array with the values of Markov chains with rewards."},
+    {"evaluate", evaluate, METH_VARARGS, "Fill an array with the values of policies."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -22,12 +22,15 @@ def plan(
     """Fill `policies`; return -1, or the index of a model whose policy changes more than `patience` times."""
 
 def evaluate(
-    P_pi: NDArray[np.float64],
-    R_pi: NDArray[np.float64],
+    P: NDArray[np.float64],
+    R: NDArray[np.float64],
+    models: NDArray[np.int64],
+    policies: NDArray[np.int16],
     gammas: NDArray[np.float64],
     V: NDArray[np.float64],
     k: int,
     S: int,
+    A: int,
     /,
 ) -> None:
-    """Fill `V` with the values of k Markov chains."""
+    """Fill `V` with the values of k policies, each of the model that `models` names."""

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, Int16
+from jaxtyping import Float, Int, Int16
 
 from pomrl.components import Engine
 
@@ -104,7 +104,28 @@ def evaluate(
     P_pi: Float[np.ndarray, "k S S"], R_pi: Float[np.ndarray, "k S"], gammas: Float[np.ndarray, " k"]
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of k Markov chains with rewards, each at its own discount factor."""
-    V = np.empty(R_pi.shape)
-    P_pi, R_pi, gammas = map(np.ascontiguousarray, (P_pi, R_pi, gammas))
-    _built().evaluate(P_pi, R_pi, gammas, V, *R_pi.shape)
+    k, S = R_pi.shape  # a chain is a model with one action
+    return evaluate_policies(P_pi[:, :, None], R_pi[..., None], np.arange(k), np.zeros((k, S), np.int16), gammas)
+
+
+def evaluate_policies(
+    P: Float[np.ndarray, "M S A S"],
+    R: Float[np.ndarray, "M S A"],
+    models: Int[np.ndarray, " k"],
+    policies: Int[np.ndarray, "k S"],
+    gammas: Float[np.ndarray, " k"],
+) -> Float[np.ndarray, "k S"]:
+    """Return the values of k policies, each of the model with the given index and at its own discount factor.
+
+    Raises:
+        IndexError: If an index of a model or an action is out of range; the engine would read other memory.
+    """
+    for name, index, count in (("model", models, len(P)), ("action", policies, R.shape[2])):
+        if index.min(initial=0) < 0 or index.max(initial=0) >= max(count, 1):
+            raise IndexError(f"the index of a {name} is not between 0 and {count - 1}")
+    V = np.empty(policies.shape)
+    P, R, gammas = map(np.ascontiguousarray, (P, R, gammas))
+    models, policies = np.ascontiguousarray(models, np.int64), np.ascontiguousarray(policies, np.int16)
+    (k, S), A = policies.shape, R.shape[2]
+    _built().evaluate(P, R, models, policies, gammas, V, k, S, A)
     return V

@@ -108,10 +108,12 @@ def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"
     """
     if P.ndim < 3 or P.shape[-1] != P.shape[-3] or R.shape != P.shape[:-1]:
         raise ValueError(f"P must be [..., S, A, S] and R [..., S, A], but their shapes are {P.shape} and {R.shape}")
+    S = P.shape[-1]
     _refuse(~np.isfinite(R), R, "R", "is not finite")
-    _refuse(~(P >= 0.0), P, "P", "is not a probability")
-    total = P.sum(-1)
-    tolerance = _ROW_SUM_ULPS * P.shape[-1] * np.finfo(float).eps
+    if not P.min(initial=0.0) >= 0.0:  # NaN is not either
+        _refuse(~(P >= 0.0), P, "P", "is not a probability")
+    total = (P.reshape(-1, S) @ np.ones(S)).reshape(R.shape)  # ten times as fast as a sum over a short axis
+    tolerance = _ROW_SUM_ULPS * S * np.finfo(float).eps
     _refuse(~(np.abs(total - 1.0) <= tolerance), total, "the sum of the row P", f"is not 1 (within {tolerance:.1e})")
 
 

@@ -6,15 +6,16 @@ entry, a constant that no greedy policy depends on. They satisfy the same recurs
     h(s) <- max_a [ R(s, a) + γ Σ_s' P(s, a, s') h(s') ] - c,    with c such that h(first state) = 0.
 
 One sweep is one product of matrices, P h, in which h has a column for each discount factor. The error shrinks at the
-rate at which the chain forgets its state, which for random models is far quicker than γ. Where a chain mixes slowly, as
-rings and nearly deterministic models do, thousands of sweeps can be needed; the functions then return the columns that
-they have not solved, for the caller to solve otherwise.
+rate at which the chain forgets its state, which for random models is far quicker than γ. A discount factor is finished
+as soon as bounds on the action values prove that in every state all actions but one are worse. Where a chain mixes
+slowly, as rings and nearly deterministic models do, thousands of sweeps can be needed; the functions then return the
+columns that they have not solved, for the caller to solve otherwise.
 """
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.solvers.evaluation import ACTION_TIE_TOLERANCE, reward_scale
+from pomrl.solvers.evaluation import ACTION_TIE_TOLERANCE, policy_value, reward_scale
 
 LARGE = 48
 """Smallest number of states for which a product for `GRID` columns is faster than solving them one by one by LAPACK."""
@@ -27,6 +28,14 @@ TOLERANCE = ACTION_TIE_TOLERANCE / 8
 
 _ROUNDING = 4.0
 """How much of the span of a step rounding may account for, in units of the machine epsilon times the largest |h|."""
+
+
+_ROUGH_SWEEPS = 5
+"""Sweeps in single precision, which take half the time, before those in double precision that decide."""
+
+
+_SLOW = 256
+"""Number of sweeps after each of which greedy policies are verified by evaluating them."""
 
 
 def few_sweeps(S: int, A: int) -> int:
@@ -45,7 +54,16 @@ def solve_grid(
 
     A discount factor is solved when γ times the span (max - min) of the step from h to the next one is at most
     tolerance max(1, max |R|), or as small as rounding lets it become. The greedy policy then loses at most that, over
-    1 - γ, of the optimal value.
+    1 - γ, of the optimal value. It is solved earlier where all actions but one of each state can be eliminated
+    (Puterman 1994, Sec. 6.7): V* - h lies between the smallest and the largest entry of the step, over 1 - γ, in every
+    state, so that the difference between two action values has an error of at most γ span / (1 - γ), and an action that
+    is worse by more than that and a margin for ties is not optimal.
+
+    Where convergence is slow, as in models with several closed classes of states and a discount factor near 1, the
+    greedy policy is evaluated exactly now and then. Its discount factor is solved if no action gains more than the
+    tolerance against that policy. Otherwise the iteration goes on from the policy's values: these only rise from then
+    on, each policy that is evaluated is better than the one before, and the iteration ends, because policies are
+    finitely many.
 
     Args:
         P: Transition probabilities.
@@ -63,8 +81,8 @@ def solve_grid(
     by_action = np.ascontiguousarray(P.transpose(1, 0, 2)).reshape(A * S, S)
     rewards = np.ascontiguousarray(R.T)[..., None]
     solution = np.zeros((A, S, G))
-    live, h = np.arange(G), np.zeros((S, G))
-    for _ in range(max_sweeps):
+    live, h = np.arange(G), _rough_solution(by_action, rewards / scale, gammas) * scale
+    for sweep in range(1, max_sweeps + 1):
         Q = (by_action @ h).reshape(A, S, len(live))
         Q *= gammas[live]
         Q += rewards
@@ -72,7 +90,15 @@ def solve_grid(
         step = value - h
         h = value - value[0]
         rounding = _ROUNDING * np.finfo(float).eps * np.abs(h).max(0)
-        solved = gammas[live] * (step.max(0) - step.min(0)) <= np.maximum(tolerance * scale, rounding)
+        error = gammas[live] * (step.max(0) - step.min(0))
+        solved = error <= np.maximum(tolerance * scale, rounding)
+        margin = (error + 2.0 * (ACTION_TIE_TOLERANCE * scale + rounding)) / (1.0 - gammas[live])
+        solved |= np.count_nonzero(value - margin <= Q, axis=(0, 1)) == S  # one action is left in each state
+        if sweep % _SLOW == 0:
+            for i in np.flatnonzero(~solved):
+                gamma = float(gammas[live[i]])
+                Q[..., i], solved[i] = _verify_greedy_policy(P, R, gamma, Q[..., i], tolerance * scale)
+            h = Q.max(0) - Q[:, 0].max(0)
         if solved.any():
             solution[..., live[solved]] = Q[..., solved]
             live, h = live[~solved], np.ascontiguousarray(h[:, ~solved])
@@ -110,9 +136,10 @@ def evaluate_policies(
     (S, A), G = R.shape, len(policies)
     scale = reward_scale(R[None]).item()
     by_action, rewards = P.transpose(1, 0, 2).reshape(A * S, S), R.T.reshape(A * S)
-    rows = policies.T * S + np.arange(S)[:, None]
+    used, rows = np.unique(policies.T * S + np.arange(S)[:, None], return_inverse=True)
+    by_action, rewards = by_action[used], rewards[used]
     values = np.zeros((G, S))
-    live, h = np.arange(G), np.zeros((S, G))
+    live, h = np.arange(G), _rough_values(by_action, rewards / scale, rows, gamma) * scale
     for _ in range(max_sweeps):
         value = rewards[rows] + gamma * np.take_along_axis(by_action @ h, rows, 0)
         step = value - h
@@ -126,6 +153,48 @@ def evaluate_policies(
                 break
         h = np.ascontiguousarray(value[:, ~solved])
     return values, live
+
+
+def _verify_greedy_policy(
+    P: Float[np.ndarray, "S A S"],
+    R: Float[np.ndarray, "S A"],
+    gamma: float,
+    Q: Float[np.ndarray, "A S"],
+    tolerance: float,
+) -> tuple[Float[np.ndarray, "A S"], bool]:
+    """Return the action values of Q's greedy policy, and whether no action gains more than the tolerance."""
+    V = policy_value(P, R, Q.argmax(0), gamma)
+    exact = R + gamma * (P @ V)
+    rounding = _ROUNDING * len(V) * np.finfo(float).eps * np.abs(V).max()
+    return exact.T, bool((exact.max(1) - V).max() <= max(tolerance, rounding))
+
+
+def _rough_solution(
+    by_action: Float[np.ndarray, "AS S"], rewards: Float[np.ndarray, "A S 1"], gammas: Float[np.ndarray, " G"]
+) -> Float[np.ndarray, "S G"]:
+    """Return relative values after a few sweeps in single precision; any start is right, and a near one is quicker."""
+    (A, S, _), G = rewards.shape, len(gammas)
+    P, R, discount = by_action.astype(np.float32), rewards.astype(np.float32), gammas.astype(np.float32)
+    h = np.zeros((S, G), np.float32)
+    for _ in range(_ROUGH_SWEEPS):
+        value = ((P @ (discount * h)).reshape(A, S, G) + R).max(0)
+        h = value - value[0]
+    return h.astype(float)
+
+
+def _rough_values(
+    by_action: Float[np.ndarray, "used S"],
+    rewards: Float[np.ndarray, " used"],
+    rows: Int[np.ndarray, "S G"],
+    gamma: float,
+) -> Float[np.ndarray, "S G"]:
+    """Return relative values of policies after a few sweeps in single precision."""
+    P, R = by_action.astype(np.float32), rewards.astype(np.float32)[rows]
+    h = np.zeros(rows.shape, np.float32)
+    for _ in range(_ROUGH_SWEEPS):
+        value = np.take_along_axis(P @ (np.float32(gamma) * h), rows, 0) + R
+        h = value - value[0]
+    return h.astype(float)
 
 
 def _greedy(Q: Float[np.ndarray, "A S G"], tolerance: float) -> Int[np.ndarray, "G S"]:

@@ -1,0 +1,133 @@
+"""What a user could write: policy iteration, started at each gamma from the policy of the gamma before."""
+
+import numpy as np
+from jaxtyping import Float, Int
+from numba import njit
+
+TIE = 1e-12
+"""An action is kept unless another is better by more than this, over 1 - gamma, so that rounding makes no cycles."""
+
+
+def numpy_plan(
+    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
+) -> Int[np.ndarray, "M G S"]:
+    """Plan in NumPy. P_pi and R_pi are kept, because most steps change few of their rows, and so is I."""
+    M, S, A, _ = P.shape
+    policies, states, identity = np.empty((M, len(gammas), S), np.int64), np.arange(S), np.eye(S)
+    for i in range(M):
+        policy, rows = R[i].argmax(1), P[i].reshape(S * A, S)
+        P_pi, R_pi = P[i, states, policy], R[i, states, policy]
+        for g, gamma in enumerate(gammas):
+            while True:
+                V = np.linalg.solve(identity - gamma * P_pi, R_pi)
+                Q = R[i] + gamma * (rows @ V).reshape(S, A)
+                better = np.flatnonzero(Q.max(1) - V > TIE / (1 - gamma))
+                if not len(better):
+                    break
+                policy[better] = Q[better].argmax(1)
+                P_pi[better], R_pi[better] = P[i, better, policy[better]], R[i, better, policy[better]]
+            policies[i, g] = policy
+    return policies
+
+
+def numpy_losses(
+    P: Float[np.ndarray, "M S A S"],
+    R: Float[np.ndarray, "M S A"],
+    V_star: Float[np.ndarray, "M S"],
+    policies: Int[np.ndarray, "M G S"],
+    gamma: float,
+) -> Float[np.ndarray, "M G"]:
+    """Return the planning losses; a policy that equals the one before is not evaluated again."""
+    M, G, S = policies.shape
+    losses, states, identity = np.empty((M, G)), np.arange(S), np.eye(S)
+    for i in range(M):
+        for g, policy in enumerate(policies[i]):
+            if g and np.array_equal(policy, policies[i, g - 1]):
+                losses[i, g] = losses[i, g - 1]
+            else:
+                V = np.linalg.solve(identity - gamma * P[i, states, policy], R[i, states, policy])
+                losses[i, g] = np.abs(V_star[i] - V).max()
+    return losses
+
+
+@njit(fastmath=True)
+def _solve(P, R, policy, gamma, system, V):
+    """Write the solution V of (I - gamma P_pi) V = R_pi, by elimination, which needs no pivots here."""
+    S = len(policy)
+    for s in range(S):
+        a = policy[s]
+        for j in range(S):
+            system[s, j] = -gamma * P[s, a, j]
+        system[s, s] += 1.0
+        V[s] = R[s, a]
+    for k in range(S):
+        inverse = 1.0 / system[k, k]
+        for i in range(k + 1, S):
+            factor = system[i, k] * inverse
+            for j in range(k + 1, S):
+                system[i, j] -= factor * system[k, j]
+            V[i] -= factor * V[k]
+    for k in range(S - 1, -1, -1):
+        total = V[k]
+        for j in range(k + 1, S):
+            total -= system[k, j] * V[j]
+        V[k] = total / system[k, k]
+
+
+@njit(fastmath=True)
+def _improve(P, R, policy, gamma, V):
+    """Take a better action in each state where there is one, and return whether there is one."""
+    S, A = R.shape
+    tolerance, changed = TIE / (1.0 - gamma), False
+    for s in range(S):
+        best, most = policy[s], V[s] + tolerance
+        for a in range(A):
+            if a != policy[s]:
+                expected = 0.0
+                for j in range(S):
+                    expected += P[s, a, j] * V[j]
+                Q = R[s, a] + gamma * expected
+                if most < Q:
+                    best, most = a, Q
+        if best != policy[s]:
+            policy[s], changed = best, True
+    return changed
+
+
+@njit(fastmath=True)
+def numba_plan(P, R, gammas):
+    """Plan in a scalar loop that numba compiles, with memory that is allocated once."""
+    M, S, _ = R.shape
+    policies, policy = np.empty((M, len(gammas), S), np.int16), np.empty(S, np.int64)
+    system, V = np.empty((S, S)), np.empty(S)
+    for i in range(M):
+        for s in range(S):
+            policy[s] = np.argmax(R[i, s])
+        for g in range(len(gammas)):
+            _solve(P[i], R[i], policy, gammas[g], system, V)
+            while _improve(P[i], R[i], policy, gammas[g], V):
+                _solve(P[i], R[i], policy, gammas[g], system, V)
+            for s in range(S):
+                policies[i, g, s] = policy[s]
+    return policies
+
+
+@njit(fastmath=True)
+def numba_losses(P, R, V_star, policies, gamma):
+    """Return the planning losses; a policy that equals the one before is not evaluated again."""
+    M, G, S = policies.shape
+    losses, system, V = np.empty((M, G)), np.empty((S, S)), np.empty(S)
+    for i in range(M):
+        for g in range(G):
+            new = g == 0
+            for s in range(S):
+                new |= policies[i, g, s] != policies[i, g - 1, s]
+            if new:
+                _solve(P[i], R[i], policies[i, g], gamma, system, V)
+                loss = 0.0
+                for s in range(S):
+                    loss = max(loss, abs(V_star[i, s] - V[s]))
+                losses[i, g] = loss
+            else:
+                losses[i, g] = losses[i, g - 1]
+    return losses

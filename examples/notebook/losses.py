@@ -1,0 +1,98 @@
+"""Planning, the losses of one run of the notebook, and those of many runs.
+
+The notebook plans by policy iteration from "the second action everywhere", and takes the first action only where it is
+strictly better. Its rewards are continuous, so that ties do not occur, and every exact planner gives the same policies.
+"""
+
+import numpy as np
+import pandas as pd
+from examples.notebook.draws import Run, draw_run
+from examples.notebook.learners import WITH_META_UPDATE, estimated_models
+from jaxtyping import Float
+from joblib import Parallel, delayed
+
+from pomrl.planners import PolicyIteration
+from pomrl.solvers.policy_values import policy_values
+
+GAMMAS = np.append(np.arange(0, 0.99, 0.1), 0.99)
+"""The grid of discount factors. The text does not state its grid."""
+
+GAMMA_EVAL = 0.99
+"""The discount factor at which policies are judged."""
+
+
+def losses_of_run(seed: int, concentration: float, estimators: tuple[str, ...]) -> dict[str, Float[np.ndarray, "T G"]]:
+    """Return the losses of one run, for each estimator an array of tasks and discount factors.
+
+    Args:
+        seed: The seed of the run.
+        concentration: The factor c of the Dirichlet parameters (see `draws.draw_run`).
+        estimators: Names among `learners.ESTIMATORS`.
+    """
+    runs: dict[bool, Run] = {}
+    losses = {}
+    for estimator in estimators:
+        kind = estimator in WITH_META_UPDATE
+        if kind not in runs:
+            runs[kind] = draw_run(seed, concentration, with_meta_update=kind)
+        losses[estimator] = planning_loss(runs[kind], estimated_models(runs[kind], estimator))
+    return losses
+
+
+def planning_loss(run: Run, models: Float[np.ndarray, "T trials S A S"]) -> Float[np.ndarray, "T G"]:
+    """Return the mean over trials of the planning loss, in each task and for each discount factor.
+
+    The loss of a policy is the *mean over states* of V* - V^pi, both at gamma = 0.99 in the true task. In the text it
+    is the maximum over states. The figures average over 100 batches of each task and then over runs, where the text
+    speaks of runs alone.
+    """
+    T, trials, S, A, _ = models.shape
+    R = np.broadcast_to(run.R, (T, S, A))
+    planned = _plan(models.reshape(-1, S, A, S), run.R, GAMMAS).reshape(T, trials * len(GAMMAS), S)
+    best = _plan(run.P, run.R, np.array([GAMMA_EVAL]))
+    value = policy_values(run.P, R, planned, GAMMA_EVAL).mean(-1).reshape(T, trials, len(GAMMAS))
+    optimal = policy_values(run.P, R, best, GAMMA_EVAL).mean(-1)
+    return optimal - value.mean(1)
+
+
+def _plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]) -> np.ndarray:
+    return PolicyIteration().plan(P, np.broadcast_to(R, (len(P), *R.shape)), gammas)
+
+
+def losses_of_runs(seeds: range, concentration: float, estimators: tuple[str, ...], workers: int = 1) -> pd.DataFrame:
+    """Return the losses of many runs as a table.
+
+    Args:
+        seeds: The seed of each run. The notebook uses consecutive ones.
+        concentration: The factor c of the Dirichlet parameters (see `draws.draw_run`).
+        estimators: Names among `learners.ESTIMATORS`.
+        workers: The number of processes that compute runs.
+
+    Returns:
+        One row for each run, estimator, task and discount factor, with the columns `seed`, `concentration_over_S`,
+        `estimator`, `task`, `gamma` and `loss`.
+    """
+    calls = [delayed(_table_of_run)(seed, concentration, estimators) for seed in seeds]
+    return pd.concat(Parallel(n_jobs=workers)(calls), ignore_index=True)
+
+
+def _table_of_run(seed: int, concentration: float, estimators: tuple[str, ...]) -> pd.DataFrame:
+    losses = losses_of_run(seed, concentration, estimators)
+    tables = []
+    for estimator, loss in losses.items():
+        T, G = loss.shape
+        columns = {
+            "seed": seed,
+            "concentration_over_S": concentration,
+            "estimator": estimator,
+            "task": np.repeat(np.arange(1, T + 1), G),
+            "gamma": np.tile(GAMMAS, T),
+            "loss": loss.ravel(),
+        }
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables)
+
+
+def mean_loss(table: pd.DataFrame) -> Float[np.ndarray, "T G"]:
+    """Return the mean over runs of the losses of one estimator at one concentration, by task and discount factor."""
+    return table.pivot_table("loss", "task", "gamma").to_numpy()

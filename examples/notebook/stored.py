@@ -1,0 +1,65 @@
+"""The tables beside this package: what the notebook shows, and what this package computed for its runs.
+
+| file | what |
+| --- | --- |
+| `printed.csv` | the losses that the notebook prints in cells 44 and 55, each with its discount factor |
+| `printed_series.csv` | gamma* of each task as cell 45 prints it, and the mixing rates that cells 48 and 50 print |
+| `digitised.csv` | the curves of the notebook's figures, read off by eye, with the error of reading |
+| `per_run.csv` | all losses of two runs: all estimators, tasks and discount factors |
+| `ada_pomrl.parquet` | all losses of ada-POMRL in the 200 runs of the figures, from which the printed numbers follow |
+| `gamma_eval.parquet` | the losses at gamma = 0.99 of all estimators at all three concentrations, in 100 runs |
+
+The first three are data of the notebook. `python -m examples.notebook --store` writes the last three.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+from examples.notebook.learners import ESTIMATORS
+from examples.notebook.losses import GAMMA_EVAL, losses_of_runs
+
+FOLDER = Path(__file__).parent
+
+CONCENTRATIONS = (1.5, 1.5 / 2, 1.5 / 4)
+"""The factors c of the notebook's Dirichlet parameters, from the most similar tasks to the least similar ones."""
+
+SIMILARITY_SEEDS = range(88, 188)
+"""The seeds of the runs of cells 43 to 45, 55 and 61, whose concentration is 1.5/4."""
+
+SCHEDULE_SEEDS = range(786, 886)
+"""The seeds of the runs of cells 47 to 50, whose concentration is 1.5.
+
+The notebook does not name them. Of all windows of 100 consecutive seeds from 88 to 900, this one fits the figures, and
+no other does.
+"""
+
+
+def read(name: str) -> pd.DataFrame:
+    """Return a table that is stored beside this package, with every digit of its numbers."""
+    path = FOLDER / name
+    # of the engines that read CSV files, this one loses no digit with any version of pandas
+    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, engine="pyarrow")
+
+
+def write_all(workers: int) -> None:
+    """Compute and write the tables of losses: `per_run.csv`, `ada_pomrl.parquet` and `gamma_eval.parquet`."""
+    similarity = pd.concat([losses_of_runs(SIMILARITY_SEEDS, c, ESTIMATORS, workers) for c in CONCENTRATIONS])
+    schedules = losses_of_runs(SCHEDULE_SEEDS, CONCENTRATIONS[0], ("ada-POMRL",), workers)
+    figures = similarity[similarity["concentration_over_S"] == CONCENTRATIONS[-1]]
+    ada_pomrl = pd.concat([figures[figures["estimator"] == "ada-POMRL"], schedules])
+    _write_parquet(ada_pomrl, "ada_pomrl.parquet")
+    _write_parquet(similarity[similarity["gamma"] == GAMMA_EVAL], "gamma_eval.parquet")
+    per_run().to_csv(FOLDER / "per_run.csv", index=False)
+
+
+def per_run() -> pd.DataFrame:
+    """Compute the losses of two runs: the first of cells 43 to 45, and the first of cells 47 to 50."""
+    first = (SIMILARITY_SEEDS[:1], CONCENTRATIONS[-1]), (SCHEDULE_SEEDS[:1], CONCENTRATIONS[0])
+    return pd.concat([losses_of_runs(seeds, c, ESTIMATORS) for seeds, c in first], ignore_index=True)
+
+
+def _write_parquet(losses: pd.DataFrame, name: str) -> None:
+    """Write losses in few bytes; no digit is lost."""
+    kinds = {"seed": "int16", "task": "int8", "estimator": "category", "loss": "float64"}
+    table = losses.astype(kinds).reset_index(drop=True)
+    table.to_parquet(FOLDER / name, compression="zstd", use_dictionary=[c for c in table if c != "loss"])
