@@ -24,7 +24,7 @@ from pathlib import Path  # noqa: E402
 from pomrl import store  # noqa: E402
 from pomrl.configuration.sources import Sources  # noqa: E402
 from pomrl.configuration.studies import experiment  # noqa: E402
-from pomrl.execution import Execution, Local  # noqa: E402
+from pomrl.execution import Execution, Local, Work  # noqa: E402
 from pomrl.execution.dask import Dask  # noqa: E402
 from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, compute, store_tables  # noqa: E402
 from pomrl.store import StoredExperiment  # noqa: E402
@@ -125,7 +125,7 @@ def overhead(engine: Execution, few: int = 2, many: int = 402) -> tuple[float, f
 def timed(engine: Execution, items: int) -> float:
     """Return the seconds that an engine takes for items which do nothing."""
     start = time.perf_counter()
-    assert len(list(engine.map_unordered(nothing, range(items), 1e9))) == items
+    assert len(list(engine.map_unordered(nothing, [Work(item, 1e6) for item in range(items)]))) == items
     return time.perf_counter() - start
 
 
@@ -144,7 +144,7 @@ def costs_of(overrides: list[str]) -> Costs:
     with outputs() as folder:
         stored_experiment = store.open_experiment(experiment(PUBLISHED, overrides), force=True)
         to_store = MethodResult(replace(result.method, stored=stored_experiment), result.value)
-        storing = least(partial(store_tables, [to_store], block.runs))
+        storing = least(partial(store_tables, [(block, [to_store])]))
         stored = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
     return Costs(least(partial(compute, block)), storing, least(partial(pickle.loads, sent)), stored, len(sent))
 
@@ -153,7 +153,7 @@ def efficiency(overrides: list[str], blocks: int, engine: Local | Dask) -> float
     """Return the share of its workers' time that an engine uses, relative to one process without an engine."""
     todo = [block_of(overrides, store.BLOCK * index) for index in range(blocks)]
     alone = least(lambda: [compute(block) for block in todo])
-    results = engine.map_unordered(compute, [*todo[:2], *todo], 1e9)
+    results = engine.map_unordered(compute, [Work(block, 1e6) for block in (*todo[:2], *todo)])
     for _ in range(2):
         next(results)  # the processes have started
     start = time.perf_counter()

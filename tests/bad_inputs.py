@@ -103,6 +103,7 @@ MODULES = {
     "an error": "1 / 0",
     "sys.exit": "import sys\nsys.exit(0)",
     "exit": "exit(0)",
+    "os._exit": "import os\nos._exit(0)",
     "BaseException": "class Odd(BaseException): pass\nraise Odd('[red]markup[/red]')",
     "recursion": "def f(): f()\nf()",
     "an import": "import nothing_of_this_name",

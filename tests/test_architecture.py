@@ -55,8 +55,8 @@ ONLY_IN = {
 }
 """Libraries, and the rooms that may import them."""
 
-IMPORTS_BY_NAME = ("configuration", "figures")
-"""The rooms that import modules by names that a user gives: classes of options, and figures of one's own."""
+IMPORTS_BY_NAME = ("configuration",)
+"""The room that imports modules by names that a user gives: classes of options, and figures of one's own."""
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""The processes that a command starts: they end with it, only this machine reaches them, and frozen ones are given up."""
+"""The processes that a command starts end with it, only this machine reaches them, and frozen ones are given up."""
 
 import os
 import re

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 from tests.computed import two_runs_of
-from tests.settings import CONF
 
 from pomrl import store
 from pomrl.commands import figures
@@ -72,12 +71,6 @@ def test_every_published_sweep_is_used_by_a_figure_and_promises_the_number_of_ru
     assert any(name in figure.SWEEPS for figure in FIGURES.values())
     promised = {setting.experiment.request.runs for setting in studies.sweep(PUBLISHED, name)}
     assert promised == {PROMISED.get(name, 100)}
-
-
-def test_every_published_sweep_is_run_by_the_main_job() -> None:
-    script = (CONF.parent / "reproduce.sh").read_text()
-    listed = script.partition("SWEEPS=(")[2].partition(")")[0]
-    assert sorted(listed.split()) == SWEEPS
 
 
 def test_tables_of_what_is_not_stored_are_empty_and_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

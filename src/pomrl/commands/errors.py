@@ -1,19 +1,26 @@
 """The errors that a user of a command can cause, and the line that the command prints for each of them."""
 
+import errno
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import OmegaConfBaseException
 
 from pomrl.commands.terminal import GOES_ON, exit_with, one_line
 from pomrl.configuration.composed import GROUPS, ConfigError
+from pomrl.configuration.outputs import outputs
 from pomrl.configuration.parsing import KEYS
 from pomrl.execution import EngineUnavailableError, ExecutionError
 from pomrl.store import StoreError
 
 EXPLAINED = (ConfigError, StoreError, HydraException, OmegaConfBaseException, EngineUnavailableError, OSError)
 """Types of errors whose message tells the user of any command what is wrong."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The errors of a disk, a quota and a limit of file sizes that are exhausted."""
 
 
 @contextmanager
@@ -22,7 +29,7 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
     try:
         yield
     except (*EXPLAINED, *further) as error:
-        exit_with(one_line(error), status)
+        exit_with(_of_system(error) if isinstance(error, OSError) else one_line(error), status)
 
 
 def explain(error: Exception, arguments: Sequence[str]) -> tuple[str, int] | None:
@@ -45,12 +52,25 @@ def explain(error: Exception, arguments: Sequence[str]) -> tuple[str, int] | Non
             return _composition(error, arguments), 1
         case MemoryError():
             return "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller", 1
+        case OSError():
+            return _of_system(error), 1
         case _ if isinstance(error, EXPLAINED):
             return one_line(error), 1
         case ExecutionError():
             return f"{one_line(error)}; {GOES_ON}", 1
         case _:
             return None
+
+
+def _of_system(error: OSError) -> str:
+    """Name the path that the system could not read or write, and say what to do where the disk is full."""
+    path = error.filename or outputs()
+    if error.errno in _FULL:
+        return f"{path}: {error.strerror}; free some space, and the same command goes on from what is stored"
+    where = Path(os.fsdecode(path)).absolute()
+    if error.strerror and where.is_relative_to(outputs().absolute()):
+        return f"{path}: {error.strerror}; outputs go to {outputs()}, and POMRL_OUTPUTS names another folder"
+    return f"{path}: {error.strerror}" if error.filename and error.strerror else one_line(error)
 
 
 def _missing_option(error: MissingConfigException) -> str:

@@ -5,7 +5,7 @@ about a tenth of a second for each composition, most of it for its own configura
 therefore share one, and what was composed before is read from `composition_cache`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -54,7 +54,7 @@ def _grid_to(gamma_eval: Any) -> Any:
 
 
 @contextmanager
-def composing() -> Iterator[None]:
+def composing() -> Generator[None, None, None]:
     """Turn whatever is raised in this context because of somebody's YAML or overrides into an error of one line.
 
     Errors that name what is wrong are left as they are. Any other one is Hydra's or OmegaConf's answer to a file that

@@ -38,7 +38,7 @@ def cached(folders: Sequence[Path], request: Any, compose: Callable[[], Any]) ->
     """
     texts = _texts(folders)
     environment = _environment([*texts.values(), json.dumps(request)])
-    if environment is None:
+    if environment is None or not _folder().is_absolute():  # it is not where there is no home
         return compose()
     asked = json.dumps([[str(folder) for folder in folders], request])
     key = _digest(json.dumps([asked, texts, environment, _code(), _versions()]))

@@ -7,7 +7,6 @@ experiment is computed again, and only if all its classes are of this package (`
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Annotated, Any, cast
 
 from pydantic import Field, ValidationError
@@ -15,6 +14,7 @@ from pydantic.dataclasses import dataclass, is_pydantic_dataclass
 
 from pomrl.components import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, Composed, ConfigError
+from pomrl.configuration.importing import imported
 from pomrl.estimators import Estimator
 from pomrl.execution import Execution
 from pomrl.execution.engine import MissingPackagesError
@@ -111,7 +111,7 @@ def _component(group: str, values: Any) -> Any:
     target = str(arguments.pop("_target_"))
     module, _, name = target.rpartition(".")
     try:
-        cls = getattr(import_module(module), name)
+        cls = getattr(imported(module), name)
     except MissingPackagesError as error:
         raise ConfigError(str(error)) from error
     except (ImportError, AttributeError, ValueError) as error:

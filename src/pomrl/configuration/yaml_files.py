@@ -7,6 +7,7 @@ that contains itself, and OmegaConf writes all of them out.
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, cast
 
 import yaml
 
@@ -47,7 +48,7 @@ def _check_file(path: Path) -> None:
 
 def _check_aliases(path: Path, text: str) -> None:
     try:
-        root = yaml.compose(text, yaml.SafeLoader)
+        root = cast("yaml.Node | None", cast(Any, yaml).compose(text, yaml.SafeLoader))
         size = _size(root, {}) if root else 0
     except yaml.YAMLError:
         return  # which Hydra reports if it reads the file
@@ -64,7 +65,10 @@ def _size(node: yaml.Node, known: dict[int, int]) -> int:
         RecursionError: A node contains itself.
     """
     if id(node) not in known:
-        children = node.value if isinstance(node, yaml.CollectionNode) else []
-        pairs = (part for child in children for part in (child if isinstance(child, tuple) else (child,)))
-        known[id(node)] = 1 + sum(_size(part, known) for part in pairs)
+        parts: list[yaml.Node] = []
+        if isinstance(node, yaml.MappingNode):
+            parts = [part for pair in cast(list[tuple[yaml.Node, yaml.Node]], node.value) for part in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            parts = cast(list[yaml.Node], node.value)
+        known[id(node)] = 1 + sum(_size(part, known) for part in parts)
     return known[id(node)]

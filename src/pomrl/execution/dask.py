@@ -6,7 +6,7 @@ finished future turns pending again when the worker that holds its result dies; 
 
 # Most parameters and results of Dask's functions have no types; `Future` has type arguments only in later versions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownParameterType=false, reportMissingTypeArgument=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeArgument=false, reportUnknownArgumentType=false
 
 import asyncio
 import logging
@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures import Future as LocalFuture
 from contextlib import contextmanager, suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Annotated, Any
@@ -195,7 +196,7 @@ class _Watch:
             return []
         self._next = now + TICK
         scheduler: Any = client.scheduler
-        processing: dict[str, list[Any]] = client.sync(scheduler.processing, workers=None, callback_timeout=FETCH)
+        processing: Any = client.sync(scheduler.processing, workers=None, callback_timeout=FETCH)
         worker_of = {key: worker for worker, keys in processing.items() for key in keys if key in self._limits}
         late = [key for key in worker_of if now - self._since.setdefault(key, now) > self._limits[key]]
         if late:
@@ -222,7 +223,7 @@ def _scheduler_threads(address: str) -> int:
         EngineUnavailableError: No scheduler answers in time.
     """
 
-    async def identity() -> Mapping[str, Any]:
+    async def identity() -> Any:
         async with rpc(address, connection_args=Security().get_connection_args("client")) as scheduler:
             return await scheduler.identity(n_workers=0)
 
@@ -271,18 +272,19 @@ def _fetched(futures: Mapping[int, Future]) -> Generator[Callable[[], list[tuple
     threads = ThreadPoolExecutor(FETCHERS)
 
     def fetch_when_finished(index: int) -> None:
-        futures[index].add_done_callback(lambda future: fetch(index, future))
+        futures[index].add_done_callback(partial(fetch, index))
 
-    def fetch(index: int, future: Future) -> None:
+    def fetch(index: int, future: Any) -> None:
         with suppress(RuntimeError):  # the threads have been shut down
             threads.submit(_result, future).add_done_callback(lambda result: done.put((index, result)))
 
     def next_results() -> list[tuple[int, Any]]:
         try:
             index, result = done.get(timeout=TICK)
-            return [(index, result.result())] if index in futures else []
         except Empty:
             return []
+        try:
+            return [(index, result.result())] if index in futures else []
         except _ResultLostError:
             fetch_when_finished(index)
             return []

@@ -5,9 +5,9 @@ made of. `readings` draws the claims under all readings of the paper, from the m
 """
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
+from pomrl.configuration.importing import imported
 from pomrl.figures.paper import (
     arub_dependence_on_mt,
     dependence_on_tasksimilarity,
@@ -108,7 +108,7 @@ def find(name: str) -> Figure:
     if not all(part.isidentifier() for part in name.split(".")):
         raise LookupError(f"{name}: it is no dotted name of a module")
     try:
-        module: Any = import_module(name)
+        module: Any = imported(name)
         lacking = [attribute for attribute in ("SWEEPS", "draw") if not hasattr(module, attribute)]
     except ImportError as error:
         raise LookupError(f"{name}: there is no such module ({error})") from error

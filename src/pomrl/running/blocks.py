@@ -158,7 +158,7 @@ def _other_global_state() -> Generator[None, None, None]:
     """Give the global generators of NumPy and Python another state than they have, for a while."""
     kept, kept_by_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002, components of others may use it
     random.seed(random.random())
-    np.random.seed((int(kept_by_numpy[1][0]) + 1) % 2**32)  # noqa: NPY002
+    np.random.seed(random.getrandbits(32))  # noqa: NPY002
     try:
         yield
     finally:

@@ -1,0 +1,56 @@
+"""Importing modules by names that a user gives; they may do anything while they are imported."""
+
+import os
+import sys
+import warnings
+from contextlib import suppress
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import ModuleType
+
+_COPY = get_context("fork")
+
+
+def imported(module: str) -> ModuleType:
+    """Return the module of this name, which is imported unless it is already.
+
+    A module that is not ours is first imported in a copy of this process, because one that calls `os._exit` would end
+    this process without a word, perhaps with the status of success.
+
+    Raises:
+        ImportError: There is no such module, or it ends the process that imports it.
+        BaseException: Whatever the module raises.
+    """
+    if module not in sys.modules and not module.startswith("pomrl.") and _ends_its_process(module):
+        raise ImportError(f"importing {module} ends the process")
+    return import_module(module)
+
+
+def _ends_its_process(module: str) -> bool:
+    """Return whether a copy of this process ends while it imports a module; errors of the import do not count."""
+    receiver, sender = _COPY.Pipe(duplex=False)
+    process = _COPY.Process(target=_import_silently, args=(module, sender))
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # copying a process that has threads
+        process.start()
+    sender.close()
+    try:
+        receiver.recv_bytes()
+    except EOFError:
+        return True
+    finally:
+        receiver.close()
+        process.join()
+    return False
+
+
+def _import_silently(module: str, sender: Connection) -> None:
+    """Import a module without output, and report through the pipe that the import is over, whatever it raised."""
+    with Path(os.devnull).open("w") as nowhere:
+        sys.stdout = sys.stderr = nowhere
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+        with suppress(BaseException):
+            import_module(module)
+        sender.send_bytes(b".")

@@ -1,0 +1,49 @@
+"""A module of somebody else's cannot end the process that imports it without a word."""
+
+import sys
+
+import pytest
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import imported
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.studies import experiment
+
+
+@pytest.fixture
+def own_module(tmp_path, monkeypatch):
+    """Write modules of one's own that can be imported by the name that is returned."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def written(text):
+        (tmp_path / "of_my_own.py").write_text(text)
+        monkeypatch.delitem(sys.modules, "of_my_own", raising=False)
+        return "of_my_own"
+
+    yield written
+    sys.modules.pop("of_my_own", None)
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_module_that_ends_the_process_is_an_import_error(own_module, status):
+    name = own_module(f"import os\nprint('ends')\nos._exit({status})")
+    with pytest.raises(ImportError, match="importing of_my_own ends the process"):
+        imported(name)
+
+
+def test_a_sound_module_is_imported_once_in_this_process_and_prints_once(own_module, capfd):
+    name = own_module("print('imported')")
+    assert imported(name) is sys.modules[name]
+    assert imported(name) is sys.modules[name]
+    assert capfd.readouterr().out == "imported\n"
+
+
+def test_what_a_module_raises_is_raised(own_module):
+    with pytest.raises(ZeroDivisionError):
+        imported(own_module("1 / 0"))
+
+
+def test_an_option_whose_module_ends_the_process_is_one_line(own_module):
+    name = own_module("import os\nos._exit(0)")
+    with pytest.raises(ConfigError, match=r"estimator\._target_=of_my_own\.Mine: there is no such class .*ends the"):
+        experiment(PUBLISHED, [f"estimator._target_={name}.Mine"])

@@ -1,0 +1,187 @@
+"""What is asked of `src.run`: never success without work, estimates before work, and refusals with numbers.
+
+Nothing here measures time: what is counted are compositions and drawn mean models.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.plugins import Plugins
+
+from pomrl.commands import run
+from pomrl.configuration import composition, jobs, studies
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.running import estimates, sweeps
+from pomrl.task_distributions import TaskDistribution
+
+Command = Callable[..., tuple[int, list[str], str]]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """Run the command in an empty folder; return its status, its lines on standard output, and standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
+
+    def call(*arguments: str) -> tuple[int, list[str], str]:
+        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+        monkeypatch.setattr(sys, "argv", ["run", *arguments])
+        with pytest.raises(SystemExit) as end:
+            run.main()
+        printed = capsys.readouterr()
+        return int(end.value.code or 0), printed.out.splitlines(), printed.err
+
+    return call
+
+
+class Count:
+    """Counts the calls of a function."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> None:
+        original = getattr(owner, name)
+        self.calls = 0
+
+        def counted(*arguments: object, **named: object) -> object:
+            self.calls += 1
+            return original(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, counted)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("-m sigma=range(1,0)", "sigma=range(1,0): there is no such value"),
+        ("-m estimator=glob(zzz)", "estimator=glob(zzz): there is no such value"),
+        ("-m sigma=glob(*)", "sigma=glob(*)"),
+        ("-m sigma=interval(0,1)", "an interval has no values"),
+        ("-m seed=range(0,1e12)", "more than 1,000,000 values"),
+        ("runs=0", "runs=0: "),
+        ("hydra/launcher=joblib", "hydra/launcher=joblib: no launcher"),
+        ("-m hydra/launcher=submitit_local sigma=0,0.01", "execution=local, execution=dask or execution=slurm"),
+        ("-m +hydra/sweeper=optuna sigma=0,0.01", "hydra/sweeper=optuna: no launcher and no sweeper of others"),
+        ("-m hydra/sweeper=basic sigma=0,0.01", "hydra/sweeper=basic: "),
+        ("hydra.launcher._target_=mine.Launcher", "hydra.launcher._target_=mine.Launcher: "),
+    ],
+)
+def test_nothing_to_compute_here_is_no_success(arguments: str, said: str, command: Command, tmp_path: Path) -> None:
+    status, lines, err = command(*arguments.split())
+    assert (status, lines, err.count("\n")) == (1, [], 1)
+    assert said in err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("plugin", ["launcher: joblib", "sweeper: mine"])
+def test_a_plugin_that_a_file_names_is_refused_too(
+    plugin: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plugins are not installed here; a stand-in for a sweeper composes no job in this process."""
+    group, name = plugin.split(": ")
+    (tmp_path / "conf" / "hydra" / group).mkdir(parents=True)
+    (tmp_path / "conf" / "hydra" / group / f"{name}.yaml").write_text("_target_: hydra_plugins.elsewhere.Elsewhere\n")
+    (tmp_path / "conf" / "experiment").mkdir()
+    (tmp_path / "conf" / "experiment" / "mine.yaml").write_text(
+        f"# @package _global_\ndefaults:\n  - override /hydra/{group}: {name}\nhydra:\n  mode: MULTIRUN\n"
+    )
+    if group == "sweeper":
+        elsewhere = SimpleNamespace(sweep=lambda arguments: None)
+        monkeypatch.setattr(Plugins, "instantiate_sweeper", lambda *_, **__: elsewhere)
+    status, _, said = command("--config-dir", "conf", "experiment=mine")
+    assert (status, said.count("\n")) == (1, 1)
+    assert "execution=local, execution=dask or execution=slurm" in said
+
+
+def test_several_published_sweeps_are_all_computed(command: Command) -> None:
+    expected = {name: command(f"experiment={name}", "dry_run=true")[1] for name in ("theory", "illustration")}
+    status, lines, _ = command("-m", "experiment=theory,illustration", "dry_run=true")
+    assert status == 0
+    assert lines == [*expected["theory"], *expected["illustration"]]
+    assert len(set(lines)) > 3
+
+
+def test_information_of_hydra_is_success(command: Command) -> None:
+    assert command("--cfg", "job")[0] == 0
+    assert command("--help")[0] == 0
+
+
+def test_many_jobs_are_counted_before_they_are_composed(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = Count(monkeypatch, ConfigLoaderImpl, "load_configuration")
+    made_plain = Count(monkeypatch, composition, "plain")
+    status, lines, said = command("-m", "seed=range(0,20000)")
+    assert (status, lines, made_plain.calls) == (1, [], 1)
+    assert loaded.calls <= 4  # Hydra itself composes the sweep as a whole
+    assert said.startswith("20,000 jobs, 2,000,000 runs to compute, 630,000,000 plans in all; about ")
+    assert said.endswith("more than 10,000 jobs are computed with yes=true\n")
+    status, lines, said = command("-m", "seed=range(0,20000)", "dry_run=true")
+    assert (status, lines) == (0, [])
+    assert "estimated from the first job: 20,000 jobs" in said
+
+
+def test_yes_composes_them_all(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MOST_JOBS", 3)
+    arguments = ("-m", "sigma=0,0.005,0.01,0.02", "T=1", "runs=1")
+    assert command(*arguments)[0] == 1
+    assert len(command(*arguments, "dry_run=true", "yes=true")[1]) == 4
+
+
+def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeps, "MOST_CHECKED", 7)
+    drawn = Count(monkeypatch, TaskDistribution, "draw_mean")
+    status, _, said = command("runs=10000000", "dry_run=true")
+    assert (status, drawn.calls) == (0, 7)
+    assert "1 job, 10,000,000 runs to compute, 3,150,000,000 plans in all; about " in said
+    assert "of memory for each, " in said
+    assert said.rstrip().endswith("GB on disk")
+
+
+def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(estimates, "LONG", 1e-9)
+    status, _, said = command("T=1", "runs=2")
+    assert (status, said.count("\n")) == (1, 1)
+    assert "what takes more than an hour is computed with yes=true" in said
+    assert not (tmp_path / "outputs").exists()
+    assert command("T=1", "runs=2", "yes=true")[0] == 0
+    assert command("T=1", "runs=2")[0] == 0  # stored already
+
+
+@pytest.mark.parametrize("further", [(), ("yes=true",), ("dry_run=true",)])
+def test_what_does_not_fit_is_refused_with_the_numbers(
+    further: tuple[str, ...], command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = Count(monkeypatch, TaskDistribution, "draw_mean")
+    status, _, said = command("S=100000", *further)
+    assert (status, drawn.calls, said.count("\n")) == (1, 0, 1)
+    assert said.startswith("one run needs about 2.4 TB of memory, and ")
+    monkeypatch.setattr(estimates, "available_disk", lambda: 1000)
+    status, _, said = command("runs=100", *further)
+    assert status == 1
+    assert "the results need about 182 kB, and 1 kB are free for " in said
+
+
+def jobs_of(*overrides: str) -> list[sweeps.Job]:
+    return sweeps.looked_up([studies.experiment(PUBLISHED, [text]) for text in overrides])
+
+
+def test_estimates_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+    (one,) = jobs_of("runs=100")
+    twice = estimates.estimate([one, *jobs_of("runs=50")])
+    assert (twice.jobs, twice.runs, twice.plans) == (2, 100, 100 * 15 * 21)
+    both = estimates.estimate([one, *jobs_of("seed=1")])
+    assert both.plans == 2 * twice.plans
+    assert both.seconds == pytest.approx(2 * twice.seconds)
+    assert both.disk == 2 * twice.disk == estimates.estimate([one]).times(2).disk
+    assert estimates.estimate(jobs_of("S=100")).memory > both.memory
+
+
+def test_an_estimate_of_the_disk_is_right_within_a_factor_of_five(command: Command) -> None:
+    _, lines, _ = command("runs=50", "T=5")
+    stored = sum(path.stat().st_size for path in Path(lines[0]).glob("*.parquet"))
+    (job,) = jobs_of("seed=1")
+    assert job.runs_missing == 100
+    estimated = estimates.estimate(jobs_of("seed=1")).disk / 2 / 3
+    assert stored / 5 < estimated < 5 * stored
