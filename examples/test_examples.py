@@ -8,6 +8,7 @@ from examples.growing_horizon import GrowingHorizon
 from examples.linear_program import LinearProgram
 
 from pomrl.contracts import EstimatorContract, GammaScheduleContract, PlannerContract, TaskDistributionContract
+from pomrl.data import Batch
 from pomrl.estimators import Estimator, Memory, Truth
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.planners import Planner
@@ -26,7 +27,8 @@ class TestEmpiricalBayes(EstimatorContract):
         memory = Memory.initial(n, S, 2)
         for _ in range(4000):
             weight = rng.standard_gamma(c * P_o)
-            memory = memory.update(rng.multinomial(m, weight / weight.sum(-1, keepdims=True)) / m)
+            counts = rng.multinomial(m, weight / weight.sum(-1, keepdims=True))
+            memory = memory.update(Batch.of_counts(counts, m, equal=True))
         truth = Truth(P_o, P_o * (1 - P_o) / (c + 1))
         sigma = component.similarity_estimate(memory, m, truth)
         alpha = component.mixing_rate(4001, m, sigma, memory, truth)

@@ -33,9 +33,9 @@ from pomrl.task_distributions import Dirichlet
 class Slow(Estimator):
     """Takes its time."""
 
-    def prior_model(self, memory, P_bar, truth):
+    def prior_model(self, memory, batch, truth):
         time.sleep(0.1)
-        return super().prior_model(memory, P_bar, truth)
+        return super().prior_model(memory, batch, truth)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

@@ -6,6 +6,7 @@ import pytest
 from tests.sample_models import random_models
 
 from pomrl.algorithm import PlanningInput, pomrl
+from pomrl.data import Batch, Batches
 from pomrl.estimators import Estimator, Truth
 from pomrl.gamma_schedules import Dong, Fixed, Grid, UpperBound
 
@@ -25,7 +26,12 @@ def draw(n: int = 3, seed: int = 1) -> tuple[list[np.ndarray], Truth]:
 
 
 def run(batches: list[np.ndarray], truth: Truth, estimator: Estimator, schedule=None) -> list[PlanningInput]:
-    return list(pomrl(batches, M_SAMPLES, truth, estimator, schedule or Fixed(gamma=0.9), 0.99))
+    return list(pomrl(map(same, batches), M_SAMPLES, truth, estimator, schedule or Fixed(gamma=0.9), 0.99))
+
+
+def same(P_bar: np.ndarray) -> Batches:
+    """The batch with these frequencies, for the task's estimate and for later tasks."""
+    return Batches.same(Batch.of_counts(np.rint(P_bar * M_SAMPLES).astype(int), M_SAMPLES, equal=True))
 
 
 def straight_line(batches: list[np.ndarray], similarity: float | None, sigma_1: float, inclusive: bool):
@@ -66,7 +72,7 @@ def test_loop_is_the_papers_written_out(prior, adaptive: bool):
         known = None if adaptive else sqrt(truth.variance[i].max())
         expected = straight_line([P_bar[i] for P_bar in batches], known, 0.3, prior == "inclusive")
         for task, (P_hat, alpha, sigma) in zip(tasks, expected, strict=True):
-            np.testing.assert_allclose(task.P_hat[i], P_hat, rtol=0, atol=1e-14)
+            np.testing.assert_allclose(task.P_hat[i, 0], P_hat, rtol=0, atol=1e-14)
             assert task.alpha[i] == pytest.approx(alpha, rel=1e-13, abs=0)
             assert task.sigma[i] == pytest.approx(sigma, rel=1e-13)
 
@@ -79,7 +85,7 @@ def test_oracle_uses_its_prior_from_the_first_task_on():
         alpha = 1 / (variance * (1 + 1 / t) * M_SAMPLES + 1)
         np.testing.assert_allclose(task.alpha, alpha, rtol=1e-13)
         weight = alpha[:, None, None, None]
-        np.testing.assert_allclose(task.P_hat, weight * truth.P_o + (1 - weight) * P_bar, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(task.P_hat[:, 0], weight * truth.P_o + (1 - weight) * P_bar, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("estimator", [POMRL, ADA_POMRL, Estimator(mixing=1.0, prior="exclusive")])
@@ -100,7 +106,7 @@ def test_no_batch_is_looked_at_before_its_task():
     def watched():
         for t, P_bar in enumerate(batches, start=1):
             seen.append(t)
-            yield P_bar
+            yield same(P_bar)
 
     for t, _ in enumerate(pomrl(watched(), M_SAMPLES, truth, ADA_POMRL, Fixed(gamma=0.9), 0.99), start=1):
         assert seen[-1] == t
@@ -111,7 +117,7 @@ def test_endless_batches_may_be_learned_from_for_a_while():
 
     def endless():
         while True:
-            yield from batches
+            yield from map(same, batches)
 
     tasks = list(islice(pomrl(endless(), M_SAMPLES, truth, ADA_POMRL, Fixed(gamma=0.9), 0.99), 3 * T))
     assert len(tasks) == 3 * T
@@ -140,7 +146,7 @@ def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_max
     np.testing.assert_allclose(tasks[-1].sigma, sigma.max((1, 2)), rtol=1e-13)
     h = np.mean(batches, axis=0)
     P_hat = alpha[..., None] * h + (1 - alpha[..., None]) * batches[-1]
-    np.testing.assert_allclose(tasks[-1].P_hat, P_hat, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(tasks[-1].P_hat[:, 0], P_hat, rtol=0, atol=1e-14)
 
 
 def test_similarity_is_not_a_number_where_none_is_used():

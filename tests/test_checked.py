@@ -103,16 +103,16 @@ from pomrl.estimators import Estimator
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Writer(Estimator):
-    def prior_model(self, memory, P_bar, truth):
+    def prior_model(self, memory, batch, truth):
         {}
-        return super().prior_model(memory, P_bar, truth)
+        return super().prior_model(memory, batch, truth)
 """
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("P_bar[...] = 0.25", "read-only"),
+        ("batch.P_bar[...] = 0.25", "read-only"),
         ("truth.P_o[...] = 0.25", "read-only"),
         ("memory.squares += 1.0", "read-only|frozen"),
         ("sys.exit(0)", "SystemExit"),

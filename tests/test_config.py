@@ -41,6 +41,8 @@ def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
         "mean_seed": 0,
         "varying": 1.0,
         "reward": "state_action",
+        "smoothing": 0.0,
+        "concentration_over_S": None,
     }
     assert described["estimator"] == {
         "_target_": "pomrl.estimators.Estimator",
@@ -52,9 +54,19 @@ def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
         "scope": "max",
         "variance": "sample",
         "sigma_1": 0.5,
+        "v2": 1.0,
+        "samples": "visits",
+        "first_task": None,
+        "first_batch": "use",
+        "start_weight": 0.0,
+        "lag": 0,
     }
-    numbers = {key: described[key] for key in ("S", "A", "m", "T", "sigma", "gamma_eval", "seed")}
-    assert numbers == {"S": 10, "A": 2, "m": 5, "T": 15, "sigma": 0.01, "gamma_eval": 0.99, "seed": 0}
+    assert described["data"] == {"_target_": "pomrl.data.Generative"}
+    assert described["meta_batch"] == {"_target_": "pomrl.meta_batches.Own", "unvisited": "skip"}
+    numbers = {key: described[key] for key in ("S", "A", "m", "T", "sigma", "gamma_eval", "seed", "trials", "loss")}
+    assert numbers == {
+        "S": 10, "A": 2, "m": 5, "T": 15, "sigma": 0.01, "gamma_eval": 0.99, "seed": 0, "trials": 1, "loss": "max"
+    }  # fmt: skip
     assert described["gamma_schedule"]["gammas"] == [i / 20 for i in range(20)] + [0.99]
 
 

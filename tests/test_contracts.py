@@ -1,6 +1,7 @@
 """The options of `conf/` keep to the contracts, as components of one's own have to."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -11,10 +12,20 @@ from tests.settings import CONF
 from pomrl.checked import ComponentError
 from pomrl.components import CHECKED
 from pomrl.configuration import studies
+from pomrl.configuration.composed import PROBLEM_GROUPS
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts import EstimatorContract, GammaScheduleContract, PlannerContract, TaskDistributionContract
+from pomrl.contracts import (
+    DataContract,
+    EstimatorContract,
+    GammaScheduleContract,
+    PlannerContract,
+    TaskDistributionContract,
+)
+from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
+from pomrl.data import Data, Generative, Trajectories
 from pomrl.estimators import Estimator, Memory, PerPair, Truth
 from pomrl.gamma_schedules import GammaSchedule, TaskState
+from pomrl.meta_batches import MetaBatch
 from pomrl.planners import Planner
 from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel
 
@@ -25,13 +36,29 @@ def options(group: str) -> list[str]:
 
 def component_of(group: str, option: str) -> Any:
     experiment = studies.experiment(PUBLISHED, [f"{group}={option}", "gamma_eval=0.9"])
-    return getattr(experiment.problem if group == "task_distribution" else experiment.method, group)
+    return getattr(experiment.problem if group in PROBLEM_GROUPS else experiment.method, group)
 
 
 class TestEstimators(EstimatorContract):
     @pytest.fixture(params=options("estimator"))
     def component(self, request: pytest.FixtureRequest) -> Estimator:
         return component_of("estimator", request.param)
+
+
+class TestData(DataContract):
+    @pytest.fixture(params=options("data"))
+    def component(self, request: pytest.FixtureRequest) -> Data:
+        return component_of("data", request.param)
+
+
+class TestMetaBatches(ComponentContract):
+    @pytest.fixture(params=options("meta_batch"))
+    def component(self, request: pytest.FixtureRequest) -> MetaBatch:
+        return component_of("meta_batch", request.param)
+
+    @pytest.mark.parametrize("data", [Generative(), Trajectories(length=3)])
+    def test_an_experiment_runs(self, component: MetaBatch, data: Data) -> None:
+        assert_experiment_runs(replace(problem(), data=data, meta_batch=component, trials=2), METHOD)
 
 
 class TestGammaSchedules(GammaScheduleContract):
@@ -112,6 +139,21 @@ class Biased(Dirichlet):
         return (super()._draw(rng, mean) + mean.P_o) / 2
 
 
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Repeating(Generative):
+    """The transitions of the first batch stand in all batches."""
+
+    def draw(self, rngs, P, m: int, batches: int) -> np.ndarray:
+        return np.repeat(super().draw(rngs, P, m, 1), batches, axis=2)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Pretending(Trajectories):
+    """All pairs are said to have the same number of transitions."""
+
+    is_equal: ClassVar[bool] = True
+
+
 class Changing(Estimator):
     """No frozen dataclass: it remembers how often it was asked."""
 
@@ -132,6 +174,9 @@ class Changing(Estimator):
         (PlannerContract, "test_policies_are_the_best_of_all", Greedy()),
         (PlannerContract, "test_each_model_may_have_its_own_gammas", Greedy()),
         (GammaScheduleContract, "test_gammas_lie_between_zero_and_gamma_eval", Beyond()),
+        (DataContract, "test_batches_are_independent_draws", Repeating()),
+        (DataContract, "test_frequencies_approach_the_model", Repeating()),
+        (DataContract, "test_frequencies_and_numbers_of_visits_are_those_of_the_counts", Pretending()),
         (TaskDistributionContract, "test_tasks_come_from_the_generator_and_from_nothing_else", Global(zeros=3)),
         (TaskDistributionContract, "test_an_experiment_runs", Global(zeros=3)),
         (TaskDistributionContract, "test_tasks_have_the_moments_that_are_said", Biased(zeros=3)),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from tests.sample_models import random_models
 
+from pomrl.data import Batch
 from pomrl.estimators import Estimator, Memory, Truth
 
 MIXINGS = ["paper", "mse_bound", "mse_optimal"]
@@ -27,10 +28,16 @@ def minimiser(error: Callable[[float], float]) -> float:
     return least.x
 
 
-def memory_of(batches: list[np.ndarray]) -> Memory:
+def batch_of(P_bar: np.ndarray, m: int = 5) -> Batch:
+    """The batch of m transitions from each pair with these frequencies."""
+    visits = np.full((len(P_bar), 1, 1), float(m))
+    return Batch(P_bar * m, P_bar, visits, visits > 0, m)
+
+
+def memory_of(batches: list[np.ndarray], m: int = 5) -> Memory:
     memory = Memory.initial(*batches[0].shape[:3]) if batches else Memory.initial(1, 2, 1)
     for P_bar in batches:
-        memory = memory.update(P_bar)
+        memory = memory.update(batch_of(P_bar, m))
     return memory
 
 
@@ -50,11 +57,11 @@ def alpha_of(estimator: Estimator, t: int, m: int, truth: Truth, memory: Memory 
 
 def estimates(estimator: Estimator, batches: list[np.ndarray], m: int, truth: Truth) -> list[np.ndarray]:
     """P_hat of each task, by the formula."""
-    memory, P_hats = Memory.initial(*truth.P_o.shape[:3]), []
+    memory, P_hats = estimator.initial_memory(*truth.P_o.shape[:3]), []
     for t, P_bar in enumerate(batches, start=1):
         alpha = alpha_of(estimator, t, m, truth, memory)[..., None]
-        P_hats.append(alpha * estimator.prior_model(memory, P_bar, truth) + (1 - alpha) * P_bar)
-        memory = memory.update(P_bar)
+        P_hats.append(alpha * estimator.prior_model(memory, batch_of(P_bar, m), truth) + (1 - alpha) * P_bar)
+        memory = estimator.learn(memory, batch_of(P_bar, m))
     return P_hats
 
 
@@ -105,7 +112,7 @@ def test_update_leaves_the_memory_it_started_from_as_it_was():
     batches, _ = draw_batches(3, 3, 5)
     memory = memory_of(batches[:2])
     kept = memory.P_o_hat.copy(), memory.squares.copy(), memory.noise.copy()
-    memory.update(batches[2])
+    memory.update(batch_of(batches[2]))
     assert all(np.array_equal(a, b) for a, b in zip(kept, (memory.P_o_hat, memory.squares, memory.noise), strict=True))
 
 
@@ -383,8 +390,8 @@ def test_debiased_variance_is_unbiased_before_its_floor_and_that_of_welford_is_n
     rng = np.random.default_rng(20)
     p = np.array([0.5, 0.3, 0.2])
     batches = [rng.multinomial(m, rng.dirichlet(c * p, (n, 3, 1))) / m for _ in range(T)]
-    memory = memory_of(batches)
-    variance, transition = memory.variance("sample"), memory.sampling_variance(m)
+    memory = memory_of(batches, m)
+    variance, transition = memory.variance("sample"), memory.sampling_variance()
 
     def assert_expectation(samples: np.ndarray, expected: np.ndarray):
         error = samples.std(0) / np.sqrt(n)
@@ -425,6 +432,10 @@ every_estimator = st.one_of(
         scope=st.sampled_from(["max", "per_pair"]),
         variance=st.sampled_from(["sample", "population"]),
         sigma_1=st.floats(0, 1),
+        v2=st.sampled_from([1.0, 0.25]),
+        first_task=st.sampled_from([None, "alone", "mix"]),
+        first_batch=st.sampled_from(["use", "skip"]),
+        start_weight=st.sampled_from([0.0, 0.5, 1.0, 3.0]),
     ),
 )
 

@@ -21,10 +21,11 @@ from pomrl.experiment import tables
 
 GOLDEN = Path(__file__).parent / "golden"
 SWEEPS = [f"experiment={name}" for name in studies.names(PUBLISHED)]
+READINGS = ["reading=notebook"]
 BATCHES = [f"batches={path.stem}" for path in sorted((CONF / "batches").glob("*.yaml"))]
 
 
-@pytest.mark.parametrize("option", [*OPTIONS, *BATCHES, *SWEEPS])
+@pytest.mark.parametrize("option", [*OPTIONS, *BATCHES, *READINGS, *SWEEPS])
 def test_configurations_resolve_to_what_they_did(option: str, data_regression: DataRegressionFixture) -> None:
     register_resolvers()
     with initialize_config_dir(str(CONF), version_base="1.3"):

@@ -173,10 +173,10 @@ from pomrl.estimators import Estimator
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Failing(Estimator):
-    def prior_model(self, memory, P_bar, truth):
+    def prior_model(self, memory, batch, truth):
         if memory.tasks == 2:
             raise RuntimeError("no prior in task 3")
-        return super().prior_model(memory, P_bar, truth)
+        return super().prior_model(memory, batch, truth)
 """
 
 

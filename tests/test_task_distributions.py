@@ -332,3 +332,29 @@ def test_tasks_drawn_together_are_those_drawn_one_by_one(kind: type[TaskDistribu
     one_by_one = [[distribution.draw_task(rng, mean) for rng, mean in zip(alone, means, strict=True)] for _ in range(5)]
     assert drawn.tobytes() == np.array(one_by_one).tobytes()
     assert [rng.random() for rng in together] == [rng.random() for rng in alone]
+
+
+# Concentrations that are given, and smoothing
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.02])
+def test_a_given_concentration_determines_sigma(smoothing: float):
+    distribution = Dirichlet(zeros=3, concentration_over_S=1.5, smoothing=smoothing)
+    mean = distribution.draw_mean(0, 0, 6, 2, None)
+    c = 1.5 * 6 * (1 + smoothing * 6)
+    assert distribution.concentration(mean) == pytest.approx(c)
+    variance = mean.P_o * (1 - mean.P_o) / (c + 1)
+    np.testing.assert_allclose(distribution.variance(mean), variance, rtol=1e-13)
+    assert mean.sigma == pytest.approx(np.sqrt(variance.max()))
+    same = Dirichlet(zeros=3, smoothing=smoothing).draw_mean(0, 0, 6, 2, mean.sigma**2)
+    assert Dirichlet(zeros=3).concentration(same) == pytest.approx(c)
+
+
+@pytest.mark.parametrize("distribution", [Dirichlet, Gaussian, UniformBall])
+def test_smoothing_adds_to_all_probabilities(distribution):
+    smoothed = distribution(zeros=3, smoothing=0.1).draw_mean(0, 0, 6, 2, 1e-6)
+    mean = distribution(zeros=3).draw_mean(0, 0, 6, 2, 1e-6)
+    np.testing.assert_allclose(smoothed.P_o, (mean.P_o + 0.1) / 1.6, rtol=1e-14)
+    assert np.array_equal(smoothed.unsmoothed, mean.P_o)
+    assert np.array_equal(smoothed.R, mean.R)
+    assert mean.unsmoothed is None

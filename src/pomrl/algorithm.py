@@ -4,6 +4,7 @@ POMRL(sigma) and ada-POMRL are the same loop over tasks. They differ in where th
 from, which is up to the estimator.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -11,7 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.checked import mixing_rate, prior_model, select, similarity_estimate
-from pomrl.estimators import Estimator, Memory, Models, Truth
+from pomrl.data import Batches
+from pomrl.estimators import Estimator, Truth
 from pomrl.gamma_schedules import GammaSchedule, TaskState
 
 
@@ -19,18 +21,18 @@ from pomrl.gamma_schedules import GammaSchedule, TaskState
 class PlanningInput:
     """The estimated models and discount factors of one task, which the planner is to be called with, for n runs."""
 
-    P_hat: Models
-    """Estimated transition probabilities."""
+    P_hat: Float[np.ndarray, "n K S A S"]
+    """Estimated transition probabilities of each of K trials."""
     gamma: Float[np.ndarray, "n G"]
     """Discount factors to plan with."""
     alpha: Float[np.ndarray, " n"]
-    """Mixing rate; its mean over pairs (s, a) if each pair has its own."""
+    """Mixing rate; its mean over pairs (s, a), and over trials, where they differ."""
     sigma: Float[np.ndarray, " n"]
     """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
 
 
 def pomrl(
-    batches: Iterable[Models],
+    tasks: Iterable[Batches],
     m: int,
     truth: Truth,
     estimator: Estimator,
@@ -43,24 +45,24 @@ def pomrl(
     caller can plan many tasks in one stack. What the estimator and the schedule return is checked (`checked`).
 
     Args:
-        batches: For each task, the frequencies P_bar_t of m sampled transitions for each pair (s, a).
-        m: Number of transitions sampled for each pair (s, a) in each task.
+        tasks: For each task, the batch that its estimate is made from, and the batch that later tasks learn from.
+        m: Number of transitions sampled for each pair (s, a) in each task, or of trajectories.
         truth: The task distribution, for estimators that know parts of it.
         estimator: Source of the prior, the similarity and the mixing rate.
         gamma_schedule: Source of the discount factors.
         gamma_eval: Discount factor at which policies are judged.
     """
     n, S, A, _ = truth.P_o.shape
-    memory = Memory.initial(n, S, A)  # P_hat_o is uniform
-    sigma = similarity_estimate(estimator, memory, m, truth)
-    alpha = mixing_rate(estimator, 1, m, sigma, memory, truth)  # alpha_1 = 0
+    memory = estimator.initial_memory(n, S, A)  # P_hat_o is uniform
+    memories = deque([memory], maxlen=1 + estimator.lag)
 
-    for t, P_bar in enumerate(batches, start=1):
-        h = prior_model(estimator, memory, P_bar, truth)
-        P_hat = (1 - alpha)[..., None] * P_bar + alpha[..., None] * h
-        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2)), sigma.max((1, 2)))
+    for t, batch in enumerate(tasks, start=1):
+        sigma = similarity_estimate(estimator, t, m, memories[0], truth)
+        alpha = mixing_rate(estimator, t, batch.own, sigma, memories[0], truth)  # alpha_1 = 0
+        h = prior_model(estimator, memory, batch.meta, truth)
+        P_hat = (1 - alpha)[..., None] * batch.own.P_bar + alpha[..., None] * h[:, None]
+        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
         yield PlanningInput(P_hat, select(gamma_schedule, state), state.alpha, state.sigma)
 
-        memory = memory.update(P_bar)
-        sigma = similarity_estimate(estimator, memory, m, truth)
-        alpha = mixing_rate(estimator, t + 1, m, sigma, memory, truth)
+        memory = estimator.learn(memory, batch.meta)
+        memories.append(memory)

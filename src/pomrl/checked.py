@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from pomrl.data import Batch
 from pomrl.estimators import Estimator, Memory, Models, PerPair, Truth
 from pomrl.gamma_schedules import GammaSchedule, TaskState
 
@@ -26,11 +27,11 @@ Where = tuple[Any, str, int]
 """The component, its method and the task, of which a message makes a name."""
 
 
-def prior_model(estimator: Estimator, memory: Memory, P_bar: Models, truth: Truth) -> Models:
+def prior_model(estimator: Estimator, memory: Memory, batch: Batch, truth: Truth) -> Models:
     """Return h_t, whose rows are distributions."""
-    h = estimator.prior_model(memory, P_bar, truth)
+    h = estimator.prior_model(memory, batch, truth)
     where = (estimator, "prior_model", memory.tasks + 1)
-    _check_array(h, (P_bar.shape,), where)
+    _check_array(h, (batch.P_bar.shape,), where)
     if not h.min() >= 0.0:  # rows that sum to 1 then have no entry above 1
         _check_range(h, 0.0, 1.0, where, "is not a probability")
     S = h.shape[-1]
@@ -40,23 +41,30 @@ def prior_model(estimator: Estimator, memory: Memory, P_bar: Models, truth: Trut
     return h
 
 
-def similarity_estimate(estimator: Estimator, memory: Memory, m: int, truth: Truth) -> PerPair:
-    """Return sigma for the next task, at least 0, or NaN in all places where the estimator uses none."""
+def similarity_estimate(estimator: Estimator, t: int, m: int, memory: Memory, truth: Truth) -> PerPair:
+    """Return sigma for task t, at least 0, or NaN in all places where the estimator uses none."""
     sigma = estimator.similarity_estimate(memory, m, truth)
-    where = (estimator, "similarity_estimate", memory.tasks + 1)
+    where = (estimator, "similarity_estimate", t)
     _check_array(sigma, _per_pair(truth), where)
     if not np.isnan(sigma).all():
         _check_range(sigma, 0.0, np.finfo(float).max, where, "is not at least 0 and finite")
     return sigma
 
 
-def mixing_rate(estimator: Estimator, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
-    """Return alpha_t, which is in [0, 1]."""
-    alpha = estimator.mixing_rate(t, m, sigma, memory, truth)
+def mixing_rate(
+    estimator: Estimator, t: int, batch: Batch, sigma: PerPair, memory: Memory, truth: Truth
+) -> Float[np.ndarray, "n K #S #A"]:
+    """Return alpha_t, which is in [0, 1], for each trial of the batch, or once if all trials have the same."""
+    equal = batch.is_equal or estimator.samples == "m"
+    numbers = [batch.m] if equal else list(batch.visits.swapaxes(0, 1))
     where = (estimator, "mixing_rate", t)
-    _check_array(alpha, _per_pair(truth), where)
-    _check_range(alpha, 0.0, 1.0, where, "is not in [0, 1]")
-    return alpha
+    rates = []
+    for m in numbers:
+        alpha = estimator.mixing_rate(t, m, sigma, memory, truth)
+        _check_array(alpha, _per_pair(truth), where)
+        _check_range(alpha, 0.0, 1.0, where, "is not in [0, 1]")
+        rates.append(alpha)
+    return np.stack(np.broadcast_arrays(*rates), axis=1)
 
 
 def select(gamma_schedule: GammaSchedule, state: TaskState) -> Float[np.ndarray, "n G"]:

@@ -9,6 +9,7 @@ prior, the similarity σ of the tasks and the mixing rate come from.
 """
 
 from dataclasses import dataclass as plain_dataclass
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -17,9 +18,14 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED, read_only
+from pomrl.data import Batch
 
-Prior = Literal["inclusive", "exclusive", "known"]
-"""A prior that is learned from the batches of all tasks, or of all but the task's own, or the true mean model (A2)."""
+Prior = Literal["inclusive", "exclusive", "known", "unsmoothed", "uniform"]
+"""A prior that is learned from the batches of all tasks, or of all but the task's own (A2); or a model that is given:
+the true mean model, that model before `task_distribution.smoothing`, or the uniform model."""
+
+LEARNED = ("inclusive", "exclusive")
+"""The priors that are learned from the batches of tasks."""
 
 Models = Float[np.ndarray, "n S A S"]
 """A transition model for each of n runs."""
@@ -36,49 +42,116 @@ class Truth:
     """Mean over tasks of each entry of the model."""
     variance: Models
     """Variance over tasks of each entry of the model."""
+    unsmoothed: Models | None = None
+    """The mean model before `task_distribution.smoothing`; None where there is no smoothing."""
+
+    def repeated(self, times: int) -> "Truth":
+        """Return the moments with each run repeated so many times."""
+        P_o, variance = (np.repeat(array, times, axis=0) for array in (self.P_o, self.variance))
+        unsmoothed = None if self.unsmoothed is None else np.repeat(self.unsmoothed, times, axis=0)
+        read_only(P_o, variance, *([] if unsmoothed is None else [unsmoothed]))
+        return Truth(P_o, variance, unsmoothed)
 
 
 @plain_dataclass(frozen=True)
 class Memory:
-    """Sufficient statistics of the batches of all tasks so far, for each of n runs."""
+    """Sufficient statistics of the batches of all tasks so far, for each of n runs.
+
+    The average and the variance are over tasks, by Welford's algorithm (App. C), of the frequencies P_bar of each pair
+    (s, a). A task counts for the pairs that its batch counts (`Batch.counted`). The averages may start with a weight,
+    as if some tasks had been seen before, whose mean was the uniform model.
+    """
 
     tasks: int
     """Number of tasks so far."""
+    m: int
+    """The m of the experiment, but at least 2: the number of transitions that the sums below are in units of."""
+    start: float
+    """Weight of the start: it counts as so many tasks."""
+    counted: PerPair
+    """Number of tasks so far that count for a pair, without the start."""
     P_o_hat: Models
     """Average of the frequencies P_bar over tasks (Eq. 5, App. C); uniform before the first task."""
     squares: Models
     """Sum over tasks of the squared deviations of P_bar from its average (Welford)."""
     noise: Models
-    """Sum over tasks of P_bar (1 - P_bar)."""
+    """Sum over tasks of P_bar (1 - P_bar) N / m, with the number N of transitions from the pair."""
+    degrees: PerPair
+    """Sum over tasks of (N - 1) / (m - 1), where N is at least 1."""
+    inverse: PerPair
+    """Sum over tasks of m / N, where N is at least 1."""
 
     def __post_init__(self) -> None:
-        read_only(self.P_o_hat, self.squares, self.noise)
+        read_only(self.counted, self.P_o_hat, self.squares, self.noise, self.degrees, self.inverse)
 
     @staticmethod
-    def initial(n: int, S: int, A: int) -> "Memory":
-        """Return the memory before the first task."""
-        zero = np.zeros((n, S, A, S))
-        return Memory(0, np.full((n, S, A, S), 1.0 / S), zero, zero)
+    def initial(n: int, S: int, A: int, start: float = 0.0, variance: float = 0.0) -> "Memory":
+        """Return the memory before the first task.
 
-    def update(self, P_bar: Models) -> "Memory":
-        """Return the memory after one more task with the frequencies P_bar, by Welford's algorithm (App. C)."""
-        tasks = self.tasks + 1
-        deviation = P_bar - (self.P_o_hat if self.tasks else P_bar)
-        P_o_hat = (self.P_o_hat if self.tasks else P_bar) + deviation / tasks
-        squares = self.squares + deviation * (P_bar - P_o_hat)
-        return Memory(tasks, P_o_hat, squares, self.noise + P_bar * (1.0 - P_bar))
+        Args:
+            n: Number of runs.
+            S: Number of states.
+            A: Number of actions.
+            start: Weight of the start, in tasks.
+            variance: Variance of each entry that the start stands for.
+        """
+        none, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
+        uniform = np.full((n, S, A, S), 1.0 / S)
+        return Memory(0, 2, start, none, uniform, np.full_like(zero, start * variance), zero, none, none)
+
+    @property
+    def weight(self) -> PerPair:
+        """Number of tasks that the averages are over, with that of the start."""
+        return self.start + self.counted
+
+    def update(self, batch: Batch) -> "Memory":
+        """Return the memory after one more task, by Welford's algorithm (App. C)."""
+        P_bar, N, m = batch.P_bar, batch.visits, max(batch.m, 2)
+        counted = self.counted + batch.counted
+        before = self.P_o_hat
+        if not (self.start or self.counted.all()):
+            before = np.where(((self.counted == 0) & batch.counted)[..., None], P_bar, before)
+        deviation = P_bar - before
+        if not batch.counted.all():
+            deviation = deviation * batch.counted[..., None]
+        P_o_hat = before + deviation / np.maximum(self.start + counted, 1.0)[..., None]
+        return Memory(
+            tasks=self.tasks + 1,
+            m=m,
+            start=self.start,
+            counted=counted,
+            P_o_hat=P_o_hat,
+            squares=self.squares + deviation * (P_bar - P_o_hat),
+            noise=self.noise + batch.noise,
+            degrees=self.degrees + np.maximum(N - 1.0, 0.0) / (m - 1.0),
+            inverse=self.inverse + np.divide(m, N, out=np.zeros_like(N), where=N > 0),
+        )
+
+    def skip(self) -> "Memory":
+        """Return the memory after a task from which nothing is learned."""
+        return replace(self, tasks=self.tasks + 1)
 
     def variance(self, kind: str) -> Models:
-        """Return the variance over tasks of each entry of P_bar.
+        """Return the variance over tasks of each entry of P_bar, for pairs with a `weight` of at least 2.
 
         The kind is `sample`, which divides by the number of tasks - 1, or `population`, which divides by their number
         (A3).
         """
-        return self.squares / (self.tasks - (kind == "sample"))
+        return self.squares / np.maximum(self.weight - (kind == "sample"), 1.0)[..., None]
 
-    def sampling_variance(self, m: int) -> Models:
-        """Return an unbiased estimate of E[p (1 - p)], the variance of a single sampled transition, for m >= 2."""
-        return self.noise / self.tasks * (m / (m - 1))
+    def sampling_variance(self) -> Models:
+        """Return an unbiased estimate of E[p (1 - p)], the variance of a single sampled transition.
+
+        It is 1/4, the largest that p (1 - p) can be, for pairs that no batch has two transitions from.
+        """
+        known = (self.degrees > 0)[..., None]
+        average = np.divide(self.noise, self.degrees[..., None], out=np.zeros_like(self.noise), where=known)
+        return np.where(known, average * (self.m / (self.m - 1)), 0.25)
+
+    def sampling_noise(self) -> Models:
+        """Return an estimate of E[p (1 - p) / N], the part of the variance of P_bar over tasks that sampling causes."""
+        counted = np.maximum(self.counted, 1.0)
+        return self.sampling_variance() * (self.inverse / counted)[..., None] / self.m
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -95,7 +168,10 @@ class Estimator:
     ]
     prior: Annotated[
         Prior,
-        Field(description="the prior: average of means with or without the task's own batch (A2), or the true P_o"),
+        Field(
+            description="the prior: average of means with or without the task's own batch (A2), the true P_o, the mean "
+            "model before task_distribution.smoothing, or the uniform model"
+        ),
     ] = "inclusive"
     similarity: Annotated[
         Literal["known", "welford", "debiased"] | None,
@@ -115,6 +191,35 @@ class Estimator:
     sigma_1: Annotated[
         float, Field(ge=0, le=1, description="similarity in tasks 1 and 2, a standard deviation (A4)")
     ] = 0.5
+    v2: Annotated[
+        float,
+        Field(
+            gt=0, le=1, description="bound on the variance p(1-p) of a transition, in the paper's rate and mse_bound"
+        ),
+    ] = 1.0
+    samples: Annotated[
+        Literal["visits", "m"],
+        Field(description="number of transitions in the mixing rate: the pair's own number in the batch, or the key m"),
+    ] = "visits"
+    first_task: Annotated[
+        Literal["alone", "mix"] | None,
+        Field(
+            description="task 1: alpha_1 = 0, or as any other task; null: mix with a given prior or a number as mixing"
+        ),
+    ] = None
+    first_batch: Annotated[
+        Literal["use", "skip"], Field(description="whether later tasks learn from the batch of task 1")
+    ] = "use"
+    start_weight: Annotated[
+        float,
+        Field(
+            ge=0,
+            description="weight of the start (uniform model, sigma_1) in learned averages: it counts as so many tasks",
+        ),
+    ] = 0.0
+    lag: Annotated[
+        int, Field(ge=0, description="tasks by which what is learned comes late to similarity and mixing rate")
+    ] = 0
 
     @model_validator(mode="after")
     def _consistent(self) -> "Estimator":
@@ -123,62 +228,86 @@ class Estimator:
         return self
 
     def check(self, m: int) -> None:
-        """Raise a ValueError if the estimator cannot be used with m sampled transitions for each pair (s, a)."""
+        """Raise a ValueError if the estimator cannot be used where a batch has at most m transitions from a pair."""
         learns = self.similarity in ("welford", "debiased")
         if m < 2 and (self.similarity == "debiased" or (learns and self.mixing == "mse_optimal")):
             raise ValueError(f"m={m}: the sampling noise cannot be estimated from one sample; m has to be at least 2")
 
-    def prior_model(self, memory: Memory, P_bar: Models, truth: Truth) -> Models:
-        """Return the prior h_t of the task with the frequencies P_bar; `memory` holds the tasks before it."""
-        if self.prior == "known":
+    def initial_memory(self, n: int, S: int, A: int) -> Memory:
+        """Return the memory before the first task."""
+        return Memory.initial(n, S, A, self.start_weight, self.sigma_1**2)
+
+    def learn(self, memory: Memory, batch: Batch) -> Memory:
+        """Return the memory after one more task with this batch."""
+        return memory.skip() if self.first_batch == "skip" and memory.tasks == 0 else memory.update(batch)
+
+    def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        """Return the prior h_t of the task with this batch; `memory` holds the tasks before it."""
+        if self.prior == "uniform":
+            return np.full_like(truth.P_o, 1.0 / truth.P_o.shape[-1])
+        if self.prior == "unsmoothed" and truth.unsmoothed is not None:
+            return truth.unsmoothed
+        if self.prior in ("known", "unsmoothed"):
             return truth.P_o
-        return (memory.update(P_bar) if self.prior == "inclusive" else memory).P_o_hat
+        return (self.learn(memory, batch) if self.prior == "inclusive" else memory).P_o_hat
 
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
         """Return the similarity sigma of the tasks, as a standard deviation.
 
         It is that of each pair (s, a), or the largest one if `scope` is `max`, and NaN if there is no similarity. Where
-        it is estimated it is `sigma_1` in the first two tasks, before which there are too few tasks for a variance.
+        it is estimated it is `sigma_1` in the first two tasks, before which there are too few tasks for a variance, and
+        as long as that holds for a pair.
         """
         n = len(memory.P_o_hat)
         if self.similarity is None:
             return np.full((n, 1, 1), np.nan)
         if self.similarity == "known":
             return np.sqrt(self._scoped(truth.variance))
-        if memory.tasks < 2:
+        enough = memory.weight >= 2.0
+        if not enough.any():
             return np.full((n, 1, 1), self.sigma_1)
         variance = memory.variance(self.variance)
         if self.similarity == "debiased":
-            variance = np.maximum(variance - memory.sampling_variance(m) / m, 0.0)
-        return np.sqrt(self._scoped(variance))
+            variance = np.maximum(variance - memory.sampling_noise(), 0.0)
+        if enough.all():
+            return np.sqrt(self._scoped(variance))
+        if self.scope == "per_pair":
+            return np.where(enough, np.sqrt(self._scoped(variance)), self.sigma_1)
+        largest = np.sqrt(self._scoped(np.where(enough[..., None], variance, 0.0)))
+        return np.where(enough.any((1, 2), keepdims=True), largest, self.sigma_1)
 
-    def mixing_rate(self, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
         """Return alpha_t in [0, 1], the weight of the prior in task t; a learned prior has none in task 1 (Alg. 1).
 
         Args:
             t: Number of the task, from 1.
-            m: Number of transitions sampled for each pair (s, a) in each task.
+            m: Number of transitions from each pair (s, a) in the task's batch, one number if all pairs have the same.
             sigma: Similarity of the tasks, as a standard deviation (`similarity_estimate`).
             memory: The tasks before.
             truth: The true moments of the task distribution, for estimators that are told.
         """
+        if t == 1 and self._first_task() == "alone":
+            return np.zeros_like(sigma)
         if not isinstance(self.mixing, str):
             return np.full_like(sigma, self.mixing)
-        if t == 1 and self.prior != "known":
-            return np.zeros_like(sigma)
         x = m * (sigma**2 if self.plug == "variance" else sigma**4)
         if self.mixing == "paper":
-            return np.asarray(paper_mixing_rate(x, t if self.index == "text" else max(t - 1, 1)))
-        v = np.ones_like(x) if self.mixing == "mse_bound" else self._transition_variance(m, memory, truth)
+            return np.asarray(paper_mixing_rate(x, t if self.index == "text" else max(t - 1, 1), self.v2))
+        v = np.full_like(x, self.v2) if self.mixing == "mse_bound" else self._transition_variance(memory, truth)
         return squared_error_mixing_rate(x, v, t, self.prior)
 
-    def _transition_variance(self, m: int, memory: Memory, truth: Truth) -> PerPair:
+    def _first_task(self) -> str:
+        """Return whether task 1 is estimated from its own data alone, where `first_task` leaves it open."""
+        mixes = self.prior not in LEARNED or not isinstance(self.mixing, str)
+        return self.first_task or ("mix" if mixes else "alone")
+
+    def _transition_variance(self, memory: Memory, truth: Truth) -> PerPair:
         """Return E[p (1 - p)], true if the similarity is known, else estimated; 1/4 before any batch (E4)."""
         if self.similarity == "known":
             return self._scoped(np.maximum(truth.P_o * (1.0 - truth.P_o) - truth.variance, 0.0))
         if memory.tasks == 0:
             return np.full((len(truth.P_o), 1, 1), 0.25)
-        return self._scoped(memory.sampling_variance(m))
+        return self._scoped(memory.sampling_variance())
 
     def _scoped(self, values: Models) -> PerPair:
         """Return the largest value of each pair (s, a), or of each run if `scope` is `max`."""
@@ -186,13 +315,14 @@ class Estimator:
 
 
 def paper_mixing_rate(
-    x: Float[np.ndarray, "..."] | float, t: Num[np.ndarray, "..."] | int
+    x: Float[np.ndarray, "..."] | float, t: Num[np.ndarray, "..."] | int, v2: float = 1.0
 ) -> Float[np.ndarray, "..."] | float:
-    """Return the mixing rate of Sec. 3.2, α_t = 1 / (x (1 + 1/t) + 1) with x = m σ², in task t; arguments broadcast.
+    """Return the mixing rate of Sec. 3.2, α_t = v² / (x (1 + 1/t) + v²) with x = m σ², in task t; arguments broadcast.
 
-    It lies in [0, 1]: it is 1 for x = 0, where tasks are equal, and 0 for an infinite x.
+    The text bounds the variance p (1 - p) of a transition by v² = 1; the smallest bound is 1/4. The rate lies in
+    [0, 1]: it is 1 for x = 0, where tasks are equal, and 0 for an infinite x.
     """
-    return 1.0 / (x * (1.0 + 1.0 / t) + 1.0)
+    return v2 / (x * (1.0 + 1.0 / t) + v2)
 
 
 def squared_error_mixing_rate(x: PerPair, v: PerPair, t: int, prior: Prior) -> PerPair:

@@ -7,7 +7,7 @@ the number of tasks.
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, tee
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,14 +17,16 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.algorithm import PlanningInput, pomrl
 from pomrl.components import CHECKED, read_only
+from pomrl.data import Batch, Batches, Data, Generative
 from pomrl.estimators import Estimator, Models, Truth
 from pomrl.gamma_schedules import GammaSchedule
-from pomrl.mdp import check_gamma_eval, optimal_value, planning_loss
+from pomrl.mdp import LossNorm, check_gamma_eval, optimal_value, planning_loss
+from pomrl.meta_batches import MetaBatch, Own
 from pomrl.planners import Planner
 from pomrl.randomness import Stream, generator
 from pomrl.task_distributions import MeanModel, TaskDistribution
 
-STACK_BYTES = 32 * 2**20
+STACK_BYTES = 4 * 2**20
 """Largest size of a stack of models that is planned at once, in bytes, unless the models of one task exceed it."""
 
 SCHEMA = {
@@ -45,16 +47,37 @@ class Problem:
 
     S: Annotated[int, Field(ge=2, description="number of states")]
     A: Annotated[int, Field(ge=1, description="number of actions")]
-    m: Annotated[int, Field(ge=1, le=10**9, description="transitions sampled for each (s,a) in each task")]
+    m: Annotated[
+        int, Field(ge=1, le=10**9, description="transitions sampled for each (s,a) in each task, or trajectories")
+    ]
     T: Annotated[int, Field(ge=1, le=32767, description="number of tasks")]
-    sigma: Annotated[float, Field(ge=0, description="similarity of tasks; task_distribution.measure says of what kind")]
+    sigma: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            description="similarity of tasks, of the kind in task_distribution.measure; null: given by another key",
+        ),
+    ]
     gamma_eval: Annotated[float, Field(ge=0, lt=1, description="discount factor at which policies are judged")]
     seed: Annotated[int, Field(ge=0, description="seed of all draws")]
     task_distribution: Annotated[InstanceOf[TaskDistribution], Field(description="how tasks are drawn")]
+    data: Annotated[InstanceOf[Data], Field(description="how transitions are sampled")] = Generative()
+    meta_batch: Annotated[InstanceOf[MetaBatch], Field(description="which transitions later tasks learn from")] = Own()
+    trials: Annotated[
+        int, Field(ge=1, le=10**6, description="batches of each task over whose estimates losses are averaged")
+    ] = 1
+    loss: Annotated[
+        LossNorm, Field(description="norm over states of the planning loss: the worst state, or their mean")
+    ] = "max"
 
     def mean(self, run: int) -> MeanModel:
         """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
         return self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
+
+    @property
+    def copies(self) -> int:
+        """The number of arrays of the size of a model that the batches of one task take."""
+        return max(self.trials, self.meta_batch.drawn)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -70,7 +93,9 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
     check_gamma_eval(problem.gamma_eval)
     problem.task_distribution.check(problem.S)
-    method.estimator.check(problem.m)
+    problem.data.check(problem.m)
+    problem.meta_batch.check(problem.data, problem.m)
+    method.estimator.check(problem.data.most_visits(problem.m))
     method.gamma_schedule.check(problem.gamma_eval)
     if method.gamma_schedule.needs_similarity and method.estimator.similarity is None:
         name = type(method.gamma_schedule).__name__
@@ -79,8 +104,11 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
         problem.mean(run)
 
 
-_Task = tuple[Models, Models]
-"""The models P_t of a task in all runs, and the frequencies P_bar_t of its batch."""
+class _Task(NamedTuple):
+    """The models P_t of a task in all runs, and its batches."""
+
+    P: Models
+    batches: Batches
 
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> list[pd.DataFrame]:
@@ -96,62 +124,70 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     means, truth = _truth(problem, runs)
     R = np.stack([mean.R for mean in means])
 
-    size = _tasks_at_a_time(truth)
+    size = _tasks_at_a_time(problem, truth)
     drawn, *copies = tee(_draw(problem, means, runs, size), 1 + len(methods))
     learners = [_learner(problem, method, truth, copy) for method, copy in zip(methods, copies, strict=True)]
     results: list[list[_Columns]] = [[] for _ in methods]
     while stack := list(islice(drawn, size)):
-        P = np.concatenate([P_t for P_t, _ in stack])
+        P = np.concatenate([task.P for task in stack])
         R_stack = np.tile(R, (len(stack), 1, 1))
         V_star = optimal_value(P, R_stack, problem.gamma_eval)
         read_only(P, R_stack, V_star)
         for method, learner, result in zip(methods, learners, results, strict=True):
             inputs = list(islice(learner, len(stack)))
-            result.append(_plan_and_evaluate(inputs, method.planner, P, R_stack, V_star, problem.gamma_eval))
+            result.append(_plan_and_evaluate(inputs, method.planner, P, R_stack, V_star, problem))
     return [_tabulate(result, runs, problem.T) for result in results]
 
 
 def mixing_rates(problem: Problem, method: Method, runs: Sequence[int]) -> Float[np.ndarray, "n T"]:
-    """Return the mixing rate alpha of a method in each run and task, without planning."""
+    """Return the mixing rate alpha of a method in each run and task, without planning; a mean over trials."""
     means, truth = _truth(problem, runs)
-    learner = _learner(problem, method, truth, _draw(problem, means, runs, _tasks_at_a_time(truth)))
-    return np.stack([task.alpha for task in learner], axis=1)
+    learner = _learner(problem, method, truth, _draw(problem, means, runs, _tasks_at_a_time(problem, truth)))
+    return np.stack([task.alpha.reshape(len(runs), -1).mean(1) for task in learner], axis=1)
 
 
 def _truth(problem: Problem, runs: Sequence[int]) -> tuple[list[MeanModel], Truth]:
     """Return the mean model of each run, and the true moments of the task distribution for all runs."""
     means = [problem.mean(run) for run in runs]
     variance = np.stack([problem.task_distribution.variance(mean) for mean in means])
-    truth = Truth(np.stack([mean.P_o for mean in means]), variance)
+    unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
+    truth = Truth(np.stack([mean.P_o for mean in means]), variance, np.stack(unsmoothed) if unsmoothed else None)
     for mean in means:
         read_only(mean.P_o, mean.R, mean.varying)
-    read_only(truth.P_o, truth.variance)
+    read_only(truth.P_o, truth.variance, *unsmoothed)
     return means, truth
 
 
-def _tasks_at_a_time(truth: Truth) -> int:
+def _tasks_at_a_time(problem: Problem, truth: Truth) -> int:
     """Return how many tasks of all runs are drawn, planned and evaluated together."""
-    return max(1, STACK_BYTES // truth.P_o.nbytes)
+    return max(1, STACK_BYTES // (truth.P_o.nbytes * problem.copies))
 
 
 def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int], at_a_time: int) -> Iterator[_Task]:
-    """Yield the models P_t of each task and the frequencies P_bar_t of m transitions from them, for all runs.
+    """Yield the models P_t of each task and its batches, for all runs.
 
     The models and batches of several tasks are drawn together for each run, in the order that its streams demand.
     """
-    task_streams = [generator(problem.seed, run, Stream.TASKS) for run in runs]
-    batch_streams = [generator(problem.seed, run, Stream.BATCHES) for run in runs]
+    task_streams, batch_streams, meta_streams = (
+        [generator(problem.seed, run, stream) for run in runs]
+        for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES)
+    )
     for first in range(0, problem.T, at_a_time):
         P = problem.task_distribution.draw_tasks(task_streams, means, min(at_a_time, problem.T - first))
-        counts = [rng.multinomial(problem.m, P[:, i]) for i, rng in enumerate(batch_streams)]
-        P_bar = np.stack(counts, axis=1) / problem.m
-        read_only(P, P_bar)
-        yield from zip(P, P_bar, strict=True)
+        counts = problem.data.draw(batch_streams, P, problem.m, problem.trials)
+        own = Batch.of_counts(counts, problem.m, equal=problem.data.is_equal)
+        meta = problem.meta_batch.of_tasks(own, problem.data, meta_streams, P)
+        if not problem.meta_batch.is_shared:
+            own = own.reshaped(*meta.P_bar.shape[:2], 1)
+        read_only(P)
+        yield from (_Task(*each) for each in zip(P, map(Batches, own, meta), strict=True))
 
 
 def _learner(problem: Problem, method: Method, truth: Truth, tasks: Iterator[_Task]) -> Iterator[PlanningInput]:
-    """Run the algorithm with a method on the batches of the drawn tasks."""
-    batches = (P_bar for _, P_bar in tasks)
+    """Run the algorithm with a method on the batches of the drawn tasks, once for each memory."""
+    if problem.trials > 1 and not problem.meta_batch.is_shared:
+        truth = truth.repeated(problem.trials)
+    batches = (task.batches for task in tasks)
     return pomrl(batches, problem.m, truth, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
@@ -165,20 +201,32 @@ def _plan_and_evaluate(
     P: Float[np.ndarray, "N S A S"],
     R: Float[np.ndarray, "N S A"],
     V_star: Float[np.ndarray, "N S"],
-    gamma_eval: float,
+    problem: Problem,
 ) -> _Columns:
-    """Plan on the estimated models of a stack of tasks and evaluate the policies on the true models P."""
-    P_hat = np.concatenate([task.P_hat for task in inputs])
+    """Plan on the estimated models of a stack of tasks and evaluate the policies on the true models P.
+
+    All numbers are means over the K trials of a task, whose policies are evaluated together.
+    """
+    (N, S, A), K = R.shape, problem.trials
+    P_hat = np.concatenate([task.P_hat for task in inputs]).reshape(N * K, S, A, S)
     gamma = np.concatenate([task.gamma for task in inputs])
+    gamma = np.repeat(gamma, N * K // len(gamma), axis=0)  # trials that share a memory share it
     read_only(P_hat, gamma)
-    policy = planner.plan(P_hat, R, gamma)
+    policy = planner.plan(P_hat, np.repeat(R, K, axis=0), gamma)
+    loss = planning_loss(P, R, policy.reshape(N, -1, S), problem.gamma_eval, V_star, problem.loss)
+    error = np.abs(P_hat.reshape(N, K, S, A, S) - P[:, None]).max((2, 3, 4))
     return {
-        "gamma": gamma,
-        "planning_loss": planning_loss(P, R, policy, gamma_eval, V_star),
-        "alpha": np.concatenate([task.alpha for task in inputs]),
-        "sigma_hat": np.concatenate([task.sigma for task in inputs]),
-        "model_error": np.abs(P_hat - P).max((1, 2, 3)),
+        "gamma": _mean_of_trials(gamma.reshape(N, K, -1)),
+        "planning_loss": loss.reshape(N, K, -1).mean(1),
+        "alpha": np.concatenate([task.alpha for task in inputs]).reshape(N, -1).mean(1),
+        "sigma_hat": np.concatenate([task.sigma for task in inputs]).reshape(N, -1).mean(1),
+        "model_error": error.mean(1),
     }
+
+
+def _mean_of_trials(gamma: Float[np.ndarray, "N K G"]) -> Float[np.ndarray, "N G"]:
+    """Return the mean over trials, to the last bit the common value where all trials have the same."""
+    return np.where((gamma == gamma[:, :1]).all(1), gamma[:, 0], gamma.mean(1))
 
 
 def _tabulate(stacks: Sequence[_Columns], runs: Sequence[int], T: int) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.upper_bound import regret_constant, upper_bound_gamma
+from pomrl.upper_bound import Formula, regret_constant, upper_bound_gamma
 
 Discount = Annotated[float, Field(ge=0, lt=1)]
 
@@ -20,6 +20,15 @@ Scope = Literal["all_tasks", "each_task"]
 
 HindsightChoice = Literal["population", "per_run"]
 """Whether a choice in hindsight is the best for the mean over runs, or the best in each run (A8)."""
+
+
+Gammas = Annotated[list[Discount], Field(min_length=1)]
+
+
+def _ascending(gammas: list[float] | None) -> list[float] | None:
+    if any(b <= a for a, b in pairwise(gammas or [])):
+        raise ValueError("they have to ascend strictly")
+    return gammas
 
 
 @plain_dataclass(frozen=True)
@@ -69,14 +78,9 @@ class GammaSchedule(ABC):
 class Grid(GammaSchedule):
     """All discount factors of a grid in every task, which gives curves of the loss against gamma."""
 
-    gammas: Annotated[list[Discount], Field(min_length=1, description="discount factors, ascending, <= gamma_eval")]
+    gammas: Annotated[Gammas, Field(description="discount factors, ascending, <= gamma_eval")]
 
-    @field_validator("gammas")
-    @classmethod
-    def _ascending(cls, gammas: list[float]) -> list[float]:
-        if any(b <= a for a, b in pairwise(gammas)):
-            raise ValueError("they have to ascend strictly")
-        return gammas
+    _gammas_ascend = field_validator("gammas")(_ascending)
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n G"]:
         return np.tile(self.gammas, (len(state.alpha), 1))
@@ -121,7 +125,31 @@ class Fixed(GammaSchedule):
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Dong(GammaSchedule):
+class Snapping(GammaSchedule):
+    """Base class of schedules whose choice may go to the nearest discount factor of a grid, the smaller one of two."""
+
+    snap: Annotated[
+        Gammas | None,
+        Field(description="grid to whose nearest discount factor, the smaller of two, gamma_t goes; null: none"),
+    ] = None
+
+    _snap_ascends = field_validator("snap")(_ascending)
+
+    def check(self, gamma_eval: float) -> None:
+        if self.snap:
+            _refuse_beyond(self.snap[-1], gamma_eval, "snap")
+
+    def _finished(self, gamma: Float[np.ndarray, " n"], gamma_eval: float) -> Float[np.ndarray, "n 1"]:
+        """Return the discount factors cut to [0, gamma_eval], and moved to the grid if there is one."""
+        gamma = np.clip(gamma, 0.0, gamma_eval)[:, None]
+        if self.snap is None:
+            return gamma
+        grid = np.array(self.snap)
+        return grid[np.abs(gamma - grid).argmin(-1)][:, None]
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Dong(Snapping):
     """The schedule of Dong et al., gamma_t = 1 - T_t^(-1/5), which grows with the size T_t of a phase (Sec. 6.1).
 
     The sizes of the phases are
@@ -133,18 +161,35 @@ class Dong(GammaSchedule):
 
     L: Annotated[int, Field(ge=1, description="maximum trajectory length (A7)")] = 1
     start: Annotated[Literal["T0", "T1"], Field(description="the phase size that rules task 1 (A18)")] = "T1"
+    T_0: Annotated[
+        Literal["m", "scaled"], Field(description="the phase size T_0: m, or m S A / L, scaled as all others are")
+    ] = "m"
+    alpha: Annotated[
+        Literal["own"] | Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)],
+        Field(
+            description="alpha_t in T_t: the learner's own, or a list for tasks 1, 2, ...; its last holds for the rest"
+        ),
+    ] = "own"
+    lag: Annotated[int, Field(ge=0, description="tasks by which the number t - 1 of past tasks in T_t comes late")] = 0
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
-        t, m, alpha = state.t, state.m, state.alpha
-        T_t = state.S * state.A / self.L * ((1.0 - alpha) * m + alpha * m * (t - 1))
-        if t == 1 and self.start == "T0":
-            T_t = np.full_like(alpha, m)
-        gamma = 1.0 - np.maximum(T_t, 1.0) ** -0.2
-        return np.clip(gamma, 0.0, state.gamma_eval)[:, None]
+        scale = state.S * state.A / self.L
+        if state.t == 1 and self.start == "T0":
+            T_t = np.full_like(state.alpha, state.m if self.T_0 == "m" else scale * state.m)
+        else:
+            alpha, past = self._alpha(state), max(state.t - 1 - self.lag, 0)
+            T_t = scale * ((1.0 - alpha) * state.m + alpha * state.m * past)
+        return self._finished(1.0 - np.maximum(T_t, 1.0) ** -0.2, state.gamma_eval)
+
+    def _alpha(self, state: TaskState) -> Float[np.ndarray, " n"]:
+        """Return alpha_t of each run."""
+        if self.alpha == "own":
+            return state.alpha
+        return np.full_like(state.alpha, self.alpha[min(state.t, len(self.alpha)) - 1])
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class UpperBound(GammaSchedule):
+class UpperBound(Snapping):
     """The minimiser of a bound on the task's planning loss plus an offset, gamma_t = gamma_0 + gamma_tilde(C_t).
 
     The bound, its factor C_t and its minimiser gamma_tilde are those of Sec. 6.2 and Prop. 1 (`pomrl.upper_bound`);
@@ -157,10 +202,23 @@ class UpperBound(GammaSchedule):
     variant: Annotated[
         Literal["corrected", "as_printed"], Field(description="the minimum of U, right or as in Prop. 1 (E1)")
     ] = "corrected"
+    formula: Annotated[
+        Formula, Field(description="C_t as in the text, or with the constant second term of the authors' notebook")
+    ] = "text"
+    sigma: Annotated[
+        Literal["own"] | Annotated[float, Field(ge=0)],
+        Field(description="sigma in C_t: the learner's own, or a number, a standard deviation"),
+    ] = "own"
+    plug: Annotated[
+        Literal["std", "variance"],
+        Field(description="what stands for sigma in C_t: the standard deviation, or the variance"),
+    ] = "std"
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
-        gamma = self.gamma_0 + upper_bound_gamma(regret_constant(state.t, state.m, state.sigma), self.variant)
-        return np.clip(gamma, 0.0, state.gamma_eval)[:, None]
+        sigma = state.sigma if self.sigma == "own" else np.full_like(state.sigma, self.sigma)
+        C_t = regret_constant(state.t, state.m, sigma if self.plug == "std" else sigma**2, self.formula)
+        gamma = self.gamma_0 + upper_bound_gamma(C_t, self.variant)
+        return self._finished(np.asarray(gamma), state.gamma_eval)
 
 
 def _refuse_beyond(gamma: float, gamma_eval: float, key: str) -> None:

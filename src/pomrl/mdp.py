@@ -1,6 +1,7 @@
 """Random chain MDPs and the planning loss (Sec. 2 and Sec. 5 of the paper)."""
 
 from math import sqrt
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -9,7 +10,13 @@ from pomrl.planners import PolicyIteration
 from pomrl.solvers.evaluation import action_tie_tolerance, check_gammas, check_models, policy_value, reward_scale
 from pomrl.solvers.policy_values import distinct_policy_values
 
-__all__ = ["check_gamma_eval", "check_models", "optimal_value", "planning_loss", "policy_value", "random_chain_mdp"]
+__all__ = [
+    "LossNorm", "check_gamma_eval", "check_models", "optimal_value", "planning_loss", "policy_value",
+    "random_chain_mdp",
+]  # fmt: skip
+
+LossNorm = Literal["max", "mean"]
+"""The norm over states of the difference of two values: that of the worst state, or the mean over states."""
 
 LOSS_ERROR = 1e-6
 """Largest rounding error of a planning loss that an experiment may have, for rewards in [0, 1]."""
@@ -79,6 +86,7 @@ def planning_loss(
     policy: Int[np.ndarray, "M G S"],
     gamma_eval: float,
     V_star: Float[np.ndarray, "M S"] | None = None,
+    norm: LossNorm = "max",
 ) -> Float[np.ndarray, "M G"]:
     """Return the planning loss of policies on the true models (Sec. 2).
 
@@ -86,9 +94,9 @@ def planning_loss(
 
         max_s |V*(s) - V^π(s)|,
 
-    with both values exact and at gamma_eval. It is a sum of discounted rewards, between 0 and
-    (max R - min R) / (1 - gamma_eval). A loss below the tolerance of ties between actions is a rounding error and
-    becomes 0, so that the loss of an optimal policy is exactly 0.
+    with both values exact and at gamma_eval; `norm` can make it the mean over states of the same difference. It is a
+    sum of discounted rewards, between 0 and (max R - min R) / (1 - gamma_eval). A loss below the tolerance of ties
+    between actions is a rounding error and becomes 0, so that the loss of an optimal policy is exactly 0.
 
     Args:
         P: True transition probabilities.
@@ -96,6 +104,7 @@ def planning_loss(
         policy: G policies for each model, usually planned on estimated models at G discount factors.
         gamma_eval: Discount factor of both values.
         V_star: The result of `optimal_value(P, R, gamma_eval)` if it is known already; it is computed otherwise.
+        norm: Whether the loss is that of the worst state, as in the paper, or the mean over states.
 
     Raises:
         ValueError: If P and R are not models or gamma_eval is not in [0, 1).
@@ -105,6 +114,7 @@ def planning_loss(
     if V_star is None:
         V_star = optimal_value(P, R, gamma_eval)
     V, model, index = distinct_policy_values(P, R, policy, gamma_eval)
-    loss = np.abs(V_star[model] - V).max(-1)
+    differences = np.abs(V_star[model] - V)
+    loss = differences.max(-1) if norm == "max" else differences.mean(-1)
     tolerance = action_tie_tolerance(reward_scale(R), gamma_eval)[model]
     return np.where(loss <= tolerance, 0.0, loss)[index]

@@ -16,6 +16,7 @@ class Stream(IntEnum):
     MEAN_MODEL = 0
     TASKS = 1
     BATCHES = 2
+    META_BATCHES = 3
 
 
 def generator(seed: int, run: int, stream: Stream) -> np.random.Generator:

@@ -37,6 +37,8 @@ class MeanModel:
     """Largest standard deviation over tasks of any entry of the model."""
     largest_sigma: float
     """Limit that sigma has to stay below with this P_o."""
+    unsmoothed: Float[np.ndarray, "S A S"] | None = None
+    """The mean model before smoothing; None where there is no smoothing."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -54,6 +56,9 @@ class TaskDistribution(ABC):
         Literal["per_run", "fixed"], Field(description="a mean model for each run, or one for all runs (A6)")
     ] = "per_run"
     mean_seed: Annotated[int, Field(ge=0, description="seed of the mean model where it is fixed (A6)")] = 0
+    smoothing: Annotated[
+        float, Field(ge=0, description="added to each probability of the mean model, whose rows are then normalised")
+    ] = 0.0
     varying: Annotated[
         float, Field(gt=0, le=1, description="fraction of the pairs (s,a) in which tasks differ, rounded up")
     ] = 1.0
@@ -66,7 +71,7 @@ class TaskDistribution(ABC):
         if self.zeros > S - 1:
             raise ValueError(f"task_distribution.zeros={self.zeros}: it has to be at most S - 1 = {S - 1}")
 
-    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float) -> MeanModel:
+    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         """Draw the mean model of a run.
 
         Args:
@@ -74,33 +79,48 @@ class TaskDistribution(ABC):
             run: Index of the independent run.
             S: Number of states.
             A: Number of actions.
-            sigma: Similarity of the tasks, a variance or a standard deviation as `measure` says.
+            sigma: Similarity of the tasks, a variance or a standard deviation as `measure` says; None where another key
+                of the distribution gives it.
 
         Raises:
-            ValueError: If sigma is above 0 and below `SMALLEST_DEVIATION`, or if no distribution of this kind has this
-                sigma with the mean model that is drawn.
+            ValueError: If sigma is above 0 and below `SMALLEST_DEVIATION`, if no distribution of this kind has this
+                sigma with the mean model that is drawn, or if sigma is given twice or not at all.
         """
         key = (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
         rng = generator(*key, Stream.MEAN_MODEL)
-        P_o, R = random_chain_mdp(rng, S, A, self.zeros)
+        chain, R = random_chain_mdp(rng, S, A, self.zeros)
         if self.reward == "state":
             R = np.repeat(R[:, :1], A, axis=1)
         varying = np.ones((S, A), bool)
         if self.varying < 1:
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = (rng.permutation(S * A) < pairs).reshape(S, A)
-        deviation = sqrt(sigma) if self.measure == "variance" else float(sigma)
+        P_o = (chain + self.smoothing) / (1.0 + self.smoothing * S) if self.smoothing else chain
+        largest = self._largest_sigma(P_o[varying])
+        deviation = self._deviation(sigma, P_o[varying])
+        self._refuse_too_small(sigma, deviation)
+        mean = MeanModel(P_o, R, varying, deviation, largest, chain if self.smoothing else None)
+        self._refuse_too_large(sigma, mean, run)
+        return mean
+
+    def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        """Return sigma as a standard deviation; P_o is that of the varying pairs."""
+        if sigma is None:
+            raise ValueError(
+                "sigma=null: a number is missing; only task_distribution.concentration_over_S can stand for it"
+            )
+        return sqrt(sigma) if self.measure == "variance" else float(sigma)
+
+    def _refuse_too_small(self, sigma: float | None, deviation: float) -> None:
+        """Raise a ValueError that names the limit if sigma is above 0 but so small that rounding errors rule."""
         if 0 < deviation < SMALLEST_DEVIATION:
             limit = SMALLEST_DEVIATION**2 if self.measure == "variance" else SMALLEST_DEVIATION
             raise ValueError(
                 f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it has to be 0 "
                 f"or at least {limit:.3g}"
             )
-        mean = MeanModel(P_o, R, varying, deviation, self._largest_sigma(P_o[varying]))
-        self._refuse_too_large(sigma, mean, run)
-        return mean
 
-    def _refuse_too_large(self, sigma: float, mean: MeanModel, run: int) -> None:
+    def _refuse_too_large(self, sigma: float | None, mean: MeanModel, run: int) -> None:
         """Raise a ValueError that names the limit if sigma is not below it."""
         if mean.sigma >= mean.largest_sigma and mean.sigma > 0:
             if mean.largest_sigma == 0:
@@ -145,11 +165,35 @@ class Dirichlet(TaskDistribution):
     """P_t(s,a) ~ Dir(c P_o(s,a)) on the support of P_o, with one concentration c for the whole model (App. F).
 
     The variance of an entry with mean p is p (1 - p) / (c + 1), and c is such that the largest variance is sigma^2.
+    With the key `concentration_over_S`, c is given and sigma follows from it.
     """
 
+    concentration_over_S: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            description="gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which has to be null; "
+            "null: c follows from sigma",
+        ),
+    ] = None
+
     def concentration(self, mean: MeanModel) -> float:
-        """Return c = max p (1 - p) / sigma^2 - 1 over the entries that vary; it is infinite if sigma is 0."""
+        """Return c, given or max p (1 - p) / sigma^2 - 1 over the entries that vary; it is infinite if sigma is 0."""
+        if self.concentration_over_S is not None:
+            return self._given(mean.P_o.shape[-1])
         return mean.largest_sigma**2 / mean.sigma**2 - 1.0 if mean.sigma > 0 else np.inf
+
+    def _given(self, S: int) -> float:
+        """Return the c that the key `concentration_over_S` gives."""
+        return (self.concentration_over_S or np.nan) * S * (1.0 + self.smoothing * S)
+
+    def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        if self.concentration_over_S is None:
+            return super()._deviation(sigma, P_o)
+        if sigma is not None:
+            given = f"task_distribution.concentration_over_S={self.concentration_over_S}"
+            raise ValueError(f"sigma={sigma}: {given} gives sigma already; set sigma=null")
+        return self._largest_sigma(P_o) / sqrt(self._given(P_o.shape[-1]) + 1.0)
 
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         """Return the sigma for which c is 0, where every row of P_t has a single 1."""

@@ -3,6 +3,8 @@
 All functions are elementwise, and their arguments broadcast.
 """
 
+from typing import Literal
+
 import numpy as np
 from jaxtyping import Float, Num
 
@@ -13,19 +15,27 @@ Values = Float[np.ndarray, "..."] | float
 """The value or the array of values of an elementwise function."""
 
 
-def regret_constant(t: Numbers, m: Numbers, sigma: Numbers) -> Values:
+Formula = Literal["text", "notebook"]
+"""The formula of C_t: that of Sec. 6.2, or that of the authors' notebook, whose second term is constant."""
+
+
+def regret_constant(t: Numbers, m: Numbers, sigma: Numbers, formula: Formula = "text") -> Values:
     """Return C_t of Sec. 6.2, the factor of the uncertainty in the bound of task t.
 
         C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)
+
+    In the authors' notebook, σ² m + 1 stands for σ² m in the second term, which is then 1/√m whatever σ is.
 
     Args:
         t: Number of the task, from 1.
         m: Number of transitions sampled for each pair (s, a) in each task.
         sigma: Similarity of the tasks, as a standard deviation.
+        formula: That of the text or that of the notebook.
     """
     sigma, root = np.asarray(sigma, float), np.sqrt(np.asarray(m, float))
     x = sigma**2 * m
-    return ((sigma + 1.0 / root) / np.sqrt(t) + x / root) / (x + 1.0)
+    of_models = x if formula == "text" else x + 1.0
+    return ((sigma + 1.0 / root) / np.sqrt(t) + of_models / root) / (x + 1.0)
 
 
 def upper_bound_gamma(C: Numbers, variant: str = "corrected") -> Values:

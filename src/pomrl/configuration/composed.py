@@ -10,7 +10,10 @@ from typing import Any
 METHOD_GROUPS = ("estimator", "gamma_schedule", "planner")
 """Groups that form the method; they do not affect the random draws."""
 
-GROUPS = ("task_distribution", *METHOD_GROUPS, "execution")
+PROBLEM_GROUPS = ("task_distribution", "data", "meta_batch")
+"""Groups that form the problem, together with the keys outside of groups; random draws depend on them."""
+
+GROUPS = (*PROBLEM_GROUPS, *METHOD_GROUPS, "execution")
 """Groups; a configuration has one option of each."""
 
 

@@ -36,14 +36,20 @@ MOST_VALUES = 1_000_000
 
 
 def register_resolvers() -> None:
-    """Make known to OmegaConf the functions that YAML files call: `${half:${S}}` and `${grid_to:${gamma_eval}}`."""
+    """Make known to OmegaConf the functions that YAML files call: half, all_but and grid_to, such as `${half:${S}}`."""
     OmegaConf.register_new_resolver("half", _half, replace=True)
+    OmegaConf.register_new_resolver("all_but", _all_but, replace=True)
     OmegaConf.register_new_resolver("grid_to", _grid_to, replace=True)
 
 
 def _half(n: Any) -> Any:
     """Return half of an integer, rounded down, and anything else as it is."""
     return n // 2 if isinstance(n, int) else n
+
+
+def _all_but(part: int, n: Any) -> Any:
+    """Return an integer less a part of it, and anything else as it is."""
+    return n - part if isinstance(n, int) else n
 
 
 def _grid_to(gamma_eval: Any) -> Any:

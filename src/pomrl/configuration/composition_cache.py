@@ -23,7 +23,7 @@ from typing import Any
 _RESOLVER = re.compile(r"\$\{\s*([^{}:]*?)\s*[:{](?=\s*([^,}]*))")
 """A function that a configuration calls, such as ${half:${S}}, and its first argument."""
 
-_PURE_RESOLVERS = ("half", "grid_to")
+_PURE_RESOLVERS = ("half", "all_but", "grid_to")
 """Functions whose value depends on their arguments alone."""
 
 

@@ -17,7 +17,7 @@ def derived(problem: Problem, method: Method) -> dict[str, Any]:
     """
     quantities: dict[str, Any] = {
         "effective horizon 1/(1 - gamma_eval)": round(1.0 / (1.0 - problem.gamma_eval), 6),
-        "plans per run": problem.T * method.gamma_schedule.computed().gammas_per_task,
+        "plans per run": problem.T * problem.trials * method.gamma_schedule.computed().gammas_per_task,
     }
     if isinstance(problem.task_distribution, Dirichlet):
         concentration = problem.task_distribution.concentration(problem.mean(0))

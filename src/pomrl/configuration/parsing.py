@@ -13,13 +13,15 @@ from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass, is_pydantic_dataclass
 
 from pomrl.components import CHECKED
-from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, Composed, ConfigError
+from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import imported
+from pomrl.data import Data
 from pomrl.estimators import Estimator
 from pomrl.execution import Execution
 from pomrl.execution.engine import MissingPackagesError
 from pomrl.experiment import Method, Problem
 from pomrl.gamma_schedules import GammaSchedule
+from pomrl.meta_batches import MetaBatch
 from pomrl.planners import Planner
 from pomrl.task_distributions import TaskDistribution
 
@@ -52,6 +54,8 @@ def _fields(cls: type) -> tuple[str, ...]:
 
 COMPONENTS: Mapping[str, type] = {
     "task_distribution": TaskDistribution,
+    "data": Data,
+    "meta_batch": MetaBatch,
     "estimator": Estimator,
     "gamma_schedule": GammaSchedule,
     "planner": Planner,
@@ -85,7 +89,7 @@ def parse(composed: Composed) -> Experiment:
     _check_numbers(numbers)
     components = {group: _component(group, values.get(group)) for group in GROUPS}
     return Experiment(
-        problem=_checked(Problem, numbers | {"task_distribution": components["task_distribution"]}),
+        problem=_checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
         method=_checked(Method, {group: components[group] for group in METHOD_GROUPS}),
         request=request,
         execution=components["execution"],

@@ -17,6 +17,10 @@ Every key: what it means, what it may be, and its default. Written from the comp
 `python -m pytest tests/test_documents.py --force-regen`, and tested, so that it is never out of date. A.. are
 ambiguities of the paper, of which [docs/readings.md](readings.md) has the alternatives; E.. are its errors
 ([ERRATA.md](../ERRATA.md)). A key of a group is set as `group.key=value`; an option is chosen as `group=option`.
+
+The defaults are the paper's text (`reading=text`). `reading=notebook` sets keys of all groups as the notebook of the
+paper's first author has them: `conf/reading/notebook.yaml` those that concern every experiment, and the files
+`notebook_<option>.yaml` in the folders beside it those of an option. Keys on the command line replace both.
 """
 
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
@@ -71,6 +75,8 @@ def _values(schema: Mapping[str, Any]) -> str:
     """Say in words which values a JSON schema admits."""
     if "anyOf" in schema:
         return ", or ".join(_values(alternative) for alternative in schema["anyOf"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     if schema.get("type") == "array":

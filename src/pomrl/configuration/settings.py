@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pomrl.components import DataPath
+from pomrl.configuration.composed import PROBLEM_GROUPS
 from pomrl.configuration.parsing import Experiment
 
 
@@ -22,8 +23,9 @@ def scientific_settings(experiment: Experiment) -> dict[str, Any]:
         class under `_target_`, and its parameters. A data file is represented by the digest of its content.
     """
     problem, method = experiment.problem, experiment.method
-    return {field.name: getattr(problem, field.name) for field in dataclasses.fields(problem)} | {
-        "task_distribution": _component_settings(problem.task_distribution),
+    of_problem = {field.name: getattr(problem, field.name) for field in dataclasses.fields(problem)}
+    return of_problem | {
+        **{group: _component_settings(of_problem[group]) for group in PROBLEM_GROUPS},
         "estimator": _component_settings(method.estimator),
         "gamma_schedule": _component_settings(method.gamma_schedule.computed()),
         "planner": _component_settings(method.planner),

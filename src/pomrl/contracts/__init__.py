@@ -11,9 +11,10 @@ its fixture `component` returns the component:
 The options of `conf/` are tested by the same classes.
 """
 
+from pomrl.contracts.data import DataContract
 from pomrl.contracts.estimator import EstimatorContract
 from pomrl.contracts.gamma_schedule import GammaScheduleContract
 from pomrl.contracts.planner import PlannerContract
 from pomrl.contracts.task_distribution import TaskDistributionContract
 
-__all__ = ["EstimatorContract", "GammaScheduleContract", "PlannerContract", "TaskDistributionContract"]
+__all__ = ["DataContract", "EstimatorContract", "GammaScheduleContract", "PlannerContract", "TaskDistributionContract"]

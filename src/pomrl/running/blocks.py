@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from pomrl import store
 from pomrl.components import Engine
 from pomrl.execution import Failure
-from pomrl.experiment import Method, Problem, tables
+from pomrl.experiment import STACK_BYTES, Method, Problem, tables
 from pomrl.solvers import compiled
 from pomrl.store import StoredExperiment
 
@@ -53,7 +53,7 @@ class Block:
     def plans(self) -> int:
         """The number of pairs of a model and a discount factor that are planned."""
         gammas_per_task = sum(each.method.gamma_schedule.gammas_per_task for each in self.methods)
-        return len(self.runs) * self.problem.T * gammas_per_task
+        return len(self.runs) * self.problem.T * self.problem.trials * gammas_per_task
 
     @property
     def seconds(self) -> float:
@@ -128,8 +128,11 @@ def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "a
 
 def _compute_together(block: Block, runs_at_a_time: int | None) -> list[MethodResult]:
     problem, methods = block.problem, [each.method for each in block.methods]
-    bytes_per_run = problem.S**2 * problem.A * 8 * (4 + 2 * len(methods))
-    size = runs_at_a_time or int(np.clip(MEMORY // bytes_per_run, 1, len(block.runs)))
+    bytes_per_model = problem.S**2 * problem.A * 8
+    most = MEMORY // (bytes_per_model * (4 + 2 * len(methods)))
+    if problem.copies > 1:  # the batches of a single task can be many
+        most = min(most, STACK_BYTES // (bytes_per_model * problem.copies))
+    size = runs_at_a_time or int(np.clip(most, 1, len(block.runs)))
     chunks = [block.runs[i : i + size] for i in range(0, len(block.runs), size)]
     computed = [tables(problem, methods, chunk) for chunk in chunks]
     return [

@@ -12,6 +12,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.algorithm import pomrl
+from pomrl.data import Batch, Batches
 from pomrl.estimators import Estimator, Models, Truth
 from pomrl.experiment import Method, Problem, loss_array, tables
 from pomrl.gamma_schedules import Fixed, Grid
@@ -77,15 +78,15 @@ def _model_errors(
     errors = {}
     for prior, estimator in ESTIMATORS.items():
         learned = pomrl(batches, m, truth, estimator, Fixed(gamma=0.0), 0.0)
-        by_task = [np.abs(task.P_hat - P_t).max((1, 2, 3)) for task, P_t in zip(learned, models, strict=True)]
+        by_task = [np.abs(task.P_hat[:, 0] - P_t).max((1, 2, 3)) for task, P_t in zip(learned, models, strict=True)]
         errors[prior] = np.stack(by_task, axis=1)
     return errors
 
 
 def _uniform_ball_tasks(
     rng: np.random.Generator, n: int, S: int, m: int, radius: float, T: int
-) -> Iterator[tuple[Models, Models]]:
-    """Yield, task after task, the models and frequencies of n sequences of T tasks with one action.
+) -> Iterator[tuple[Models, Batches]]:
+    """Yield, task after task, the models and batches of n sequences of T tasks with one action.
 
     The rows of a model are drawn independently, so that a model with n actions stands for n models with one.
     """
@@ -95,7 +96,7 @@ def _uniform_ball_tasks(
     distribution = UniformBall(zeros=0)
     for _ in range(T):
         P_t = distribution.draw_task(rng, mean).swapaxes(0, 1)[:, :, None]
-        yield P_t, rng.multinomial(m, P_t) / m
+        yield P_t, Batches.same(Batch.of_counts(rng.multinomial(m, P_t), m, equal=True))
 
 
 def _relative(value: Float[np.ndarray, "..."], bound: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:

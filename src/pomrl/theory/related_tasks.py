@@ -5,7 +5,8 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.algorithm import pomrl
-from pomrl.estimators import Estimator, Memory, Models, Truth
+from pomrl.data import Batch, Batches
+from pomrl.estimators import Estimator, Truth
 from pomrl.gamma_schedules import UpperBound
 from pomrl.theory.dirichlet_tasks import DirichletTasks
 
@@ -34,22 +35,23 @@ def related_tasks(
     """
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(dirichlet.pseudo_counts, (T, sequences))
-    P_bar = rng.multinomial(dirichlet.m, P) / dirichlet.m
-    batches = [np.repeat(batch, dirichlet.S, axis=1) for batch in P_bar[:, :, None, None]]
+    counts = rng.multinomial(dirichlet.m, P)
+    in_all_states = np.repeat(counts[:, :, None, None], dirichlet.S, axis=2)
+    batches = list(Batch.of_counts(in_all_states, dirichlet.m, equal=True))
     truth, estimator = dirichlet.truth(sequences), Estimator(mixing="paper", similarity="known")
-    to_plan = list(pomrl(batches, dirichlet.m, truth, estimator, UpperBound(), gamma_eval))
-    P_hat = np.stack([task.P_hat[:, 0, 0] for task in to_plan])
-    rows = {"P": P, "P_bar": P_bar, "prior": _priors(batches, truth, estimator), "P_hat": P_hat}
+    to_plan = list(pomrl(map(Batches.same, batches), dirichlet.m, truth, estimator, UpperBound(), gamma_eval))
+    P_hat = np.stack([task.P_hat[:, 0, 0, 0] for task in to_plan])
+    rows = {"P": P, "P_bar": counts / dirichlet.m, "prior": _priors(batches, truth, estimator), "P_hat": P_hat}
     index = pd.MultiIndex.from_product([range(1, T + 1), range(sequences)], names=["task", "run"])
     columns = {f"{name}_{s + 1}": values[..., s].ravel() for name, values in rows.items() for s in range(dirichlet.S)}
     columns["gamma"] = np.concatenate([task.gamma[:, 0] for task in to_plan])
     return pd.DataFrame(columns, index=index).reset_index()
 
 
-def _priors(batches: list[Models], truth: Truth, estimator: Estimator) -> Float[np.ndarray, "T n S"]:
+def _priors(batches: list[Batch], truth: Truth, estimator: Estimator) -> Float[np.ndarray, "T n S"]:
     """Return the first row of the prior of each task."""
-    memory, priors = Memory.initial(*truth.P_o.shape[:3]), []
+    memory, priors = estimator.initial_memory(*truth.P_o.shape[:3]), []
     for batch in batches:
         priors.append(estimator.prior_model(memory, batch, truth)[:, 0, 0])
-        memory = memory.update(batch)
+        memory = estimator.learn(memory, batch)
     return np.stack(priors)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from pomrl.data import Batch
 from pomrl.estimators import Estimator, Memory, Models
 from pomrl.theory.concentration import PRIORS
 from pomrl.theory.dirichlet_tasks import DirichletTasks
@@ -49,15 +50,15 @@ def squared_error_against_alpha(
     parts = []
     for t in range(1, max(tasks) + 1):
         P_t = rng.dirichlet(dirichlet.pseudo_counts, shape)
-        P_bar = rng.multinomial(dirichlet.m, P_t) / dirichlet.m
+        batch = Batch.of_counts(rng.multinomial(dirichlet.m, P_t), dirichlet.m, equal=True)
         for prior in PRIORS if t in tasks else ():
-            h = Estimator(mixing=1.0, prior=prior).prior_model(memory, P_bar, truth)
-            squared = _squared_errors(P_bar - P_t, h - P_bar, weight)
+            h = Estimator(mixing=1.0, prior=prior).prior_model(memory, batch, truth)
+            squared = _squared_errors(batch.P_bar - P_t, h - batch.P_bar, weight)
             columns = {"prior": prior, "t": t, "alpha": weight, "mse": squared.mean(0)}
             columns["standard_error"] = squared.std(0, ddof=1) / sqrt(sequences)
             columns["closed_form"] = dirichlet_squared_error(weight, prior, t, dirichlet)
             parts.append(pd.DataFrame(columns))
-        memory = memory.update(P_bar)
+        memory = memory.update(batch)
     return pd.concat(parts, ignore_index=True)
 
 

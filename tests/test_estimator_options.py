@@ -1,0 +1,196 @@
+"""Options of estimators beyond the paper's: unequal data, starts with a weight, feedback that comes late."""
+
+import numpy as np
+import pytest
+
+from pomrl.algorithm import pomrl
+from pomrl.data import Batch, Batches
+from pomrl.estimators import Estimator, Memory, Truth
+from pomrl.gamma_schedules import Fixed
+
+S, A, M = 3, 2, 5
+
+
+def unequal(seed: int, T: int, n: int = 2, least: int = 0) -> tuple[list[Batch], Truth]:
+    """T batches with between `least` and 8 transitions from each pair, and the true moments."""
+    rng = np.random.default_rng(seed)
+    P_o = rng.dirichlet(np.ones(S), (n, S, A))
+    batches = []
+    for _ in range(T):
+        weight = rng.standard_gamma(6.0 * P_o)
+        visits = rng.integers(least, 8, (n, S, A), endpoint=True)
+        batches.append(Batch.of_counts(rng.multinomial(visits, weight / weight.sum(-1, keepdims=True)), M))
+    return batches, Truth(P_o, P_o * (1 - P_o) / 7.0)
+
+
+def memory_of(batches: list[Batch], memory: Memory | None = None) -> Memory:
+    memory = memory or Memory.initial(len(batches[0].P_bar), S, A)
+    for batch in batches:
+        memory = memory.update(batch)
+    return memory
+
+
+def learned(estimator: Estimator, batches: list[Batch], truth: Truth) -> list[np.ndarray]:
+    """The estimated models and the mixing rates of each task."""
+    tasks = list(pomrl(map(Batches.same, batches), M, truth, estimator, Fixed(gamma=0.5), 0.9))
+    return [task.P_hat[:, 0] for task in tasks]
+
+
+def test_each_pair_is_averaged_over_the_tasks_that_visited_it():
+    batches, _ = unequal(0, 9)
+    memory = memory_of(batches)
+    for index in np.ndindex(2, S, A):
+        rows = np.array([batch.P_bar[index] for batch in batches if batch.visits[index] > 0])
+        assert memory.counted[index] == len(rows)
+        np.testing.assert_allclose(memory.P_o_hat[index], rows.mean(0), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(memory.variance("sample")[index], rows.var(0, ddof=1), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(memory.variance("population")[index], rows.var(0), rtol=0, atol=1e-14)
+    assert memory.counted.min() < 9
+
+
+def test_a_pair_that_was_never_visited_stays_uniform():
+    counts = np.zeros((1, S, A, S), int)
+    counts[0, 0, 0, 1] = 4
+    memory = memory_of([Batch.of_counts(counts, M)] * 3)
+    assert np.array_equal(memory.P_o_hat[0, 0, 0], [0, 1, 0])
+    assert np.all(memory.P_o_hat[0, 1:] == 1 / S)
+    assert np.all(memory.sampling_variance()[0, 1:] == 0.25)
+
+
+def test_the_sampling_variance_is_unbiased_where_numbers_of_transitions_differ():
+    n, c = 30_000, 4.0
+    rng = np.random.default_rng(1)
+    p = np.array([0.5, 0.3, 0.2])
+    memory = Memory.initial(n, S, 1)
+    for visits in (1, 2, 7):
+        counts = rng.multinomial(visits, rng.dirichlet(c * p, (n, S, 1)))
+        memory = memory.update(Batch.of_counts(counts, M))
+    v = p * (1 - p) * c / (c + 1)
+    found = memory.sampling_variance()
+    assert np.all(np.abs(found.mean(0) - v) < 4.5 * found.std(0) / np.sqrt(n))
+    np.testing.assert_allclose(memory.sampling_noise(), found * (1 + 1 / 2 + 1 / 7) / 3, rtol=1e-12)
+
+
+def test_equal_numbers_of_transitions_give_the_same_bits_said_or_counted():
+    rng = np.random.default_rng(2)
+    P_o = rng.dirichlet(np.ones(S), (2, S, A))
+    drawn = [rng.multinomial(M, P_o) for _ in range(6)]
+    truth = Truth(P_o, P_o * (1 - P_o) / 7)
+    for mixing in ("paper", "mse_bound", "mse_optimal"):
+        for similarity in ("welford", "debiased"):
+            estimator = Estimator(mixing=mixing, similarity=similarity, scope="per_pair")
+            said, counted = (
+                learned(estimator, [Batch.of_counts(counts, M, equal=equal) for counts in drawn], truth)
+                for equal in (True, False)
+            )
+            assert all(np.array_equal(a, b) for a, b in zip(said, counted, strict=True))
+
+
+@pytest.mark.parametrize("samples", ["visits", "m"])
+def test_the_mixing_rate_has_the_pairs_own_number_of_transitions_or_m(samples):
+    batches, truth = unequal(3, 3)
+    estimator = Estimator(mixing="paper", prior="known", similarity="known", scope="per_pair", samples=samples)
+    for t, (batch, P_hat) in enumerate(zip(batches, learned(estimator, batches, truth), strict=True), start=1):
+        m = batch.visits if samples == "visits" else M
+        alpha = (1 / (truth.variance.max(-1) * m * (1 + 1 / t) + 1))[..., None]
+        np.testing.assert_allclose(P_hat, alpha * truth.P_o + (1 - alpha) * batch.P_bar, rtol=0, atol=1e-14)
+
+
+def test_a_pair_without_transitions_has_its_prior_alone():
+    batches, truth = unequal(4, 9)
+    assert any((batch.visits == 0).any() for batch in batches)
+    for mixing in ("paper", "mse_bound", "mse_optimal"):
+        estimator = Estimator(mixing=mixing, prior="known", similarity="known")
+        for batch, P_hat in zip(batches, learned(estimator, batches, truth), strict=True):
+            unseen = batch.visits == 0
+            np.testing.assert_allclose(P_hat[unseen], truth.P_o[unseen], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("weight", [1.0, 2.0])
+def test_a_start_counts_as_tasks_whose_mean_is_uniform(weight: float):
+    """A start of weight 2 and variance 0 is a memory of two uniform batches."""
+    batches, _ = unequal(5, 5, least=1)
+    uniform = Batch.of_counts(np.ones((2, S, A, S), int), M)
+    started = memory_of(batches, Memory.initial(2, S, A, start=weight))
+    as_tasks = memory_of([uniform] * int(weight) + batches)
+    np.testing.assert_allclose(started.P_o_hat, as_tasks.P_o_hat, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(started.squares, as_tasks.squares, rtol=0, atol=1e-14)
+    for kind in ("sample", "population"):
+        np.testing.assert_allclose(started.variance(kind), as_tasks.variance(kind), rtol=0, atol=1e-14)
+
+
+def test_the_variance_of_a_start_stays_in_with_its_weight():
+    batches, truth = unequal(6, 4, least=1)
+    estimator = Estimator(
+        mixing="paper", similarity="welford", variance="population", start_weight=1.0, sigma_1=0.3, scope="per_pair"
+    )
+    memory = memory_of(batches, estimator.initial_memory(2, S, A))
+    rows = np.stack([np.full((2, S, A, S), 1 / S), *(batch.P_bar for batch in batches)])
+    expected = (rows.var(0) * 5 + 0.09) / 5
+    np.testing.assert_allclose(estimator.similarity_estimate(memory, M, truth) ** 2, expected.max(-1), rtol=1e-12)
+
+
+def test_a_skipped_first_batch_leaves_no_trace():
+    batches, truth = unequal(7, 5)
+    skipping = Estimator(mixing=0.5, prior="exclusive", first_batch="skip")
+    others, _ = unequal(8, 1)
+    P_hats, with_another = (learned(skipping, [first, *batches[1:]], truth) for first in (batches[0], others[0]))
+    assert all(np.array_equal(a, b) for a, b in zip(P_hats[1:], with_another[1:], strict=True))
+    using = Estimator(mixing=0.5, prior="exclusive")
+    assert not np.array_equal(learned(using, batches, truth)[1], P_hats[1])
+
+
+@pytest.mark.parametrize("lag", [0, 1, 3])
+def test_similarity_and_rate_know_the_tasks_up_to_the_lag(lag: int):
+    batches, truth = unequal(9, 7, least=2)
+    estimator = Estimator(mixing="mse_optimal", prior="known", similarity="welford", lag=lag, samples="m")
+    tasks = pomrl(map(Batches.same, batches), M, truth, estimator, Fixed(gamma=0.5), 0.9)
+    for t, task in enumerate(tasks, start=1):
+        known = batches[: max(t - 1 - lag, 0)]
+        memory = memory_of(known) if known else estimator.initial_memory(2, S, A)
+        sigma = estimator.similarity_estimate(memory, M, truth)
+        np.testing.assert_array_equal(task.sigma, sigma[:, 0, 0])
+        np.testing.assert_array_equal(task.alpha, estimator.mixing_rate(t, M, sigma, memory, truth)[:, 0, 0])
+
+
+def test_the_lag_leaves_the_prior_as_it_is():
+    batches, truth = unequal(10, 5)
+    late, at_once = (learned(Estimator(mixing=1.0, lag=lag), batches, truth) for lag in (2, 0))
+    assert all(np.array_equal(a, b) for a, b in zip(late, at_once, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "alpha"),
+    [
+        ({"mixing": "paper"}, 0.0),
+        ({"mixing": "paper", "first_task": "mix"}, 1 / (0.04 * 5 * 2 + 1)),
+        ({"mixing": "paper", "prior": "known"}, 1 / (0.04 * 5 * 2 + 1)),
+        ({"mixing": "paper", "prior": "unsmoothed", "first_task": "alone"}, 0.0),
+        ({"mixing": "paper", "prior": "uniform", "first_task": "alone"}, 0.0),
+        ({"mixing": 0.7}, 0.7),
+        ({"mixing": 1.0, "first_task": "alone"}, 0.0),
+        ({"mixing": "paper", "prior": "known", "v2": 0.25}, 0.25 / (0.04 * 5 * 2 + 0.25)),
+        ({"mixing": "mse_bound", "prior": "known", "v2": 0.25}, 0.25 / (0.04 * 5 + 0.25)),
+    ],
+)
+def test_task_1_is_estimated_alone_or_mixed(options: dict, alpha: float):
+    truth = Truth(np.full((1, S, A, S), 1 / S), np.full((1, S, A, S), 0.04))
+    estimator = Estimator(similarity="known", **options)
+    memory = estimator.initial_memory(1, S, A)
+    sigma = estimator.similarity_estimate(memory, 5, truth)
+    np.testing.assert_allclose(estimator.mixing_rate(1, 5, sigma, memory, truth), alpha, rtol=1e-14)
+
+
+def test_priors_that_are_given():
+    batches, truth = unequal(11, 2)
+    smoothed = Truth((truth.P_o + 0.1) / (1 + 0.1 * S), truth.variance, truth.P_o)
+    for prior, expected in [
+        ("known", smoothed.P_o),
+        ("unsmoothed", truth.P_o),
+        ("uniform", np.full_like(truth.P_o, 1 / S)),
+    ]:
+        assert all(
+            np.array_equal(P_hat, expected) for P_hat in learned(Estimator(mixing=1.0, prior=prior), batches, smoothed)
+        )
+    without_smoothing = learned(Estimator(mixing=1.0, prior="unsmoothed"), batches, truth)
+    assert np.array_equal(without_smoothing[0], truth.P_o)

@@ -1,0 +1,126 @@
+"""What the meta-learner learns from, beside the data of the tasks' own estimates."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pomrl.algorithm import pomrl
+from pomrl.data import Batch, Batches, Data, Generative, Trajectories
+from pomrl.estimators import Estimator
+from pomrl.experiment import Method, Problem, _draw, _truth, check, mixing_rates, tables
+from pomrl.gamma_schedules import Grid
+from pomrl.meta_batches import Own, Separate
+from pomrl.planners import PolicyIteration
+from pomrl.task_distributions import Dirichlet
+
+PROBLEM = Problem(
+    S=5, A=2, m=3, T=4, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=2), trials=3
+)
+ADA = Estimator(mixing="paper", similarity="welford", scope="per_pair")
+ALONE = Estimator(mixing=0.0)
+
+
+def method(estimator: Estimator) -> Method:
+    return Method(estimator=estimator, gamma_schedule=Grid(gammas=[0.0, 0.3, 0.9]), planner=PolicyIteration())
+
+
+def table(problem: Problem, estimator: Estimator = ADA, runs: int = 3) -> Any:
+    return tables(problem, [method(estimator)], range(runs))[0]
+
+
+class Given(Data):
+    """Returns given transitions, whatever is asked for."""
+
+    def __init__(self, counts: np.ndarray) -> None:
+        object.__setattr__(self, "counts", counts)
+
+    def draw(self, rngs, P, m: int, batches: int) -> np.ndarray:
+        return self.counts[None, None]
+
+    def most_visits(self, m: int) -> int:
+        return m
+
+
+COUNTS = np.zeros((3, 2, 1, 2), int)
+COUNTS[:, 0, 0] = [[4, 0], [1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("combine", "unvisited", "row"),
+    [
+        ("pooled", "skip", [5 / 6, 1 / 6]),
+        ("pooled", "uniform", [5 / 6, 1 / 6]),
+        ("mean_of_frequencies", "skip", [3 / 4, 1 / 4]),
+        ("mean_of_frequencies", "uniform", [2 / 3, 1 / 3]),
+    ],
+)
+def test_several_batches_become_one(combine, unvisited, row: list[float]):
+    """Of three batches, two visit the first pair, and none the second one."""
+    own = Batch.of_counts(np.ones((1, 1, 1, 2, 1, 2), int), 1)
+    meta = Separate(batches=3, combine=combine, unvisited=unvisited).of_tasks(
+        own, Given(COUNTS), [np.random.default_rng(0)], np.full((1, 1, 2, 1, 2), 0.5)
+    )
+    np.testing.assert_allclose(meta.P_bar[0, 0, :, 0], [row, [0.5, 0.5]], rtol=1e-15)
+    assert np.array_equal(meta.visits[0, 0, :, 0], [6, 0])
+    assert np.array_equal(meta.counted[0, 0, :, 0], [True, unvisited == "uniform"])
+
+
+def test_one_generative_batch_is_the_same_however_it_is_combined():
+    separate = [
+        replace(PROBLEM, meta_batch=Separate(batches=4, combine=combine))
+        for combine in ("pooled", "mean_of_frequencies")
+    ]
+    assert table(separate[0]).equals(table(separate[1]))
+
+
+def test_separate_batches_leave_all_other_draws_as_they_are():
+    own, separate = (replace(PROBLEM, meta_batch=meta) for meta in (Own(), Separate(batches=2)))
+    assert table(own, ALONE).equals(table(separate, ALONE))
+    assert not table(own).equals(table(separate))
+
+
+def test_each_trial_learns_from_its_own_batches_alone():
+    n, K = 3, PROBLEM.trials
+    means, truth = _truth(PROBLEM, range(n))
+    tasks = [task.batches.meta.counts for task in _draw(PROBLEM, means, range(n), PROBLEM.T)]
+    rates = []
+    for trial in range(K):
+        of_trial = [Batches.same(Batch.of_counts(counts[trial::K], PROBLEM.m, equal=True)) for counts in tasks]
+        learned = pomrl(of_trial, PROBLEM.m, truth, ADA, Grid(gammas=[0.0]), 0.9)
+        rates.append([task.alpha for task in learned])
+    assert not np.array_equal(rates[0], rates[1])
+    np.testing.assert_allclose(mixing_rates(PROBLEM, method(ADA), range(n)), np.mean(rates, 0).T, rtol=1e-14)
+    of_table = table(PROBLEM).groupby(["run", "task"])["alpha"].first().to_numpy()
+    np.testing.assert_allclose(of_table, np.mean(rates, 0).T.ravel(), rtol=1e-14)
+
+
+def test_many_trials_average_the_noise_of_sampling():
+    """Losses of 40 trials differ less from their mean than those of one trial, on the same models."""
+    few, many = (replace(PROBLEM, trials=trials, T=1) for trials in (1, 40))
+    single, averaged = (table(problem, ALONE, runs=60).groupby("gamma")["planning_loss"] for problem in (few, many))
+    assert (averaged.std() < single.std()).all()
+    error = np.hypot(single.sem(), averaged.sem())
+    assert (np.abs(averaged.mean() - single.mean()) < 4.5 * error).all()
+
+
+@pytest.mark.parametrize("meta_batch", [Own(), Separate(batches=2)])
+@pytest.mark.parametrize("data", [Generative(), Trajectories(length=4)])
+def test_gammas_of_trials_are_the_grid_to_the_last_bit(data, meta_batch):
+    gammas = table(replace(PROBLEM, trials=7, data=data, meta_batch=meta_batch))["gamma"]
+    assert set(gammas) == {0.0, 0.3, 0.9}
+
+
+def test_a_length_needs_trajectories():
+    separate = replace(PROBLEM, meta_batch=Separate(length=5))
+    with pytest.raises(ValueError, match=r"meta_batch\.length=5: only data=trajectories has a length"):
+        check(separate, method(ADA), range(1))
+    check(replace(separate, data=Trajectories()), method(ADA), range(1))
+
+
+def test_the_mean_over_states_is_below_the_worst_state():
+    worst, mean = (table(replace(PROBLEM, loss=loss))["planning_loss"] for loss in ("max", "mean"))
+    assert (mean <= worst).all()
+    assert (mean < worst).any()
+    assert ((mean == 0) == (worst == 0)).all()

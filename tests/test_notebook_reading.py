@@ -1,0 +1,185 @@
+"""The reading `notebook`: what its keys make of the learners, written out in plain loops, and how it is composed."""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.data import Trajectories
+from pomrl.experiment import check, tables
+from pomrl.mdp import planning_loss
+from pomrl.planners import PolicyIteration
+from pomrl.randomness import Stream, generator
+
+SMALL = ["reading=notebook", "T=5", "trials=2", "meta_batch.batches=12", "gamma_schedule.gammas=[0.0,0.5,0.99]"]
+ESTIMATORS = ["without_meta", "oracle", "pomrl", "ada_pomrl", "aggregating", "uniform_prior"]
+
+
+def of_notebook(*overrides: str) -> Any:
+    return studies.experiment(PUBLISHED, [*SMALL, *overrides])
+
+
+def drawn(problem: Any, run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The models P[T,S,A,S] of a run, and the transitions of the learner and of the meta-learner, [T,batch,S,A,S]."""
+    mean, rng = problem.mean(run), generator(problem.seed, run, Stream.TASKS)
+    P = np.stack([problem.task_distribution.draw_task(rng, mean) for _ in range(problem.T)])
+    counts = [
+        Trajectories(length=length).draw([generator(problem.seed, run, stream)], P[:, None], problem.m, batches)
+        for length, stream, batches in ((10, Stream.BATCHES, problem.trials), (5, Stream.META_BATCHES, 12))
+    ]
+    return P, counts[0][:, 0], counts[1][:, 0]
+
+
+def batch_of_meta_learner(counts: np.ndarray) -> np.ndarray:
+    """The mean of frequencies with rows of zeros for pairs without a visit, its rows normalised."""
+    B = np.zeros(counts.shape[1:])
+    for of_batch in counts:
+        for pair in np.ndindex(B.shape[:2]):
+            if of_batch[pair].sum():
+                B[pair] += of_batch[pair] / of_batch[pair].sum() / len(counts)
+    for pair in np.ndindex(B.shape[:2]):
+        B[pair] = B[pair] / B[pair].sum() if B[pair].sum() else 1 / len(B)
+    return B
+
+
+def estimates(name: str, problem: Any, run: int) -> list[tuple[float, list[np.ndarray]]]:
+    """For each task the mixing rate, averaged over pairs, and the estimated model of each trial."""
+    mean = problem.mean(run)
+    concentration = 1.5 * problem.S * (1 + 0.015 * problem.S)
+    variance = mean.P_o * (1 - mean.P_o) / (concentration + 1)
+    _, of_learner, of_meta_learner = drawn(problem, run)
+    S, A = problem.S, problem.A
+    uniform = np.full((S, A, S), 1 / S)
+    prior, s_now, s_late = uniform, np.full((S, A, S), 0.1), np.full((S, A, S), 0.1)
+    outcomes = []
+    for t in range(1, problem.T + 1):
+        h = {"oracle": mean.P_o * 1.15 - 0.015, "uniform_prior": uniform}.get(name, prior)
+        alpha = np.zeros((S, A))
+        if t > 1 and name != "without_meta":
+            largest = (s_late if name == "ada_pomrl" else variance).max(-1)
+            alpha = 0.25 / (largest * problem.m * (1 + 1 / (t - 1)) + 0.25)
+        if t > 1 and name == "aggregating":
+            alpha = np.ones((S, A))
+        P_hats = []
+        for counts in of_learner[t - 1]:
+            P_hat = np.empty((S, A, S))
+            for s, a in np.ndindex(S, A):
+                visits = counts[s, a].sum()
+                own = counts[s, a] / visits if visits else uniform[s, a]
+                P_hat[s, a] = alpha[s, a] * h[s, a] + (1 - alpha[s, a]) * own
+            P_hats.append(P_hat)
+        outcomes.append((alpha.mean(), P_hats))
+        s_late = s_now
+        if t > 1:
+            B = batch_of_meta_learner(of_meta_learner[t - 1])
+            updated = (1 - 1 / t) * prior + B / t
+            s_now = (1 - 1 / t) * s_now + abs(B - prior) * abs(B - updated) / t
+            prior = updated
+    return outcomes
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_learners_are_those_of_plain_loops(name: str):
+    experiment = of_notebook(f"estimator={name}")
+    problem, gammas = experiment.problem, np.array([0.0, 0.5, 0.99])
+    (table,) = tables(problem, [experiment.method], range(2))
+    found = table.set_index(["run", "task", "gamma"]).sort_index()
+    for run in range(2):
+        P, R = drawn(problem, run)[0], problem.mean(run).R
+        for t, (alpha, P_hats) in enumerate(estimates(name, problem, run), start=1):
+            losses, errors = [], []
+            for P_hat in P_hats:
+                policy = PolicyIteration().plan(P_hat[None], R[None], gammas)
+                losses.append(planning_loss(P[[t - 1]], R[None], policy, 0.99, norm="mean")[0])
+                errors.append(np.abs(P_hat - P[t - 1]).max())
+            rows = found.loc[run, t]
+            np.testing.assert_allclose(rows["alpha"], alpha, rtol=1e-12)
+            np.testing.assert_allclose(rows["model_error"], np.mean(errors), rtol=1e-10)
+            np.testing.assert_allclose(rows["planning_loss"], np.mean(losses, axis=0), rtol=1e-9, atol=1e-10)
+
+
+def test_ada_pomrl_weighs_the_prior_by_its_start_in_tasks_2_and_3():
+    (table,) = tables(of_notebook().problem, [of_notebook().method], range(1))
+    alpha = table.groupby("task")["alpha"].first()
+    np.testing.assert_allclose(alpha[[1, 2, 3]], [0.0, 0.2, 0.25], rtol=1e-12)
+
+
+def test_the_largest_variance_of_its_tasks_is_that_of_the_dirichlet_distribution():
+    problem = of_notebook("task_distribution.concentration_over_S=0.375").problem
+    mean = problem.mean(0)
+    assert problem.task_distribution.concentration(mean) == pytest.approx(4.3125)
+    assert mean.sigma**2 == pytest.approx((mean.P_o * (1 - mean.P_o)).max() / 5.3125)
+    assert mean.P_o.min() == pytest.approx(0.015 / 1.15)
+    assert problem.task_distribution.variance(mean).max() == pytest.approx(mean.sigma**2)
+
+
+@pytest.mark.parametrize("S", [10, 20])
+def test_five_states_follow_each_pair_before_smoothing(S: int):
+    unsmoothed = of_notebook(f"S={S}").problem.mean(0).unsmoothed
+    assert ((unsmoothed > 0).sum(-1) == 5).all()
+
+
+def test_dong_has_the_notebooks_phases():
+    """Task 1 has gamma 1 - 10^(-1/5), and later ones count one past task less; all of them go to the grid."""
+    method = studies.experiment(
+        PUBLISHED, ["reading=notebook", "gamma_schedule=dong", "gamma_schedule.snap=null"]
+    ).method
+    problem = studies.experiment(PUBLISHED, ["reading=notebook", "trials=1", "meta_batch.batches=1"]).problem
+    (table,) = tables(problem, [method], range(1))
+    expected = []
+    for t in range(1, 16):
+        x = max(0.25 - 0.018 * (t - 1), 0.016)
+        alpha = 1 / (x**2 * (1 + 1 / max(t - 1, 1)) * 5 + 1)
+        size = 2 * 5 * (1 - alpha + alpha * (t - 2)) if t > 1 else 2 * 5
+        expected.append(1 - size**-0.2)
+    np.testing.assert_allclose(table["gamma"], expected, rtol=1e-12)
+    snapped = studies.experiment(PUBLISHED, ["reading=notebook", "gamma_schedule=dong"]).method
+    np.testing.assert_allclose(tables(problem, [snapped], range(1))[0]["gamma"], np.round(expected, 1), atol=1e-15)
+
+
+def test_the_upper_bound_has_the_notebooks_constant():
+    method = studies.experiment(PUBLISHED, ["reading=notebook", "gamma_schedule=upper_bound"]).method
+    problem = studies.experiment(PUBLISHED, ["reading=notebook", "trials=1", "meta_batch.batches=1"]).problem
+    (table,) = tables(problem, [method], range(1))
+    C = [(0.0129 + 1 / sqrt(5)) / sqrt(t) / (0.0129**2 * 5 + 1) + 1 / sqrt(5) for t in range(1, 16)]
+    np.testing.assert_allclose(table["gamma"], np.round([0.35 + (1 - c) / (1 + c) for c in C], 1), atol=1e-15)
+
+
+def test_a_key_of_the_command_line_replaces_that_of_the_reading():
+    text = studies.experiment(PUBLISHED, []).problem
+    mixed = studies.experiment(PUBLISHED, ["reading=notebook", "data=generative", "meta_batch=own", "loss=max"]).problem
+    assert (mixed.data, mixed.meta_batch, mixed.loss) == (text.data, text.meta_batch, "max")
+    assert mixed.trials == 100
+    assert of_notebook("estimator.prior=inclusive").method.estimator.prior == "inclusive"
+
+
+def test_the_text_is_the_default():
+    assert studies.experiment(PUBLISHED, ["reading=text"]) == studies.experiment(PUBLISHED, [])
+
+
+@pytest.mark.parametrize("schedule", ["grid", "best_fixed", "dynamic_best"])
+def test_all_schedules_of_the_grid_have_one_grid(schedule: str):
+    gammas = studies.experiment(
+        PUBLISHED, ["reading=notebook", f"gamma_schedule={schedule}"]
+    ).method.gamma_schedule.gammas
+    assert gammas == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (
+            ["reading=notebook", "sigma=0.01"],
+            "sigma=0.01: task_distribution.concentration_over_S=1.5 gives sigma already",
+        ),
+        (["sigma=null"], "sigma=null: a number is missing"),
+        (["sigma=null", "task_distribution=gaussian"], "sigma=null: a number is missing"),
+    ],
+)
+def test_sigma_is_given_once(overrides: list[str], message: str):
+    experiment = studies.experiment(PUBLISHED, overrides)
+    with pytest.raises(ValueError, match=message):
+        check(experiment.problem, experiment.method, range(1))
