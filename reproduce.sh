@@ -61,9 +61,8 @@ reproduce() {
 }
 
 readings() {
-    stage readings .venv/bin/python -m src.run experiment=readings
     stage environments .venv/bin/python -m src.run experiment=environments
-    stage matrix .venv/bin/python -m src.claims --readings
+    stage matrix .venv/bin/python -m src.claims --readings --decide --budget 600
     stage shares .venv/bin/python -m src.claims --environments
 }
 

@@ -45,7 +45,7 @@ DRAWN = [name for name, figure in FIGURES.items() if set(figure.SWEEPS) <= set(S
 
 READINGS = """reading,claim,verdict,estimate
 default,Q1.1,reproduced,-0.8
-default,Q1.3,inconclusive,0.08
+default,Q1.3,undecided,0.08
 std,Q1.1,not reproduced,0.5
 """
 
@@ -329,7 +329,7 @@ class TestInterval:
             upper=upper,
             above=above,
             below=below,
-            verdict=Verdict.INCONCLUSIVE,
+            verdict=Verdict.UNDECIDED,
             decisive=False,
         )
 

@@ -8,7 +8,7 @@ import pytest
 from tests.claims.worlds import table_of
 
 from pomrl import store
-from pomrl.claims import CLAIMS, loading
+from pomrl.claims import loading
 from pomrl.commands import claims as command
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
@@ -27,35 +27,40 @@ class TestCommand:
 
     def test_with_nothing_stored_one_line_says_what_to_run(self, monkeypatch, capsys, tmp_path):
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-        monkeypatch.setattr(command, "CLAIMS", CLAIMS[:1])
         status, out, err = self.call(monkeypatch, capsys)
         assert (status, out) == (1, "")
         assert err.strip().count("\n") == 0
         assert "./reproduce.sh" in err
 
     def test_what_is_missing_is_listed_with_its_command_and_nothing_is_wider_than_80_columns(
-        self, monkeypatch, capsys, tmp_path, paper
+        self, monkeypatch, capsys, tmp_path
     ):
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-        sweeps = {"gamma_schedules": paper["gamma_schedules"]}
-        monkeypatch.setattr(loading, "sweeps", lambda settings: sweeps)
+        monkeypatch.setattr(command, "_true_shares", dict)
+        for start in (0.01, 0.1, 0.5):
+            store_runs(start, 12)
         status, out, _ = self.call(monkeypatch, capsys)
         assert status == 0
         assert "not computed: Q4.4\n    python -m src.run experiment=gamma_0\n" in out
-        assert "Q4.1: 40 of 600 runs\n    python -m src.run experiment=gamma_schedules\n" in out
+        assert "A.5: 12 of 100 runs\n    python -m src.run experiment=initial_similarity\n" in out
+        assert "python -m src.claims --decide" in " ".join(out.split())
         assert max(map(len, out.splitlines())) <= 80
         written = (tmp_path / "claims.csv").read_bytes()
-        assert pd.read_csv(io.BytesIO(written))["claim"].unique().tolist() == ["Q4.1", "Q4.2", "Q4.3", "T.1"]
-        assert (tmp_path / "scorecard.md").read_text().startswith("Provisional")
+        table = pd.read_csv(io.BytesIO(written))
+        verdicts = table.groupby("claim")["verdict"].first()
+        assert (verdicts["A.5"], verdicts["T.1"]) == ("undecided", "reproduced")
+        assert "Q1.1" in verdicts.index  # it reads ada-POMRL with its default start, which is one of the three
+        assert (table["basis"] == "text").all()
+        assert "## At the paper's numbers of runs\n\nProvisional" in (tmp_path / "scorecard.md").read_text()
 
-    def test_it_reads_the_runs_that_all_settings_have(self, monkeypatch, tmp_path, settings):
+    def test_a_claim_is_judged_on_the_runs_that_all_that_it_reads_has(self, monkeypatch, tmp_path, settings):
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
         for start, runs in ((0.01, 4), (0.1, 3), (0.5, 5)):
             store_runs(start, runs)
-        sweep = loading.sweep(settings["initial_similarity"])
-        assert sweep is not None
-        assert sweep.promised == 100
-        assert len(sweep.at(sigma_1=0.1).loss) == 3
+        basis = loading.Basis("text", settings)
+        (claim,) = (claim for claim in basis.claims if claim.id == "A.5")
+        assert (basis.promised(claim), basis.stored(claim)) == (100, 3)
+        assert {part.estimate.runs for part in loading.Reader().parts(basis, claim, 3)} == {3}
 
 
 def store_runs(start: float, runs: int) -> None:

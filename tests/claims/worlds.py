@@ -84,7 +84,7 @@ def simulated(
         loss = means + scale * rng.normal(size=(runs, T, 1)) + 0.001 * rng.normal(size=(runs, T, G))
         losses[tuple(varied.values())] = Losses(loss, GAMMAS[-G:])
     names = tuple(key.rpartition(".")[2] for key in settings[0].varied)
-    return SweepLosses(names, losses, settings[0].experiment.request.runs)
+    return SweepLosses(names, losses)
 
 
 def swapped(key: str, a: Any, b: Any) -> World:

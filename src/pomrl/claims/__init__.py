@@ -1,21 +1,23 @@
 """The claims of the paper: each is a function of stored tables, and its verdict follows from fixed rules.
 
-The rules were fixed before there were data.
-
-**A claim** has one or more parts. A part is a number that is estimated over runs, with a 95 % interval (`inference`),
-and the range in which the claim says that the number lies: above one threshold, below another, or between two. A part
+**A claim** has one or more parts. A part is a number that is estimated over runs, with an interval (`inference`), and
+the range in which the claim says that the number lies: above one threshold, below another, or between two. A part
 *holds* when its interval lies on the claim's side of every threshold, is *refuted* when its interval lies on the other
 side of a threshold, and is open otherwise. A claim is *reproduced* when every part holds, *not reproduced* when a part
-is refuted, and *inconclusive* otherwise (`verdict`). The verdict that is reported first is corrected for the number of
-claims by Holm's method; the verdict without this correction is shown beside it.
+is refuted, and *undecided* otherwise.
+
+**Two kinds of verdicts.** The answer is given at precision (`precision`, `deciding`): runs are added, at fixed numbers
+of them, until the claim is decided, with an error of 0.05 / 28 for each claim over all its looks. Beside it stands what
+the paper's own number of runs says, with Holm's correction over all claims (`verdict`, `judging`), the probability that
+so many runs show the claim (`chances`), and the share of environments in which it is true (`environments`).
 
 **The paper's words** mean the same in every claim:
 
 - "On a par", "competitive", "does not improve": the difference is within 10 % of the mean of what it is compared with,
-  which two one-sided tests decide. A difference beyond this margin refutes the claim; a difference whose interval
-  contains an end of the margin leaves the claim open.
-- "Below", "beats", "<=", "no worse", "not beaten": the sign of the difference, without a margin. So where two methods
-  are equally good, a claim that one of them is no worse stays open with any number of runs.
+  which two one-sided tests decide. "No worse", "not beaten": it exceeds that mean by less than 10 %.
+- "Below", "beats", "falls", "grows": the sign of the difference. At precision a difference that is shown to be smaller
+  than the smallest effect of interest is no difference: 2 % of the mean of what it is compared with, or 0.02 for
+  gammas, correlations and shares.
 - "best_fixed", "dynamic_best": each half of the runs chooses for the other half, so that no choice is judged on the
   runs that it was made from. Under reading A8 (`per_run`) each run chooses for itself; that such a choice beats
   gamma_eval is true by construction, and no finding.
@@ -23,18 +25,17 @@ claims by Holm's method; the verdict without this correction is shown beside it.
 - "Gain": the loss without meta-learning less the loss of ada-POMRL.
 - A claim that names no discount factor is about gamma_eval.
 - "gamma* < g": the smallest mean loss below g is less than the smallest mean loss at or above g; "gamma* > g" likewise.
-  "gamma* near g": the smallest mean loss within 0.1 of g is less than the smallest elsewhere. Two estimated argmins are
-  never compared with each other in these claims.
+  "gamma* near g": the smallest mean loss within 0.1 of g is less than the smallest elsewhere. "Very small": below 0.5.
 - "U-shaped": the smallest mean loss inside the grid is less than the loss at either end of it.
 - "Slope": the least-squares slope over tasks, times the number of steps from the first task to the last.
 - "gamma* grows with x": Spearman's rank correlation of gamma* and x is above 0. Noise in gamma* weakens the
   correlation, so that its interval says how small the correlation may be, but not how large.
 
-**Pairs.** Methods at one problem see the same draws and are compared in pairs over runs. Settings that differ in sigma,
-m, T or S are compared as independent samples, and the words of these comparisons say so. (Their runs share mean models
-and random streams, and their losses are correlated by up to 0.7, so that most of these intervals are too wide. In pairs
-the two comparisons of sigma in Q3.5 would have p-values of 0.002 and 0.0006, and the claim would be reproduced without
-Holm's correction. This was seen after the rule was made, and so the rule stays.)
+**Pairs.** Experiments of one seed share their random streams, whatever else they differ in: another method, sigma, m, T
+or S. All comparisons are in pairs over runs.
+
+**Revised rules.** The rules were fixed before there were data, and some were revised after verdicts had been seen
+(`claim.Revision`): each with its reason and the verdict by the old rule.
 
 **Selected on.** Three readings of the paper were chosen after looking at results that some claims are about: what sigma
 is (A1), whose batches the prior contains (A2), and whether runs share one mean model (A6). These claims are marked (s)

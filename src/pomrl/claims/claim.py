@@ -5,11 +5,24 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from pomrl.claims.verdict import Part
+from pomrl.claims.verdict import Part, Verdict
 from pomrl.results.losses import SweepLosses
 
 Check = Callable[..., list[Part]]
 """A function of the losses of each sweep that a claim names, in that order, or of its simulation's table."""
+
+REVISED_ON = "2026-11-21"
+"""The day on which rules were revised, after verdicts had been seen."""
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A rule of a claim that was revised after verdicts had been seen."""
+
+    reason: str
+    """What was changed, and why."""
+    before: Verdict
+    """The verdict by the old rule, at the paper's number of runs and with Holm's correction, as it was published."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +31,16 @@ class Claim:
 
     id: str
     statement: str
+    where: str
+    """The section and the figure of the paper in which the claim is made."""
     experiments: tuple[str, ...]
     """The names of the published sweeps that it is about."""
     simulation: str | None
     """The name of the simulation that it is about, if it is about one and not about sweeps."""
     selected_on: bool
     """Whether readings of the paper were chosen after looking at the results that it is about."""
+    revised: Revision | None
+    """How its rule was revised, if it was."""
     check: Check
 
     @property
@@ -45,19 +62,28 @@ class Claim:
 
 
 def claim(
-    id: str, *experiments: str, simulation: str | None = None, selected_on: bool = False
+    id: str,
+    *experiments: str,
+    simulation: str | None = None,
+    selected_on: bool = False,
+    revised: Revision | None = None,
 ) -> Callable[[Check], Claim]:
-    """Make a claim of the function that checks it; the first line of its docstring is the statement.
+    """Make a claim of the function that checks it.
+
+    The first line of the function's docstring is the statement. The second paragraph begins with the section and the
+    figure of the paper, up to a colon.
 
     Args:
         id: The claim's identifier, such as Q1.1.
         experiments: The names of the published sweeps whose losses the function takes, in this order.
         simulation: The name of the simulation whose table the function takes instead.
         selected_on: Whether readings of the paper were chosen after looking at the results that the claim is about.
+        revised: How the rule was revised, if it was.
     """
 
     def make(check: Check) -> Claim:
-        statement = (check.__doc__ or "").strip().splitlines()[0].rstrip(".")
-        return Claim(id, statement, experiments, simulation, selected_on, check)
+        statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
+        where = " ".join(rest.partition(":")[0].split())
+        return Claim(id, statement.rstrip("."), where, experiments, simulation, selected_on, revised, check)
 
     return make

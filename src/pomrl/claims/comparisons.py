@@ -1,20 +1,22 @@
 """The kinds of comparisons that claims consist of; each returns a part of a claim.
 
-`words` name what is compared. To them is added how: in pairs over runs, or as independent samples.
+`words` name what is compared. To them is added how: all comparisons are in pairs over runs, because settings of one
+seed share their draws whatever else they differ in.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pomrl.claims.inference import attenuated, mean, ratio, resampled, smooth
-from pomrl.claims.verdict import Part
+from pomrl.claims.inference import Estimate, attenuated, mean, ratio, resampled, smooth
+from pomrl.claims.verdict import INTEREST, Part
 from pomrl.results.losses import Losses, LossPerRun, SweepLosses
 
 MARGIN = 0.1
-"""How far apart two means may be that are on a par, as a share of the second one."""
+"""How far apart two means may be that are on a par, or of which one is no worse, as a share of the second one."""
 
 NEAR = 0.1
 """How far apart two discount factors may be that are near each other."""
@@ -23,21 +25,27 @@ ROUNDING = 1e-9
 """An allowance for rounding errors in comparisons of discount factors."""
 
 PAIRED = "in pairs"
-"""The words for comparisons of methods at one problem, whose runs see the same draws."""
-
-NOT_PAIRED = "not paired: other settings"
-"""The words for comparisons of different problems, whose runs are compared as independent samples."""
+"""The words for a comparison of runs that see the same draws."""
 
 
-def less(a: LossPerRun, b: LossPerRun, words: str, *, paired: bool = True) -> Part:
+def below_zero(words: str, estimate: Estimate, comparator: float) -> Part:
+    """Claim that a difference of losses is negative; its smallest effect of interest is a share of the comparator."""
+    return Part(f"{words}, {PAIRED}", estimate, below=0.0, interest=INTEREST * abs(comparator))
+
+
+def less(a: LossPerRun, b: LossPerRun, words: str) -> Part:
     """Compare whether the mean of a is below that of b."""
-    estimate = mean(a - b) if paired else smooth(lambda of_a, of_b: of_a - of_b, a, b)
-    return Part(f"{words}, {PAIRED if paired else NOT_PAIRED}", estimate, below=0.0)
+    return below_zero(words, mean(a - b), b.mean())
 
 
 def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is within a `MARGIN` of the mean of b, in pairs."""
-    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, below=MARGIN)
+    """Compare whether the mean of a is within a `MARGIN` of the mean of b."""
+    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, below=MARGIN, margin=MARGIN)
+
+
+def no_worse(a: LossPerRun, b: LossPerRun, words: str) -> Part:
+    """Compare whether the mean of a exceeds that of b by less than a `MARGIN`."""
+    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), below=MARGIN, margin=MARGIN)
 
 
 def gain(sweep: SweepLosses, **settings: Any) -> LossPerRun:
@@ -50,7 +58,8 @@ def does_not_improve(loss: Float[np.ndarray, "n T"], words: str) -> Part:
     """Compare whether a loss changes from the first task to the last by less than a `MARGIN` of its mean."""
     level = loss.mean(1)
     change = ratio(level + loss @ slope(loss.shape[1]), level)
-    return Part(f"{words}, slope times {loss.shape[1] - 1} relative to mean", change, above=-MARGIN, below=MARGIN)
+    words = f"{words}, slope times {loss.shape[1] - 1} relative to mean"
+    return Part(words, change, above=-MARGIN, below=MARGIN, margin=MARGIN)
 
 
 def slope(tasks: int) -> Float[np.ndarray, " T"]:
@@ -60,10 +69,10 @@ def slope(tasks: int) -> Float[np.ndarray, " T"]:
 
 
 def best_is_in(losses: Losses, curve: Float[np.ndarray, "n G"], inside: Bool[np.ndarray, " G"], words: str) -> Part:
-    """Compare whether the smallest mean loss inside a set of discount factors is below that outside, in pairs."""
+    """Compare whether the smallest mean loss inside a set of discount factors is below that outside."""
     estimate = smooth(lambda m: m[..., inside].min(-1) - m[..., ~inside].min(-1), curve)
     gamma_star = losses.best(curve.mean(0, keepdims=True)).item()
-    return Part(f"{words} (γ* = {gamma_star:g}), {PAIRED}", estimate, below=0.0)
+    return below_zero(f"{words} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
 
 
 def near(losses: Losses, gamma: float) -> Bool[np.ndarray, " G"]:
@@ -71,18 +80,17 @@ def near(losses: Losses, gamma: float) -> Bool[np.ndarray, " G"]:
     return np.abs(losses.gammas - gamma) <= NEAR + ROUNDING
 
 
-def smaller_minimum(
-    a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "m G"], words: str, *, paired: bool = True
-) -> Part:
+def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
     """Compare whether the smallest mean loss of a is below that of b."""
+    estimate = smooth(lambda m: m[..., 0, :].min(-1) - m[..., 1, :].min(-1), np.stack([a, b], axis=1))
+    return below_zero(words, estimate, b.mean(0).min())
 
-    def difference(of_a: np.ndarray, of_b: np.ndarray) -> np.ndarray:
-        return of_a.min(-1) - of_b.min(-1)
 
-    if not paired:
-        return Part(f"{words}, {NOT_PAIRED}", smooth(difference, a, b), below=0.0)
-    both = np.stack([a, b], axis=1)
-    return Part(f"{words}, {PAIRED}", smooth(lambda m: difference(m[..., 0, :], m[..., 1, :]), both), below=0.0)
+def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
+    """Compare whether the smallest mean loss of a exceeds that of b by less than a `MARGIN`."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # in few runs there may be no loss at all
+        estimate = smooth(lambda m: m[..., 0, :].min(-1) / m[..., 1, :].min(-1) - 1.0, np.stack([a, b], axis=1))
+    return Part(f"{words}, relative, {PAIRED}", estimate, below=MARGIN, margin=MARGIN)
 
 
 def best_grows(losses: Losses, curves: Float[np.ndarray, "n X G"], words: str) -> Part:
@@ -90,21 +98,15 @@ def best_grows(losses: Losses, curves: Float[np.ndarray, "n X G"], words: str) -
     return Part(words, attenuated(lambda means: rank_correlation(losses.best(means)), curves), above=0.0)
 
 
-def best_grows_unpaired(settings: Sequence[Losses], words: str) -> Part:
-    """Compare whether gamma* of the average over tasks grows along settings, as independent samples."""
-
-    def correlation(*means: np.ndarray) -> np.ndarray:
-        best = [losses.best(of_setting) for losses, of_setting in zip(settings, means, strict=True)]
-        return rank_correlation(np.stack(best, axis=-1))
-
-    estimate = attenuated(correlation, *(losses.average_curve for losses in settings))
-    return Part(f"{words}, {NOT_PAIRED}", estimate, above=0.0)
+def smaller_best(losses: Losses, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
+    """Compare whether gamma* of curves a is below that of curves b of the same runs and discount factors."""
+    estimate = resampled(lambda m: np.subtract(*np.moveaxis(losses.best(m), -1, 0)), np.stack([a, b], axis=1))
+    return Part(f"{words}, bootstrap over runs", estimate, below=0.0)
 
 
-def smaller_best_unpaired(a: Losses, b: Losses, words: str) -> Part:
-    """Compare whether gamma* of the average over tasks of a is below that of b, as independent samples."""
-    estimate = resampled(lambda of_a, of_b: a.best(of_a) - b.best(of_b), a.average_curve, b.average_curve)
-    return Part(f"{words}, {NOT_PAIRED}", estimate, below=0.0)
+def under(topic: str, parts: Sequence[Part]) -> list[Part]:
+    """Return parts that are judged and reported together, under a topic of their own within the claim."""
+    return [replace(part, topic=topic) for part in parts]
 
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:

@@ -1,46 +1,188 @@
-"""Loading the stored losses that claims are judged on, and judging under readings and in environments."""
+"""What claims are judged on: the settings that each of them reads, and their stored losses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from jaxtyping import Int
 
 from pomrl import store
 from pomrl.claims import CLAIMS
-from pomrl.claims.judging import Judged, judge
-from pomrl.claims.verdict import Evidence
+from pomrl.claims.claim import Claim
+from pomrl.claims.inference import Resampled
+from pomrl.claims.verdict import Part
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.readings import Reading
 from pomrl.configuration.studies import Setting
+from pomrl.gamma_schedules import Grid
 from pomrl.gamma_star import HindsightChoice
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.store import simulations as stored_simulations
 from pomrl.theory.simulations import SIMULATIONS
 
-ENVIRONMENT = "task_distribution.mean_seed"
-"""The key whose values tell environments (mean models) apart."""
+MOST_BYTES = 400 * 2**20
+"""The most memory that losses take which are kept for the next claim."""
+
+Settings = Mapping[str, Sequence[Setting]]
+"""The settings of sweeps, by the names of these."""
 
 
-def sweep(settings: Sequence[Setting], choice: HindsightChoice = "population") -> SweepLosses | None:
-    """Return the losses of a sweep over the complete runs that all its settings have; None where there are none.
+@dataclass(frozen=True)
+class Basis:
+    """What claims are judged on: the experiments that stand for the paper's under one way to understand it."""
 
-    Raises:
-        StoreError: A file of what is stored is damaged.
-    """
-    experiments = [store.lookup(setting.experiment) for setting in settings]
-    for stored in experiments:
-        stored.refuse_damage()
-    runs = min(stored.complete() for stored in experiments)
-    if not runs:
-        return None
-    names = tuple(key.rpartition(".")[2] for key in settings[0].varied)
-    losses = {tuple(setting.varied.values()): Losses.of_experiment(setting.experiment, runs) for setting in settings}
-    return SweepLosses(names, losses, max(setting.experiment.request.runs for setting in settings), choice)
+    name: str
+    settings: Settings
+    """The settings of the sweeps that can be composed; claims about other sweeps are not judged."""
+    choice: HindsightChoice = "population"
+    """How the schedules that choose in hindsight do so (A8)."""
+
+    @staticmethod
+    def of_reading(reading: Reading, settings: Settings) -> "Basis":
+        """Return the basis of a reading of the text, whose experiments these are."""
+        chosen = reading.overrides({"gamma_schedule": "best_fixed"})
+        return Basis(reading.name, settings, "per_run" if "gamma_schedule.choice=per_run" in chosen else "population")
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims about sweeps that can be judged on this basis, because it has all settings that they read."""
+        return [claim for claim in CLAIMS if claim.id in self._read]
+
+    def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
+        """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""
+        of_parts = self._read[claim.id]
+        wanted = range(len(of_parts)) if parts is None else parts
+        return list({id(each): each for part in wanted for each in of_parts[part]}.values())
+
+    def promised(self, claim: Claim) -> int:
+        """Return the paper's number of runs, which the sweeps ask for that a claim is about."""
+        return min(experiment.request.runs for experiment in self.read_by(claim))
+
+    def stored(self, claim: Claim, parts: Collection[int] | None = None) -> int:
+        """Return how many runs are stored of every experiment that a claim, or these of its parts, reads."""
+        return min(store.lookup(experiment).complete() for experiment in self.read_by(claim, parts))
+
+    def refuse_damage(self) -> None:
+        """Raise a StoreError if a file of what is stored of these experiments is damaged."""
+        experiments = {id(each): each for claim in self.claims for each in self.read_by(claim)}
+        for experiment in experiments.values():
+            store.lookup(experiment).refuse_damage()
+
+    def sweeps(self, claim: Claim, losses: Callable[[Experiment], Losses]) -> dict[str, SweepLosses]:
+        """Return the sweeps that a claim is about, with the losses that a function has of each experiment."""
+        return {
+            name: SweepLosses(
+                tuple(key.rpartition(".")[2] for key in self.settings[name][0].varied),
+                _OnDemand({tuple(each.varied.values()): each.experiment for each in self.settings[name]}, losses),
+                self.choice,
+            )
+            for name in claim.experiments
+        }
+
+    @cached_property
+    def _read(self) -> dict[str, list[list[Experiment]]]:
+        """The experiments that each part of each claim reads, by the id of the claim."""
+        read: dict[str, list[list[Experiment]]] = {}
+        for claim in CLAIMS:
+            if claim.experiments and set(claim.experiments) <= self.settings.keys():
+                with suppress(LookupError):  # the claim is about a setting that this basis does not have
+                    read[claim.id] = self._read_by_parts(claim)
+        return read
+
+    def _read_by_parts(self, claim: Claim) -> list[list[Experiment]]:
+        """Return the experiments that each part of a claim reads, found by trial on losses that are made up.
+
+        The losses of one experiment after the other are changed: the estimates of the parts that read them change too.
+        A part about gamma*, which may stay where it is, counts as reading all that the claim reads.
+        """
+        asked: dict[int, Experiment] = {}
+
+        def losses(experiment: Experiment, changed: Experiment | None = None) -> Losses:
+            asked[id(experiment)] = experiment
+            return made_up(experiment, 2, seed=1 if experiment is changed else 0)
+
+        before = claim.parts(self.sweeps(claim, losses))
+        read: list[list[Experiment]] = [[] for _ in before]
+        for changed in list(asked.values()):
+            after = claim.parts(self.sweeps(claim, partial(losses, changed=changed)))
+            for of_part, old, new in zip(read, before, after, strict=True):
+                if old.estimate.value != new.estimate.value or isinstance(old.estimate, Resampled):
+                    of_part.append(changed)
+        return read
 
 
-def sweeps(settings: Mapping[str, Sequence[Setting]], choice: HindsightChoice = "population") -> dict[str, SweepLosses]:
-    """Return the losses of each sweep of which runs are stored, by its name."""
-    losses = {name: sweep(of_sweep, choice) for name, of_sweep in settings.items()}
-    return {name: of_sweep for name, of_sweep in losses.items() if of_sweep}
+def made_up(experiment: Experiment, runs: int, seed: int) -> Losses:
+    """Return losses in the shape of those of an experiment; all runs are alike, so that they take no memory."""
+    schedule = experiment.method.gamma_schedule
+    gammas = np.array(schedule.gammas if isinstance(schedule, Grid) else [experiment.problem.gamma_eval])
+    of_run = 1.0 + np.random.default_rng(seed).random((experiment.problem.T, len(gammas)))
+    return Losses(np.broadcast_to(of_run, (runs, *of_run.shape)), gammas)
+
+
+@dataclass(frozen=True)
+class _OnDemand(Mapping[tuple[Any, ...], Losses]):
+    """The losses of the settings of a sweep, each made when it is asked for."""
+
+    experiments: Mapping[tuple[Any, ...], Experiment]
+    make: Callable[[Experiment], Losses]
+
+    def __getitem__(self, key: tuple[Any, ...]) -> Losses:
+        return self.make(self.experiments[key])
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.experiments)
+
+    def __len__(self) -> int:
+        return len(self.experiments)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads losses from the store, and keeps the latest of them for claims that read the same settings."""
+
+    kept: dict[tuple[str, int], Losses] = field(default_factory=dict)
+    judged: dict[tuple[Any, ...], tuple[Part, ...]] = field(default_factory=dict)
+    """The parts of claims, by what they were estimated from: readings that do not matter to a claim share them."""
+
+    def parts(self, basis: Basis, claim: Claim, runs: int, wanted: Collection[int] | None = None) -> tuple[Part, ...]:
+        """Return the parts of a claim as estimated from the first `runs` runs.
+
+        Args:
+            basis: What the claim is judged on.
+            claim: The claim.
+            runs: The number of runs.
+            wanted: The parts that are wanted, counted from 0; all by default. Others may be made up.
+
+        Raises:
+            StoreError: Runs are not stored, or a block of them is damaged.
+        """
+        experiments = basis.read_by(claim, wanted)
+        read = {id(experiment) for experiment in experiments}
+        asked = (claim.id, basis.choice, runs, *map(store.signature, experiments))
+        if asked not in self.judged:
+
+            def losses(experiment: Experiment) -> Losses:
+                return self.losses(experiment, runs) if id(experiment) in read else made_up(experiment, runs, seed=0)
+
+            self.judged[asked] = claim.parts(basis.sweeps(claim, losses))
+        return self.judged[asked]
+
+    def parts_of_sample(self, basis: Basis, claim: Claim, pool: int, runs: Int[np.ndarray, " k"]) -> tuple[Part, ...]:
+        """Return the parts of a claim as estimated from the runs with these numbers, all of which are below `pool`."""
+        return claim.parts(basis.sweeps(claim, lambda experiment: self.losses(experiment, pool).of_runs(runs)))
+
+    def losses(self, experiment: Experiment, runs: int) -> Losses:
+        """Return the losses of the first `runs` runs of an experiment."""
+        key = store.signature(experiment), runs
+        if key not in self.kept:
+            self.kept[key] = Losses.of_experiment(experiment, runs)
+            while sum(losses.loss.nbytes for losses in self.kept.values()) > MOST_BYTES and len(self.kept) > 1:
+                del self.kept[next(iter(self.kept))]
+        return self.kept[key]
 
 
 def simulations() -> dict[str, pd.DataFrame]:
@@ -55,34 +197,3 @@ def simulations() -> dict[str, pd.DataFrame]:
 def needed_simulations() -> list[str]:
     """Return the names of the simulations that claims read."""
     return [claim.simulation for claim in CLAIMS if claim.simulation]
-
-
-def under(reading: Reading, settings: Mapping[str, Sequence[Setting]]) -> list[Judged]:
-    """Judge the claims under a reading, with Holm's correction over these; empty where none of its sweeps is stored."""
-    chosen = reading.overrides({"gamma_schedule": "best_fixed"})
-    losses = sweeps(settings, "per_run" if "gamma_schedule.choice=per_run" in chosen else "population")
-    return judge(losses, simulations()) if losses else []
-
-
-def environments(settings: Sequence[Setting]) -> list[list[Setting]]:
-    """Return the settings of each environment of a sweep over environments, without the key that tells these apart."""
-    by_environment: dict[int, list[Setting]] = {}
-    for setting in settings:
-        varied = {key: value for key, value in setting.varied.items() if key != ENVIRONMENT}
-        by_environment.setdefault(setting.varied[ENVIRONMENT], []).append(Setting(varied, setting.experiment))
-    return list(by_environment.values())
-
-
-def in_environment(settings: Sequence[Setting]) -> dict[str, Evidence]:
-    """Return the evidence on claims in one environment, by the claim's id.
-
-    Claims that need other settings than the environment has are left out. The result is empty if runs of a setting are
-    not stored.
-    """
-    losses = sweep(settings)
-    evidence = {}
-    for claim in CLAIMS:
-        if losses and claim.experiments == ("task_similarity",):
-            with suppress(LookupError):  # a claim about a similarity that the environments do not have
-                evidence[claim.id] = Evidence(claim.parts({"task_similarity": losses}))
-    return evidence

@@ -1,48 +1,57 @@
-"""How far verdicts depend on the reading of the paper, and on the environment.
+"""How far verdicts at precision depend on the reading of the paper, and on the environment.
 
-Under every reading of the paper all claims are judged: that is the matrix of claims and readings. In every environment
-(mean model) the claims are judged that its sweep suffices for, which gives shares of environments.
+Under every reading of the paper all claims about sweeps are judged: that is the matrix of claims and readings.
 """
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
-from pomrl.claims.judging import Judged, table
-from pomrl.claims.verdict import LOOKS, Evidence, Verdict
+from pomrl.claims.deciding import Case
+from pomrl.claims.environments import TrueShare
+from pomrl.claims.verdict import LOOKS, Verdict
 from pomrl.configuration.readings import DEFAULT
 
-MATRIX = [
-    "reading", "claim", "selected_on", "verdict", "verdict_without_holm", "compared", "estimate", "lower", "upper",
-    "runs", "runs_promised",
-]  # fmt: skip
+MATRIX = ["reading", "claim", "selected_on", "verdict", "reason", "compared", "estimate", "lower", "upper", "runs"]
 """The columns of the matrix of claims and readings."""
 
 
-def matrix(judged: Mapping[str, Sequence[Judged]]) -> pd.DataFrame:
-    """Return a row for each reading and claim: its verdicts with and without Holm, and its decisive comparison.
+def matrix(cases: Sequence[Case]) -> pd.DataFrame:
+    """Return a row for each reading and claim: its verdict at precision, and its decisive comparison.
 
     Args:
-        judged: The claims as judged under each reading, by the reading's name.
+        cases: The claims as judged under each reading, which is the name of the basis. A claim without any analysis
+            has no estimate.
     """
-    tables = {reading: table(claims) for reading, claims in judged.items()}
-    comparisons = pd.concat(tables, names=["reading"]).reset_index("reading")
-    return comparisons.loc[comparisons["decisive"], MATRIX].reset_index(drop=True)
+    return pd.DataFrame([_row(case) for case in cases], columns=MATRIX)
+
+
+def _row(case: Case) -> dict[str, object]:
+    outcome = case.outcome
+    decisive = outcome.decisive if outcome.parts else None
+    return {
+        "reading": case.basis.name,
+        "claim": outcome.claim.id,
+        "selected_on": outcome.claim.selected_on,
+        "verdict": str(outcome.verdict),
+        "reason": outcome.reason,
+        "compared": decisive.part.compared if decisive else "",
+        "estimate": decisive.part.estimate.value if decisive else None,
+        "lower": decisive.lower if decisive else None,
+        "upper": decisive.upper if decisive else None,
+        "runs": outcome.runs,
+    }
 
 
 def ranking(matrix: pd.DataFrame) -> pd.DataFrame:
     """Count the claims with each verdict under each reading; the reading that agrees best with the paper comes first.
 
-    Readings are ordered by the number of claims that are reproduced, then by the fewest that are not reproduced, both
-    with Holm's correction.
+    Readings are ordered by the number of claims that are reproduced, then by the fewest that are not reproduced.
 
     Returns:
-        A row for each reading with the columns reading, one for each verdict, and "reproduced without Holm".
+        A row for each reading with the columns reading and one for each verdict.
     """
     counts = _counts(matrix, "reading")
-    alone = matrix.loc[matrix["verdict_without_holm"] == Verdict.REPRODUCED].groupby("reading").size()
-    counts["reproduced without Holm"] = alone.reindex(counts.index, fill_value=0)
     order = [str(Verdict.REPRODUCED), str(Verdict.NOT_REPRODUCED)]
     return counts.sort_values(order, ascending=[False, True], kind="stable").reset_index()
 
@@ -71,7 +80,7 @@ def over_readings(matrix: pd.DataFrame) -> pd.DataFrame:
 
 
 def effects(matrix: pd.DataFrame, single: Sequence[str]) -> pd.DataFrame:
-    """Return the verdicts (with Holm) that a single choice changes from that under the default reading.
+    """Return the verdicts that a single choice changes from that under the default reading.
 
     Args:
         matrix: The matrix of claims and readings.
@@ -79,7 +88,7 @@ def effects(matrix: pd.DataFrame, single: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         The columns claim, choice, from and to; ordered by claim, and for one claim by the size of the change: between
-        reproduced and not reproduced first, then between either of them and inconclusive.
+        reproduced and not reproduced first, then between either of them and undecided.
     """
     rows = [
         {"claim": claim, "choice": choice, "from": by_reading[DEFAULT], "to": by_reading[choice]}
@@ -95,31 +104,20 @@ def _change(verdict: str, other: str) -> int:
     return abs(LOOKS[Verdict(verdict)].score - LOOKS[Verdict(other)].score)
 
 
-def shares(evidence: Mapping[str, Sequence[Evidence]]) -> pd.DataFrame:
-    """Return for each claim the shares of environments in which the runs confirm and refute it.
+def shares(true_shares: Mapping[str, TrueShare]) -> pd.DataFrame:
+    """Return a row for each claim, given by its id: the share of environments in which it is true, with its interval.
 
-    Each environment is judged by itself, without Holm's correction. These are shares of verdicts: a claim that is true
-    in all environments may be confirmed in none, for want of runs.
-
-    Args:
-        evidence: For each claim, by its id, the evidence in each environment.
-
-    Returns:
-        A row for each claim: the number of environments, the two shares with Wilson's 95 % intervals, and the median of
-        the estimates, which is NaN for claims of several parts.
+    Of a claim of several parts it is the share for the part that is true in the fewest environments.
     """
-    from scipy.stats import binomtest  # here, because it takes a second to load
-
-    rows = []
-    for claim, of_claim in evidence.items():
-        verdicts = [each.verdict for each in of_claim]
-        row: dict[str, object] = {"claim": claim, "environments": len(verdicts)}
-        for verdict in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED):
-            count = verdicts.count(verdict)
-            interval = binomtest(count, len(verdicts)).proportion_ci(0.95, method="wilson")
-            row |= {str(verdict): count / len(verdicts), f"{verdict}, lower": interval.low}
-            row |= {f"{verdict}, upper": interval.high}
-        values = [each.decisive.estimate.value for each in of_claim if len(each.parts) == 1]
-        row["median estimate"] = float(np.median(values)) if values else np.nan
-        rows.append(row)
+    rows = [
+        {
+            "claim": claim,
+            "environments": true.environments,
+            "parts": true.parts,
+            "share": true.share.value,
+            "lower": true.share.lower,
+            "upper": true.share.upper,
+        }
+        for claim, true in true_shares.items()
+    ]
     return pd.DataFrame(rows)

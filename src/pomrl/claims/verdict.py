@@ -1,4 +1,4 @@
-"""Verdicts on claims, from estimates and their p-values.
+"""Verdicts on claims at a fixed number of runs, from estimates and their p-values.
 
 The data can show that a claim holds or that it does not, so that a claim has two p-values. `p_hold` is that of the
 hypothesis that the claim is false: it is small where the data show that the claim holds. `p_refute` is that of the
@@ -6,15 +6,19 @@ hypothesis that the claim is true: it is small where the data refute the claim.
 
 - Of a part, `p_hold` is the larger p-value of its two thresholds, because both have to be kept (two one-sided tests),
   and `p_refute` is the smaller one, because crossing one threshold suffices.
-- Of a claim, `p_hold` is the largest of its parts' p-values, with no correction, because all parts have to hold, and
-  `p_refute` is the smallest, times the number of parts (Bonferroni), because each part is a way to refute the claim.
+- Of a claim of k parts, `p_hold` is k times the largest of its parts' p-values, and `p_refute` is k times the smallest
+  (Bonferroni). Refuting a claim needs the factor k, because each part is a way to refute it. Confirming a claim by
+  itself does not, because all parts have to hold (an intersection-union test). The factor is used in both directions
+  all the same: then a claim is judged by k intervals that hold simultaneously, the same ones in both directions, so
+  that the verdicts on all parts that are listed beneath a claim can be relied on together.
 
-Without Holm's correction each part is judged by itself, at p <= 0.025 in either direction, which is what its 95 %
-interval shows. With the correction the p-value of a claim is 2 min(p_hold, p_refute). These are adjusted by Holm's
-method over all claims that are computed, and where the adjusted p-value is at most 0.05 the smaller of p_hold and
-p_refute decides the direction. So the probability of any false verdict, of either kind, is at most 5 % over all claims,
-as far as the p-values are right. With 100 losses as heavy-tailed as here, p-values as small as Holm's method needs
-occur 3 to 7 times too often in refutations, and too seldom in confirmations.
+The verdict on a claim by itself allows for an error of 5 %: it is what the simultaneous 95 % intervals of its parts
+show. With Holm's correction the p-value of a claim is 2 min(p_hold, p_refute). These are adjusted by Holm's method over
+all claims that are computed, and where the adjusted p-value is at most 0.05 the smaller of p_hold and p_refute decides
+the direction. So the probability of any false verdict, of either kind, is at most 5 % over all claims, as far as the
+p-values are right. With 100 losses as heavy-tailed as here, p-values as small as Holm's method needs occur 3 to 7 times
+too often in refutations, and too seldom in confirmations. This is one reason why the answer is given at precision
+(`pomrl.claims.precision`), and verdicts at the paper's numbers of runs are a detail.
 """
 
 from collections.abc import Sequence
@@ -23,15 +27,12 @@ from enum import StrEnum
 from math import inf
 
 import numpy as np
-from scipy.special import ndtri
 
 from pomrl.claims.inference import LEVEL, Estimate
 
-POWER = 0.8
-"""The probability with which the number of runs that is said to decide a claim decides it."""
-
-MOST_RUNS = 100_000
-"""The largest number of runs that is recommended for deciding a claim."""
+INTEREST = 0.02
+"""The smallest effect of interest of a claim without a margin: as a share of the comparator's mean, or of gammas,
+correlations and shares, as it is."""
 
 
 class Verdict(StrEnum):
@@ -39,7 +40,7 @@ class Verdict(StrEnum):
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
-    INCONCLUSIVE = "inconclusive"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class VerdictLook:
 
 LOOKS = {
     Verdict.NOT_REPRODUCED: VerdictLook(score=-1, symbol="-", style="red", sign="✗", color="#EE8866"),
-    Verdict.INCONCLUSIVE: VerdictLook(score=0, symbol=".", style="yellow", sign="?", color="#EEEEEE"),
+    Verdict.UNDECIDED: VerdictLook(score=0, symbol=".", style="yellow", sign="?", color="#EEEEEE"),
     Verdict.REPRODUCED: VerdictLook(score=1, symbol="+", style="green", sign="✓", color="#77AADD"),
 }
 """The look of each verdict, in the order in which verdicts are listed: what a reader asks for first comes first."""
@@ -82,39 +83,31 @@ class Part:
     estimate: Estimate
     above: float = -inf
     below: float = inf
+    margin: float | None = None
+    """The margin of a claim that two numbers are alike or one is no worse; None for a claim of a difference."""
+    interest: float = INTEREST
+    """The smallest difference from a threshold that matters, in units of the estimate; for a claim of a difference."""
+    topic: str = ""
+    """What the part is about, where a claim consists of topics that are judged by themselves; else empty."""
 
     @property
     def p_hold(self) -> float:
         """The p-value of the hypothesis that the number lies outside of the interval; 1 with too few runs."""
-        return _p(max(self.estimate.at_most(self.above), self.estimate.at_least(self.below)))
+        return _p(np.max([self.estimate.at_most(self.above), self.estimate.at_least(self.below)]))
 
     @property
     def p_refute(self) -> float:
         """The p-value of the hypothesis that the number lies in the interval; 1 with too few runs."""
-        return _p(min(self.estimate.at_least(self.above), self.estimate.at_most(self.below)))
+        return _p(np.min([self.estimate.at_least(self.above), self.estimate.at_most(self.below)]))
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict that the 95 % interval shows, without any correction."""
-        return _verdict(self.p_hold, self.p_refute, LEVEL / 2)
+    def verdict(self, error: float = LEVEL) -> Verdict:
+        """Return the verdict that the interval with this error shows."""
+        return verdict_of(self.p_hold, self.p_refute, error)
 
     @property
     def estimate_agrees(self) -> bool:
         """Return whether the estimate itself lies where the claim says, whatever its interval."""
         return self.above < self.estimate.value < self.below
-
-    def runs_to_decide(self, level: float) -> float:
-        """Return about how many runs decide the part at this one-sided level, if the truth is where the estimate is.
-
-        Infinite where the estimate lies on a threshold, or has no interval.
-        """
-        value, threshold = self.estimate.value, min(self.above, self.below, key=lambda x: abs(self.estimate.value - x))
-        distance = abs(value - threshold)
-        towards = value - self.estimate.lower if threshold < value else self.estimate.upper - value
-        deviation = towards / -ndtri(LEVEL / 2)
-        if not distance > 0.0 or not np.isfinite(deviation):
-            return inf
-        return float(self.estimate.runs * ((ndtri(level) + ndtri(1.0 - POWER)) * deviation / distance) ** 2)
 
 
 def _p(value: float) -> float:
@@ -122,26 +115,27 @@ def _p(value: float) -> float:
     return 1.0 if np.isnan(value) else float(value)
 
 
-def _verdict(p_hold: float, p_refute: float, level: float) -> Verdict:
-    if p_refute <= level:
+def verdict_of(p_hold: float, p_refute: float, error: float) -> Verdict:
+    """Return the verdict that two p-values show, where half of the error may be made in either direction."""
+    if p_refute <= error / 2:
         return Verdict.NOT_REPRODUCED
-    return Verdict.REPRODUCED if p_hold <= level else Verdict.INCONCLUSIVE
+    return Verdict.REPRODUCED if p_hold <= error / 2 else Verdict.UNDECIDED
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What all parts of a claim say together."""
+    """What all parts of a claim say together at one number of runs."""
 
     parts: tuple[Part, ...]
 
     @property
     def p_hold(self) -> float:
-        """The p-value of the hypothesis that the claim is false: the largest of its parts."""
-        return max(part.p_hold for part in self.parts)
+        """The p-value of the hypothesis that a part does not hold, with the factor of simultaneous intervals."""
+        return min(1.0, len(self.parts) * max(part.p_hold for part in self.parts))
 
     @property
     def p_refute(self) -> float:
-        """The p-value of the hypothesis that the claim is true: the smallest of its parts, after Bonferroni."""
+        """The p-value of the hypothesis that all parts hold, with the factor of simultaneous intervals."""
         return min(1.0, len(self.parts) * min(part.p_refute for part in self.parts))
 
     @property
@@ -152,7 +146,11 @@ class Evidence:
     @property
     def verdict(self) -> Verdict:
         """The verdict on the claim by itself, without Holm's correction."""
-        return _verdict(self.p_hold, min(part.p_refute for part in self.parts), LEVEL / 2)
+        return verdict_of(self.p_hold, self.p_refute, LEVEL)
+
+    def verdict_on(self, part: Part) -> Verdict:
+        """Return the verdict on a part, by its simultaneous interval."""
+        return part.verdict(LEVEL / len(self.parts))
 
     @property
     def runs(self) -> int:
@@ -162,7 +160,7 @@ class Evidence:
     def corrected(self, p_adjusted: float) -> Verdict:
         """Return the verdict with Holm's correction, from the adjusted p-value."""
         if p_adjusted > LEVEL:
-            return Verdict.INCONCLUSIVE
+            return Verdict.UNDECIDED
         return Verdict.REPRODUCED if self.p_hold < self.p_refute else Verdict.NOT_REPRODUCED
 
     @property
@@ -172,22 +170,8 @@ class Evidence:
         It is the part that is refuted most clearly, or if none is refuted, the part that is supported least clearly.
         """
         worst = min(self.parts, key=lambda part: part.p_refute)
-        return worst if worst.verdict is Verdict.NOT_REPRODUCED else max(self.parts, key=lambda part: part.p_hold)
-
-    def runs_to_decide(self, claims: int) -> int | None:
-        """Return about how many runs would decide the claim among `claims` claims; None where more than `MOST_RUNS`.
-
-        A single part whose estimate contradicts the claim can decide it; where there is none, all parts have to hold.
-        The runs should be added at once: verdicts that are looked at repeatedly while runs are added are wrong more
-        often than they say.
-        """
-        level = LEVEL / 2 / claims
-        against = [part.runs_to_decide(level / len(self.parts)) for part in self.parts if not part.estimate_agrees]
-        runs = min(against) if against else max(part.runs_to_decide(level) for part in self.parts)
-        if runs > MOST_RUNS:
-            return None
-        magnitude = 10 ** max(0, len(str(int(runs))) - 2)
-        return int(np.ceil(runs / magnitude)) * magnitude
+        refuted = self.verdict_on(worst) is Verdict.NOT_REPRODUCED
+        return worst if refuted else max(self.parts, key=lambda part: part.p_hold)
 
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -1,15 +1,15 @@
 """Check the claims of the paper on what is stored: python -m src.claims.
 
 The command prints a verdict for each claim, writes every comparison behind the verdicts to outputs/claims.csv, and
-writes the scorecard to outputs/scorecard.md. All settings of a sweep are judged on the same runs: those that are stored
-for each of them. With --readings, the claims are checked under every reading of the paper's text; with --environments,
-in each of fifty environments; and with --replace, with an option of your own in the place of one of ours. In the last
-case, outputs/extensions/YOURS/ also has the paired differences between the two options.
+writes the scorecard to outputs/scorecard.md. With --decide, it first adds runs to the experiments that undecided claims
+read, within a budget; without, it judges what is stored. The verdicts at the paper's own numbers of runs are in
+outputs/claims_at_paper_runs.csv. With --readings, the claims are checked under every reading of the paper's text; with
+--environments, in each of fifty environments; and with --replace, with an option of your own in the place of one of
+ours. In the last case, outputs/extensions/YOURS/ also has the paired differences between the two options.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +18,38 @@ from joblib import Parallel, cpu_count, delayed
 from rich.console import Console
 from rich.table import Table
 
-from pomrl.claims import CLAIMS, loading, robustness
-from pomrl.claims.judging import Judged, estimate, judge, scorecard, table
-from pomrl.claims.verdict import LOOKS, MOST_RUNS, Evidence, Verdict, claimed_range
+from pomrl import store
+from pomrl.claims import CLAIMS, deciding, environments, judging, loading, robustness, scorecard
+from pomrl.claims.chances import chance
+from pomrl.claims.environments import TrueShare
+from pomrl.claims.loading import Basis, Reader
+from pomrl.claims.precision import of_simulation
+from pomrl.claims.scorecard import Row, Scored
+from pomrl.claims.verdict import LOOKS, Verdict, claimed_range
 from pomrl.commands import tables
 from pomrl.commands.arguments import Parser, add_arguments, add_replacement, sources_of
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.progress import simulate
+from pomrl.commands.progress import progress, simulate
 from pomrl.commands.terminal import console, exit_with, printable, warn
 from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.outputs import outputs
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
+from pomrl.execution import ExecutionError
 from pomrl.results.replacement import Pairs, paired_differences, wide
+from pomrl.running import estimates, sweeps
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
+BUDGET = 150.0
+"""The default budget of --decide, in estimated seconds of one core."""
+
 LEGEND = (
-    "verdict: with Holm's correction over all claims, and beneath it without where that differs; (s): readings were "
-    "chosen after looking at what the claim is about; the estimate is that of the decisive comparison, with its 95 % "
-    "interval; in pairs: over runs; all comparisons are in claims.csv"
+    "estimate: of the decisive comparison, with the interval that decided it, after so many runs; N runs: the "
+    "probability that the paper's number of runs shows the claim by itself; envs: the share of environments in which "
+    "it is true, <= where it is that of the hardest part; (s): readings were chosen after looking at what the claim is "
+    "about; all comparisons are in claims.csv"
 )
 
 
@@ -50,31 +62,124 @@ def main() -> None:
     instead.add_argument("--environments", action="store_true", help="in each of fifty environments instead")
     add_replacement(instead)
     add_arguments(parser)
+    parser.add_argument("--decide", action="store_true", help="add the runs that undecided claims need")
+    parser.add_argument(
+        "--budget", type=float, metavar="SECONDS", help=f"of one core, estimated, for --decide (default {BUDGET:g})"
+    )
     arguments = parser.parse_args()
     sources = sources_of(arguments)
+    budget = (BUDGET if arguments.budget is None else arguments.budget) if arguments.decide else None
     if arguments.readings:
-        check_readings()
+        check_readings(budget)
     elif arguments.environments:
         check_environments()
     else:
-        check_sweeps(sources)
+        check_sweeps(sources, budget)
 
 
-def check_sweeps(sources: Sources) -> None:
-    """Judge the claims on the stored sweeps, with the replacement where there is one; write and print the verdicts."""
+def check_sweeps(sources: Sources, budget: float | None = None) -> None:
+    """Judge the claims on the stored sweeps, with the replacement where there is one; write and print the verdicts.
+
+    Args:
+        sources: Where the configurations come from, with the replacement if there is one.
+        budget: What the runs may cost that are added, in estimated seconds of one core; None to add none.
+    """
     settings = _settings(sources)
-    sweeps = loading.sweeps(settings)
-    if not sweeps:
+    basis, reader = Basis("text", settings), Reader()
+    if budget is None and not any(map(basis.stored, basis.claims)):
         command = studies.command(sources, "task_similarity")
         exit_with(f"nothing is stored to check; to compute everything: ./reproduce.sh; to compute one sweep: {command}")
+    basis.refuse_damage()
     simulate(loading.needed_simulations())
-    judged = judge(sweeps, loading.simulations())
+    if budget is None:
+        cases = deciding.stored_outcomes([basis], reader)
+    else:
+        cases = _decided([basis], reader, budget)
+        _compute(deciding.pools(basis))
+    scored = _scored(basis, reader, cases)
     folder = sources.results(outputs())
-    texts = {"claims.csv": _csv(table(judged)), "scorecard.md": scorecard(judged).encode()}
+    judged = [row.judged for row in scored.rows if row.judged]
+    texts = {
+        "claims.csv": _csv(scorecard.table([scored])),
+        "claims_at_paper_runs.csv": _csv(judging.table(judged)),
+        "scorecard.md": scorecard.markdown([scored]).encode(),
+    }
     DerivedFiles(folder / "claims.json").write(texts, _origin(sources.replacement))
-    show(judged, sweeps, sources)
+    show(scored, sources)
     if sources.replacement:
         _show_replacement(sources, sources.replacement, settings, folder)
+
+
+def _decided(bases: Sequence[Basis], reader: Reader, budget: float) -> list[deciding.Case]:
+    """Add the runs that undecided claims need, within the budget; return each claim as judged."""
+    line = f"adding runs until claims are decided; budget: {budget:g} s of one core, estimated; --budget sets it"
+    warn(line)
+    return deciding.decide(bases, budget, reader, _compute)
+
+
+def _compute(experiments: Sequence[Experiment]) -> None:
+    """Compute what the store lacks of experiments, and say so.
+
+    Raises:
+        ExecutionError: A method fails.
+    """
+    jobs = sweeps.checked_jobs(experiments)
+    lacking = sweeps.unfinished(jobs)
+    if not lacking:
+        return
+    seconds = sum(estimates.seconds(job) for job in lacking.values())
+    runs = max(job.experiment.request.runs for job in lacking.values())
+    warn(f"up to {runs} runs of {len(lacking)} experiments: about {seconds:.0f} s of one core")
+    with progress(sum(job.runs_missing for job in lacking.values())) as advance:
+        failures = sweeps.compute(jobs, advance)
+    if failures:
+        raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
+
+
+def _scored(basis: Basis, reader: Reader, cases: Sequence[deciding.Case]) -> Scored:
+    """Return the rows of the scorecard: each claim of which runs are stored, in the order of the paper's questions."""
+    simulated = loading.simulations()
+    about_simulations = {claim: claim.parts({}, simulated) for claim in CLAIMS if claim.simulation}
+    outcomes = {case.outcome.claim.id: case.outcome for case in cases}
+    outcomes |= {claim.id: of_simulation(claim, simulated) for claim in about_simulations}
+    judged = {each.claim.id: each for each in judging.at_paper_runs(basis, reader, about_simulations)}
+    ids = [claim.id for claim in basis.claims if claim.id in judged]
+    chances = dict(zip(ids, _parallel(chance, [basis] * len(ids), ids), strict=True))
+    true_shares = _true_shares()
+    rows = [Row(outcomes[id], each, chances.get(id), true_shares.get(id)) for id, each in judged.items()]
+    return Scored(basis.name, tuple(rows), _remarks(basis, reader))
+
+
+def _remarks(basis: Basis, reader: Reader) -> tuple[str, ...]:
+    """Return a sentence on what it costs the hindsight schedules that half of the runs choose for the other half."""
+    grids = [
+        setting.experiment
+        for setting in basis.settings.get("gamma_schedules", ())
+        if tuple(setting.varied.values()) == ("pomrl", "grid")
+    ]
+    remarks: list[str] = []
+    for grid in grids:
+        numbers = [runs for runs in (grid.request.runs, 3000) if store.lookup(grid).complete() >= runs]
+        costs = [
+            f"with {runs} runs {losses.cost_of_halves('all_tasks'):.4f} for best_fixed and "
+            f"{losses.cost_of_halves('each_task'):.4f} for dynamic_best"
+            for runs in numbers
+            for losses in [reader.losses(grid, runs)]
+        ]
+        if costs:
+            remarks.append(
+                "That one half of the runs chooses for the other half raises the loss of the schedules that choose in "
+                f"hindsight: {'; '.join(costs)}."
+            )
+    return tuple(remarks)
+
+
+def _true_shares() -> dict[str, TrueShare]:
+    """Return in how many environments each claim is true, by the claim's id; empty if environments are not stored."""
+    parts = _parallel(environments.parts_in, environments.bases(studies.sweep(PUBLISHED, "environments")))
+    if not all(parts):
+        return {}
+    return {id: environments.true_share([of_environment[id] for of_environment in parts]) for id in parts[0]}
 
 
 def _settings(sources: Sources) -> dict[str, list[studies.Setting]]:
@@ -107,15 +212,21 @@ def _show_replacement(
         _print_table("what it gains: loss on average over tasks, theirs less ours, in pairs, 95 %", wide(differences))
 
 
-def check_readings() -> None:
-    """Judge the claims under every reading: outputs/readings.csv, a figure, and tables in the terminal."""
+def check_readings(budget: float | None = None) -> None:
+    """Judge the claims under every reading: outputs/readings.csv, a figure, and tables in the terminal.
+
+    Args:
+        budget: What the runs may cost that are added, in estimated seconds of one core; None to add none.
+    """
     readings = studies.readings(PUBLISHED)
-    if any(map(loading.sweeps, readings.values())):
-        simulate(loading.needed_simulations())
-    judged: list[list[Judged]] = _parallel(loading.under, *zip(*readings.items(), strict=True))
-    if not all(judged):
+    bases = [Basis.of_reading(reading, settings) for reading, settings in readings.items()]
+    if budget is None and not any(basis.stored(claim) for basis in bases for claim in basis.claims):
         exit_with("readings are not stored; to compute them: python -m src.run experiment=readings")
-    matrix = robustness.matrix({reading.name: claims for reading, claims in zip(readings, judged, strict=True)})
+    for basis in bases:
+        basis.refuse_damage()
+    reader = Reader()
+    cases = _decided(bases, reader, budget) if budget is not None else deciding.stored_outcomes(bases, reader)
+    matrix = robustness.matrix(cases)
     _write_table(matrix, outputs() / "readings.csv")
     from pomrl.figures import readings as readings_figure  # here, because the other verdicts need no figures
     from pomrl.figures.parts.files import Sidecar, save
@@ -138,24 +249,13 @@ def _show_readings(matrix: pd.DataFrame, single: Sequence[str]) -> None:
 
 
 def check_environments() -> None:
-    """Judge the claims in each environment: outputs/environments.csv, and a table in the terminal."""
-    environments = loading.environments(studies.sweep(PUBLISHED, "environments"))
-    evidence: list[dict[str, Evidence]] = _parallel(loading.in_environment, environments)
-    if not all(evidence):
+    """Estimate in how many environments each claim is true: outputs/environments.csv, and a table in the terminal."""
+    true_shares = _true_shares()
+    if not true_shares:
         exit_with("environments are not stored; to compute them: python -m src.run experiment=environments")
-    shares = robustness.shares({id: [by_claim[id] for by_claim in evidence] for id in evidence[0]})
+    shares = robustness.shares(true_shares)
     _write_table(shares, outputs() / "environments.csv")
-    _print_table("shares of environments in which the runs show a claim or refute it", _with_intervals(shares))
-
-
-def _with_intervals(shares: pd.DataFrame) -> pd.DataFrame:
-    """Write the shares of environments in words, each with its interval."""
-    in_words: dict[str, Any] = {"claim": shares["claim"]}
-    for verdict in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED):
-        columns = shares[[verdict, f"{verdict}, lower", f"{verdict}, upper"]].to_numpy()
-        in_words[str(verdict)] = [f"{share:.2f} [{lower:.2f}, {upper:.2f}]" for share, lower, upper in columns]
-    in_words["median estimate"] = ["" if isnan(value) else f"{value:.2f}" for value in shares["median estimate"]]
-    return pd.DataFrame(in_words)
+    _print_table("share of environments in which a claim is true (of several parts: the hardest one), 95 %", shares)
 
 
 def _parallel(function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
@@ -180,62 +280,64 @@ def _print_matrix(compact: pd.DataFrame) -> None:
         print(f"{head:6}{' '.join(map(str, of_readings))}")
 
 
-def show(judged: Sequence[Judged], sweeps: Collection[str], sources: Sources = PUBLISHED) -> None:
-    """Print the verdicts, and the commands that would settle claims that are open or are not judged.
+def show(scored: Scored, sources: Sources = PUBLISHED) -> None:
+    """Print the headline, a row for each claim, and the commands that compute what claims lack.
 
     Args:
-        judged: The claims that were judged.
-        sweeps: The names of the sweeps of which runs are stored.
+        scored: The claims that were judged.
         sources: Where the configurations come from, with the replacement if there is one.
     """
     terminal = console()
     replacement = sources.replacement
     title = f"claims, with {replacement.new} in the place of {replacement.old}" if replacement else "claims"
-    terminal.print(_verdicts(judged, title))
-    for one in judged:
-        if one.provisional or one.verdict is Verdict.INCONCLUSIVE:
-            _print_advice(terminal, *_advice(one, sources))
-    for lacking, ids in _not_judged(judged, sweeps).items():
-        _print_advice(terminal, f"not computed: {', '.join(ids)}", [studies.command(sources, name) for name in lacking])
+    terminal.print(_rows(scored, title))
+    terminal.print(scorecard.headline(scored))
+    for row in scored.rows:
+        if reason := scorecard.why(row):
+            terminal.print(f"{row.claim.id} {reason}")
+        if row.judged and row.judged.provisional:
+            sentence = f"{row.claim.id}: {row.judged.runs} of {row.judged.promised} runs"
+            _print_advice(terminal, sentence, [studies.command(sources, name) for name in row.claim.experiments])
+    lacking: dict[tuple[str, ...], list[str]] = {}
+    for claim in scorecard.not_judged(scored):
+        lacking.setdefault(claim.experiments, []).append(claim.id)
+    for names, ids in lacking.items():
+        _print_advice(terminal, f"not computed: {', '.join(ids)}", [studies.command(sources, name) for name in names])
 
 
-def _not_judged(judged: Sequence[Judged], sweeps: Collection[str]) -> dict[tuple[str, ...], list[str]]:
-    """Group the ids of the claims that were not judged by the sweeps that they lack."""
-    there = {one.claim.id for one in judged}
-    by_lacking: dict[tuple[str, ...], list[str]] = {}
-    for claim in CLAIMS:
-        if claim.id not in there:
-            lacking = tuple(name for name in claim.experiments if name not in sweeps)
-            by_lacking.setdefault(lacking, []).append(claim.id)
-    return by_lacking
-
-
-def _verdicts(judged: Sequence[Judged], title: str) -> Table:
-    """Return a table for the terminal with the verdict on each claim and its decisive comparison."""
-    shown = tables.plain_table(title, "claim", "verdict", "estimate [95 %]", "of what")
-    for one in judged:
-        part, parts = one.evidence.decisive, len(one.evidence.parts)
-        verdict = ("provisional: " if one.provisional else "") + one.verdict
-        if one.evidence.verdict is not one.verdict:
-            verdict += f"\n({one.evidence.verdict})"
-        compared = part.compared + (f" (1 of {parts})" if parts > 1 else "")
-        name = " ".join([one.claim.id, one.claim.mark]).strip()
-        numbers = f"{estimate(part)}\nclaimed {claimed_range(part.above, part.below)}"
-        shown.add_row(name, verdict, numbers, compared, style=LOOKS[one.verdict].style)
+def _rows(scored: Scored, title: str) -> Table:
+    """Return a table for the terminal with a row for each claim."""
+    shown = tables.plain_table(title, "claim", "verdict", "estimate", "N runs", "envs")
+    for row in scored.rows:
+        name = " ".join([row.claim.id, row.claim.mark]).strip()
+        sentence = f"{name}: {row.claim.statement} ({row.claim.where})"
+        verdict = "\n".join([str(row.verdict), *_topics(row)])
+        chance_of, envs = _percent(row.chance.shown.value if row.chance else None), ""
+        if row.chance and row.judged:
+            chance_of += f"\nof {row.judged.promised}"
+        if row.true_share:
+            envs = ("<= " if row.true_share.parts > 1 else "") + _percent(row.true_share.share.value)
+        shown.add_row(sentence, verdict, _numbers(row), chance_of, envs, style=LOOKS[row.verdict].style)
     shown.caption = LEGEND
     return shown
 
 
-def _advice(judged: Judged, sources: Sources) -> tuple[str, list[str]]:
-    """Return a sentence on what would settle a claim, and the commands that compute it."""
-    claim, runs = judged.claim, None
-    if judged.provisional:
-        sentence = f"{judged.runs} of {judged.promised} runs"
-    elif (runs := judged.runs_to_decide) is None:
-        return f"{claim.id}: more than {MOST_RUNS} runs would be needed to decide it", []
-    else:
-        sentence = f"about {runs} runs would decide it"
-    return f"{claim.id}: {sentence}", [studies.command(sources, name, runs) for name in claim.experiments]
+def _topics(row: Row) -> list[str]:
+    """Return a line for each topic of a claim that has topics."""
+    verdicts = row.outcome.verdicts
+    return [f"{LOOKS[verdict].symbol} {topic}" for topic, verdict in verdicts.items()] if len(verdicts) > 1 else []
+
+
+def _numbers(row: Row) -> str:
+    """Return the estimate of the decisive part, what is claimed of it, and the number of runs."""
+    decisive = row.decisive
+    claimed = claimed_range(decisive.part.above, decisive.part.below)
+    value = f"{decisive.part.estimate.value:.3f}\n[{decisive.lower:.3f}, {decisive.upper:.3f}]"
+    return f"{value}\nclaimed {claimed}\n{decisive.part.estimate.runs} runs"
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
 
 
 def _print_advice(terminal: Console, sentence: str, commands: Sequence[str]) -> None:

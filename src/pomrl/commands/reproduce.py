@@ -1,8 +1,8 @@
 """The main job in one process: python -m src.reproduce [--runs N].
 
-It computes all published sweeps together, and those of the example of docs/extending.md; then it draws the figures,
-checks the claims and writes the report. Each stage is also a command of its own: src.run, src.figures, src.claims and
-src.report.
+It computes all published sweeps together, and those of the example of docs/extending.md. Then it checks the claims, for
+which it adds the runs that undecided claims need; it draws the figures, and writes the report. Each stage is also a
+command of its own: src.run, src.claims, src.figures and src.report.
 """
 
 import time
@@ -61,12 +61,12 @@ def stages(runs: int | None) -> Mapping[str, Callable[[], object]]:
     """Return the stages by their names, in their order; `runs` is the number of runs of each experiment."""
     return {
         "sweeps": lambda: compute(runs),
+        "claims": lambda: claims.check_sweeps(PUBLISHED, claims.BUDGET if runs is None else None),
+        "claims on the extension": lambda: claims.check_sweeps(EXTENSION),
         "figures": lambda: figures.draw(list(FIGURES), outputs() / "figures", save),
         "figures of the extension": lambda: figures.draw(
             EXTENDED_FIGURES, EXTENSION.results(outputs()) / "figures", save, EXTENSION
         ),
-        "claims on the extension": lambda: claims.check_sweeps(EXTENSION),
-        "claims": lambda: claims.check_sweeps(PUBLISHED),
         "report": lambda: print(report.write(outputs())),
     }
 
@@ -80,9 +80,12 @@ def compute(runs: int | None) -> None:
 def experiments(runs: int | None) -> Iterator[Experiment]:
     """Yield the experiments of all sweeps, with so many runs each, or with the numbers of their YAML files if None.
 
-    Compositions that are not cached take a tenth of a second each, so that the sweeps are composed in parallel.
+    Environments, in which few runs say nothing, are only computed in the latter case. Compositions that are not cached
+    take a tenth of a second each, so that the sweeps are composed in parallel.
     """
     sweeps = [*((PUBLISHED, name) for name in studies.names(PUBLISHED)), *((EXTENSION, name) for name in EXTENDED)]
+    if runs is None:
+        sweeps.append((PUBLISHED, "environments"))
     composed = Parallel(cpu_count())(delayed(studies.sweep)(*each) for each in sweeps)
     for setting in chain.from_iterable(cast(list[list[studies.Setting]], composed)):
         request = setting.experiment.request

@@ -1,8 +1,9 @@
 """The claims of the paper under all its readings: a tile for each pair, in the colour of the verdict.
 
-Verdicts are those after Holm's correction. The number in a tile is the estimate of the comparison that decides the
-claim, so that numbers in one row may be estimates of different comparisons. Columns are ordered by the number of claims
-that the reading reproduces, and their labels name the choices of the reading.
+Verdicts are those at precision. A claim that is undecided and has no number was not computed within the budget. The
+number in a tile is the estimate of the comparison that decides the claim, so that numbers in one row may be estimates
+of different comparisons. Columns are ordered by the number of claims that the reading reproduces, and their labels name
+the choices of the reading.
 """
 
 import pandas as pd
@@ -31,9 +32,6 @@ def draw(matrix: pd.DataFrame) -> Drawing:
         _tiles(ax, verdicts, estimates)
         handles = [Patch(facecolor=look.color, edgecolor="0.6", label=str(verdict)) for verdict, look in LOOKS.items()]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
-        few = matrix["runs"] < matrix["runs_promised"]
-        if few.any():
-            figure.suptitle("provisional: fewer runs than promised", fontweight="bold", color="#a02020")
         return panels.finish(figure, matrix)
 
 

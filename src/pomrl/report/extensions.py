@@ -38,7 +38,8 @@ class Extension:
     changed: list[tuple[ScoredClaim, ScoredClaim]]
     """The claims whose verdict differs between the two options, as pairs (published, user's).
 
-    The verdicts compared are those without Holm's correction, which depends on the number of claims that are computed.
+    The verdicts compared are those at the paper's numbers of runs, without Holm's correction, which depends on the
+    number of claims that are computed.
     """
     figures: list[FigureFiles]
 
@@ -75,7 +76,7 @@ def _gain(row: dict[Any, Any]) -> Gain:
     elif lower > 0:
         verdict = Verdict.NOT_REPRODUCED
     else:
-        verdict = Verdict.INCONCLUSIVE
+        verdict = Verdict.UNDECIDED
     difference = Comparison(
         compared=row["result"], estimate=estimate, lower=lower, upper=upper, below=0.0, verdict=verdict
     )

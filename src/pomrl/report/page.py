@@ -9,7 +9,7 @@ from typing import Any
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pomrl.claims.judging import SELECTED
+from pomrl.claims.scorecard import SELECTED
 from pomrl.claims.verdict import LOOKS, Verdict
 from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY, THEORY
 from pomrl.report import ReportError, curves, extensions, readings, scorecard
@@ -83,7 +83,7 @@ def _claims(scored: Sequence[ScoredClaim]) -> dict[str, Any]:
     return {
         "scored": scored,
         "by_verdict": [(verdict, [each for each in scored if each.verdict is verdict]) for verdict in LOOKS],
-        "alone": Counter(each.alone for each in scored),
+        "at_paper_runs": Counter(each.at_paper_runs for each in scored),
         "provisional": [each for each in scored if each.runs < each.promised],
         "claims_of": {name: [each for each in scored if name in each.figures] for name in FIGURES},
         "not_computed": not_computed,

@@ -38,9 +38,9 @@ class Comparison:
     compared: str
     estimate: float
     lower: float
-    """The lower end of the 95 % interval; NaN for a single run."""
+    """The lower end of the interval that the verdict rests on; NaN for a single run."""
     upper: float
-    """The upper end of the 95 % interval; NaN for a single run."""
+    """The upper end of the interval that the verdict rests on; NaN for a single run."""
     above: float = -inf
     below: float = inf
     verdict: Verdict
@@ -81,16 +81,26 @@ class ScoredClaim:
 
     id: str
     selected_on: bool
-    """Whether readings were chosen knowing this result (`pomrl.claims.judging.SELECTED`)."""
+    """Whether readings were chosen knowing this result (`pomrl.claims.scorecard.SELECTED`)."""
     statement: str
+    where: str
+    """The section and the figure of the paper in which the claim is made."""
     verdict: Verdict
-    """The verdict with Holm's correction for the number of claims."""
+    """The verdict at precision."""
+    reason: str
+    """Why the claim is undecided; empty if it is decided."""
+    at_paper_runs: Verdict
+    """The verdict at the paper's number of runs, with Holm's correction for the number of claims."""
     alone: Verdict
-    """The verdict without Holm's correction."""
+    """The verdict at the paper's number of runs, without Holm's correction."""
     runs: int
+    """The number of runs on which the claim was last judged; 0 if there are too few for precision."""
     promised: int
-    runs_to_decide: int | None
-    """The number of runs that would presumably decide the claim; None if it is decided or would need too many."""
+    """The paper's number of runs."""
+    paper_runs_show_it: float | None
+    """The probability that the paper's number of runs shows the claim."""
+    true_in_environments: float | None
+    """The share of environments in which the claim is true; of several parts, that of the hardest one."""
     comparisons: tuple[Comparison, ...]
 
     @property
@@ -113,9 +123,11 @@ def read(path: Path) -> list[ScoredClaim]:
     table = read_table(path, "python -m src.claims")
     if table is None:
         return []
+    table = table.fillna({"reason": "", "topic": ""})
     try:
+        table = table[table["basis"] == table["basis"].iloc[0]]
         return [_scored(rows) for _, rows in table.groupby("claim", sort=False)]
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, StopIteration) as error:
         raise ReportError(f"{path}: of another version ({error}); python -m src.claims renews it") from error
 
 
@@ -124,16 +136,21 @@ def _scored(rows: pd.DataFrame) -> ScoredClaim:
     if rows["decisive"].tolist().count(True) != 1:
         raise ValueError("a claim has one decisive comparison")
     first = records[0]
-    to_decide = first["runs_to_decide"]
     return ScoredClaim(
-        **{name: first[name] for name in ("selected_on", "statement", "runs")},
+        **{name: first[name] for name in ("selected_on", "statement", "where", "reason", "runs")},
         id=first["claim"],
         verdict=Verdict(first["verdict"]),
-        alone=Verdict(first["verdict_without_holm"]),
-        promised=first["runs_promised"],
-        runs_to_decide=None if pd.isna(to_decide) else int(to_decide),
+        at_paper_runs=Verdict(first["verdict_at_paper_runs"]),
+        alone=Verdict(first["verdict_at_paper_runs_by_itself"]),
+        promised=int(first["paper_runs"]),
+        **{name: _number(first[name]) for name in ("paper_runs_show_it", "true_in_environments")},
         comparisons=tuple(_comparison(row) for row in records),
     )
+
+
+def _number(cell: Any) -> float | None:
+    """Return the number in a cell of the table; None for an empty one."""
+    return None if cell == "" or pd.isna(cell) else float(cell)
 
 
 def _comparison(row: dict[Any, Any]) -> Comparison:

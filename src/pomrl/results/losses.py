@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
@@ -61,6 +61,10 @@ class Losses:
         """Return the losses of the first `runs` runs."""
         return Losses(self.loss[:runs], self.gammas)
 
+    def of_runs(self, runs: Int[np.ndarray, " k"]) -> "Losses":
+        """Return the losses of the runs with these numbers, in this order."""
+        return Losses(self.loss[runs], self.gammas)
+
     @cached_property
     def at_eval(self) -> Float[np.ndarray, "n T"]:
         """The loss in each run and task at the largest gamma: at gamma_eval, or at the gamma that a schedule chose."""
@@ -108,6 +112,15 @@ class Losses:
         index = hindsight_index(chosen_by, scope, "per_run")
         return Losses(self._at(index)[..., None], self.gammas[-1:])
 
+    def cost_of_halves(self, scope: Scope) -> float:
+        """Return by how much the regret of a schedule that chooses in hindsight is larger when halves choose.
+
+        It is compared with the choice of all runs for themselves, which looks better than it is. The cost falls with
+        the number of runs.
+        """
+        by_itself = self._at(hindsight_index(self.loss, scope, "population"))
+        return float(self.in_hindsight(scope, "population").regret.mean() - by_itself.mean())
+
     def _at(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
         return np.take_along_axis(self.loss, index[..., None], -1)[..., 0]
 
@@ -125,8 +138,6 @@ class SweepLosses:
     """The names of the settings that vary: the last parts of their dotted keys."""
     losses: Mapping[tuple[Any, ...], Losses]
     """The losses of each combination of values of these settings, in the order of `names`."""
-    promised: int
-    """The number of runs that the sweep asks for in its YAML file."""
     choice: HindsightChoice = "population"
     """How the schedules that choose in hindsight do so, under the reading of the paper in question (A8)."""
 

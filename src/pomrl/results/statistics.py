@@ -4,8 +4,9 @@ The functions take tables with one row per run in each group (see `pomrl.experim
 the tasks of one run are not, so that no interval is ever taken over tasks.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -83,6 +84,7 @@ def best_gamma_deviation(frame: pd.DataFrame, by: Sequence[str], resamples: int 
     return _per_group(frame, by, "deviation", deviation)
 
 
+@lru_cache(maxsize=4)
 def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B n"]:
     """Return the weight of each of n runs in each of B resamples of n runs: how often it is drawn, divided by n."""
     counts: Int[np.ndarray, "B n"] = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=resamples)
@@ -93,6 +95,25 @@ def bootstrap_means(sample: Float[np.ndarray, "n ..."], resamples: int, seed: in
     """Return the mean over runs of an array of numbers for each run, in each of B resamples of the runs."""
     means = bootstrap_weights(len(sample), resamples, seed) @ sample.reshape(len(sample), -1)
     return means.reshape(resamples, *sample.shape[1:])
+
+
+def normal_means(
+    sample: Float[np.ndarray, "n ..."], resamples: int, at_a_time: int, seed: int
+) -> Iterator[Float[np.ndarray, "b ..."]]:
+    """Yield draws from the normal distribution that the mean over many runs has, at most `at_a_time` together.
+
+    Its covariance is that of the runs, divided by their number. So these are the resampled means of a bootstrap of many
+    runs, without their resamples.
+    """
+    flat = sample.reshape(len(sample), -1)
+    centre = flat.mean(0)
+    deviations = flat - centre
+    variances, directions = np.linalg.eigh(deviations.T @ deviations / ((len(flat) - 1) * len(flat)))
+    root = (directions * np.sqrt(np.clip(variances, 0.0, None))).T
+    rng = np.random.default_rng(seed)
+    for start in range(0, resamples, at_a_time):
+        draws = rng.standard_normal((min(at_a_time, resamples - start), len(centre)))
+        yield (centre + draws @ root).reshape(-1, *sample.shape[1:])
 
 
 def _per_group(

@@ -241,3 +241,9 @@ def _worker(jobs: Sequence[Job]) -> Worker:
         execution.engine,
         execution.shares_outputs,
     )
+
+
+def seconds_of(experiment: Experiment, runs: int) -> float:
+    """Estimate how long it takes in one process to compute so many runs of an experiment."""
+    stored = store.lookup(experiment)
+    return Block(experiment.problem, range(runs), (MethodOfBlock(experiment.method, stored, replace=False),)).seconds

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from pomrl.theory.concentration import BoundArguments, model_error_bound
+from pomrl.theory.concentration import REPAIRED, BoundArguments, model_error_bound
 from pomrl.upper_bound import Numbers, Values, regret_upper_bound
 
 
@@ -97,8 +97,8 @@ def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
 
 
 def _per_unit_of_error(arguments: BoundArguments) -> Values:
-    """Return the factor from a bound on the model error to C: S, or 2 S for the variant `as_printed`."""
-    return np.asarray(arguments["S"]) * (2.0 if arguments.get("variant") == "as_printed" else 1.0)
+    """Return the factor from a bound on the model error to C: S, or 2 S for the paper's."""
+    return np.asarray(arguments["S"]) * (2.0 if arguments.get("variant") in ("as_printed", REPAIRED) else 1.0)
 
 
 def regret_order(*, m: Numbers, sigma: Numbers, T: Numbers, Sigma: Numbers = 1.0) -> Values:

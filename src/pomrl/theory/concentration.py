@@ -13,6 +13,8 @@ from pomrl.upper_bound import Numbers, Values
 
 VARIANTS = ("as_printed", "corrected", "sharpened")
 """The variants of the bound: the one that the paper prints, which does not hold, and two that hold."""
+REPAIRED = "repaired"
+"""The variant with one misprint of Theorem 3 repaired; it is simulated, and not proven here."""
 PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
 """The priors: the mean of earlier batches, the mean of earlier batches and the task's own, and the true mean."""
 
@@ -49,6 +51,8 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
     - `corrected` and `sharpened` with the prior `known`: alpha_t sigma + (1 - alpha_t) sqrt(L/(2 m)),
       L = log(2 S^2 A T/delta).
     - `as_printed`: Theorem 3, which depends neither on t nor on the prior. It does not hold.
+    - `repaired`: Theorem 3 with x/(x + 1) in the place of the printed x/(2 x + 1), x = sigma^2 m, as in the paper's own
+      Theorem 2: the limit of 1 - alpha_t for large t. It holds in the simulations of `theory.coverage`.
 
     Args:
         t: Number of the task, from 1 to T.
@@ -58,19 +62,19 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
         A: Number of actions.
         T: Number of tasks.
         delta: Probability that the bound may fail in any entry of any task, strictly between 0 and 1.
-        variant: One of `VARIANTS`; `corrected` by default.
+        variant: One of `VARIANTS`, or `REPAIRED`; `corrected` by default.
         prior: One of `PRIORS`; `inclusive` by default.
         plugged: The number in the place of sigma in the paper's mixing rate, sigma itself by default: a standard
             deviation; 0, for a prior of weight 1; or infinity, for one of weight 0.
-        Sigma: Diameter of the set of models, at most 1 (the default). Only `as_printed` uses it.
+        Sigma: Diameter of the set of models, at most 1 (the default). Only `as_printed` and `repaired` use it.
 
     Raises:
         ValueError: variant or prior is unknown, or t, sigma or delta is out of its range.
     """
     variant, prior = arguments.get("variant", "corrected"), arguments.get("prior", "inclusive")
     _check(t, arguments, variant, prior)
-    if variant == "as_printed":
-        return _theorem_3(arguments) + 0.0 * np.asarray(t)
+    if variant in ("as_printed", REPAIRED):
+        return _theorem_3(arguments, 1.0 if variant == REPAIRED else 2.0) + 0.0 * np.asarray(t)
     m, sigma = np.asarray(arguments["m"], float), np.asarray(arguments["sigma"], float)
     entries = _entries(arguments)
     past = np.maximum(np.asarray(t, float) - 1.0, 1.0)  # in task 1 its weight is 0
@@ -100,8 +104,11 @@ def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) ->
     return alpha if prior == "known" else np.where(t > 1, alpha, 0.0)
 
 
-def _theorem_3(arguments: BoundArguments) -> Values:
-    """Return the bound of Theorem 3, with the terms A_1, A_2 and B that its proof names."""
+def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
+    """Return the bound of Theorem 3, with the terms A_1, A_2 and B that its proof names.
+
+    The weight of B is x/(factor x + 1), for which the paper prints the factor 2.
+    """
     m, sigma, T = (np.asarray(arguments[name], float) for name in ("m", "sigma", "T"))
     delta, Sigma, entries = arguments["delta"], np.asarray(arguments.get("Sigma", 1.0), float), _entries(arguments)
     x = sigma**2 * m
@@ -109,11 +116,11 @@ def _theorem_3(arguments: BoundArguments) -> Values:
     A_1 = np.sqrt(np.log(6.0 * T / delta) * np.log(entries / delta) * spread / T)
     A_2 = sigma * np.sqrt(np.log(3.0 * entries / delta) / T)
     B = np.sqrt(Sigma * np.log(3.0 * entries / delta) / (2.0 * m))
-    return (A_1 + A_2 + 2.0 * sigma) / (x + 1.0) + x / (2.0 * x + 1.0) * B
+    return (A_1 + A_2 + 2.0 * sigma) / (x + 1.0) + x / (factor * x + 1.0) * B
 
 
 def _check(t: Numbers, arguments: BoundArguments, variant: str, prior: str) -> None:
-    for name, value, known in (("variant", variant, VARIANTS), ("prior", prior, PRIORS)):
+    for name, value, known in (("variant", variant, (*VARIANTS, REPAIRED)), ("prior", prior, PRIORS)):
         if value not in known:
             raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(known)}")
     delta, sigma, T = (np.asarray(arguments[name]) for name in ("delta", "sigma", "T"))

@@ -19,7 +19,7 @@ from pomrl.gamma_schedules import Fixed, Grid
 from pomrl.planners import PolicyIteration
 from pomrl.task_distributions import MeanModel, UniformBall
 from pomrl.theory.bounds import model_error_bound, planning_loss_bound
-from pomrl.theory.concentration import PRIORS, VARIANTS
+from pomrl.theory.concentration import PRIORS, REPAIRED, VARIANTS
 
 S, A, T = 3, 2, 10
 """States, actions and tasks of the chain MDPs of `regret_coverage`."""
@@ -59,7 +59,7 @@ def model_error_coverage(
     rows = []
     for S, m, sigma in product(states, ms, sigmas):
         for prior, errors in _model_errors(rng, sequences, S, m, sigma, max(tasks)).items():
-            for T, variant in product(tasks, VARIANTS):
+            for T, variant in product(tasks, (*VARIANTS, REPAIRED)):
                 bound = model_error_bound(
                     t=np.arange(1, T + 1), m=m, sigma=sigma, S=S, A=1, T=T, delta=delta, variant=variant, prior=prior
                 )

@@ -1,0 +1,97 @@
+"""How often the sequential rule of `pomrl.claims.precision` errs, by simulation: python -m tests.claims.error_rates.
+
+Losses are as heavy-tailed as those of single tasks, and the truth lies exactly on a threshold, so that any verdict but
+*no difference of interest* is false. A claim may err with probability 0.05 / 28 over all its analyses. The command
+takes about a minute; `tests/claims/test_precision.py` checks the same with fewer replications.
+"""
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import binomtest
+from tests.claims.worlds import heavy_tailed
+
+from pomrl.claims import CLAIMS
+from pomrl.claims.claim import claim
+from pomrl.claims.comparisons import less, no_worse, on_a_par
+from pomrl.claims.inference import LEVEL
+from pomrl.claims.precision import ANALYSES, Outcome
+from pomrl.claims.verdict import Part, Verdict
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+"""A function of a generator and a number of runs that returns two losses for each run."""
+
+
+def independent(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """Two losses whose difference is symmetric."""
+    return heavy_tailed(rng, runs, 2)
+
+
+def skewed(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """A loss that is heavy-tailed, and one that hardly varies, so that the difference is as skewed as the loss."""
+    return np.stack([heavy_tailed(rng, runs), 1.0 + 0.01 * rng.standard_normal(runs)], axis=1)
+
+
+def mirrored(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """The same the other way round."""
+    return skewed(rng, runs)[:, ::-1]
+
+
+def at_the_margin(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """Two correlated losses, the first of which is larger by exactly the margin."""
+    common, own = heavy_tailed(rng, runs), heavy_tailed(rng, runs)
+    return np.stack([1.1 * (common + own) / 2.0, (common + heavy_tailed(rng, runs)) / 2.0], axis=1)
+
+
+def below(pairs: np.ndarray) -> list[Part]:
+    return [less(pairs[:, 0], pairs[:, 1], "")]
+
+
+def alike(pairs: np.ndarray) -> list[Part]:
+    return [on_a_par(pairs[:, 0], pairs[:, 1], "")]
+
+
+def not_worse(pairs: np.ndarray) -> list[Part]:
+    return [no_worse(pairs[:, 0], pairs[:, 1], "")]
+
+
+CASES: dict[str, tuple[Draw, Callable[[np.ndarray], list[Part]]]] = {
+    "less, symmetric": (independent, below),
+    "less, skewed to the right": (skewed, below),
+    "less, skewed to the left": (mirrored, below),
+    "on a par, at the margin": (at_the_margin, alike),
+    "no worse, at the margin": (at_the_margin, not_worse),
+}
+
+
+def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed: int = 0) -> dict[Verdict, int]:
+    """Count the replications in which the sequential rule gives a false verdict, by the verdict."""
+    draw, parts = CASES[name]
+    rng = np.random.default_rng(seed)
+    made = claim("X.1")(lambda: [])
+    count = dict.fromkeys((Verdict.REPRODUCED, Verdict.NOT_REPRODUCED), 0)
+    for _ in range(replications):
+        pairs, outcome = draw(rng, analyses[-1]), Outcome(made)
+        for runs in analyses:
+            if not outcome.decided:
+                outcome = outcome.after(parts(pairs[:runs]))
+        if outcome.decided and not outcome.parts[0].no_difference:
+            count[outcome.verdict] += 1
+    return count
+
+
+def main() -> None:
+    """Print the share of false verdicts in each case, with its 95 % interval."""
+    replications, analyses = 10_000, ANALYSES[:3]
+    print(f"error that is allowed: {LEVEL / len(CLAIMS):.5f}, {replications} replications, analyses {analyses}")
+    for name in sys.argv[1:] or CASES:
+        count = false_verdicts(name, replications, analyses)
+        false = sum(count.values())
+        interval = binomtest(false, replications).proportion_ci()
+        sides = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
+        print(f"{name}: {false / replications:.5f} [{interval.low:.5f}, {interval.high:.5f}] ({sides})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
