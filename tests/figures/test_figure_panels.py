@@ -4,7 +4,7 @@ from matplotlib.container import ErrorbarContainer
 from tests.figures.checks import assert_close, assert_drawn, average_of_first, choose, outlines
 from tests.figures.synthetic import AXES, BATCHES, FOUR, SIGMAS
 
-from pomrl.figures.parts.panels import LOSS
+from pomrl.figures.parts.panels import AVERAGE_LOSS, LOSS
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES
 from pomrl.results.statistics import band, best_gamma, best_gamma_deviation
 
@@ -173,7 +173,7 @@ class TestPanels:
     def test_loss_axes_start_at_zero_and_reach_every_band(self, drawings):
         for drawing in drawings.values():
             for ax in drawing.figure.axes:
-                if ax.get_ylabel() == LOSS:
+                if ax.get_ylabel() in (LOSS, AVERAGE_LOSS):
                     bottom, top = ax.get_ylim()
                     assert bottom == 0.0
                     assert top >= max(outline[:, 1].max() for outline in outlines(ax))

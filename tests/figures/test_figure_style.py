@@ -10,6 +10,13 @@ from pomrl.figures import FIGURES
 from pomrl.figures.parts.files import Sidecar, save
 
 
+@pytest.fixture
+def figure(drawings, name):
+    """The figure of a name, whose text has the extents of its own resolution, whatever it was saved with before."""
+    drawings[name].figure.draw_without_rendering()
+    return drawings[name].figure
+
+
 class TestStyle:
     def test_global_state_is_left_alone(self, tmp_path, sweeps):
         before = dict(mpl.rcParams)
@@ -25,8 +32,7 @@ class TestStyle:
         assert plain.read_bytes() == other.read_bytes()
 
     @pytest.mark.parametrize("name", FIGURES)
-    def test_text_is_legible_and_within_the_figure(self, drawings, name):
-        figure = drawings[name].figure
+    def test_text_is_legible_and_within_the_figure(self, figure, name):
         every = [one for one in figure.findobj(Text) if isinstance(one, Text)]
         texts = [one for one in every if one.get_text() and one.get_visible()]
         assert min(float(one.get_fontsize()) for one in texts) >= 7.0
@@ -38,15 +44,14 @@ class TestStyle:
             assert box.y1 <= figure.bbox.y1 + 1
 
     @pytest.mark.parametrize("name", FIGURES)
-    def test_no_legend_over_data(self, drawings, name):
-        figure = drawings[name].figure
+    def test_no_legend_over_data(self, figure, name):
         legends = [one for one in figure.findobj(Legend) if isinstance(one, Legend)]
         assert legends or name == "dirichlet_task_dist"
         for legend in legends:
             assert not any(ax.bbox.overlaps(legend.get_window_extent()) for ax in figure.axes)
 
     @pytest.mark.parametrize("name", FIGURES)
-    def test_titles_of_panels_do_not_overlap(self, drawings, name):
-        titles = [ax.title if ax.title.get_text() else ax._left_title for ax in drawings[name].figure.axes]  # type: ignore[attr-defined]
+    def test_titles_of_panels_do_not_overlap(self, figure, name):
+        titles = [ax.title if ax.title.get_text() else ax._left_title for ax in figure.axes]  # type: ignore[attr-defined]
         boxes = [title.get_window_extent() for title in titles if title.get_text()]
         assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))

@@ -1,12 +1,15 @@
 """Draw the figures of the paper, and supplementary ones, from stored runs: `python -m src.figures [NAME ...]`.
 
 Each figure becomes NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and NAME.json (where they come from) in
-outputs/figures/. With --readme the small pictures of the README are renewed instead, in outputs/readme/. With --replace
-the files go to outputs/extensions/YOURS/figures/. A NAME with a dot is a module of your own that defines a figure.
+outputs/figures/. It shows the number of runs that the paper has, with the bands of its caption. Beside it
+NAME_intervals.* is the same figure with 95 % intervals of the mean over all runs that its curves share. With --readme
+the small pictures of the README are renewed instead, in outputs/readme/. With --replace the files go to
+outputs/extensions/YOURS/figures/. A NAME with a dot is a module of your own that defines a figure.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -20,11 +23,30 @@ from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED, Sources
-from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY, THEORY, find, simulations_of
+from pomrl.configuration.studies import Setting
+from pomrl.figures import (
+    FIGURES,
+    PAPER,
+    SUPPLEMENTARY,
+    THEORY,
+    Figure,
+    WithIntervals,
+    find,
+    series_of,
+    simulations_of,
+    versions,
+)
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.files import Sidecar, save, save_small
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES
-from pomrl.results.stored_sweeps import StoredSweeps, stored_simulation, stored_sweep
+from pomrl.results.stored_sweeps import (
+    StoredSweep,
+    StoredSweeps,
+    promised_runs,
+    shared_runs,
+    stored_simulation,
+    stored_sweep,
+)
 from pomrl.store import StoreError
 from pomrl.store.provenance import commit
 from pomrl.theory.simulations import SIMULATIONS
@@ -40,8 +62,19 @@ Writer = Callable[[Drawing, Path, str, Sidecar], list[Path]]
 
 
 @dataclass(frozen=True)
+class Selection:
+    """Figures to draw from the sweeps of one composition, and where their files are written."""
+
+    names: Sequence[str]
+    """Names of figures or of their versions with intervals, or modules that define a figure."""
+    folder: Path
+    sources: Sources = PUBLISHED
+    """Where the configuration of the sweeps is composed from."""
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """The outcome of drawing a group of figures that show the same sweeps."""
+    """The outcome of drawing figures of one selection."""
 
     files: list[Path] = field(default_factory=list)
     """The files of the figures that are drawn."""
@@ -50,25 +83,38 @@ class Outcome:
     lacking: Mapping[str, str] = field(default_factory=dict)
     """For each sweep with fewer runs than it promises, a line that says which are missing."""
 
+    @property
+    def drawn(self) -> set[str]:
+        """The names of the files, without suffix."""
+        return {path.stem for path in self.files}
+
+    def __add__(self, other: "Outcome") -> "Outcome":
+        """Return the outcome of drawing the figures of both."""
+        return Outcome(self.files + other.files, self.problems + other.problems, {**other.lacking, **self.lacking})
+
 
 @one_line_errors(LookupError)
 def main() -> None:
     """Run the command; the exit status is 1 if a figure is not drawn, and sweeps that lack runs are named."""
     parser = Parser(
         prog="python -m src.figures",
-        description="Draw figures from stored runs.",
+        description="Draw figures from stored runs. A figure of runs is drawn twice: NAME as the paper's caption says, "
+        "and NAME_intervals with 95 %% intervals of the mean over all runs that its curves share.",
         epilog=f"The paper's: {', '.join(PAPER)}. Supplementary: {', '.join(SUPPLEMENTARY)}. "
         f"Theory: {', '.join(THEORY)}.",
     )
-    parser.add_argument("name", nargs="*", help="which to draw (default: all)")
+    parser.add_argument("name", nargs="*", help="which to draw (default: all); NAME_intervals draws that version alone")
     parser.add_argument("--readme", action="store_true", help="renew the small pictures of the README instead")
     add_arguments(parser)
     add_replacement(parser)
     arguments = parser.parse_args()
-    names = list(dict.fromkeys(README if arguments.readme else arguments.name or FIGURES))
     sources = sources_of(arguments)
-    folder = sources.results(outputs()) / ("readme" if arguments.readme else "figures")
-    drawn, lacking = draw(names, folder, _save_small if arguments.readme else save, sources)
+    if arguments.readme:
+        names, folder, write = list(README), sources.results(outputs()) / "readme", _save_small
+    else:
+        names = list(dict.fromkeys(version for name in arguments.name or FIGURES for version in versions(name)))
+        folder, write = sources.results(outputs()) / "figures", save
+    drawn, lacking = draw(names, folder, write, sources)
     for sweep, line in lacking.items():
         warn(f"{line}; to compute them: {studies.command(sources, sweep)}")
     if missing := len(names) - len(drawn):
@@ -78,63 +124,79 @@ def main() -> None:
 def draw(
     names: Sequence[str], folder: Path, write: Writer, sources: Sources = PUBLISHED
 ) -> tuple[set[str], dict[str, str]]:
-    """Draw figures, and print the paths of their files and why others are not drawn.
-
-    Simulations that the figures need and that are not stored are computed first. Figures that show the same sweeps are
-    drawn one after another from tables that are read once; groups of such figures are drawn in parallel.
-
-    Args:
-        names: Names of figures, or modules that define one.
-        folder: Where the files are written.
-        write: The function that writes the files.
-        sources: Where the configuration of the sweeps is composed from.
+    """Draw the figures of one selection (see `draw_all`).
 
     Returns:
         The names of the files (without suffix) of the figures that are drawn, and for each sweep that lacks runs a line
         that says which.
     """
-    simulate(dict.fromkeys(simulation for name in names for simulation in simulations_of(find(name))))
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for name in names:
-        figure = find(name)
-        groups.setdefault((tuple(figure.SWEEPS), simulations_of(figure)), []).append(name)
-    largest_first = sorted(groups.values(), key=len, reverse=True)
-    processes = 1 if len(names) < FEW else cpu_count()
-    outcomes = Parallel(n_jobs=processes, return_as="generator")(
-        delayed(_draw_group)(group, folder, write, sources) for group in largest_first
+    (outcome,) = draw_all([Selection(names, folder, sources)], write)
+    return outcome.drawn, dict(outcome.lacking)
+
+
+def draw_all(selections: Sequence[Selection], write: Writer) -> list[Outcome]:
+    """Draw figures, and print the paths of their files and why others are not drawn.
+
+    Simulations that the figures need and that are not stored are computed first. The figures of all selections are
+    drawn in parallel, those with the most series first, so that no process ends long after the others.
+
+    Args:
+        selections: What is drawn; no file belongs to two of them.
+        write: The function that writes the files.
+
+    Returns:
+        The outcome of each selection.
+    """
+    pairs = [(index, name) for index, selection in enumerate(selections) for name in selection.names]
+    simulate(dict.fromkeys(simulation for _, name in pairs for simulation in simulations_of(find(name))))
+    pairs.sort(key=lambda pair: len(series_of(find(pair[1])) or ()), reverse=True)
+    processes = 1 if len(pairs) < FEW else cpu_count()
+    drawn = Parallel(n_jobs=processes, return_as="generator")(
+        delayed(_draw_one)(name, selections[index], write) for index, name in pairs
     )
-    drawn: set[str] = set()
-    lacking: dict[str, str] = {}
-    for outcome in cast(Iterator[Outcome], outcomes):
+    outcomes = [Outcome() for _ in selections]
+    for (index, _), outcome in zip(pairs, cast(Iterator[Outcome], drawn), strict=True):
         for path in outcome.files:
             print(path)
         for problem in outcome.problems:
             warn(problem)
-        drawn |= {path.stem for path in outcome.files}
-        lacking |= outcome.lacking
-    return drawn, lacking
+        outcomes[index] += outcome
+    return outcomes
 
 
-def _draw_group(names: Sequence[str], folder: Path, write: Writer, sources: Sources) -> Outcome:
-    """Draw figures that show the same sweeps and simulations."""
-    wanted, simulations = find(names[0]).SWEEPS, simulations_of(find(names[0]))
+def _draw_one(name: str, selection: Selection, write: Writer) -> Outcome:
+    """Draw one figure of a selection."""
+    figure, sources = find(name), selection.sources
     try:
-        sweeps = {sweep: stored_sweep(studies.sweep(sources, sweep)) for sweep in wanted}
+        shown = _shown(figure, sources)
+        shared = shared_runs(chain.from_iterable(shown.values()))
+        sweeps: dict[str, StoredSweep] = {}
+        for sweep, settings in shown.items():
+            most = shared if isinstance(figure, WithIntervals) else min(shared, promised_runs(settings))
+            sweeps[sweep] = stored_sweep(settings, most=most)
     except (ConfigError, StoreError) as error:
-        return Outcome(problems=[f"{name} is not drawn: {error}" for name in names])
+        return Outcome(problems=[f"{name} is not drawn: {error}"])
     lacking = {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
-    if wanted and all(stored.table.empty for stored in sweeps.values()):
-        reason = f"nothing is stored of {', '.join(wanted)}"
-        return Outcome(problems=[f"{name} is not drawn: {reason}" for name in names], lacking=lacking)
-    sweeps |= {simulation: stored_simulation(SIMULATIONS[simulation]) for simulation in simulations}
-    files, problems = [], []
-    for name in names:
-        try:
-            drawing = _relabelled(find(name).draw(sweeps), sources)
-            files += write(drawing, folder, name.rpartition(".")[2], _sidecar(name, sweeps, sources))
-        except (ValueError, OSError) as error:
-            problems.append(f"{name} is not drawn: {error}")
-    return Outcome(files, problems, lacking)
+    if sweeps and not shared:
+        return Outcome(problems=[f"{name} is not drawn: nothing is stored of {', '.join(sweeps)}"], lacking=lacking)
+    sweeps |= {simulation: stored_simulation(SIMULATIONS[simulation]) for simulation in simulations_of(figure)}
+    try:
+        drawing = _relabelled(figure.draw(sweeps), sources)
+        files = write(drawing, selection.folder, name.rpartition(".")[2], _sidecar(name, sweeps, sources))
+    except (ValueError, OSError) as error:
+        return Outcome(problems=[f"{name} is not drawn: {error}"], lacking=lacking)
+    return Outcome(files, lacking=lacking)
+
+
+def _shown(figure: Figure, sources: Sources) -> dict[str, list[Setting]]:
+    """Return the experiments of each sweep that a figure shows; all of them where its series do not say which."""
+    series = series_of(figure) or ()
+    shown = {}
+    for sweep in figure.SWEEPS:
+        settings = studies.sweep(sources, sweep)
+        of_series = [each for each in settings if any(one.shows(sweep, each.varied) for one in series)]
+        shown[sweep] = of_series or settings
+    return shown
 
 
 def _sidecar(name: str, sweeps: StoredSweeps, sources: Sources) -> Sidecar:

@@ -13,7 +13,7 @@ from pomrl.configuration.outputs import outputs
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import ExecutionError
-from pomrl.figures import FIGURES
+from pomrl.figures import FIGURES, INTERVALS
 from pomrl.running import sweeps
 from pomrl.store import StoredExperiment, StoreError, simulations
 from pomrl.store.derived import DerivedFiles
@@ -56,7 +56,7 @@ def _results(folder: Path, options: str) -> Iterator[tuple[DerivedFiles, str]]:
         yield DerivedFiles(folder / f"{name}.json"), f"python -m src.claims --{name}"
     figures = folder / "figures"
     of_ones_own = {path.stem for path in figures.glob("*.json") if path.with_suffix(".csv").exists()}
-    for name in sorted({*FIGURES, *of_ones_own}):
+    for name in sorted({*FIGURES, *INTERVALS, *of_ones_own}):
         command = "python -m src.claims --readings" if name == "readings" else f"python -m src.figures {name}{options}"
         yield DerivedFiles(figures / f"{name}.json"), command
 

@@ -23,7 +23,7 @@ from pomrl.configuration.outputs import outputs
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
 from pomrl.execution import ExecutionError
-from pomrl.figures import FIGURES
+from pomrl.figures import FIGURES, versions
 from pomrl.figures.parts.files import save
 from pomrl.report import ReportError
 
@@ -63,10 +63,7 @@ def stages(runs: int | None) -> Mapping[str, Callable[[], object]]:
         "sweeps": lambda: compute(runs),
         "claims": lambda: claims.check_sweeps(PUBLISHED, claims.BUDGET if runs is None else None),
         "claims on the extension": lambda: claims.check_sweeps(EXTENSION),
-        "figures": lambda: figures.draw(list(FIGURES), outputs() / "figures", save),
-        "figures of the extension": lambda: figures.draw(
-            EXTENDED_FIGURES, EXTENSION.results(outputs()) / "figures", save, EXTENSION
-        ),
+        "figures": lambda: figures.draw_all(selections(), save),
         "report": lambda: print(report.write(outputs())),
     }
 
@@ -75,6 +72,16 @@ def compute(runs: int | None) -> None:
     """Compute what the store lacks of all sweeps; exit with status 1 if an experiment fails."""
     if not computing.compute(list(experiments(runs))):
         exit_with("not all experiments were computed")
+
+
+def selections() -> list[figures.Selection]:
+    """Return all figures, and those that are drawn with the example as well."""
+    every = [version for name in FIGURES for version in versions(name)]
+    extended = [version for name in EXTENDED_FIGURES for version in versions(name)]
+    return [
+        figures.Selection(every, outputs() / "figures"),
+        figures.Selection(extended, EXTENSION.results(outputs()) / "figures", EXTENSION),
+    ]
 
 
 def experiments(runs: int | None) -> Iterator[Experiment]:

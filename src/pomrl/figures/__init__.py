@@ -1,11 +1,13 @@
 """Figures, each a module that draws the stored tables of some sweeps, and whose docstring is its caption.
 
 `paper` has the figures of the paper, `supplementary` and `theory` have those beyond it, and `parts` has what they are
-made of. `readings` draws the claims under all readings of the paper, from the matrix that `src.claims` computes.
+made of. A figure of runs is drawn twice: as its caption says, and with 95 % intervals of the mean (`INTERVALS`).
+`readings` draws the claims under all readings of the paper, from the matrix that `src.claims` computes.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Protocol, cast, runtime_checkable
 
 from pomrl.configuration.importing import imported
 from pomrl.figures.paper import (
@@ -21,7 +23,7 @@ from pomrl.figures.paper import (
     pomrl_vs_adapomrl,
     varying_smt,
 )
-from pomrl.figures.parts.drawing import Drawing
+from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.supplementary import (
     average_over_tasks,
     fixed_mean_model,
@@ -31,6 +33,7 @@ from pomrl.figures.supplementary import (
     varying_pairs,
 )
 from pomrl.figures.theory import average_regret, mixing_rates, squared_error, upper_bound, vacuous_bounds
+from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
 
 
@@ -38,7 +41,9 @@ from pomrl.results.stored_sweeps import StoredSweeps
 class Figure(Protocol):
     """The module of a figure; its docstring is the caption, and says what the paper says of the figure.
 
-    A figure that shows simulations names them in the optional attribute `SIMULATIONS` (see `simulations_of`).
+    A figure that shows simulations names them in the optional attribute `SIMULATIONS` (see `simulations_of`). A figure
+    that names its series in the optional attribute `SERIES` gets the experiments that these show; any other gets its
+    whole sweeps.
     """
 
     @property
@@ -55,6 +60,40 @@ class Figure(Protocol):
             ValueError: If the sweeps hold none of the series, or lack a column that the figure needs.
         """
         ...
+
+
+class FigureOfRuns(Figure, Protocol):
+    """The module of a figure whose bands over runs can be chosen."""
+
+    @property
+    def SERIES(self) -> Sequence[Series]:
+        """The series of runs that the figure shows."""
+        ...
+
+    def draw(self, sweeps: StoredSweeps, /, kind: Kind | None = None) -> Drawing:
+        """Draw the figure as `Figure.draw` does, with bands of this kind, and by default with those of its caption."""
+        ...
+
+
+@dataclass(frozen=True)
+class WithIntervals:
+    """A figure with 95 % confidence intervals of the mean over runs in the place of the bands of its caption."""
+
+    figure: FigureOfRuns
+
+    @property
+    def SWEEPS(self) -> Sequence[str]:
+        """The names of the sweeps that the figure shows."""
+        return self.figure.SWEEPS
+
+    @property
+    def SERIES(self) -> Sequence[Series]:
+        """The series of runs that the figure shows."""
+        return self.figure.SERIES
+
+    def draw(self, sweeps: StoredSweeps, /) -> Drawing:
+        """Draw the figure with intervals; ValueError if its sweeps hold none of its series."""
+        return self.figure.draw(sweeps, "ci")
 
 
 PAPER: dict[str, Figure] = {
@@ -95,14 +134,35 @@ FIGURES = PAPER | SUPPLEMENTARY | THEORY
 """All figures of this project, by name."""
 
 
+def intervals_of(name: str) -> str:
+    """Return the name of the version of a figure with 95 % intervals."""
+    return f"{name}_intervals"
+
+
+INTERVALS = {
+    intervals_of(name): WithIntervals(cast(FigureOfRuns, figure)) for name, figure in FIGURES.items() if figure.SWEEPS
+}
+"""The versions with 95 % intervals of all figures of runs, by name.
+
+They show all stored runs that their series share, and the others the number of runs that the paper has.
+"""
+
+
+def versions(name: str) -> list[str]:
+    """Return the names of a figure and of its version with intervals, if it has one."""
+    return [name, *([intervals_of(name)] if intervals_of(name) in INTERVALS else [])]
+
+
 def find(name: str) -> Figure:
     """Return the figure of this name, or the module of a figure of one's own, such as `mine.my_figure`.
+
+    The name of a version with intervals, such as `planning_omrl_intervals`, is one of a figure as well.
 
     Raises:
         LookupError: If there is no such figure or module, or if the module is not a figure.
     """
-    if name in FIGURES:
-        return FIGURES[name]
+    if figure := FIGURES.get(name) or INTERVALS.get(name):
+        return figure
     if "." not in name:
         raise LookupError(f"{name}: there is no such figure; there are {', '.join(FIGURES)}")
     if not all(part.isidentifier() for part in name.split(".")):
@@ -124,3 +184,8 @@ def find(name: str) -> Figure:
 def simulations_of(figure: Figure) -> tuple[str, ...]:
     """Return the names of the simulations that a figure shows: its attribute `SIMULATIONS`, if it has one."""
     return tuple(getattr(figure, "SIMULATIONS", ()))
+
+
+def series_of(figure: Figure) -> Sequence[Series] | None:
+    """Return the series of runs that a figure shows: its attribute `SERIES`; None if it has no such attribute."""
+    return getattr(figure, "SERIES", None)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from pomrl.figures import FIGURES
+from pomrl.figures import FIGURES, intervals_of
 from pomrl.figures.parts.files import Sidecar
 from pomrl.report import ReportError
 from pomrl.report.markup import Caption, caption
@@ -21,18 +21,26 @@ from pomrl.store.derived import DerivedFiles
 COLOURS = 256
 """Colours of a picture on the page. Drawings have few, and with a palette they take less than a third of the bytes."""
 
-_BANDS = {"sd": "one standard deviation", "se": "one standard error"}
+_BANDS = {"sd": "one standard deviation", "se": "one standard error", "ci": "95 % intervals of the mean"}
 
 
 @dataclass(frozen=True)
 class FigureFiles:
-    """The files of one figure in a folder. The picture, table and sidecar can be read only if `is_drawn`.
+    """The files of one version of a figure in a folder. The picture, table and sidecar can be read only if `is_drawn`.
 
     Each is checked against the digests in the sidecar when it is read, and `ReportError` is raised if it is damaged.
     """
 
     name: str
+    """The name of the figure, which its versions share."""
     folder: Path
+    with_intervals: bool = False
+    """Whether this is the version with 95 % intervals."""
+
+    @property
+    def stem(self) -> str:
+        """The name of the files, without suffix."""
+        return intervals_of(self.name) if self.with_intervals else self.name
 
     @property
     def title(self) -> str:
@@ -45,13 +53,19 @@ class FigureFiles:
         return caption(FIGURES[self.name].__doc__ or "")
 
     @property
+    def versions(self) -> list["FigureFiles"]:
+        """The versions of this figure that are drawn: that of the caption, and that with 95 % intervals."""
+        each = (FigureFiles(self.name, self.folder), FigureFiles(self.name, self.folder, with_intervals=True))
+        return [version for version in each if version.is_drawn]
+
+    @property
     def is_drawn(self) -> bool:
         """Return whether there is a sidecar, which is written last. The files may be damaged nevertheless."""
         return self._files.is_made
 
     @property
     def _files(self) -> DerivedFiles:
-        return DerivedFiles(self.folder / f"{self.name}.json")
+        return DerivedFiles(self.folder / f"{self.stem}.json")
 
     @property
     def fault(self) -> str | None:
@@ -62,18 +76,18 @@ class FigureFiles:
     def sidecar(self) -> Sidecar:
         """The content of NAME.json: the sources of the figure and the digests of its files."""
         try:
-            return Sidecar.read(self.folder / f"{self.name}.json")
+            return Sidecar.read(self.folder / f"{self.stem}.json")
         except StoreError as error:
             raise self._error(error) from error
 
     def _content(self, suffix: str) -> bytes:
         try:
-            return self._files.content(f"{self.name}.{suffix}")
+            return self._files.content(f"{self.stem}.{suffix}")
         except StoreError as error:
             raise self._error(error) from error
 
     def _error(self, error: StoreError) -> ReportError:
-        return ReportError(f"{error}; python -m src.figures {self.name} renews it")
+        return ReportError(f"{error}; python -m src.figures {self.stem} renews it")
 
     @property
     def sources(self) -> Iterator[tuple[str, Source]]:
@@ -97,19 +111,29 @@ class FigureFiles:
         sweeps = [f"python -m src.run experiment={sweep}" for sweep in FIGURES[self.name].SWEEPS]
         return [*sweeps, f"python -m src.figures {self.name}"]
 
+    @cached_property
+    def _values(self) -> pd.DataFrame:
+        """The values that are drawn; an empty cell is an empty string."""
+        return pd.read_csv(StringIO(self.csv.decode()), keep_default_na=False)
+
+    @property
+    def bands(self) -> str:
+        """What the bands show and over how many runs, such as "one standard deviation over 100 runs"; may be empty."""
+        kinds = [_BANDS[band] for band in self._values["band"].unique() if band in _BANDS]
+        return f"{' or '.join(kinds)} over {self._values['n'].max()} runs" if kinds else ""
+
     @property
     def alternative(self) -> str:
         """A text for readers who do not see the picture: its panels, series, bands, and numbers of runs."""
-        table = pd.read_csv(StringIO(self.csv.decode()), keep_default_na=False)
+        table = self._values
         panels = [str(panel) for panel in table["panel"].unique() if panel]
         number = f"Figure {self.caption.number}: " if self.caption.number else ""
         parts = [f"{number}{self.title}"]
         if len(panels) > 1:
             parts.append(f"Panels {panels[0]} to {panels[-1]}")
         parts.append(f"Series: {', '.join(map(str, table['series'].unique()))}")
-        bands = [_BANDS[band] for band in table["band"].unique() if band in _BANDS]
-        if bands:
-            parts.append(f"Bands: {' or '.join(bands)} over {table['n'].max()} runs")
+        if self.bands:
+            parts.append(f"Bands: {self.bands}")
         return ". ".join(parts) + ". The values are in the table below."
 
 
@@ -123,7 +147,8 @@ def refuse_damage(figures: Sequence[FigureFiles], options: str = "") -> None:
     Raises:
         ReportError: Files are damaged. The message describes the first fault, and has the command that renews them all.
     """
-    faults = {figure.name: fault for figure in figures if (fault := figure.fault)}
+    versions = (version for figure in figures for version in figure.versions)
+    faults = {version.stem: fault for version in versions if (fault := version.fault)}
     if faults:
         first, *_ = faults.values()
         raise ReportError(f"{first}; python -m src.figures {' '.join(faults)}{options} renews it")

@@ -54,7 +54,7 @@ def html(folder: Path, documents: Documents) -> str:
         .render(
             figures=figures,
             sections=_sections(figures),
-            sweeps={sweep.name: sweep for sweep in sweep_provenances(drawn)},
+            sweeps={sweep.name: sweep for sweep in sweep_provenances([v for each in drawn for v in each.versions])},
             provenance=report_provenance(drawn),
             drawn=drawn,
             extensions=extensions.read(folder, scored),

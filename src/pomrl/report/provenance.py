@@ -63,13 +63,13 @@ def shown_experiments(figures: Sequence[FigureFiles]) -> dict[str, store.StoredE
 
 def sweep_provenances(figures: Sequence[FigureFiles]) -> list[SweepProvenance]:
     """Return the provenance of each sweep that these figures show, in the order in which they name the sweeps."""
-    sources_of: dict[str, Sequence[Source]] = {}
-    for figure in figures:
-        for name, sources in figure.sidecar.sweeps.items():
-            if sources:
-                sources_of.setdefault(name, sources)
+    sources_of: dict[str, dict[str, Source]] = {}
+    for name, source in (shown for figure in figures for shown in figure.sources):
+        of_sweep = sources_of.setdefault(name, {})
+        if source.signature not in of_sweep or of_sweep[source.signature].runs < source.runs:
+            of_sweep[source.signature] = source
     experiments = shown_experiments(figures)
-    return [_sweep(name, sources, experiments) for name, sources in sources_of.items()]
+    return [_sweep(name, [*sources.values()], experiments) for name, sources in sources_of.items()]
 
 
 def _sweep(name: str, sources: Sequence[Source], experiments: Mapping[str, store.StoredExperiment]) -> SweepProvenance:

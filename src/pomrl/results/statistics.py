@@ -16,8 +16,12 @@ from scipy.special import stdtrit
 
 from pomrl.gamma_star import minimising
 
-Kind = Literal["sd", "se"]
-"""The half width of a band: the standard deviation over runs (sd), or the standard error of their mean (se)."""
+Kind = Literal["sd", "se", "ci"]
+"""What a band over runs shows around their mean.
+
+It is one standard deviation (sd), one standard error of the mean (se), or Student's 95 % confidence interval of the
+mean (ci).
+"""
 
 NO_SPREAD = 1e-12
 """A spread over runs up to this, scaled by max(1, |estimate|), is a rounding error: the runs are all alike."""
@@ -30,7 +34,8 @@ def band(frame: pd.DataFrame, by: Sequence[str], value: str = "planning_loss", k
         frame: A table with the columns `by`, run and `value`.
         by: The columns whose values make the groups.
         value: The column that is averaged.
-        kind: The half width of the band: one sample standard deviation (with n - 1), or that divided by sqrt(n).
+        kind: The half width of the band: one sample standard deviation (with n - 1), that divided by sqrt(n), or the
+            latter times the quantile of Student's distribution with n - 1 degrees of freedom.
 
     Returns:
         A row per group, sorted, with the columns `by`, mean, lower, upper (all in units of the value) and n, the number
@@ -42,7 +47,11 @@ def band(frame: pd.DataFrame, by: Sequence[str], value: str = "planning_loss", k
     _refuse_repeated_runs(frame, by)
     groups = frame.groupby(list(by), observed=True)[value]
     table = groups.agg(mean="mean", sd="std", n="count").reset_index()
-    width = {"sd": table["sd"], "se": table["sd"] / np.sqrt(table["n"])}[kind]
+    width = table["sd"]
+    if kind != "sd":
+        width = width / np.sqrt(table["n"])
+    if kind == "ci":
+        width = width * stdtrit(table["n"] - 1.0, 0.975)
     table["lower"] = table["mean"] - width
     table["upper"] = table["mean"] + width
     return table.loc[:, [*by, "mean", "lower", "upper", "n"]]
@@ -59,9 +68,11 @@ def best_gamma(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Raises:
         ValueError: A run lacks a gamma of its group, or has one twice.
     """
-    return _per_group(
-        frame, by, "gamma", lambda gammas, losses: minimising(gammas, losses.mean(0, keepdims=True)).item()
-    )
+
+    def best(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
+        return minimising(gammas, losses.mean(0, keepdims=True)).tolist()
+
+    return _per_group(frame, by, ["gamma"], best)
 
 
 def best_gamma_deviation(frame: pd.DataFrame, by: Sequence[str], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
@@ -76,12 +87,35 @@ def best_gamma_deviation(frame: pd.DataFrame, by: Sequence[str], resamples: int 
         ValueError: A run lacks a gamma of its group, or has one twice.
     """
 
-    def deviation(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> float:
+    def deviation(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
         if len(losses) == 1:
-            return np.nan
-        return float(minimising(gammas, bootstrap_means(losses, resamples, seed)).std(ddof=1))
+            return [np.nan]
+        return [minimising(gammas, bootstrap_means(losses, resamples, seed)).std(ddof=1)]
 
-    return _per_group(frame, by, "deviation", deviation)
+    return _per_group(frame, by, ["deviation"], deviation)
+
+
+def best_gamma_interval(frame: pd.DataFrame, by: Sequence[str], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+    """Return the 95 % percentile interval of `best_gamma` in each group, by the bootstrap over runs.
+
+    The interval is extended to `best_gamma` where that is outside of it. Groups with the same number of runs share
+    their resamples, as if whole runs with all their groups were drawn.
+
+    Returns:
+        A row per group, sorted, with the columns `by`, lower and upper (in units of gamma; NaN with a single run).
+
+    Raises:
+        ValueError: A run lacks a gamma of its group, or has one twice.
+    """
+
+    def ends(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
+        if len(losses) == 1:
+            return [np.nan, np.nan]
+        best = minimising(gammas, losses.mean(0, keepdims=True)).item()
+        lower, upper = np.quantile(minimising(gammas, bootstrap_means(losses, resamples, seed)), [0.025, 0.975])
+        return [min(lower, best), max(upper, best)]
+
+    return _per_group(frame, by, ["lower", "upper"], ends)
 
 
 @lru_cache(maxsize=4)
@@ -117,9 +151,12 @@ def normal_means(
 
 
 def _per_group(
-    frame: pd.DataFrame, by: Sequence[str], name: str, statistic: Callable[[np.ndarray, np.ndarray], float]
+    frame: pd.DataFrame,
+    by: Sequence[str],
+    names: Sequence[str],
+    statistics: Callable[[np.ndarray, np.ndarray], Sequence[float]],
 ) -> pd.DataFrame:
-    """Return a statistic of gammas[G] and losses[n, G] in each group, as a column of this name."""
+    """Return statistics of gammas[G] and losses[n, G] in each group, as columns of these names."""
     _refuse_repeated_runs(frame, [*by, "gamma"])
     groups = frame.groupby(list(by), observed=True)
     results = []
@@ -127,8 +164,9 @@ def _per_group(
         losses = group.pivot(index="run", columns="gamma", values="planning_loss")
         if losses.isna().to_numpy().any():
             raise ValueError(f"not every run has every gamma where {_where(group.iloc[0].loc[list(by)])}")
-        results.append(statistic(losses.columns.to_numpy(float), losses.to_numpy(float)))
-    return groups.size().reset_index(name=name).assign(**{name: np.array(results, float)})
+        results.append(statistics(losses.columns.to_numpy(float), losses.to_numpy(float)))
+    columns = np.array(results, float).reshape(-1, len(names)).T
+    return groups.size().reset_index()[list(by)].assign(**dict(zip(names, columns, strict=True)))
 
 
 def _refuse_repeated_runs(frame: pd.DataFrame, by: Sequence[str]) -> None:

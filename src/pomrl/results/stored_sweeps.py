@@ -1,6 +1,6 @@
 """The stored tables of a sweep, put together into one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,30 +57,46 @@ def stored_simulation(simulation: Simulation) -> StoredSweep:
     return StoredSweep(simulations.load(simulation), [source], promised=None, lacking=None)
 
 
-def stored_sweep(settings: Sequence[Setting], runs: int | None = None) -> StoredSweep:
+def shared_runs(settings: Iterable[Setting]) -> int:
+    """Return the number of runs that all of these settings have; those without any run do not count.
+
+    The runs of a setting are counted from run 0 to the first that is missing. If no setting has any, the number is 0.
+    """
+    complete = [store.lookup(setting.experiment).complete() for setting in settings]
+    return min((runs for runs in complete if runs), default=0)
+
+
+def promised_runs(settings: Iterable[Setting]) -> int:
+    """Return the number of runs that a sweep of these settings asks for in its YAML file."""
+    return max(setting.experiment.request.runs for setting in settings)
+
+
+def stored_sweep(settings: Sequence[Setting], runs: int | None = None, most: int | None = None) -> StoredSweep:
     """Load what is stored of the settings of a sweep.
 
     Args:
         settings: The settings, which all vary the same keys.
-        runs: The number of runs of each setting to load at most; by default the number that the sweep promises.
+        runs: The number of runs that each setting should have; by default the number that the sweep promises.
+        most: The number of runs of each setting to load at most; by default `runs`.
 
     Raises:
         StoreError: A file of what is stored is damaged.
     """
-    promised = max(setting.experiment.request.runs for setting in settings)
+    promised = promised_runs(settings)
     wanted = promised if runs is None else runs
+    most = wanted if most is None else most
     tables, sources, lacking = [], [], []
     for setting in settings:
         stored = store.lookup(setting.experiment)
         stored.refuse_damage()
-        complete = min(wanted, stored.complete())
+        complete = stored.complete()
         if complete < wanted:
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())
             lacking.append(f"{varied} has {complete}")
-        if complete:
-            table = store.load(setting.experiment, complete)
+        if shown := min(most, complete):
+            table = store.load(setting.experiment, shown)
             tables.append(table.assign(**setting.varied)[[*setting.varied, *table.columns]])
-            sources.append(_source(stored, setting, complete))
+            sources.append(_source(stored, setting, shown))
     line = (
         f"{len(lacking)} of {len(settings)} settings have fewer than {wanted} runs ({lacking[0]})" if lacking else None
     )

@@ -16,4 +16,6 @@ from pomrl.figures.parts.losses import PanelGrid
 
 SWEEPS = ("samples_and_tasks",)
 
-draw = PanelGrid([samples_and_tasks.row("samples_and_tasks", [(5, 5), (20, 5), (5, 30)])], legend_columns=4).draw
+FIGURE = PanelGrid([samples_and_tasks.row("samples_and_tasks", [(5, 5), (20, 5), (5, 30)])], legend_columns=4)
+SERIES = FIGURE.series
+draw = FIGURE.draw

@@ -19,6 +19,7 @@ import pandas as pd
 from pomrl.figures.parts import losses, panels, similarities
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.style import TEXT_WIDTH, context
+from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
 
 SWEEPS = ("task_similarity",)
@@ -26,19 +27,20 @@ SWEEPS = ("task_similarity",)
 PER_TASK = similarities.of_sweep("task_similarity")
 AGAINST_GAMMA = [
     losses.Panel(
-        "ada-POMRL",
+        f"ada-POMRL, σ = {sigma:g}",
         losses.of_tasks("task_similarity", {"sigma": sigma, "estimator": "ada_pomrl"}),
         "gamma",
         "sd",
     ).lettered(letter)
     for letter, sigma in zip("def", similarities.STRUCTURES, strict=True)
 ]
+SERIES = [*PER_TASK.series, *losses.series_of(AGAINST_GAMMA)]
 
 
-def draw(sweeps: StoredSweeps) -> Drawing:
-    """Return the figure; ValueError if its sweeps hold none of its series."""
-    curves = [points for panel in AGAINST_GAMMA for points in panel.points(sweeps)]
-    data = pd.concat([PER_TASK.points(sweeps), *curves], ignore_index=True)
+def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+    """Return the figure, by default with the bands of the caption; ValueError if its sweeps hold none of its series."""
+    curves = [points for panel in AGAINST_GAMMA for points in panel.points(sweeps, kind)]
+    data = pd.concat([PER_TASK.points(sweeps, kind), *curves], ignore_index=True)
     with context():
         figure = panels.blank(TEXT_WIDTH, 5.2)
         upper, lower = figure.subfigures(2, 1, squeeze=False)[:, 0]
@@ -48,4 +50,4 @@ def draw(sweeps: StoredSweeps) -> Drawing:
         losses.draw_row(below, data, AGAINST_GAMMA)
         panels.shared_legend(upper, above, columns=4)
         panels.shared_legend(lower, below, columns=7, more=[panels.minimum_marker()])
-        return panels.finish(figure, data, losses.series_of([*PER_TASK.row, *AGAINST_GAMMA]), sweeps)
+        return panels.finish(figure, data, SERIES, sweeps)

@@ -14,4 +14,6 @@ from pomrl.figures.parts.losses import METHODS
 
 SWEEPS = ("task_similarity",)
 
-draw = similarities.of_sweep("task_similarity", [*METHODS, "aggregating"]).draw
+FIGURE = similarities.of_sweep("task_similarity", [*METHODS, "aggregating"])
+SERIES = FIGURE.series
+draw = FIGURE.draw

@@ -1,7 +1,8 @@
 """Figure 6: The loss of POMRL in each task under the gamma schedules.
 
 Panel (a) shows all schedules, (b) the average loss in tasks 1 to t without the constant gamma_eval, and (c) the
-schedule that follows the upper bound, for several offsets gamma_0. Bands show one standard error.
+schedule that follows the upper bound, for several offsets gamma_0; a curve coincides with that of the constant
+gamma_eval from the task on in which its schedule reaches it. Bands show one standard error.
 
 The paper: "(a) Planning with online-meta learning shows that all baselines outperform using a constant discount factor.
 (b) Zoomed in plot of average planning loss over the progression of tasks T shows competitive performance with the
@@ -15,6 +16,7 @@ from pomrl.figures.parts import losses, panels, schedules
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import TEXT_WIDTH, context, sequence
 from pomrl.figures.parts.views import at_largest_gamma
+from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
 
 SWEEPS = ("gamma_schedules", "gamma_0")
@@ -25,14 +27,15 @@ OFFSETS = [
 ]
 UPPER_BOUND = losses.Panel("Upper bound", [schedules.wanted("pomrl", "gamma_eval"), *OFFSETS], "task", "se")
 (PANELS,) = losses.lettered([[*schedules.all_and_averages("pomrl"), UPPER_BOUND]])
+SERIES = losses.series_of(PANELS)
 
 
-def draw(sweeps: StoredSweeps) -> Drawing:
-    """Return the figure; ValueError if its sweeps hold none of its series."""
-    data = losses.points(sweeps, PANELS)
+def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+    """Return the figure, by default with the bands of the caption; ValueError if its sweeps hold none of its series."""
+    data = losses.points(sweeps, PANELS, kind)
     with context():
         figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 3.0)
         losses.draw_row(axes, data, PANELS)
         for ax, columns in zip(axes, (1, 1, 2), strict=True):
             panels.legend(ax, columns=columns)
-        return panels.finish(figure, data, losses.series_of(PANELS), sweeps)
+        return panels.finish(figure, data, SERIES, sweeps)

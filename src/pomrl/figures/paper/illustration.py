@@ -26,4 +26,6 @@ def _panel(alpha: float) -> Panel:
     return Panel(f"α = {alpha:g}", series, "gamma", "se")
 
 
-draw = PanelGrid([[_panel(alpha) for alpha in ALPHAS]], legend_columns=5).draw
+FIGURE = PanelGrid([[_panel(alpha) for alpha in ALPHAS]], legend_columns=5)
+SERIES = FIGURE.series
+draw = FIGURE.draw

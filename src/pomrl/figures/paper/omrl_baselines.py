@@ -18,4 +18,6 @@ PANELS = [
     for name in ("ada_pomrl", "oracle", "without_meta")
 ]
 
-draw = PanelGrid([PANELS], legend_columns=7).draw
+FIGURE = PanelGrid([PANELS], legend_columns=7)
+SERIES = FIGURE.series
+draw = FIGURE.draw

@@ -13,4 +13,6 @@ SWEEPS = ("task_similarity",)
 
 PANEL = Panel("", of_estimators("task_similarity", {"sigma": 0.01}, ["pomrl", "ada_pomrl"]), "task", "sd")
 
-draw = PanelGrid([[PANEL]], legend_columns=2, width=COLUMN_WIDTH).draw
+FIGURE = PanelGrid([[PANEL]], legend_columns=2, width=COLUMN_WIDTH)
+SERIES = FIGURE.series
+draw = FIGURE.draw

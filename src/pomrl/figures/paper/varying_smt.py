@@ -16,4 +16,6 @@ ROWS = [
     samples_and_tasks.row("states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, "),
 ]
 
-draw = PanelGrid(ROWS, legend_columns=4).draw
+FIGURE = PanelGrid(ROWS, legend_columns=4)
+SERIES = FIGURE.series
+draw = FIGURE.draw

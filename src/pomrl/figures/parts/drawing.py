@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,10 @@ from pomrl.results.stored_sweeps import StoredSweeps
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
 """Columns of the table behind a drawing, which has a row for each point.
 
-band names what lower and upper are (`sd`, `se` or `bootstrap sd`), n is the number of independent runs, and marker is
-true where the minimum of a series is marked. A value that does not come from runs, such as a bound, stands in mean; its
-lower and upper are NaN, its n is 0, and band names what the value is.
+band names what lower and upper are (`sd`, `se` or `ci`, see `results.statistics.Kind`, or `bootstrap sd` or `bootstrap
+ci`), n is the number of independent runs, and marker is true where the minimum of a series is marked. A value that does
+not come from runs, such as a bound, stands in mean; its lower and upper are NaN, its n is 0, and band names what the
+value is.
 """
 
 
@@ -48,6 +50,11 @@ class Series:
     """The view applied to these rows."""
     panel: str = ""
     """The letter of its panel; empty in a figure of one panel."""
+
+    def shows(self, sweep: str, varied: Mapping[str, Any]) -> bool:
+        """Return whether the series shows the experiment with these varied settings, of the sweep of this name."""
+        chosen = {name: value for name, value in self.settings.items() if name in varied}
+        return sweep == self.sweep and all(_equal(varied[name], value) for name, value in chosen.items())
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
         """Return the stored rows that the series shows.
@@ -92,6 +99,10 @@ class Series:
     def of(self, data: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a drawing's table that belong to this series."""
         return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]
+
+
+def _equal(varied: Any, wanted: float | str) -> bool:
+    return varied == wanted if isinstance(wanted, str) else bool(np.isclose(varied, wanted))
 
 
 def collect(parts: Iterable[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataFrame:

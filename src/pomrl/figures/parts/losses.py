@@ -49,9 +49,11 @@ class Panel:
     x: Literal["task", "gamma"]
     """What the horizontal axis shows. Against gamma, the minimum of each curve is marked."""
     band: Kind
-    """What the bands show."""
+    """What the bands show by the caption of the figure."""
     zoomed: bool = False
     """Whether the vertical axis starts at the lowest band instead of 0."""
+    label: str = panels.LOSS
+    """The label of the vertical axis."""
 
     @property
     def letter(self) -> str:
@@ -62,12 +64,16 @@ class Panel:
         """Return this panel with a letter."""
         return replace(self, series=[replace(series, panel=letter) for series in self.series])
 
-    def points(self, sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
-        """Yield mean and band over runs of each series, as a table with the columns `drawing.COLUMNS`."""
+    def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Iterator[pd.DataFrame]:
+        """Yield mean and band over runs of each series, as a table with the columns `drawing.COLUMNS`.
+
+        Bands are of this kind, and by default those of the caption.
+        """
+        shown = kind or self.band
         for series in self.series:
             rows = series.rows(sweeps)
             marked = best_gamma(rows.assign(curve=0), ["curve"])["gamma"].tolist() if self.x == "gamma" else ()
-            yield series.points(band(rows, [self.x], kind=self.band), self.x, self.band, marked)
+            yield series.points(band(rows, [self.x], kind=shown), self.x, shown, marked)
 
     def draw(self, ax: Axes, data: pd.DataFrame) -> None:
         """Draw the panel from the table of the figure."""
@@ -76,7 +82,7 @@ class Panel:
             panels.gamma_axis(ax)
         else:
             panels.task_axis(ax, data)
-        panels.loss_axis(ax)
+        panels.loss_axis(ax, self.label)
         if self.zoomed:
             panels.zoom(ax)
         panels.letter(ax, self.letter, self.title)
@@ -93,13 +99,15 @@ def series_of(of_figure: Sequence[Panel]) -> list[Series]:
     return [series for panel in of_figure for series in panel.series]
 
 
-def points(sweeps: StoredSweeps, of_figure: Sequence[Panel]) -> pd.DataFrame:
+def points(sweeps: StoredSweeps, of_figure: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
     """Return the points of several panels as a table with the columns `drawing.COLUMNS`.
+
+    Bands are of this kind, and by default those of the caption.
 
     Raises:
         ValueError: If the sweeps hold none of the series.
     """
-    return collect([table for panel in of_figure for table in panel.points(sweeps)], series_of(of_figure))
+    return collect([table for panel in of_figure for table in panel.points(sweeps, kind)], series_of(of_figure))
 
 
 def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
@@ -123,11 +131,19 @@ class PanelGrid:
     share_y: bool = True
     """Whether the panels of a row share their vertical axis."""
 
-    def draw(self, sweeps: StoredSweeps) -> Drawing:
-        """Return the figure; ValueError if its sweeps hold none of its series."""
+    @property
+    def series(self) -> list[Series]:
+        """The series of all panels."""
+        return series_of([panel for row in lettered(self.rows) for panel in row])
+
+    def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+        """Return the figure; ValueError if its sweeps hold none of its series.
+
+        Bands are of this kind, and by default those of the caption.
+        """
         rows = lettered(self.rows)
         every = [panel for row in rows for panel in row]
-        data = points(sweeps, every)
+        data = points(sweeps, every, kind)
         more = [panels.minimum_marker()] if every[0].x == "gamma" else []
         with context():
             figure = panels.blank(self.width, self.row_height * len(rows))

@@ -1,7 +1,7 @@
-"""The note above a figure that lacks runs or series."""
+"""The note above a figure: the runs behind intervals, and what the figure lacks."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 import pandas as pd
@@ -18,6 +18,8 @@ LINE_HEIGHT = 0.14
 def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) -> None:
     """Write a note above a figure if it shows other numbers of runs than promised, or lacks a wanted series.
 
+    A figure with 95 % intervals has a note in any case, which says over how many runs they are.
+
     Args:
         figure: The figure, which grows by the height of the note.
         data: The table of what is drawn, with the columns `drawing.COLUMNS`.
@@ -25,28 +27,40 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
         sweeps: What is stored of the sweeps of these series; each says how many runs it promises.
     """
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
-    lines = [*_runs(data, wanted, sweeps), *_missing(data, wanted)]
-    text = "\n".join(textwrap.fill(line, width) for line in lines)
+    warnings = [*_runs(data, wanted, sweeps), *_missing(data, wanted)]
+    text = "\n".join(textwrap.fill(line, width) for line in [*_intervals(data), *warnings])
     if text:
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * len(text.splitlines()))
-        figure.suptitle(text, fontsize="medium", fontweight="bold", color="#a02020")
+        style = {"fontweight": "bold", "color": "#a02020"} if warnings else {"color": "0.25"}
+        figure.suptitle(text, fontsize="medium", **style)
+
+
+def _intervals(data: pd.DataFrame) -> Iterator[str]:
+    """Yield the line that says over how many runs 95 % intervals are, if there are any."""
+    runs = data.loc[data["band"] == "ci", "n"]
+    if len(runs):
+        yield f"95 % intervals of the mean over {_from_to(runs)} runs"
+
+
+def _from_to(runs: Collection[int]) -> str:
+    return " to ".join(map(str, sorted({min(runs), max(runs)})))
 
 
 def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) -> Iterator[str]:
     """Yield a line for each promised number of runs that the series drawn differ from.
 
-    Series of simulations, of which no number is promised, are left out.
+    Series of simulations, of which no number is promised, are left out. Intervals may be over more runs.
     """
+    intervals = (data["band"] == "ci").any()
     drawn: dict[int, set[int]] = {}
     for series in wanted:
         if (promised := sweeps[series.sweep].promised) is not None:
             drawn.setdefault(promised, set()).update(series.of(data)["n"])
     for promised, runs in drawn.items():
-        shown = " to ".join(map(str, sorted({min(runs), max(runs)}))) if runs else ""
         if runs and min(runs) < promised:
-            yield f"provisional: {shown} of {promised} runs"
-        elif runs and max(runs) > promised:
-            yield f"{shown} runs instead of {promised}"
+            yield f"provisional: {_from_to(runs)} of {promised} runs"
+        elif runs and max(runs) > promised and not intervals:
+            yield f"{_from_to(runs)} runs instead of {promised}"
 
 
 def _missing(data: pd.DataFrame, wanted: Sequence[Series]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from pomrl.figures.parts.style import BAND_OPACITY, EDGE_OPACITY, Look
 from pomrl.results.stored_sweeps import StoredSweeps
 
 LOSS = "Planning loss"
+AVERAGE_LOSS = "Average planning loss"
 
 LABELS_HEIGHT = 0.36
 """The height of the ticks and the label beneath a panel, in inches."""
@@ -51,12 +52,15 @@ def curve(ax: Axes, points: pd.DataFrame, look: Look) -> None:
     """Draw the means of a series as a line, its band as a shade, and its marked points as circles."""
     style = {"color": look.color, "linestyle": look.linestyle, "label": look.label}
     shape = {"marker": look.marker, "markersize": look.size, "markeredgewidth": 0.4, "markeredgecolor": "white"}
-    ax.plot(points["x"], points["mean"], **style, **(shape if look.marker else {}))
+    # Axes have room for all means over runs, but not for all values of bounds, so only these are cut at their edges.
+    clip_on = not points["n"].all()
+    ax.plot(points["x"], points["mean"], clip_on=clip_on, **style, **(shape if look.marker else {}))
     if points["lower"].notna().any():
         _band(ax, points, look)
     marked = points[points["marker"]]
     if len(marked):
-        ax.plot(marked["x"], marked["mean"], "o", color=look.color, markeredgecolor="black", markersize=5, zorder=5)
+        circles = {"color": look.color, "markeredgecolor": "black", "markersize": 5, "zorder": 5, "clip_on": clip_on}
+        ax.plot(marked["x"], marked["mean"], "o", **circles)
 
 
 def _band(ax: Axes, points: pd.DataFrame, look: Look) -> None:
@@ -96,7 +100,7 @@ def right_axis(ax: Axes) -> Axes:
 def zoom(ax: Axes) -> None:
     """Let the vertical axis of a panel of losses start at its lowest band instead of 0."""
     ax.autoscale(axis="y")
-    ax.set_ylabel(f"{LOSS} (zoomed)")
+    ax.set_ylabel(f"{ax.get_ylabel()} (zoomed)")
 
 
 def letter(ax: Axes, panel: str, title: str) -> None:
@@ -104,12 +108,12 @@ def letter(ax: Axes, panel: str, title: str) -> None:
     ax.set_title(f"({panel}) {title}" if panel else title, loc="left")
 
 
-def loss_axis(ax: Axes) -> None:
-    """Label the vertical axis as the planning loss and let it start at 0.
+def loss_axis(ax: Axes, label: str = LOSS) -> None:
+    """Label the vertical axis, by default as the planning loss, and let it start at 0.
 
     Its end fits the panels drawn so far that share it.
     """
-    ax.set_ylabel(LOSS)
+    ax.set_ylabel(label)
     ax.autoscale(axis="y")
     # Losses are not negative, so the part of a band below 0 would only take room.
     ax.set_ylim(bottom=0.0)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pomrl.figures.parts.drawing import Series
 from pomrl.figures.parts.losses import Panel, of_averages
+from pomrl.figures.parts.panels import AVERAGE_LOSS
 from pomrl.figures.parts.style import ESTIMATORS
 from pomrl.figures.parts.views import average_of_first
 
@@ -19,7 +20,9 @@ def row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "") -> list[
         pairs: The pair (m, T) of each panel.
         prefix: The start of each title.
     """
-    return [Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", "sd") for m, T in pairs]
+    return [
+        Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", "sd", label=AVERAGE_LOSS) for m, T in pairs
+    ]
 
 
 def _series(sweep: str, m: int, T: int) -> list[Series]:

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from pomrl.figures.parts import losses, panels, simplex
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import TEXT_WIDTH, Look, context
+from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
 
 STRUCTURES = {0.01: "Strong structure", 0.025: "Medium structure", 0.047: "Loosely structured"}
@@ -24,9 +25,18 @@ class Similarities:
 
     row: Sequence[losses.Panel]
     """The panels, which have letters."""
+    share_y: bool = True
+    """Whether the panels share their vertical axis."""
 
-    def points(self, sweeps: StoredSweeps) -> pd.DataFrame:
+    @property
+    def series(self) -> list[Series]:
+        """The series of losses of all panels."""
+        return losses.series_of(self.row)
+
+    def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
         """Return the losses, and draws of task models of three states whose entries have the variance sigma.
+
+        Bands are of this kind, and by default those of the caption.
 
         Returns:
             A table with the columns `drawing.COLUMNS`.
@@ -38,31 +48,36 @@ class Similarities:
             simplex.points(series, simplex.dirichlet(simplex.concentration(sigma), DRAWS))
             for series, sigma in zip(self._task_models(), STRUCTURES, strict=True)
         ]
-        return pd.concat([losses.points(sweeps, self.row), *draws], ignore_index=True)
+        return pd.concat([losses.points(sweeps, self.row, kind), *draws], ignore_index=True)
 
     def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame) -> None:
-        """Draw the losses into panels that share their vertical axis, and the task models into their corners."""
+        """Draw the losses into panels, and the task models into their corners."""
         losses.draw_row(axes, data, self.row)
-        for series, inset in zip(self._task_models(), panels.insets(axes, room=0.3), strict=True):
+        sharing = [axes] if self.share_y else [[ax] for ax in axes]
+        insets = [inset for group in sharing for inset in panels.insets(group, room=0.3)]
+        for series, inset in zip(self._task_models(), insets, strict=True):
             simplex.draw(inset, data, [series], names=False)
 
     def _task_models(self) -> list[Series]:
         return [Series(TASK_MODELS, panel=panel.letter) for panel in self.row]
 
-    def draw(self, sweeps: StoredSweeps) -> Drawing:
-        """Return a figure of these panels alone; ValueError if the sweeps hold none of the series."""
-        data = self.points(sweeps)
+    def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+        """Return a figure of these panels alone; ValueError if the sweeps hold none of the series.
+
+        Bands are of this kind, and by default those of the caption.
+        """
+        data = self.points(sweeps, kind)
         with context():
-            figure, axes = panels.row_of_panels(len(self.row), TEXT_WIDTH, 2.8, share_y=True)
+            figure, axes = panels.row_of_panels(len(self.row), TEXT_WIDTH, 2.8, share_y=self.share_y)
             self.draw_row(axes, data)
             panels.shared_legend(figure, axes, columns=5)
-            return panels.finish(figure, data, losses.series_of(self.row), sweeps)
+            return panels.finish(figure, data, self.series, sweeps)
 
 
-def of_sweep(sweep: str, estimators: Sequence[str] = losses.METHODS) -> Similarities:
+def of_sweep(sweep: str, estimators: Sequence[str] = losses.METHODS, *, share_y: bool = True) -> Similarities:
     """Return panels (a) to (c) of a sweep over the task similarity, with a series for each estimator."""
     row = [
         losses.Panel(f"{name}, σ = {sigma:g}", losses.of_estimators(sweep, {"sigma": sigma}, estimators), "task", "sd")
         for sigma, name in STRUCTURES.items()
     ]
-    return Similarities(losses.lettered([row])[0])
+    return Similarities(losses.lettered([row])[0], share_y)

@@ -5,6 +5,7 @@ The captions and the file names of the paper disagree about whether such a curve
 """
 
 from pomrl.figures.parts.losses import Panel, PanelGrid, of_averages
+from pomrl.figures.parts.panels import AVERAGE_LOSS
 from pomrl.figures.parts.style import ESTIMATORS
 
 SWEEPS = ("task_similarity",)
@@ -12,7 +13,7 @@ SWEEPS = ("task_similarity",)
 
 def _panel(estimator: str, sigma: float) -> Panel:
     series = of_averages("task_similarity", {"sigma": sigma, "estimator": estimator})
-    return Panel(f"{ESTIMATORS[estimator].label}, σ = {sigma:g}", series, "gamma", "se")
+    return Panel(f"{ESTIMATORS[estimator].label}, σ = {sigma:g}", series, "gamma", "se", label=AVERAGE_LOSS)
 
 
 ROWS = [
@@ -20,4 +21,6 @@ ROWS = [
     [_panel(estimator, 0.01) for estimator in ("oracle", "without_meta", "pomrl")],
 ]
 
-draw = PanelGrid(ROWS, legend_columns=7).draw
+FIGURE = PanelGrid(ROWS, legend_columns=7)
+SERIES = FIGURE.series
+draw = FIGURE.draw

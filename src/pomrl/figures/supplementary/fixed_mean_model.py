@@ -15,4 +15,6 @@ PANELS = [
     for mean_model, title in TITLES.items()
 ]
 
-draw = PanelGrid([PANELS], legend_columns=4).draw
+FIGURE = PanelGrid([PANELS], legend_columns=4)
+SERIES = FIGURE.series
+draw = FIGURE.draw

@@ -10,4 +10,6 @@ SWEEPS = ("gamma_schedules",)
 
 ROW = schedules.all_and_averages("ada_pomrl")
 
-draw = PanelGrid([ROW], legend_columns=5, row_height=2.8, share_y=False).draw
+FIGURE = PanelGrid([ROW], legend_columns=5, row_height=2.8, share_y=False)
+SERIES = FIGURE.series
+draw = FIGURE.draw

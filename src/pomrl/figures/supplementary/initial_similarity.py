@@ -18,4 +18,6 @@ SERIES = [
     for start, look in sequence((0.01, 0.1, 0.5), "σ₁ = {:g}".format).items()
 ]
 
-draw = PanelGrid([[Panel("", SERIES, "task", "se")]], legend_columns=3, width=COLUMN_WIDTH).draw
+FIGURE = PanelGrid([[Panel("", SERIES, "task", "se")]], legend_columns=3, width=COLUMN_WIDTH)
+SERIES = FIGURE.series
+draw = FIGURE.draw

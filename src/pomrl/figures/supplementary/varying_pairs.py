@@ -22,4 +22,6 @@ def _panel(scope: str, sigma: float) -> Panel:
     return Panel(f"σ = {sigma:g}, {SCOPES[scope]}", [*learning, without_meta], "task", "sd")
 
 
-draw = PanelGrid([[_panel(scope, sigma) for sigma in STRUCTURES] for scope in SCOPES], legend_columns=4).draw
+FIGURE = PanelGrid([[_panel(scope, sigma) for sigma in STRUCTURES] for scope in SCOPES], legend_columns=4)
+SERIES = FIGURE.series
+draw = FIGURE.draw

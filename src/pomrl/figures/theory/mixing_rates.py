@@ -27,7 +27,9 @@ def _panel(sigma: float, similarity: str) -> Panel:
     series = [
         Series(look, "mixing_rates", {**settings, "estimator.mixing": mixing}, view) for mixing, look in MIXING.items()
     ]
-    return Panel(f"σ = {sigma:g}, {SIMILARITY[similarity]}", series, "task", "se")
+    return Panel(f"σ = {sigma:g}, {SIMILARITY[similarity]}", series, "task", "se", label="Average loss, tasks 1 to t")
 
 
-draw = PanelGrid([[_panel(sigma, name) for name in SIMILARITY] for sigma in (0.01, 0.047)], legend_columns=3).draw
+FIGURE = PanelGrid([[_panel(sigma, name) for name in SIMILARITY] for sigma in (0.01, 0.047)], legend_columns=3)
+SERIES = FIGURE.series
+draw = FIGURE.draw

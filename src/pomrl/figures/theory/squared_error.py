@@ -37,7 +37,7 @@ def draw(sweeps: StoredSweeps) -> Drawing:
         for ax, (panel, prior) in zip(axes, PANELS.items(), strict=True):
             curves = _curves(panel)
             panels.curves(ax, data, [*curves, *map(_simulated, curves), *_marks(panel)])
-            panels.letter(ax, panel, f"{prior} prior")
+            panels.letter(ax, panel, f"{prior} prior{', the same for all t' * (prior == 'known')}")
             ax.set_xlabel("Weight α of the prior")
         axes[0].set_ylabel("Mean squared error")
         axes[0].set_ylim(0.0, 0.2)
@@ -50,7 +50,7 @@ def _curves(panel: str) -> list[Series]:
 
 
 def _simulated(curve: Series) -> Series:
-    return replace(curve, look=Look(f"simulated, {curve.look.label}", curve.look.color, ".", "", size=3.0))
+    return replace(curve, look=Look(f"simulated, {curve.look.label}", curve.look.color, "o", "", size=3.2))
 
 
 def _marks(panel: str) -> list[Series]:
