@@ -3,6 +3,7 @@
 #   ./reproduce.sh [all]     at the paper's numbers of runs
 #   ./reproduce.sh quick     with few runs
 #   ./reproduce.sh readings  the claims under every reading of the paper's text, and in fifty environments
+#   ./reproduce.sh ledger    what each difference between the paper's text and its authors' notebook does
 #   ./reproduce.sh test      the environment and the tests, nothing else
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -13,8 +14,9 @@ main() {
         all) environment requirements.lock; reproduce ;;
         quick) environment requirements.lock; reproduce --runs 20 ;;
         readings) environment requirements.lock; readings; times ;;
+        ledger) environment requirements.lock; ledger; times ;;
         test) environment requirements-test.lock; tests ;;
-        *) echo "usage: ./reproduce.sh [all | quick | readings | test]" >&2; exit 2 ;;
+        *) echo "usage: ./reproduce.sh [all | quick | readings | ledger | test]" >&2; exit 2 ;;
     esac
 }
 
@@ -66,11 +68,17 @@ readings() {
     stage shares .venv/bin/python -m src.claims --environments
 }
 
+ledger() {
+    local sweeps=notebook_ledger,task_similarity,gamma_schedules,gamma_0
+    stage "text and notebook" .venv/bin/python -m src.run -m experiment="$sweeps"
+    stage ledger .venv/bin/python -m src.ledger
+}
+
 tests() {
     .venv/bin/ruff check .
     .venv/bin/ruff format --check .
     .venv/bin/pyright
-    .venv/bin/python -m pytest -q -n auto --dist loadfile --cov --cov-report=term
+    .venv/bin/python -m pytest -q -n auto --dist loadfile
 }
 
 # Runs a command and remembers how long it took.

@@ -7,11 +7,16 @@ from math import comb, exp, sqrt
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy as sp
 from scipy import stats
 from tests.sample_models import all_policies, random_models, ring, value_of
+from tests.settings import ROOT
 
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.experiment import tables
 from pomrl.gamma_schedules import TaskState, UpperBound
 from pomrl.mdp import planning_loss
 from pomrl.planners import PolicyIteration
@@ -19,6 +24,7 @@ from pomrl.theory.bounds import model_error_bound, regret_order
 from pomrl.upper_bound import regret_upper_bound, upper_bound_gamma
 
 HALF = Fraction(1, 2)
+NOTEBOOK = ROOT / "examples" / "notebook"
 gamma, C, gamma_eval, x, t, m, sigma, alpha, v, u = sp.symbols(
     "gamma C gamma_eval x t m sigma alpha v u", positive=True
 )
@@ -58,7 +64,9 @@ def printed_error_bound(**setting) -> float:
 
 def test_the_list_has_a_test_for_each_erratum():
     _, *sections = re.split(r"^## ", (Path(__file__).parents[1] / "ERRATA.md").read_text(), flags=re.MULTILINE)
-    assert [section.partition(".")[0] for section in sections] == [f"E{i}" for i in range(1, 17)]
+    assert [section.partition(".")[0] for section in sections] == [f"E{i}" for i in range(1, 20)]
+    grades = [re.search(r"\*\*Grade\*\*: (consequential|misprint|wording)", section) for section in sections]
+    assert all(grades)
     for section in sections:
         number = section.partition(".")[0].lower()
         named = set(re.findall(rf"`(test_{number}_\w+)`", section))
@@ -295,13 +303,17 @@ def test_e12_no_gain_for_every_similarity():
 def test_e13_constants_of_hoeffding_and_azuma():
     """App. D: P(|mean of N| > sigma sqrt(l/N)) <= 2 exp(-l), and |sum| > eps sqrt(sum D_j^2) with 2 exp(-2 eps^2).
 
-    Both are for intervals of length sigma and D_j, but the variables lie in [-sigma, sigma]. All N = 20 fair signs
-    agree with probability 2^(1-N): more than 2 exp(-N) and 2 exp(-2 N), not more than 2 exp(-N/2).
+    In Hoeffding's 2 exp(-2 N d^2/c^2) for a deviation d and intervals of length c, the first is c = sqrt(2) sigma. The
+    variables lie in [-sigma, sigma]. Of N = 20 fair signs, |sum| > N - 1 has the probability 2^(1-N) that all agree.
     """
-    agree = 2.0 ** (1 - 20)
-    assert agree > 2 * exp(-20)
-    assert agree > 2 * exp(-2 * 20)
-    assert agree <= 2 * exp(-20 / 2)
+    length, level, N = sp.symbols("c l N", positive=True)
+    hoeffding = 2 * N * (sigma * sp.sqrt(level / N)) ** 2 / length**2
+    assert sp.solve(hoeffding - level, length) == [sp.sqrt(2) * sigma]
+
+    agree, scaled = 2.0 ** (1 - 20), (20 - 1) ** 2 / 20  # |sum| > N - 1 is l = eps^2 = (N - 1)^2/N
+    assert agree > 2 * exp(-scaled)
+    assert agree > 2 * exp(-2 * scaled)
+    assert agree <= 2 * exp(-scaled / 2)
 
 
 def test_e14_gamma_up_to_one():
@@ -335,3 +347,42 @@ def test_e16_a_dirichlet_distribution_is_not_within_its_variance():
     assert within(entry.std()) < 0.7
     assert within(3 * entry.std()) > 0.99
     assert entry.sf(0.9) > 0  # nor almost surely within any sigma < 2/3
+
+
+def test_e17_error_bars_are_standard_errors():
+    """Caption of Figure 4: "error bars represent 1-standard deviation"; its panel c has an axis from 0.3 to 1.4."""
+    losses = pd.read_parquet(NOTEBOOK / "ada_pomrl.parquet")
+    by_run = losses[losses["seed"] < 188].pivot_table(index="seed", columns=["task", "gamma"], values="loss")
+    for task in range(1, 16):
+        curve = by_run[task]
+        at_best = curve[curve.mean().idxmin()]
+        assert at_best.mean() - at_best.std() < 0.3
+        assert at_best.mean() + at_best.std() > 1.4
+        assert 0.3 < at_best.mean() - at_best.std() / 10 < at_best.mean() + at_best.std() / 10 < 1.4
+
+
+def test_e18_figure_6_shows_ada_pomrl():
+    """Sec. 6.3: "the planning loss obtained by POMRL with our schedules". Average over 15 tasks at gamma_eval."""
+    drawn = pd.read_csv(NOTEBOOK / "digitised.csv").query("cell == 48 and series == 'gamma_eval' and task == 15")
+    value, error = drawn[["value", "reading_error"]].to_numpy()[0]
+    ada_pomrl = pd.read_parquet(NOTEBOOK / "ada_pomrl.parquet").query("seed > 188 and gamma > 0.98")
+    assert ada_pomrl["seed"].nunique() == 100  # printed: 600
+    assert abs(ada_pomrl["loss"].mean() - value) < error
+    others = pd.read_parquet(NOTEBOOK / "gamma_eval.parquet").query("concentration_over_S == 1.5")
+    of_pomrl = others[others["estimator"] == "POMRL"].groupby("seed")["loss"].mean()
+    assert value - of_pomrl.mean() > 6 * of_pomrl.std() / 10
+
+
+def test_e19_figure_5_does_not_show_m_transitions_from_each_pair():
+    """Sec. 3.2: "m i.i.d. samples" from each pair. Without meta-learning, average over tasks, sigma = 0.047."""
+    drawn = pd.read_csv(NOTEBOOK / "digitised.csv").query("cell == 61 and series == 'without'")["value"].mean()
+    alone = ["estimator=without_meta", "gamma_schedule=fixed"]
+    by_text = studies.experiment(PUBLISHED, [*alone, "sigma=0.047"])
+    trajectories = ["reading=notebook", "task_distribution.concentration_over_S=0.375", "trials=10"]
+    by_notebook = studies.experiment(PUBLISHED, [*alone, *trajectories, "meta_batch.batches=1"])
+    losses = {}
+    for name, experiment in (("text", by_text), ("notebook", by_notebook)):
+        (table,) = tables(experiment.problem, [experiment.method], range(100))
+        losses[name] = table.groupby("run")["planning_loss"].mean()
+    assert losses["text"].mean() < drawn / 2
+    assert abs(losses["notebook"].mean() - drawn) < 4 * losses["notebook"].std() / 10

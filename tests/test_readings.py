@@ -85,7 +85,7 @@ class TestPublished:
         for reading, sweeps in readings().items():
             if len(reading.choices) != 1:
                 continue
-            key, _, value = reading.choices[0].override.partition("=")
+            key, _, value = reading.choices[0].overrides[0].partition("=")
             changed = 0
             for name, settings in sweeps.items():
                 for setting, default in zip(settings, named(DEFAULT)[name], strict=True):

@@ -348,6 +348,17 @@ def test_what_is_no_ordinary_file_is_never_followed_or_waited_for(tmp_path: Path
     assert victim.read_text() == "theirs"
 
 
+@pytest.mark.parametrize("name", ["manifest.json", "config.yaml", "blocks.jsonl"])
+def test_a_folder_in_the_place_of_a_file_is_refused_before_anything_is_removed(name: str) -> None:
+    kept = stored(range(10))
+    (kept.folder / name).unlink()
+    (kept.folder / name).mkdir()
+    before = sorted(kept.folder.glob("*.parquet"))
+    with pytest.raises(store.StoreError, match=f"{name}: it is a folder in the place of a file"):
+        store.open_experiment(experiment())
+    assert sorted(kept.folder.glob("*.parquet")) == before != []
+
+
 @pytest.mark.parametrize("name", ["config.yaml", "manifest.json", "blocks.jsonl", WHOLE])
 def test_a_file_of_absurd_size_is_refused_without_reading_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     kept = stored(range(50))

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import strangers
 from tests.settings import CONF
 
 from pomrl import store
@@ -13,69 +14,10 @@ from pomrl.configuration.sources import Sources
 from pomrl.running import sweeps
 from pomrl.running.sweeps import Tally
 
-STRANGER = """
-import ctypes, os, random, signal, sys, time
-import numpy as np
-from pydantic.dataclasses import dataclass
-from pomrl.components import CHECKED
-from pomrl.estimators import Estimator
-
-
-COUNTER = []
-
-
-class Odd(BaseException):
-    pass
-
-
-def raise_odd():
-    raise Odd("it is odd")
-
-
-DEEDS = {
-    "nothing": lambda: None,
-    "os._exit": lambda: os._exit(0),
-    "exit": lambda: exit(0),
-    "BaseException": raise_odd,
-    "global state": lambda: np.random.rand(),
-    "Python's global state": lambda: random.random(),
-    "clock": lambda: time.time_ns() % 1000 / 1000,
-    "counter": lambda: COUNTER.append(1) or 1 / len(COUNTER),
-    "SIGSEGV": lambda: ctypes.string_at(0),
-    "SIGKILL": lambda: os.kill(os.getpid(), signal.SIGKILL),
-}
-
-
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Stranger(Estimator):
-    deed: str = "nothing"
-
-    def prior_model(self, memory, P_bar, truth):
-        if P_bar.shape[0] == 20:  # runs 50 to 69
-            DEEDS[self.deed]()
-        return super().prior_model(memory, P_bar, truth)
-
-
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Fickle(Estimator):
-    deed: str = "nothing"
-
-    def prior_model(self, memory, P_bar, truth):
-        with open("calls", "a") as calls:
-            calls.write("x")
-        share = 0.5 + 0.5 * (DEEDS[self.deed]() or 0)
-        uniform = np.full_like(P_bar, 1 / P_bar.shape[-1])
-        return share * super().prior_model(memory, P_bar, truth) + (1 - share) * uniform
-"""
-
 
 @pytest.fixture
 def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sources:
-    (tmp_path / "stranger.py").write_text(STRANGER)
-    (tmp_path / "conf" / "estimator").mkdir(parents=True)
-    for name in ("Stranger", "Fickle"):
-        option = f"defaults: [ada_pomrl, _self_]\n_target_: stranger.{name}\ndeed: nothing\n"
-        (tmp_path / "conf" / "estimator" / f"{name.lower()}.yaml").write_text(option)
+    strangers.write(tmp_path, tmp_path / "conf")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))

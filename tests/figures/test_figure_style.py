@@ -8,12 +8,14 @@ from matplotlib.text import Text
 
 from pomrl.figures import FIGURES
 from pomrl.figures.parts.files import Sidecar, save
+from pomrl.figures.parts.style import context
 
 
 @pytest.fixture
 def figure(drawings, name):
     """The figure of a name, whose text has the extents of its own resolution, whatever it was saved with before."""
-    drawings[name].figure.draw_without_rendering()
+    with context():
+        drawings[name].figure.draw_without_rendering()
     return drawings[name].figure
 
 

@@ -189,8 +189,8 @@ class Composer:
         """
         further = [argument for argument in arguments if not argument.startswith("experiment=")]
         of_family: list[ReadingJob] = []
-        for name in family.sweeps:
-            axes, jobs = self.sweep(name, further)
+        for name, of_sweep in family.sweeps.items():
+            axes, jobs = self.sweep(name, further) if of_sweep is None else self._product(of_sweep, further)
             options = [composed.options for composed in self.each(jobs)]
             for reading in family.readings:
                 for job, of_job in zip(jobs, options, strict=True):
@@ -221,7 +221,11 @@ class Composer:
 
     def _sweep(self, name: str, further: Sequence[str]) -> list[Any]:
         axes = self.sweeper(name)["params"]
-        return [list(axes), [list(job) for job in product(*self.choices({"experiment": name} | axes, further))]]
+        return [list(axes), self._product({"experiment": name} | axes, further)[1]]
+
+    def _product(self, axes: Mapping[str, Any], further: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+        """Return the keys of the axes, and the overrides of each combination of their values."""
+        return list(axes), [list(job) for job in product(*self.choices(axes, further))]
 
     def _each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
         groups = frozenset(_loader(self.folders).list_groups(""))

@@ -18,6 +18,9 @@ from pomrl.configuration.sources import Replacement, Sources
 FAMILIES = ("environments", "readings")
 """Sweeps that ask how far the results depend on what the paper leaves open; the paper has no figure of them."""
 
+LEDGER = "notebook_ledger"
+"""The family of differences between the paper's text and the authors' notebook."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -29,7 +32,7 @@ class Setting:
 
 def names(sources: Sources) -> list[str]:
     """Return the names of the published sweeps, in alphabetical order."""
-    return sorted({path.stem for path in (sources.folder / "experiment").glob("*.yaml")} - set(FAMILIES))
+    return sorted({path.stem for path in (sources.folder / "experiment").glob("*.yaml")} - {*FAMILIES, LEDGER})
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
@@ -74,10 +77,10 @@ def _varied(composed: Composed, axes: Sequence[str]) -> dict[str, Any]:
     return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}
 
 
-def readings(sources: Sources) -> dict[Reading, dict[str, list[Setting]]]:
-    """Return the published family of readings: for each reading the experiments of each of its sweeps."""
+def readings(sources: Sources, name: str = "readings") -> dict[Reading, dict[str, list[Setting]]]:
+    """Return a published family of readings: for each reading the experiments of each of its sweeps."""
     composer = Composer(sources.folders)
-    jobs = composer.reading_jobs(family(composer.readings("readings")))
+    jobs = composer.reading_jobs(family(composer.readings(name)))
     distinct = list(dict.fromkeys((job.overrides, job.axes) for job in jobs))
     composed = composer.each([overrides for overrides, _ in distinct])
     settings = {key: Setting(_varied(each, key[1]), parse(each)) for key, each in zip(distinct, composed, strict=True)}

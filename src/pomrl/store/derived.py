@@ -5,6 +5,7 @@
     gains.csv                             gains.json
     readings.csv                          readings.json
     environments.csv                      environments.json
+    ledger.csv                            ledger.json
     report/index.html                     report/index.json
 
 Each file is written whole or not at all, and the sidecar is written last. So a set without a sidecar counts as not

@@ -108,11 +108,12 @@ class StoredExperiment:
     def damage(self) -> str | None:
         """Return what is wrong with the manifest, the settings or the list of blocks, or None if they can be used.
 
-        It is None for an experiment of which no block is stored. The files of the blocks are not read. If the manifest
-        says that the computation is complete, blocks that the list lacks count as damage of the list.
+        It is None for an experiment of which no block is stored, unless a folder is in the place of its manifest. The
+        files of the blocks are not read. If the manifest says that the computation is complete, blocks that the list
+        lacks count as damage of the list.
         """
         there = {path.name for path in self.folder.glob("*.parquet") if is_block_name(path.name)}
-        if not there:
+        if not there and not (self.folder / MANIFEST).is_dir():  # which no command replaces
             return None
         try:
             said = manifest.read(self.folder)

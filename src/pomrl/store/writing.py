@@ -21,7 +21,17 @@ from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.store import blocks, files, manifest
 from pomrl.store.blocks import StoredBlock
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import BLOCK, BLOCK_LIST, CONFIG, LOG, SCHEMA_VERSION, StoreError, is_block_name, is_replaced
+from pomrl.store.layout import (
+    BLOCK,
+    BLOCK_LIST,
+    CONFIG,
+    LOG,
+    MANIFEST,
+    SCHEMA_VERSION,
+    StoreError,
+    is_block_name,
+    is_replaced,
+)
 from pomrl.store.manifest import Manifest, Status
 from pomrl.store.provenance import decisive_versions, now, provenance
 from pomrl.store.reading import StoredExperiment, lookup
@@ -38,13 +48,14 @@ def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExp
 
     Raises:
         StoreError: The stored runs were computed with another version of NumPy, SciPy, pandas or pyarrow, whose numbers
-            or bytes may differ; or the folder is a symbolic link.
+            or bytes may differ; the folder is a symbolic link; or there is a folder in the place of one of its files.
     """
     stored = lookup(experiment)
     stored.folder.mkdir(parents=True, exist_ok=True)
     if stored.folder.is_symlink():
         raise StoreError(f"{stored.folder}: it is a link, and what it leads to is left alone")
     with files.locked(stored.folder):
+        _refuse_folders(stored.folder)
         said = stored.manifest()
         differing = _differing_versions(said)
         if differing and not force:
@@ -57,6 +68,13 @@ def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExp
         begun = replaced(said, provenance=provenance(), status="incomplete") if said else _begun(stored, experiment)
         manifest.write(stored.folder, begun)
     return stored
+
+
+def _refuse_folders(folder: Path) -> None:
+    """Raise a StoreError if a file that is about to be written is a folder, before anything else is changed."""
+    for path in (folder / CONFIG, folder / MANIFEST, folder / BLOCK_LIST):
+        if path.is_dir():
+            raise StoreError(f"{path}: it is a folder in the place of a file; remove it")
 
 
 def _yaml(settings: Mapping[str, Any]) -> bytes:

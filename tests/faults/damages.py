@@ -1,0 +1,178 @@
+"""Damaged files of the store and of what is made of it: everything that reads them is tried, then they are mended."""
+
+import os
+import random
+import re
+import tempfile
+from collections.abc import Collection, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from tests.computed import DRAWN, SWEEP, Command, call, outputs_of_every_kind, page, page_without_provenance
+from tests.damage import Damage, copied, damage_one
+from tests.faults.outcomes import End, FaultError, Result, result
+
+from pomrl import store
+from pomrl.claims import loading
+from pomrl.commands import claims, figures, report, run, runs
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.store import StoredExperiment, StoreError, simulations
+from pomrl.theory.simulations import SIMULATIONS
+
+MENDED = 8
+"""After one damage of so many everything is made again, which takes far longer than to notice the damage."""
+
+MOST_LINES = 3
+
+WHAT_TO_DO = r"python -m src|computed again|no ordinary file|Is a directory"
+"""What the line of a report that is refused says."""
+
+
+@dataclass(frozen=True)
+class Sound:
+    """Outputs as they were written, and what can be read of them."""
+
+    folder: Path
+    tables: dict[str, bytes]
+    page: str
+    without_provenance: str
+    claims: bytes
+
+
+def results(seed: int, number: int, processes: int = 2) -> Iterator[Result]:
+    """Damage so many files, one after the other, each in a copy of sound outputs, in several processes."""
+    with tempfile.TemporaryDirectory() as name:
+        pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_prepare, initargs=(Path(name),))
+        with pool:
+            yield from pool.map(_of_seed, range(seed, seed + number))
+
+
+def results_in_this_process(seeds: range) -> list[Result]:
+    """Damage one file for each seed."""
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        sound, folder = _prepared(Path(name), stack)
+        return [_result(sound, folder, seed) for seed in seeds]
+
+
+def _prepared(folder: Path, stack: ExitStack) -> tuple[Sound, Path]:
+    """Make sound outputs, and return them and the folder of the copies, which is in use until the stack is closed."""
+    stack.enter_context(outputs_of_every_kind(folder / "sound"))
+    sound = _sound(folder / "sound")
+    patch = stack.enter_context(pytest.MonkeyPatch.context())
+    patch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
+    # nothing stored changes the names of published sweeps, and they take longer than all else
+    patch.setattr(runs, "sweeps_by_signature", cache(runs.sweeps_by_signature))
+    return sound, folder / "outputs"
+
+
+_OF_PROCESS: list[tuple[Sound, Path, ExitStack]] = []
+"""What a process of the pool works with; the stack, which is never closed, keeps the outputs in use until its end."""
+
+
+def _prepare(folder: Path) -> None:
+    stack = ExitStack()
+    _OF_PROCESS.append((*_prepared(folder / str(os.getpid()), stack), stack))
+
+
+def _of_seed(seed: int) -> Result:
+    sound, folder, _ = _OF_PROCESS[0]
+    return _result(sound, folder, seed)
+
+
+def _sound(folder: Path) -> Sound:
+    experiments = {store.lookup(each.experiment).signature for each in studies.sweep(PUBLISHED, SWEEP)}
+    pages = page(folder), page_without_provenance(folder)
+    return Sound(folder, _tables(experiments), *pages, (folder / "claims.csv").read_bytes())
+
+
+def _tables(signatures: Collection[str]) -> dict[str, bytes]:
+    """Return the values of all tables that can be read, by the signature of the experiment or the simulation's name."""
+    found: dict[str, bytes] = {}
+    for each in signatures:
+        with suppress(StoreError):
+            found[each] = StoredExperiment(store.root() / each).table().to_csv().encode()
+    for name in loading.needed_simulations():
+        with suppress(StoreError):
+            found[name] = simulations.load(SIMULATIONS[name]).to_csv().encode()
+    return found
+
+
+def _result(sound: Sound, folder: Path, seed: int) -> Result:
+    rng = random.Random(seed)
+    done = damage_one(copied(sound.folder, folder), rng)
+    part = done.path.relative_to(folder).parts[0]
+    kind = f"damaged {part}" if part in ("runs", "simulations") else "damaged figure, claim, report"
+    name = f"seed {seed}: {done.kind} {done.path.relative_to(folder)} {done.other.relative_to(folder)}"
+    return result(kind, name, lambda: (_tried(sound, folder, done, mend=seed % MENDED == 0), 1))
+
+
+def _tried(sound: Sound, folder: Path, done: Damage, *, mend: bool) -> End:
+    """Read everything; where asked for, make everything again; return what became of the damage.
+
+    Raises:
+        FaultError: Something was wrong in silence, or is lost.
+    """
+    _same_tables(sound)
+    faulty, found = _call(runs, "--verify")
+    refused = [faulty, _call(runs)[0], _report(sound, folder, found), _claims(sound, folder)]
+    if not mend:
+        return "refused" if any(refused) else "unaffected"
+    drawn = {path.stem for path in (done.path, done.other) if path.parent.name == "figures"}
+    _call(runs, "--repair")  # which fails where something derived is damaged
+    made_again = [
+        _call(run, f"experiment={SWEEP}", "runs=2")[0],
+        *(_call(figures, name)[0] for name in DRAWN if name in drawn),
+        _claims(sound, folder),
+        _report(sound, folder, ""),
+    ]
+    _same_tables(sound)
+    faulty, found = _call(runs, "--verify")
+    if not any(made_again) and not faulty:
+        if _tables(sound.tables.keys() - SIMULATIONS) != sound.tables:
+            raise FaultError("lost", "a table is not there after everything was made again")
+        if page_without_provenance(folder) != sound.without_provenance:
+            raise FaultError("silently wrong", "the report differs after everything was made again")
+        return "mended"
+    if done.kind != "directory":
+        raise FaultError("lost", f"it is not mended: {made_again} {found}")
+    return "refused"
+
+
+def _same_tables(sound: Sound) -> None:
+    tables = _tables(sound.tables.keys() - SIMULATIONS)
+    if wrong := [name for name, content in tables.items() if content != sound.tables[name]]:
+        raise FaultError("silently wrong", f"tables differ: {wrong}")
+
+
+def _report(sound: Sound, folder: Path, found: str) -> int:
+    """Write the report and compare it; a figure that is not there is left out of it."""
+    status, said = _call(report)
+    if status and (said.count("\n") != 1 or not re.search(WHAT_TO_DO, said)):
+        raise FaultError("traceback", f"the refusal does not say what to do: {said}")
+    same = status or page(folder) == sound.page or page_without_provenance(folder) == sound.without_provenance
+    if not same and ".json: it is missing" not in found:
+        raise FaultError("silently wrong", "the report differs")
+    return status
+
+
+def _claims(sound: Sound, folder: Path) -> int:
+    status, said = _call(claims)
+    if not status and (folder / "claims.csv").read_bytes() != sound.claims:
+        raise FaultError("silently wrong", f"the claims differ: {said}")
+    return status
+
+
+def _call(command: Command, *arguments: str) -> tuple[int, str]:
+    """Call a command; return its status and what it said. What it raises is a traceback."""
+    status, out, err = call(command, *arguments)
+    if status not in (0, 1, 2) or "Traceback" in err or (status and not (out + err).strip()):
+        raise FaultError("traceback", f"{command}: status {status}, {err}")
+    if status and not out and err.count("\n") > MOST_LINES:
+        raise FaultError("traceback", f"{command}: {err}")
+    return status, out + err

@@ -1,0 +1,182 @@
+"""Drivers and workers that are killed at random moments; the same command then has to end with the same tables."""
+
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from tests.cluster import ROOT, blocks, components, driver, end, environment, run, until
+from tests.faults.outcomes import HANGING, End, FaultError, Result, result
+from tests.test_store_faults import KILLED_AT_A_FLUSH
+
+from pomrl.store import StoredExperiment
+
+SWEEP = ("-m", "sigma=0.01,0.02", "estimator=slow,ada_pomrl", "T=3", "runs=300", "execution.workers=2")
+"""Four experiments of six blocks each, one estimator of which takes its time."""
+
+OURS = ("-m", "sigma=0.01,0.02", "estimator=pomrl,ada_pomrl", "T=3", "runs=300", "execution.workers=1")
+"""The same with our own estimators, all in one process."""
+
+TABLES = 24
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """Tables of commands that nothing disturbed, and where the components are."""
+
+    components: Path
+    slow: dict[str, bytes]
+    ours: dict[str, bytes]
+
+
+Kill = Callable[[Undisturbed, Path, random.Random], int]
+
+
+def results(seed: int, number: int) -> Iterator[Result]:
+    """Kill at least so many processes, of each kind in turn, and finish what they had begun."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        undisturbed = _undisturbed(folder)
+        killed, index = 0, 0
+        while killed < number and index < number:
+            kind, (arguments, kill) = list(KINDS.items())[index % len(KINDS)]
+            outputs = folder / f"outputs-{index}"
+            found = result(kind, f"{kind}, {index}", lambda a=arguments, k=kill, o=outputs: _finished(
+                undisturbed, o, a, k(undisturbed, o, rng)))  # fmt: skip
+            yield found
+            killed, index = killed + found.number, index + 1
+
+
+def _undisturbed(folder: Path) -> Undisturbed:
+    (folder / "components").mkdir()
+    made = components(folder / "components")
+    for name, arguments in (("slow", SWEEP), ("ours", OURS)):
+        status, _, err = run(folder / name, *arguments, paths=(made,))
+        assert status == 0, err
+    return Undisturbed(made, blocks(folder / "slow"), blocks(folder / "ours"))
+
+
+def _finished(undisturbed: Undisturbed, outputs: Path, arguments: tuple[str, ...], killed: int) -> tuple[End, int]:
+    """Run the same command to its end, and compare what is stored then.
+
+    Raises:
+        FaultError: A stored block was computed again, a table is missing or differs, or the command hangs or fails.
+    """
+    kept = _complete_blocks(outputs)
+    try:
+        status, _, err = run(outputs, *arguments, paths=(undisturbed.components,), timeout=HANGING)
+    except subprocess.TimeoutExpired as error:
+        raise FaultError("hanging", str(error)) from error
+    if status or "Traceback" in err:
+        raise FaultError("traceback" if "Traceback" in err else "lost", f"status {status}: {err}")
+    if again := [path for path, written in kept.items() if path.stat().st_mtime_ns != written]:
+        raise FaultError("lost", f"computed again: {again}")
+    expected, found = undisturbed.slow if arguments == SWEEP else undisturbed.ours, blocks(outputs)
+    if found.keys() != expected.keys() or list(outputs.rglob(".*.tmp")):
+        raise FaultError("lost", f"{found.keys() ^ expected.keys()} {list(outputs.rglob('.*.tmp'))}")
+    if found != expected:
+        raise FaultError("silently wrong", f"{[name for name in found if found[name] != expected[name]]} differ")
+    return "mended", killed
+
+
+def _complete_blocks(outputs: Path) -> dict[Path, int]:
+    """Return the files of all complete blocks, and when each was written."""
+    experiments = [StoredExperiment(folder) for folder in sorted(outputs.glob("runs/*/"))]
+    paths = [each.folder / block.name for each in experiments for block in each.sound_blocks()[0]]
+    return {path: path.stat().st_mtime_ns for path in paths}
+
+
+def _until_a_moment(rng: random.Random, outputs: Path, processes: list[subprocess.Popen[str]]) -> None:
+    """Wait for a random moment: of the start, or after a random number of further blocks."""
+    if rng.random() < 0.2:
+        time.sleep(2 * rng.random())
+        return
+    wanted = len(blocks_there(outputs)) + rng.randint(1, 6)
+    until(lambda: len(blocks_there(outputs)) >= wanted or all(each.poll() is not None for each in processes))
+    time.sleep(0.2 * rng.random())
+
+
+def blocks_there(outputs: Path) -> list[Path]:
+    """Return the files of blocks, complete or not."""
+    return list(outputs.glob("runs/*/*.parquet"))
+
+
+def _killed(processes: list[subprocess.Popen[str]]) -> int:
+    """Kill processes, and all that they started; return how many had not ended by themselves."""
+    for process in processes:
+        process.kill()
+    for process in processes:
+        end(process)
+    return sum(process.returncode == -signal.SIGKILL for process in processes)
+
+
+def _kill_a_driver(undisturbed: Undisturbed, outputs: Path, rng: random.Random) -> int:
+    return _kill_drivers(undisturbed, outputs, rng, at_once=1, times=5)
+
+
+def _kill_three_drivers(undisturbed: Undisturbed, outputs: Path, rng: random.Random) -> int:
+    return _kill_drivers(undisturbed, outputs, rng, at_once=3, times=2)
+
+
+def _kill_drivers(undisturbed: Undisturbed, outputs: Path, rng: random.Random, *, at_once: int, times: int) -> int:
+    killed = 0
+    for _ in range(times):
+        processes = [driver(outputs, *SWEEP, paths=(undisturbed.components,)) for _ in range(at_once)]
+        _until_a_moment(rng, outputs, processes)
+        killed += _killed(processes)
+    return killed
+
+
+def _kill_a_worker(undisturbed: Undisturbed, outputs: Path, rng: random.Random) -> int:
+    """Kill one of the processes that compute; the driver goes on to its end."""
+    process = driver(outputs, *SWEEP, paths=(undisturbed.components,))
+    try:
+        _until_a_moment(rng, outputs, [process])
+        workers = [each for each in _children(process) if "popen_loky" in " ".join(each.cmdline())]
+        killed = workers[: rng.randint(1, 2)]
+        for worker in killed:
+            worker.kill()
+        _, err = process.communicate(timeout=HANGING)
+    except subprocess.TimeoutExpired as error:
+        raise FaultError("hanging", str(error)) from error
+    finally:
+        end(process)
+    if "Traceback" in err:
+        raise FaultError("traceback", err)
+    return len(killed)
+
+
+def _children(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    try:
+        return psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _kill_at_flushes(undisturbed: Undisturbed, outputs: Path, rng: random.Random) -> int:
+    """Kill a driver inside a write, at a random flush."""
+    killed = 0
+    for _ in range(6):
+        command = [sys.executable, "-c", KILLED_AT_A_FLUSH.format(count=rng.randint(1, 20)), *OURS]
+        of_process = environment(POMRL_OUTPUTS=str(outputs))
+        ended = subprocess.run(
+            command, cwd=ROOT, env=of_process, capture_output=True, check=False, timeout=HANGING, text=True
+        )
+        killed += ended.returncode == -signal.SIGKILL
+    return killed
+
+
+KINDS: dict[str, tuple[tuple[str, ...], Kill]] = {
+    "kill of three drivers": (SWEEP, _kill_three_drivers),
+    "kill of a driver": (SWEEP, _kill_a_driver),
+    "kill at a flush": (OURS, _kill_at_flushes),
+    "kill of workers": (SWEEP, _kill_a_worker),
+}
+"""The arguments of the command that is killed and finished, and the function that kills."""

@@ -1,0 +1,70 @@
+"""Estimators of somebody else's that do what they must not, and their options."""
+
+from pathlib import Path
+
+SOURCE = """
+import ctypes, os, random, signal, sys, time
+import numpy as np
+from pydantic.dataclasses import dataclass
+from pomrl.components import CHECKED
+from pomrl.estimators import Estimator
+
+
+COUNTER = []
+
+
+class Odd(BaseException):
+    pass
+
+
+def raise_(error):
+    raise error
+
+
+DEEDS = {
+    "nothing": lambda: None,
+    "os._exit": lambda: os._exit(0),
+    "exit": lambda: exit(0),
+    "sys.exit": lambda: sys.exit(3),
+    "BaseException": lambda: raise_(Odd("it is odd")),
+    "markup": lambda: raise_(ValueError("[/red] [bold]x\\x1b[2J")),
+    "global state": lambda: np.random.rand(),
+    "Python's global state": lambda: random.random(),
+    "clock": lambda: time.time_ns() % 1000 / 1000,
+    "counter": lambda: COUNTER.append(1) or 1 / len(COUNTER),
+    "SIGSEGV": lambda: ctypes.string_at(0),
+    "SIGKILL": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "SIGSTOP": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+}
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Stranger(Estimator):
+    deed: str = "nothing"
+
+    def prior_model(self, memory, P_bar, truth):
+        if P_bar.shape[0] == 20:  # runs 50 to 69
+            DEEDS[self.deed]()
+        return super().prior_model(memory, P_bar, truth)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Fickle(Estimator):
+    deed: str = "nothing"
+
+    def prior_model(self, memory, P_bar, truth):
+        with open("calls", "a") as calls:
+            calls.write("x")
+        share = 0.5 + 0.5 * (DEEDS[self.deed]() or 0)
+        uniform = np.full_like(P_bar, 1 / P_bar.shape[-1])
+        return share * super().prior_model(memory, P_bar, truth) + (1 - share) * uniform
+"""
+
+
+def write(folder: Path, options: Path) -> None:
+    """Write the module to a folder, and an option for each class to a folder of options."""
+    (folder / "stranger.py").write_text(SOURCE)
+    (options / "estimator").mkdir(parents=True)
+    for name in ("Stranger", "Fickle"):
+        option = f"defaults: [ada_pomrl, _self_]\n_target_: stranger.{name}\ndeed: nothing\n"
+        (options / "estimator" / f"{name.lower()}.yaml").write_text(option)

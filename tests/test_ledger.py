@@ -1,0 +1,275 @@
+"""The ledger of differences between the paper's text and the authors' notebook."""
+
+import sys
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.settings import CONF
+
+from pomrl import store
+from pomrl.commands import ledger as command
+from pomrl.commands import run
+from pomrl.configuration import studies
+from pomrl.configuration.ledger import Ledger, ledger
+from pomrl.configuration.readings import family, reading_of, without
+from pomrl.configuration.settings import flat_settings, scientific_settings
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.experiment import tables
+from pomrl.figures import ladder as figure
+from pomrl.gamma_schedules import TaskState, UpperBound
+from pomrl.report.ledger import renewed
+from pomrl.results import blind_prediction
+from pomrl.results.comparison import differences
+from pomrl.results.ledger import CHECKS, LOSS, SHOWN, Ladder, Results, percentile
+from pomrl.results.losses import LAST, Losses
+from pomrl.results.statistics import difference
+
+ESTIMATORS = ("oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating", "uniform_prior")
+SCHEDULES = ("grid", "fixed", "best_fixed", "dynamic_best", "dong", "upper_bound")
+OPTIONS = [*((name, "grid") for name in ESTIMATORS), *(("ada_pomrl", name) for name in SCHEDULES[1:])]
+
+
+@cache
+def published() -> Ledger:
+    return ledger(PUBLISHED)
+
+
+def flat(*overrides: str) -> dict[str, Any]:
+    experiment = studies.experiment(PUBLISHED, list(overrides))
+    return flat_settings(scientific_settings(experiment), experiment.options)
+
+
+def keys_of_ledger(options: dict[str, str]) -> set[str]:
+    concerned = [choice for choice in published().family.choices if choice.concerns(options)]
+    return {override.partition("=")[0] for choice in concerned for override in choice.overrides}
+
+
+class TestDifferences:
+    @pytest.mark.parametrize(("estimator", "schedule"), OPTIONS)
+    def test_the_readings_differ_in_exactly_the_keys_of_the_ledger(self, estimator: str, schedule: str) -> None:
+        """At S = 20, because at S = 10 both have five zeros in a row. What src.diff compares is compared."""
+        options = {"estimator": estimator, "gamma_schedule": schedule}
+        if schedule in ("best_fixed", "dynamic_best"):
+            options["gamma_schedule"] = "grid"  # they are read from the grid
+        chosen = [f"estimator={estimator}", f"gamma_schedule={schedule}", "S=20"]
+        found = differences([flat("reading=text", *chosen), flat("reading=notebook", *chosen)])
+        assert set(found) == keys_of_ledger(options)
+
+    @pytest.mark.parametrize(("estimator", "schedule"), OPTIONS)
+    def test_all_changes_together_are_the_reading(self, estimator: str, schedule: str) -> None:
+        options = {"estimator": estimator, "gamma_schedule": schedule}
+        if schedule in ("best_fixed", "dynamic_best"):
+            return
+        chosen = [f"{group}={option}" for group, option in options.items()]
+        every = reading_of(published().family.choices).overrides(options)
+        ours, theirs = (studies.experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=notebook"]))
+        assert store.signature(ours) == store.signature(theirs)
+
+    def test_each_has_a_key_or_a_reason(self) -> None:
+        for each in published().differences:
+            assert bool(each.choice) != bool(each.why), each.name
+            assert each.kind in ("choice", "omission", "bug", "label"), each.name
+            assert each.notebook, each.name
+        names = [each.name for each in published().differences]
+        assert len(set(names)) == len(names)
+
+    def test_what_src_diff_says(self) -> None:
+        """In the default experiment, at S = 10."""
+        found = differences([flat("reading=text"), flat("reading=notebook")])
+        options = {"estimator": "ada_pomrl", "gamma_schedule": "grid"}
+        assert set(found) == keys_of_ledger(options) - {"task_distribution.zeros"}
+
+
+class TestFamily:
+    def described(self, **further: Any) -> dict[str, Any]:
+        choices = {"a": {"set": "x=1"}, "b": {"set": ["y=1", "z=2"]}, "c": {"set": "w=1", "needs": ["a"]}}
+        return {"choices": choices, "product": [], "together": [], "sweeps": {"own": {"runs": 2}}, **further}
+
+    def test_the_ladder_and_all_but_one(self) -> None:
+        found = family(self.described(ladder=True, all_but_one=True))
+        names = [reading.name for reading in found.readings]
+        assert names == ["default", "a", "b", "a + b", "a + b + c", "a + c"]  # without a there is no c: b alone
+        assert found.sweeps == {"own": {"runs": 2}}
+
+    def test_a_choice_that_lacks_what_it_needs_is_left_out(self) -> None:
+        a, b, c = family(self.described()).choices
+        assert reading_of((b, c)).choices == (b,)
+        assert reading_of((a, c)).overrides({}) == ["x=1", "w=1"]
+        assert without((a, b, c), b) == (a, c)
+
+    def test_what_is_needed_has_to_exist(self) -> None:
+        described = self.described()
+        described["choices"]["c"]["needs"] = ["d"]
+        with pytest.raises(ValueError, match="there is no choice d; there are a, b, c"):
+            family(described)
+
+    def test_the_command_runs_a_family_with_axes_of_its_own(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+        whole = (CONF / "experiment" / "notebook_ledger.yaml").read_text()
+        start, end = whole.index("        at_gamma_eval:"), whole.index("      product:")
+        choices = whole.index("      choices:\n") + len("      choices:\n")
+        few = whole[:start] + whole[end:choices] + whole[whole.index("        v2:") : whole.index("        index:")]
+        (tmp_path / "own" / "experiment").mkdir(parents=True)
+        (tmp_path / "own" / "experiment" / "few.yaml").write_text(few)
+        monkeypatch.setattr(
+            sys, "argv", ["run", "--config-dir", str(tmp_path / "own"), "experiment=few", "runs=2", "T=2"]
+        )
+        with pytest.raises(SystemExit) as end_of_run:
+            run.main()
+        assert end_of_run.value.code == 0
+        found = [
+            (of["estimator.v2"], of["estimator.scope"]) for of in (s.flat_settings() for s in store.all_experiments())
+        ]
+        assert sorted(found) == [(0.25, "max"), (0.25, "per_pair"), (1.0, "max"), (1.0, "per_pair")]
+
+
+class TestDocument:
+    def test_its_tables_are_those_of_the_values_beside_it(self, request: pytest.FixtureRequest) -> None:
+        found = command.document()
+        if request.config.getoption("force_regen"):
+            command.DOCUMENT.write_text(found)
+        assert command.DOCUMENT.read_text() == found
+
+    def test_every_difference_with_a_key_is_measured_where_it_has_a_meaning(self) -> None:
+        measured = pd.read_csv(command.VALUES["effects"]).groupby("place")["difference"].unique()
+        names = {choice.name for choice in published().family.choices} - {"zeros"}  # five zeros in both at S = 10
+        dependent = {choice.name for choice in published().family.choices if choice.needs}
+        assert set(measured["notebook"]) == names
+        assert set(measured["text"]) == names - dependent
+
+    @pytest.mark.parametrize("name", ["v2", "lag", "exclusive"])
+    def test_values_are_those_of_the_experiments(self, name: str) -> None:
+        (choice,) = (choice for choice in published().family.choices if choice.name == name)
+        changed, default = (studies.experiment(PUBLISHED, list(of)) for of in (choice.overrides, ()))
+        before, after = map(Losses.of_table, tables(default.problem, [default.method, changed.method], range(60)))
+        expected = difference(before.tasks(LAST), after.tasks(LAST), paired=True)
+        values = pd.read_csv(command.VALUES["effects"]).set_index(["difference", "number", "place"])
+        found = values.loc[(name, LOSS, "text"), ["estimate", "lower", "upper"]]
+        np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
+
+    def test_a_table_without_a_place(self) -> None:
+        assert renewed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\n\nnew\n<!-- end of a -->"
+        with pytest.raises(LookupError, match="no lines <!-- b -->"):
+            renewed("", {"b": "new"})
+
+    def test_the_schedule_without_the_slip(self) -> None:
+        """With the text's C_t and the printed cases sigma = 0.0129 gives gamma_eval always, sigma^2 = 0.0137 later."""
+        schedule = UpperBound(gamma_0=0.35, variant="as_printed")
+
+        def gammas(sigma: float) -> list[float]:
+            states = [TaskState(t, 5, 10, 2, 0.99, np.zeros(1), np.array([sigma])) for t in range(1, 16)]
+            return [schedule.select(state).item() for state in states]
+
+        assert gammas(0.0129) == [0.99] * 15
+        as_variance = gammas(0.0137**0.5)
+        assert as_variance[0] < 0.99
+        assert as_variance[1:] == [0.99] * 14
+
+    def test_with_nothing_stored_one_line_says_what_to_run(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+        monkeypatch.setattr(sys, "argv", ["ledger"])
+        monkeypatch.setattr(command, "ledger", lambda _: published())
+        nothing = {"horizons": [studies.Setting({}, studies.experiment(PUBLISHED, ["runs=1"]))]}
+        changed = {"horizons": [studies.Setting({}, studies.experiment(PUBLISHED, ["runs=1", "seed=1"]))]}
+        by_reading = {reading: changed if reading.choices else nothing for reading in published().family.readings}
+        monkeypatch.setattr(studies, "readings", lambda *_: by_reading)
+        with pytest.raises(SystemExit) as end:
+            command.main()
+        assert end.value.code == 1
+        assert "to compute what is needed: python -m src.run -m experiment=notebook_ledger," in capsys.readouterr().err
+
+
+GAMMAS = np.array([0.5, 0.99])
+
+
+def losses(level: float, at_half: float = 0.0) -> Losses:
+    """Losses that fall with t at gamma_eval and are constant at 0.5, with a little spread over runs."""
+    runs = 1 + 0.01 * np.arange(20)[:, None]
+    at_eval = level * runs * np.linspace(2.0, 1.0, 15)
+    return Losses(np.stack([np.full_like(at_eval, at_half) * runs, at_eval], axis=-1), GAMMAS)
+
+
+def results(ada: float, uniform: float, alone: float, oracle: float) -> Results:
+    others = {"uniform_prior": uniform, "without_meta": alone, "oracle": oracle}
+    of_others = {(name, "fixed"): losses(level) for name, level in others.items()}
+    return Results({("ada_pomrl", "grid"): losses(ada, 10.0), **of_others})
+
+
+class TestLadder:
+    def test_numbers_of_a_rung(self) -> None:
+        found = {check.name: check.value(results(1.0, 2.0, 5.0, 0.5)) for check in CHECKS}
+        last = np.linspace(2.0, 1.0, 15)[10:].mean() * 1.095
+        assert found["ada-POMRL's loss, tasks 11 to 15"].estimate == pytest.approx(last)
+        assert found["fall from task 1 to task 15"].estimate == pytest.approx(1.095)
+        assert found["gain over no meta-learning, tasks 11 to 15"].estimate == pytest.approx(4 * last)
+        assert found["share of it from the uniform model"].estimate == pytest.approx(0.75)
+        assert found["1.1 oracle less ada-POMRL, tasks 11 to 15"].estimate == pytest.approx((0.55 - 1) * last)
+        assert found["γ*, tasks 11 to 15"].estimate == 0.99
+        for interval in found.values():
+            assert interval.lower <= interval.estimate <= interval.upper
+
+    def test_percentiles(self) -> None:
+        interval = percentile(np.array([7.0, *np.arange(1001.0)]))
+        assert (interval.estimate, interval.lower, interval.upper) == (7.0, 25.0, 975.0)
+
+    def test_the_figure_shows_each_rung(self) -> None:
+        tasks = np.arange(1, 16)
+        curves = [
+            pd.DataFrame({"rung": rung, "estimator": name, "task": tasks, "mean": 1.0 / tasks, "se": 0.1, "n": 60})
+            for rung in ("text", "fresh")
+            for name in SHOWN
+        ]
+        checks = [
+            {
+                "rung": rung,
+                "number": "gain",
+                "estimate": value,
+                "lower": value - 0.1,
+                "upper": value + 0.1,
+                "above": 0.0,
+            }
+            for rung, value in (("text", 0.5), ("fresh", -0.5))
+        ]
+        drawing = figure.draw(Ladder(pd.concat(curves, ignore_index=True), pd.DataFrame(checks)))
+        titles = [ax.get_title(loc="left") for ax in drawing.figure.axes]
+        assert titles[:2] == ["text", "+ fresh"]
+        tiles = drawing.figure.axes[-1]
+        assert [text.get_text() for text in tiles.texts] == ["0.50", "-0.50"]
+        (mesh,) = tiles.collections
+        assert len(np.unique(np.asarray(mesh.get_array()))) == 2
+        assert len(drawing.data) == 2 * len(SHOWN) * 15 + 2
+
+
+def test_the_error_of_a_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All our losses are 2 at 0.5 and fall from 2 to 1 at gamma_eval; theirs are half as large."""
+    ours = replace(losses(1.0, 2.0), loss=losses(1.0, 2.0).loss[:1])
+    monkeypatch.setattr(blind_prediction, "_losses", lambda *_, **__: ours)
+    tasks = np.arange(1, 16)
+    theirs = pd.DataFrame(
+        {"cell": 61, "series": "oracle", "task": tasks, "gamma": np.nan, "value": ours.at_eval[0] / 2}
+    )
+    missing = theirs.head(1).assign(value=np.nan)
+    best = pd.DataFrame({"cell": 45, "series": "gamma*", "task": tasks, "gamma": np.nan, "value": 0.9})
+    monkeypatch.setattr(blind_prediction, "FIGURES", {61: "5c", 45: "4c"})
+    settings = {name: [] for name in blind_prediction.SWEEPS}
+    found = blind_prediction.prediction_error(pd.concat([theirs, missing, best]), settings).set_index("cell")
+    assert found.loc[61, ["points", "distance", "correlation"]].tolist() == pytest.approx([15, 1.0, 1.0])
+    assert found.loc[45, "distance"] == pytest.approx(0.09)
+
+
+def test_steps_of_the_ladder_add_one_change_each() -> None:
+    every = published().family.choices
+    rungs = [reading_of(every[:length]) for length in range(len(every) + 1)]
+    assert all(len(b.choices) == len(a.choices) + 1 for a, b in pairwise(rungs))
+    assert set(rungs) <= set(published().family.readings)
