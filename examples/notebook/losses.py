@@ -11,8 +11,8 @@ from examples.notebook.learners import WITH_META_UPDATE, estimated_models
 from jaxtyping import Float
 from joblib import Parallel, delayed
 
+from pomrl import mdp
 from pomrl.planners import PolicyIteration
-from pomrl.solvers.policy_values import policy_values
 
 GAMMAS = np.append(np.arange(0, 0.99, 0.1), 0.99)
 """The grid of discount factors. The text does not state its grid."""
@@ -49,10 +49,8 @@ def planning_loss(run: Run, models: Float[np.ndarray, "T trials S A S"]) -> Floa
     T, trials, S, A, _ = models.shape
     R = np.broadcast_to(run.R, (T, S, A))
     planned = _plan(models.reshape(-1, S, A, S), run.R, GAMMAS).reshape(T, trials * len(GAMMAS), S)
-    best = _plan(run.P, run.R, np.array([GAMMA_EVAL]))
-    value = policy_values(run.P, R, planned, GAMMA_EVAL).mean(-1).reshape(T, trials, len(GAMMAS))
-    optimal = policy_values(run.P, R, best, GAMMA_EVAL).mean(-1)
-    return optimal - value.mean(1)
+    losses = mdp.planning_loss(run.P, R, planned, GAMMA_EVAL, norm="mean")
+    return losses.reshape(T, trials, len(GAMMAS)).mean(1)
 
 
 def _plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]) -> np.ndarray:

@@ -39,12 +39,25 @@ AXES: dict[str, dict[str, list]] = {
         "estimator.similarity": ["known", "welford", "debiased"],
     },
     "initial_similarity": {"estimator.sigma_1": [0.01, 0.1, 0.5]},
+    "notebook_similarity": {
+        "task_distribution.concentration_over_S": [1.5, 0.75, 0.375],
+        "estimator": [*ESTIMATORS, "uniform_prior"],
+    },
+    "notebook_schedules": {"gamma_schedule": ["grid", "dong", "upper_bound"]},
+    "notebook_gamma_0": {"gamma_schedule.gamma_0": [0.25, 0.35, 0.45, 0.5]},
+    "notebook_samples_and_tasks": {
+        "batches": ["m5_T5", "m20_T5", "m5_T30"],
+        "estimator": ["ada_pomrl", "without_meta"],
+    },
+    "notebook_states_20": {"batches": ["m5_T5", "m20_T5", "m5_T30"], "estimator": ["ada_pomrl", "without_meta"]},
+    "notebook_states_30": {"batches": ["m5_T5", "m20_T5", "m5_T15"], "estimator": ["ada_pomrl", "without_meta"]},
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
 """The values of the settings that each sweep varies; `tests/test_studies.py` draws the real sweeps."""
 
 PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
-PROMISED |= dict.fromkeys(("states_20", "states_30"), 20)
+PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
+PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)
 """The number of runs that each sweep promises."""
 
 

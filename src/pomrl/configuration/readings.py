@@ -89,8 +89,8 @@ def family(described: Mapping[str, Any]) -> Family:
         (every[:length] for length in range(1, len(every) + 1) if described.get("ladder")),
         (without(every, choice) for choice in every if described.get("all_but_one")),
     )
-    sweeps = described["sweeps"]
-    by_name = sweeps if isinstance(sweeps, Mapping) else dict.fromkeys(sweeps)
+    sweeps: Mapping[str, Mapping[str, Any] | None] | Sequence[str] = described["sweeps"]
+    by_name = sweeps if isinstance(sweeps, Mapping) else dict.fromkeys(sweeps, None)
     return Family(every, tuple(dict.fromkeys(map(reading_of, sets))), by_name)
 
 

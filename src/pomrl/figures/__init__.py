@@ -1,8 +1,9 @@
 """Figures, each a module that draws the stored tables of some sweeps, and whose docstring is its caption.
 
-`paper` has the figures of the paper, `supplementary` and `theory` have those beyond it, and `parts` has what they are
-made of. A figure of runs is drawn twice: as its caption says, and with 95 % intervals of the mean (`INTERVALS`).
-`readings` draws the claims under all readings of the paper, from the matrix that `src.claims` computes.
+`paper` has the figures of the paper, `authors` has some of them as the authors computed them, `supplementary` and
+`theory` have those beyond it, and `parts` has what they are made of. A figure of runs is drawn twice: as its caption
+says, and with 95 % intervals of the mean (`INTERVALS`). `readings` draws the claims under all readings of the paper,
+from the matrix that `src.claims` computes.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
 from pomrl.configuration.importing import imported
+from pomrl.figures import authors
 from pomrl.figures.paper import (
     arub_dependence_on_mt,
     dependence_on_tasksimilarity,
@@ -111,6 +113,18 @@ PAPER: dict[str, Figure] = {
 }
 """The figures of the paper in its order, 1 to 6 and F1 to F5, by the labels that they have in its source."""
 
+AUTHORS: dict[str, Figure] = {
+    "authors_pomrl_vs_adapomrl": authors.pomrl_vs_adapomrl,
+    "authors_planning_omrl": authors.planning_omrl,
+    "authors_dependence_on_tasksimilarity": authors.dependence_on_tasksimilarity,
+    "authors_gamma_schedules": authors.gamma_schedules,
+    "authors_dependence_on_tasksimilarity_ablation": authors.dependence_on_tasksimilarity_ablation,
+    "authors_arub_dependence_on_mT": authors.arub_dependence_on_mt,
+    "authors_omrl_baselines": authors.omrl_baselines,
+    "authors_varyingSmT": authors.varying_smt,
+}
+"""Figures 3 to 6 and F2 to F5 under the definitions of the authors' notebook, by name."""
+
 SUPPLEMENTARY: dict[str, Figure] = {
     "gaussian_tasks": gaussian_tasks,
     "varying_pairs": varying_pairs,
@@ -130,7 +144,7 @@ THEORY: dict[str, Figure] = {
 }
 """Figures of the bounds on regret and of the mixing rate, by name."""
 
-FIGURES = PAPER | SUPPLEMENTARY | THEORY
+FIGURES = PAPER | AUTHORS | SUPPLEMENTARY | THEORY
 """All figures of this project, by name."""
 
 

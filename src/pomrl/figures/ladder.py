@@ -33,7 +33,8 @@ def draw(ladder: Ladder) -> Drawing:
     rows = -(-len(rungs) // COLUMNS)
     with context():
         figure = panels.blank(8.6, 1.35 * rows + 2.9)
-        above, below = figure.subfigures(2, 1, height_ratios=[1.35 * rows, 2.9])
+        parts = figure.add_gridspec(2, 1, height_ratios=[1.35 * rows, 2.9])
+        above, below = figure.add_subfigure(parts[0]), figure.add_subfigure(parts[1])
         _losses(above, ladder.curves, rungs)
         _tiles(below.subplots(), ladder.checks, rungs)
         return panels.finish(figure, _table(ladder))
@@ -57,8 +58,10 @@ def _losses(figure: SubFigure, curves: pd.DataFrame, rungs: list[str]) -> None:
 def _lines(ax: Axes, curves: pd.DataFrame, *, before: bool) -> None:
     for estimator in SHOWN:
         points, look = curves[curves["estimator"] == estimator], LOOKS_OF[estimator]
-        style = {"color": "0.8", "linewidth": 0.8} if before else {"color": look.color, "label": look.label}
-        ax.plot(points["task"], points["mean"], **style)
+        if before:
+            ax.plot(points["task"], points["mean"], color="0.8", linewidth=0.8)
+        else:
+            ax.plot(points["task"], points["mean"], color=look.color, label=look.label)
 
 
 def _tiles(ax: Axes, checks: pd.DataFrame, rungs: list[str]) -> None:

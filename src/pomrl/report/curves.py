@@ -24,7 +24,10 @@ from pomrl.results.stored_sweeps import Source
 DIGITS = 4
 """Digits after the point; standard errors are a hundred times larger than what rounding removes."""
 
-_NO_VARIANT = {"sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
+CONCENTRATION = "task_distribution.concentration_over_S"
+"""The key that gives the similarity of tasks where `sigma` is null."""
+
+_NO_VARIANT = {"sigma", CONCENTRATION, "S", "m", "T", "batches", "estimator", "gamma_schedule"}
 """Settings that a sweep may vary without a variant of a method: those of the problem, and the method's two options."""
 
 
@@ -53,6 +56,12 @@ class _StoredSource:
         """
         chosen = self.source.settings
         return str(chosen[group] if group in chosen else self.stored.flat_settings()[group])
+
+    @property
+    def similarity(self) -> float | str:
+        """Return the similarity sigma, or in words the concentration of the tasks that gives it."""
+        sigma = self.settings["sigma"]
+        return f"that of c = {self.stored.flat_settings()[CONCENTRATION]:g}" if sigma is None else sigma
 
     @cached_property
     def problem_and_estimator(self) -> str:
@@ -120,7 +129,8 @@ def _series(members: Sequence[_StoredSource]) -> list[dict[str, Any]]:
     return [
         {
             "sweep": each.sweep,
-            **{key: each.settings[key] for key in ("S", "m", "T", "sigma")},
+            **{key: each.settings[key] for key in ("S", "m", "T")},
+            "sigma": each.similarity,
             "method": label,
             "color": colors[label],
             "runs": each.source.runs,

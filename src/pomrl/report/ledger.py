@@ -124,7 +124,8 @@ def _cell(effects: pd.DataFrame, key: tuple[str, ...]) -> str:
     """Return an effect with its interval, in bold where that does not contain 0, or a dash where there is none."""
     if key not in effects.index:
         return "–"
-    estimate, lower, upper = (float(effects.loc[key, name]) for name in ("estimate", "lower", "upper"))
+    row = effects[["estimate", "lower", "upper"]].to_numpy(float)[effects.index.get_loc(key)]
+    estimate, lower, upper = row.ravel().tolist()
     if max(abs(lower), abs(upper)) < 0.0005:
         return "0"
     text = f"{estimate:+.3f} [{lower:+.3f}, {upper:+.3f}]"

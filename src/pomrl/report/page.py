@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pomrl.claims.scorecard import SELECTED
 from pomrl.claims.verdict import LOOKS, Verdict
-from pomrl.figures import FIGURES, PAPER, SUPPLEMENTARY, THEORY
+from pomrl.figures import AUTHORS, FIGURES, PAPER, SUPPLEMENTARY, THEORY
 from pomrl.report import ReportError, curves, extensions, readings, scorecard
 from pomrl.report.encoding import data_uri, script, script_data
 from pomrl.report.figure_files import FigureFiles, refuse_damage
@@ -73,8 +73,13 @@ def _sections(figures: Mapping[str, FigureFiles]) -> list[tuple[str, str, list[F
 
     The heading of the theory's figures is empty, because the template has it.
     """
-    named = (("paper", "Figures of the paper", PAPER), ("supplementary", "Supplementary figures", SUPPLEMENTARY))
-    return [(id, heading, [figures[name] for name in names]) for id, heading, names in (*named, ("theory", "", THEORY))]
+    named = (
+        ("paper", "Figures of the paper", PAPER),
+        ("authors", "As the authors computed it", AUTHORS),
+        ("supplementary", "Supplementary figures", SUPPLEMENTARY),
+        ("theory", "", THEORY),
+    )
+    return [(id, heading, [figures[name] for name in names]) for id, heading, names in named]
 
 
 def _claims(scored: Sequence[ScoredClaim]) -> dict[str, Any]:

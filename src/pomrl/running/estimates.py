@@ -22,7 +22,7 @@ LONG = 3600.0
 """Seconds from which on a request is computed only with `yes=true`."""
 
 SECONDS_PER_ENTRY = 5e-7
-"""Time to draw, estimate and evaluate a model of a task, divided by its S * S * A entries."""
+"""Time to draw, estimate and evaluate a model of a task, divided by its S * S * A entries; more trials add little."""
 
 SECONDS_PER_SQUARE, SECONDS_PER_CUBE = 1.5e-8, 5e-10
 """Time to plan and evaluate a model at one discount factor, divided by S squared and by S cubed; the two are added."""
@@ -127,7 +127,7 @@ def refuse_what_takes_long(wanted: Estimate) -> None:
 
 def plans(job: Job) -> int:
     """Return the number of pairs of a model and a discount factor that a job still has to plan."""
-    return _models(job) * _gammas(job)
+    return _models(job) * job.experiment.problem.trials * _gammas(job)
 
 
 def seconds(job: Job) -> float:
@@ -160,7 +160,7 @@ def _memory(job: Job, methods: int, runs_at_a_time: int | None) -> int:
 
 def _disk(job: Job) -> int:
     of_tasks = _models(job) * DISK_BYTES_PER_TASK + len(job.missing) * DISK_BYTES_PER_BLOCK
-    return of_tasks + plans(job) * DISK_BYTES_PER_PLAN
+    return of_tasks + _models(job) * _gammas(job) * DISK_BYTES_PER_PLAN
 
 
 def _workers(execution: Execution, blocks: int) -> int:

@@ -32,14 +32,20 @@
     KEYS.forEach((other) => { chosen[other] = best[other]; });
   }
 
+  // The order of numbers before words, which name the similarity where it is no number.
+  function numbersFirst(a, b) {
+    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+    return a < b ? -1 : 1;
+  }
+
   function fillSelects() {
     for (const key of KEYS) {
       const values = [...new Set(data.series.map((each) => each[key]))];
-      if (key !== "sweep") values.sort((a, b) => a - b);
+      if (key !== "sweep") values.sort(numbersFirst);
       const select = element(`choose-${key}`);
       select.replaceChildren(...values.map((value) => new Option(key === "sweep" ? value.replaceAll("_", " ") : value, value)));
       select.addEventListener("change", () => {
-        choose(key, key === "sweep" ? select.value : Number(select.value));
+        choose(key, values.find((value) => String(value) === select.value));
         renew();
       });
     }
