@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from examples.corners import Corners
-from examples.empirical_bayes import EmpiricalBayes
 from examples.growing_horizon import GrowingHorizon
 from examples.linear_program import LinearProgram
+from examples.pooled_variances import PooledVariances
 
 from pomrl.contracts import EstimatorContract, GammaScheduleContract, PlannerContract, TaskDistributionContract
 from pomrl.data import Batch
@@ -15,10 +15,10 @@ from pomrl.planners import Planner
 from pomrl.task_distributions import TaskDistribution
 
 
-class TestEmpiricalBayes(EstimatorContract):
+class TestPooledVariances(EstimatorContract):
     @pytest.fixture
     def component(self) -> Estimator:
-        return EmpiricalBayes(mixing="mse_optimal", similarity="debiased", scope="per_pair")
+        return PooledVariances(mixing="mse_optimal", similarity="debiased", scope="per_pair")
 
     def test_it_finds_the_best_rate_of_many_tasks(self, component: Estimator) -> None:
         c, m, n, S = 6.0, 5, 4, 5

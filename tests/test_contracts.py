@@ -93,7 +93,7 @@ class TestGaussian(TaskDistributionContract):
 class Leaking(Estimator):
     """The rate of a run depends on the other runs."""
 
-    def mixing_rate(self, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
         return np.full_like(sigma, memory.P_o_hat.var())
 
 
@@ -101,7 +101,7 @@ class Leaking(Estimator):
 class Overweight(Estimator):
     """The rate is above 1."""
 
-    def mixing_rate(self, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
         return np.full_like(sigma, 1.5)
 
 
@@ -159,7 +159,7 @@ class Changing(Estimator):
 
     asked = 0
 
-    def mixing_rate(self, t: int, m: int, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
         type(self).asked += 1
         return np.full_like(sigma, 1.0 / self.asked)
 

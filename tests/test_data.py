@@ -1,5 +1,7 @@
 """Batches of transitions, and the ways in which they are sampled."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -83,7 +85,7 @@ def test_states_that_rounding_leaves_out_are_not_reached():
     P = np.array([0.1] * 3 + [0.7, 0.0, 0.0])
 
     class Largest(np.random.Generator):
-        def random(self, size=None, **_):
+        def random(self, size: Any = None, *_: Any, **__: Any) -> Any:  # type: ignore[override]
             return np.full(size, np.nextafter(1.0, 0.0))
 
     drawn = Trajectories(length=4).draw([Largest(np.random.PCG64(0))], np.tile(P, (1, 1, 6, 2, 1)), 2, 1)

@@ -5,7 +5,7 @@ import pytest
 
 from pomrl.algorithm import pomrl
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Estimator, Memory, Truth
+from pomrl.estimators import Estimator, Memory, Prior, Truth
 from pomrl.gamma_schedules import Fixed
 
 S, A, M = 3, 2, 5
@@ -184,11 +184,12 @@ def test_task_1_is_estimated_alone_or_mixed(options: dict, alpha: float):
 def test_priors_that_are_given():
     batches, truth = unequal(11, 2)
     smoothed = Truth((truth.P_o + 0.1) / (1 + 0.1 * S), truth.variance, truth.P_o)
-    for prior, expected in [
+    priors: list[tuple[Prior, np.ndarray]] = [
         ("known", smoothed.P_o),
         ("unsmoothed", truth.P_o),
         ("uniform", np.full_like(truth.P_o, 1 / S)),
-    ]:
+    ]
+    for prior, expected in priors:
         assert all(
             np.array_equal(P_hat, expected) for P_hat in learned(Estimator(mixing=1.0, prior=prior), batches, smoothed)
         )

@@ -55,19 +55,19 @@ def test_the_commands_of_the_document_work_in_its_order(outputs: Path) -> None:
             done = execute(command, outputs)
             # src.diff ends with 1 where things differ
             assert done.returncode == ("src.diff" in command), f"{command}\n{done.stderr}"
-    extension = outputs / "extensions" / "empirical_bayes"
-    assert "empirical bayes" in (extension / "figures" / "dependence_on_tasksimilarity.csv").read_text()
+    extension = outputs / "extensions" / "pooled_variances"
+    assert "pooled variances" in (extension / "figures" / "dependence_on_tasksimilarity.csv").read_text()
     assert (extension / "gains.csv").read_text().count("task_similarity") == 6
-    assert "empirical_bayes" in (outputs / "report" / "index.html").read_text()
+    assert "pooled_variances" in (outputs / "report" / "index.html").read_text()
     assert (outputs / "extensions" / "growing_horizon" / "figures" / "gamma_schedules.png").exists()
     assert (outputs / "figures" / "model_error.csv").exists()
 
 
 def test_gains_are_differences_in_pairs(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(outputs))
-    found = pd.read_csv(outputs / "extensions" / "empirical_bayes" / "gains.csv")
+    found = pd.read_csv(outputs / "extensions" / "pooled_variances" / "gains.csv")
     row = found.loc[(found["settings"] == "sigma=0.025") & (found["result"] == "loss at the largest gamma")].iloc[0]
-    tables = [store.find(estimator=name, sigma=0.025)[0].table() for name in ("ada_pomrl", "empirical_bayes")]
+    tables = [store.find(estimator=name, sigma=0.025)[0].table() for name in ("ada_pomrl", "pooled_variances")]
     ours, theirs = (table.loc[table["gamma"] == 0.99].groupby("run")["planning_loss"].mean() for table in tables)
     interval = stats.ttest_1samp(theirs - ours, 0.0).confidence_interval()
     assert row["runs"] == len(ours) == 100
@@ -79,11 +79,11 @@ def test_gains_are_differences_in_pairs(outputs: Path, monkeypatch: pytest.Monke
 
 
 def test_a_component_may_be_anywhere_that_python_finds_it(tmp_path: Path) -> None:
-    shutil.copy(ROOT / "examples" / "empirical_bayes.py", tmp_path / "elsewhere.py")
-    option = (ROOT / "examples" / "conf" / "estimator" / "empirical_bayes.yaml").read_text()
+    shutil.copy(ROOT / "examples" / "pooled_variances.py", tmp_path / "elsewhere.py")
+    option = (ROOT / "examples" / "conf" / "estimator" / "pooled_variances.yaml").read_text()
     (tmp_path / "options" / "estimator").mkdir(parents=True)
     (tmp_path / "options" / "estimator" / "mine.yaml").write_text(
-        option.replace("examples.empirical_bayes", "elsewhere")
+        option.replace("examples.pooled_variances", "elsewhere")
     )
     command = f"python -m src.run --config-dir {tmp_path}/options estimator=mine runs=60 T=2 execution.workers=2"
     done = execute(command, tmp_path / "outputs", PYTHONPATH=str(tmp_path))
@@ -120,4 +120,4 @@ def test_a_sweep_that_the_replacement_does_not_go_with_is_named_and_left_out(out
 
 def test_stored_runs_of_components_are_found_by_the_name_of_their_option(outputs: Path, monkeypatch) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(outputs))
-    assert len(store.find(estimator="empirical_bayes", sigma=0.01)) >= 1
+    assert len(store.find(estimator="pooled_variances", sigma=0.01)) >= 1

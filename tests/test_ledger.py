@@ -264,7 +264,7 @@ def test_the_error_of_a_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blind_prediction, "FIGURES", {61: "5c", 45: "4c"})
     settings = {name: [] for name in blind_prediction.SWEEPS}
     found = blind_prediction.prediction_error(pd.concat([theirs, missing, best]), settings).set_index("cell")
-    assert found.loc[61, ["points", "distance", "correlation"]].tolist() == pytest.approx([15, 1.0, 1.0])
+    assert list(found.loc[61, ["points", "distance", "correlation"]]) == pytest.approx([15, 1.0, 1.0])
     assert found.loc[45, "distance"] == pytest.approx(0.09)
 
 

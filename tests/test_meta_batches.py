@@ -33,6 +33,8 @@ def table(problem: Problem, estimator: Estimator = ADA, runs: int = 3) -> Any:
 class Given(Data):
     """Returns given transitions, whatever is asked for."""
 
+    counts: np.ndarray
+
     def __init__(self, counts: np.ndarray) -> None:
         object.__setattr__(self, "counts", counts)
 

@@ -4,12 +4,14 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.data import Trajectories
 from pomrl.experiment import check, tables
+from pomrl.gamma_schedules import Grid
 from pomrl.mdp import planning_loss
 from pomrl.planners import PolicyIteration
 from pomrl.randomness import Stream, generator
@@ -95,7 +97,8 @@ def test_learners_are_those_of_plain_loops(name: str):
                 policy = PolicyIteration().plan(P_hat[None], R[None], gammas)
                 losses.append(planning_loss(P[[t - 1]], R[None], policy, 0.99, norm="mean")[0])
                 errors.append(np.abs(P_hat - P[t - 1]).max())
-            rows = found.loc[run, t]
+            rows = found.xs((run, t))
+            assert isinstance(rows, pd.DataFrame)
             np.testing.assert_allclose(rows["alpha"], alpha, rtol=1e-12)
             np.testing.assert_allclose(rows["model_error"], np.mean(errors), rtol=1e-10)
             np.testing.assert_allclose(rows["planning_loss"], np.mean(losses, axis=0), rtol=1e-9, atol=1e-10)
@@ -162,10 +165,10 @@ def test_the_text_is_the_default():
 
 @pytest.mark.parametrize("schedule", ["grid", "best_fixed", "dynamic_best"])
 def test_all_schedules_of_the_grid_have_one_grid(schedule: str):
-    gammas = studies.experiment(
-        PUBLISHED, ["reading=notebook", f"gamma_schedule={schedule}"]
-    ).method.gamma_schedule.gammas
-    assert gammas == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99]
+    experiment = studies.experiment(PUBLISHED, ["reading=notebook", f"gamma_schedule={schedule}"])
+    grid = experiment.method.gamma_schedule.computed()
+    assert isinstance(grid, Grid)
+    assert grid.gammas == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Settings at which numbers would mean nothing are refused before the start, with the bound that holds."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -44,7 +46,9 @@ def test_a_larger_gamma_eval_is_refused_with_the_bound() -> None:
 
 @pytest.mark.parametrize("kind", [Dirichlet, Gaussian, UniformBall])
 @pytest.mark.parametrize("measure", ["variance", "std"])
-def test_the_smallest_sigma_is_drawn_and_a_smaller_one_refused(kind: type[TaskDistribution], measure: str) -> None:
+def test_the_smallest_sigma_is_drawn_and_a_smaller_one_refused(
+    kind: type[TaskDistribution], measure: Literal["variance", "std"]
+) -> None:
     distribution = kind(measure=measure, zeros=5)
     limit = SMALLEST_DEVIATION**2 if measure == "variance" else SMALLEST_DEVIATION
     mean = distribution.draw_mean(0, 0, 10, 2, 1.01 * limit)

@@ -22,7 +22,7 @@ from numpy.testing import assert_array_equal
 from pomrl import store
 from pomrl.configuration.parsing import Experiment, Request
 from pomrl.estimators import Estimator
-from pomrl.execution import Local
+from pomrl.execution import Isolation, Local
 from pomrl.experiment import Method, Problem, tables
 from pomrl.gamma_schedules import GammaSchedule, Grid, Hindsight
 from pomrl.planners import PolicyIteration
@@ -207,7 +207,7 @@ def test_the_manifest_says_when_a_computation_has_come_to_its_end() -> None:
 class Elsewhere(Local):
     """Its workers store what they compute, in a folder that is not ours."""
 
-    def map_unordered(self, function, work, isolation):
+    def map_unordered(self, function, work, isolation=Isolation.PROCESS):
         return ((index, [[Status.STORED]] * len(each.item)) for index, each in enumerate(work))
 
 

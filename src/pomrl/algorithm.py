@@ -57,12 +57,15 @@ def pomrl(
     memories = deque([memory], maxlen=1 + estimator.lag)
 
     for t, batch in enumerate(tasks, start=1):
+        learned = estimator.learn(memory, batch.meta)
+        if estimator.learns_first:
+            memory = memories[0] = learned
         sigma = similarity_estimate(estimator, t, m, memories[0], truth)
         alpha = mixing_rate(estimator, t, batch.own, sigma, memories[0], truth)  # alpha_1 = 0
-        h = prior_model(estimator, memory, batch.meta, truth)
+        h = prior_model(estimator, t, memory, batch.meta, truth)
         P_hat = (1 - alpha)[..., None] * batch.own.P_bar + alpha[..., None] * h[:, None]
         state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
         yield PlanningInput(P_hat, select(gamma_schedule, state), state.alpha, state.sigma)
 
-        memory = estimator.learn(memory, batch.meta)
+        memory = learned
         memories.append(memory)

@@ -27,10 +27,10 @@ Where = tuple[Any, str, int]
 """The component, its method and the task, of which a message makes a name."""
 
 
-def prior_model(estimator: Estimator, memory: Memory, batch: Batch, truth: Truth) -> Models:
+def prior_model(estimator: Estimator, t: int, memory: Memory, batch: Batch, truth: Truth) -> Models:
     """Return h_t, whose rows are distributions."""
     h = estimator.prior_model(memory, batch, truth)
-    where = (estimator, "prior_model", memory.tasks + 1)
+    where = (estimator, "prior_model", t)
     _check_array(h, (batch.P_bar.shape,), where)
     if not h.min() >= 0.0:  # rows that sum to 1 then have no entry above 1
         _check_range(h, 0.0, 1.0, where, "is not a probability")

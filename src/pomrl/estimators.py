@@ -10,7 +10,7 @@ prior, the similarity σ of the tasks and the mixing rate come from.
 
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float, Num
@@ -161,6 +161,12 @@ class Estimator:
     An estimator has no state; what it learns from task to task is in the `Memory`. Other estimators are subclasses that
     override `prior_model`, `similarity_estimate` or `mixing_rate`.
     """
+
+    learns_first: ClassVar[bool] = False
+    """Whether the memory that these three methods receive contains the task's own batch already."""
+
+    fixed_keys: ClassVar[frozenset[str]] = frozenset()
+    """The keys below that a subclass has no use for, or whose values say what it is, so that they cannot be set."""
 
     mixing: Annotated[
         Literal["paper", "mse_bound", "mse_optimal"] | Annotated[float, Field(ge=0, le=1)],

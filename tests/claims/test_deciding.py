@@ -9,7 +9,6 @@ from tests.claims.conftest import Settings
 from tests.claims.worlds import GAMMAS, as_in_the_paper
 
 from pomrl import store
-from pomrl.claims import deciding, precision
 from pomrl.claims.deciding import Spending, decide
 from pomrl.claims.loading import Basis, Reader
 from pomrl.claims.verdict import Verdict
@@ -37,18 +36,16 @@ class InAWorld(Reader):
         return Losses(mean + self.noise * rng.normal(size=(runs, *mean.shape)), GAMMAS[-mean.shape[1] :])  # type: ignore[attr-defined]
 
 
+ANALYSES = (20, 40, 80)
+
+
 @pytest.fixture
 def basis(settings: Settings) -> Basis:
-    return Basis("text", {name: settings[name] for name in ("initial_similarity", "task_similarity")})
+    names = ("initial_similarity", "task_similarity")
+    return Basis("text", {name: settings[name] for name in names}, analyses=ANALYSES)
 
 
-@pytest.fixture(autouse=True)
-def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (precision, deciding):
-        monkeypatch.setattr(module, "ANALYSES", (20, 40, 80))
-
-
-def described(experiments: Sequence[Experiment]) -> set[tuple[str, float]]:
+def described(experiments: Sequence[Experiment]) -> set[tuple[str, float | None]]:
     return {(each.options["estimator"], each.problem.sigma) for each in experiments}
 
 
@@ -75,7 +72,7 @@ class TestDeciding:
         def compute(experiments: Sequence[Experiment]) -> None:
             asked.append({each.request.runs for each in experiments})
 
-        cases = decide([basis], budget, InAWorld(basis, noise), compute)
+        cases = decide([basis], Spending(budget), InAWorld(basis, noise), compute)
         return {case.outcome.claim.id: case.outcome.verdict for case in cases}, asked
 
     def test_what_is_clear_is_decided_at_the_first_analysis(self, basis: Basis) -> None:
@@ -85,7 +82,7 @@ class TestDeciding:
 
     def test_without_a_budget_nothing_is_added(self, basis: Basis) -> None:
         published = {name: [replaced(each, 10) for each in of] for name, of in basis.settings.items()}
-        verdicts, asked = self.outcomes(Basis("text", published), 0.0)
+        verdicts, asked = self.outcomes(Basis("text", published, analyses=ANALYSES), 0.0)
         assert set(verdicts.values()) == {Verdict.UNDECIDED}
         assert not any(asked)
 

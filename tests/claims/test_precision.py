@@ -25,7 +25,7 @@ def normal(value: float, deviation: float, runs: int = 1000) -> np.ndarray:
 class TestErrorRates:
     @pytest.mark.parametrize("name", error_rates.CASES)
     def test_false_verdicts_are_as_rare_as_the_plan_says(self, name: str) -> None:
-        replications, analyses = 400, ANALYSES[:2]
+        replications, analyses = 400, error_rates.plan_of(name)[:2]
         false = sum(error_rates.false_verdicts(name, replications, analyses).values())
         assert false <= stats.binom(replications, LEVEL / len(CLAIMS)).ppf(0.999)
 

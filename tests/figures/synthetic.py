@@ -51,11 +51,16 @@ AXES: dict[str, dict[str, list]] = {
     },
     "notebook_states_20": {"batches": ["m5_T5", "m20_T5", "m5_T30"], "estimator": ["ada_pomrl", "without_meta"]},
     "notebook_states_30": {"batches": ["m5_T5", "m20_T5", "m5_T15"], "estimator": ["ada_pomrl", "without_meta"]},
+    "horizon_or_prior": {
+        "sigma": SIGMAS,
+        "estimator": ["without_meta", "pomrl", "ada_pomrl", "aggregating", "oracle", "empirical_bayes", "bayes"],
+    },
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
 """The values of the settings that each sweep varies; `tests/test_studies.py` draws the real sweeps."""
 
 PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
+PROMISED |= {"horizon_or_prior": 1200}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)
 """The number of runs that each sweep promises."""

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from pomrl import store
 from pomrl.claims.chances import pool_of
+from pomrl.claims.claim import Claim
 from pomrl.claims.loading import Basis, Reader
-from pomrl.claims.precision import ANALYSES, Outcome
+from pomrl.claims.precision import Outcome
 from pomrl.claims.verdict import Verdict
 from pomrl.configuration.parsing import Experiment
 from pomrl.running.sweeps import seconds_of
@@ -85,12 +86,12 @@ def pools(basis: Basis) -> list[Experiment]:
     ]
 
 
-def decide(bases: Sequence[Basis], budget: float, reader: Reader, compute: Compute) -> list[Case]:
+def decide(bases: Sequence[Basis], spending: Spending, reader: Reader, compute: Compute) -> list[Case]:
     """Judge the claims about sweeps on each basis, and compute the runs that this takes.
 
     Args:
         bases: What the claims are judged on.
-        budget: The most that the runs beyond the paper's numbers may cost, in estimated seconds of one core.
+        spending: The budget for the runs beyond the paper's numbers, from which what they cost is taken.
         reader: Reads the losses.
         compute: Computes what the store lacks of experiments. It is called once for each analysis.
 
@@ -98,7 +99,6 @@ def decide(bases: Sequence[Basis], budget: float, reader: Reader, compute: Compu
         A case for each claim and basis. At each analysis the cheapest claims come first. A claim stays undecided if the
         budget or the last analysis ends its search.
     """
-    spending = Spending(budget)
     published = {
         store.signature(setting.experiment): setting.experiment.request.runs
         for basis in bases
@@ -115,6 +115,16 @@ def decide(bases: Sequence[Basis], budget: float, reader: Reader, compute: Compu
     return _analyses(bases, reader, affordable)
 
 
+def pursued(basis: Basis, claim: Claim, reader: Reader, compute: Compute) -> Outcome:
+    """Judge one claim at one analysis after the other until it has a verdict, whatever the runs cost."""
+    case = Case(basis, Outcome(claim, analyses=basis.analyses))
+    for runs in basis.analyses:
+        if case.is_open(verdict_suffices=True):
+            compute(case.needs(runs))
+            case = case.analysed(reader, runs)
+    return case.outcome
+
+
 def _analyses(
     bases: Sequence[Basis], reader: Reader, possible: Callable[[Sequence[Case], int], Sequence[Case]]
 ) -> list[Case]:
@@ -126,14 +136,18 @@ def _analyses(
         possible: Function of the cases that are not decided and of a number of runs. It returns the cases that can be
             judged on so many runs; the others are judged no further.
     """
-    cases = [Case(basis, Outcome(claim)) for basis in bases for claim in basis.claims]
+    cases = [Case(basis, Outcome(claim, analyses=basis.analyses)) for basis in bases for claim in basis.claims]
+    analyses = sorted({runs for basis in bases for runs in basis.analyses})
     for verdict_suffices in (True, False):  # first every claim gets a verdict, and then every topic
         ended: set[int] = set()
-        for runs in ANALYSES:
+        for runs in analyses:
             numbers = [
                 number
                 for number, case in enumerate(cases)
-                if number not in ended and case.outcome.runs < runs and case.is_open(verdict_suffices=verdict_suffices)
+                if number not in ended
+                and runs in case.basis.analyses
+                and case.outcome.runs < runs
+                and case.is_open(verdict_suffices=verdict_suffices)
             ]
             judged = {id(case) for case in possible([cases[number] for number in numbers], runs)}
             ended |= {number for number in numbers if id(cases[number]) not in judged}

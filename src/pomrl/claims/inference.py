@@ -220,7 +220,7 @@ def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
     squares = influence @ influence
     deviation = float(np.sqrt(squares / (n - 1) / n))
     if deviation <= NO_SPREAD * max(1.0, abs(value)):
-        return Student(value, n, 0.0)
+        return Student(0.0 if abs(value) <= NO_SPREAD else value, n, 0.0)  # what is left of equal losses is rounding
     if n < LARGE:
         return Student(value, n, deviation)
     skewness = (influence**3).mean() / (squares / n) ** 1.5

@@ -14,6 +14,7 @@ from pomrl import store
 from pomrl.claims import CLAIMS
 from pomrl.claims.claim import Claim
 from pomrl.claims.inference import Resampled
+from pomrl.claims.precision import ANALYSES
 from pomrl.claims.verdict import Part
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.readings import Reading
@@ -40,6 +41,8 @@ class Basis:
     """The settings of the sweeps that can be composed; claims about other sweeps are not judged."""
     choice: HindsightChoice = "population"
     """How the schedules that choose in hindsight do so (A8)."""
+    analyses: tuple[int, ...] = ANALYSES
+    """The numbers of runs at which claims are judged."""
 
     @staticmethod
     def of_reading(reading: Reading, settings: Settings) -> "Basis":

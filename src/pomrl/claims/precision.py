@@ -44,9 +44,9 @@ NARROW = 0.25
 """An interval is narrow if its full width is below this share of the claim's margin."""
 
 
-def error_of_part(parts: int) -> float:
-    """Return the probability with which one part of a claim may be judged wrongly at one analysis."""
-    return LEVEL / len(CLAIMS) / len(ANALYSES) / parts
+def error_of_part(parts: int, analyses: int = len(ANALYSES)) -> float:
+    """Return the probability with which one of so many parts may be judged wrongly at one of so many analyses."""
+    return LEVEL / len(CLAIMS) / analyses / parts
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,8 @@ class Outcome:
     """The parts, each at the analysis that decided it, or at the last one."""
     runs: int = 0
     """The number of runs of the last analysis; 0 if there was none."""
+    analyses: tuple[int, ...] = ANALYSES
+    """The numbers of runs of all analyses that are planned."""
 
     @property
     def topics(self) -> dict[str, list[JudgedPart]]:
@@ -129,7 +131,7 @@ class Outcome:
         if self.verdict is not Verdict.UNDECIDED:
             return ""
         if not self.parts:
-            return f"fewer than {ANALYSES[0]:,} runs are stored"
+            return f"fewer than {self.analyses[0]:,} runs are stored"
         open_part = self.decisive
         return (
             f"{open_part.part.compared}: after {self.runs:,} runs the interval is "
@@ -150,7 +152,7 @@ class Outcome:
 
     def after(self, parts: Sequence[Part]) -> "Outcome":
         """Return the outcome after a further analysis, in which the open parts have these estimates."""
-        error, judged = error_of_part(len(parts)), list(self.parts or (None,) * len(parts))
+        error, judged = error_of_part(len(parts), len(self.analyses)), list(self.parts or (None,) * len(parts))
         numbers = range(len(parts)) if self.open is None else self.open
         for number in numbers:
             judged[number] = judged_part(parts[number], error)

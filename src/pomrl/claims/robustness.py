@@ -99,6 +99,20 @@ def effects(matrix: pd.DataFrame, single: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["claim", "choice", "from", "to"])
 
 
+def flips(matrix: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the readings of one choice under which each claim has the opposite verdict, by the id of the claim.
+
+    A verdict that is open, by default or under a reading, has no opposite.
+    """
+    single = [name for name in matrix["reading"].unique() if name != DEFAULT and " + " not in name]
+    changes = effects(matrix, single)
+    turned: dict[str, list[str]] = {}
+    for claim, choice, before, after in changes[["claim", "choice", "from", "to"]].astype(str).to_numpy().tolist():
+        if _change(before, after) == 2:
+            turned.setdefault(claim, []).append(choice)
+    return turned
+
+
 def _change(verdict: str, other: str) -> int:
     """Return the size of the change from one verdict to another: 0, 1 or 2."""
     return abs(LOOKS[Verdict(verdict)].score - LOOKS[Verdict(other)].score)

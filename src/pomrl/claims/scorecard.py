@@ -3,30 +3,36 @@
 A claim is judged on one basis or more (the paper's text; the authors' own code), and has a row for each of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
-from pomrl.claims import CLAIMS
+from pomrl.claims import CLAIMS, authors
 from pomrl.claims.chances import Chance, Share
 from pomrl.claims.claim import REVISED_ON, Claim
 from pomrl.claims.environments import TrueShare
 from pomrl.claims.inference import LEVEL
 from pomrl.claims.judging import Judged
 from pomrl.claims.precision import JudgedPart, Outcome, decisive
-from pomrl.claims.verdict import LOOKS, Verdict, claimed_range
+from pomrl.claims.summary import answer
+from pomrl.claims.verdict import Verdict, claimed_range
 
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
 """The explanation of the mark (s)."""
 
-SUMMED_UP = {
-    Verdict.REPRODUCED: ("holds", "hold"),
-    Verdict.NOT_REPRODUCED: ("does not", "do not"),
-    Verdict.UNDECIDED: ("cannot be decided", "cannot be decided"),
-}
-"""What the headline says of one claim, and of several, with each verdict."""
+
+HEADS = {authors.TEXT: "by the text", authors.NOTEBOOK: "as the authors computed it"}
+"""The heads of the columns of verdicts, by the name of the basis."""
+
+AUTHORS = (
+    "The same claims by the same rules, with the experiments that the first author's published notebook computes "
+    "(`reading=notebook`, docs/notebook.md). Its schedules are those of ada-POMRL. A star marks claims about "
+    "experiments that it does not contain, which are computed under its definitions of everything else. Its runs cost "
+    f"more: claims are judged at {', '.join(map(str, authors.ANALYSES))} runs, as far as the budget reaches."
+)
+"""What the column of verdicts on the notebook's basis is."""
 
 
 @dataclass(frozen=True)
@@ -79,50 +85,85 @@ class Scored:
     rows: tuple[Row, ...]
     remarks: tuple[str, ...] = field(default=())
     """Sentences about all of them."""
+    flips: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The readings of the text, of one choice each, that turn the verdict on a claim, by the claim's id."""
 
     def row(self, claim: Claim) -> Row | None:
         """Return the row of a claim; None if it is not judged on this basis."""
         return next((row for row in self.rows if row.claim.id == claim.id), None)
 
 
-def headline(scored: Scored) -> str:
-    """Return a sentence or two that say how many claims hold, and which do not."""
-    rows = scored.rows
-    counted = {verdict: [row for row in rows if row.verdict is verdict] for verdict in reversed(LOOKS)}
-    counts = [f"{len(of)} {SUMMED_UP[verdict][len(of) != 1]}" for verdict, of in counted.items()]
-    sentence = f"Of the {len(rows)} claims of the paper that can be checked, {counts[0]}, {counts[2]}"
-    if counted[Verdict.UNDECIDED]:
-        sentence += f", and {counts[1]}"
-    wrong = "The probability that any of these verdicts is wrong is at most 5 %."
-    if all(not row.outcome.parts for row in rows if row.claim.experiments):
-        return f"{sentence} yet, because fewer than 1,000 runs are stored: python -m src.claims --decide adds them."
-    return f"{sentence}. {wrong}"
+def headline(scored: Sequence[Scored]) -> str:
+    """Return the sentences that say how many claims hold on each basis; the first one is the text."""
+    main, *others = scored
+    if all(not row.outcome.parts for row in main.rows if row.claim.experiments):
+        return (
+            f"None of the {len(main.rows)} claims of which runs are stored is decided yet, because fewer than 1,000 "
+            "runs are stored: python -m src.claims --decide adds them."
+        )
+    return answer(*({row.claim.id: row.verdict for row in each.rows} for each in (main, *others) if each.rows))
 
 
 def markdown(scored: Sequence[Scored]) -> str:
     """Return the scorecard in Markdown: the headline, a table with a row for each claim, and the details beneath it.
 
     Args:
-        scored: The claims on each basis. The first one is the main one; of the others the table has the verdicts alone.
+        scored: The claims on each basis. The first is the text; of the others the table has the verdicts alone.
     """
     main, *others = scored
-    heads = ["claim", "verdict", *(f"verdict, {other.basis}" for other in others), "estimate", "claimed", "runs"]
+    heads = ["claim", "by the text", *(HEADS[other.basis] for other in others), "estimate", "claimed", "runs"]
     heads += ["the paper's runs show it", "true in environments"]
-    lines = [headline(main), "", " | ".join(["", *heads, ""]).strip(), "|" + " --- |" * len(heads)]
-    cells = [_cells(row, [other.row(row.claim) for other in others]) for row in main.rows]
+    lines = [headline(scored), "", " | ".join(["", *heads, ""]).strip(), "|" + " --- |" * len(heads)]
+    cells = [_cells(row, [verdict_on_other_basis(other, row.claim) for other in others]) for row in main.rows]
     lines += [" | ".join(["", *of_row, ""]).strip() for of_row in cells]
     lines += ["", *_legend(), *main.remarks, "", "## Why, where it does not hold or is not decided", ""]
     lines += [f"- **{row.claim.id}** {why(row)}" for row in main.rows if why(row)]
+    for other in others:
+        lines += ["", "## As the authors computed it", "", AUTHORS, "", *_other_basis(main, other)]
+    if main.flips:
+        lines += ["", "## Under which other readings of the text the verdict is the opposite", ""]
+        lines += [f"- **{id}** {', '.join(readings)}" for id, readings in main.flips.items() if readings]
     lines += ["", f"## Rules that were revised on {REVISED_ON}, after verdicts had been seen", ""]
     lines += [_revision(row) for row in main.rows if row.claim.revised]
     lines += ["", "## At the paper's numbers of runs", "", *_at_paper_runs(main)]
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: Row, others: Sequence[Row | None]) -> list[str]:
+def verdict_on_other_basis(other: Scored, claim: Claim) -> str:
+    """Return the verdict on a claim on another basis, with a star where the authors lack the experiment."""
+    row = other.row(claim)
+    if row is None:
+        return ""
+    return verdict_in_words(row) + (" *" if claim.id in authors.ADDED else "")
+
+
+def _other_basis(main: Scored, other: Scored) -> list[str]:
+    """Return a line for each claim that is open, turned or not judged on another basis, with its estimate there."""
+    lines = []
+    for row in main.rows:
+        theirs = other.row(row.claim)
+        if theirs is None:
+            reason = authors.NOT_JUDGED.get(row.claim.id, "its experiments are not stored")
+            lines.append(f"- **{row.claim.id}** is not judged: {reason}.")
+        elif theirs.verdict is Verdict.UNDECIDED:
+            lines.append(f"- **{row.claim.id}** {why(theirs)}")
+        elif turned(row.verdict, theirs.verdict):
+            shown = theirs.decisive
+            claimed = claimed_range(shown.part.above, shown.part.below)
+            found = f"{shown.part.compared} is {estimate(shown)}, claimed {claimed}"
+            lines.append(f"- **{row.claim.id}** {theirs.verdict}: {found}. {authors.difference(row.claim.id)}")
+    return lines
+
+
+def turned(text: Verdict, other: Verdict) -> bool:
+    """Return whether two verdicts are decided and differ."""
+    return Verdict.UNDECIDED not in (text, other) and text is not other
+
+
+def _cells(row: Row, others: Sequence[str]) -> list[str]:
     mark = f" {row.claim.mark}" if row.claim.mark else ""
     sentence = f"**{row.claim.id}**{mark} {row.claim.statement} ({row.claim.where})"
-    cells = [sentence, verdict_in_words(row), *(verdict_in_words(other) if other else "" for other in others)]
+    cells = [sentence, verdict_in_words(row), *others]
     shown = row.decisive
     claimed = claimed_range(shown.part.above, shown.part.below)
     return [
@@ -222,7 +263,7 @@ def _at_paper_runs(scored: Scored) -> list[str]:
 def table(scored: Sequence[Scored]) -> pd.DataFrame:
     """Return a row for each basis, claim and part, with all that is known of the claim and of the part."""
     rows = [
-        {"basis": each.basis} | _claim_columns(row) | _part_columns(row, judged)
+        {"basis": each.basis} | _claim_columns(row, each.basis) | _part_columns(row, judged)
         for each in scored
         for row in each.rows
         for judged in row.parts
@@ -230,7 +271,7 @@ def table(scored: Sequence[Scored]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _claim_columns(row: Row) -> dict[str, Any]:
+def _claim_columns(row: Row, basis: str) -> dict[str, Any]:
     claim, revised = row.claim, row.claim.revised
     return {
         "claim": claim.id,
@@ -250,6 +291,8 @@ def _claim_columns(row: Row) -> dict[str, Any]:
         **_share_columns("paper_runs_refute_it", row.chance.refuted if row.chance else None),
         **_share_columns("true_in_environments", row.true_share.share if row.true_share else None),
         "environments": row.true_share.environments if row.true_share else None,
+        "parts": row.true_share.parts if row.true_share else None,
+        "in_the_notebook": basis != authors.NOTEBOOK or claim.id not in authors.ADDED,
     }
 
 

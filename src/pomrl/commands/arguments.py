@@ -46,7 +46,7 @@ def _replacement(sources: Sources, text: str) -> Replacement:
     """Return the replacement that `OURS=YOURS` describes: the group is the first that has an option OURS."""
     old, equals, new = text.partition("=")
     if not (old and equals and new):
-        raise ConfigError(f"--replace {text}: it has to be OURS=YOURS, such as ada_pomrl=empirical_bayes")
+        raise ConfigError(f"--replace {text}: it has to be OURS=YOURS, such as ada_pomrl=pooled_variances")
     for group in REPLACEABLE:
         options = {path.stem for folder in sources.folders for path in (folder / group).glob("*.yaml")}
         if old in options and new in options:

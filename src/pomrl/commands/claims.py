@@ -5,7 +5,9 @@ writes the scorecard to outputs/scorecard.md. With --decide, it first adds runs 
 read, within a budget; without, it judges what is stored. The verdicts at the paper's own numbers of runs are in
 outputs/claims_at_paper_runs.csv. With --readings, the claims are checked under every reading of the paper's text; with
 --environments, in each of fifty environments; and with --replace, with an option of your own in the place of one of
-ours. In the last case, outputs/extensions/YOURS/ also has the paired differences between the two options.
+ours. In the last case, outputs/extensions/YOURS/ also has the paired differences between the two options. With
+--document, docs/claims.md and the answer in the README are made from outputs/claims.csv. With --turns, claims whose
+verdicts differ between the text and the authors' notebook are judged with the single difference that turns them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,8 +21,9 @@ from rich.console import Console
 from rich.table import Table
 
 from pomrl import store
-from pomrl.claims import CLAIMS, deciding, environments, judging, loading, robustness, scorecard
+from pomrl.claims import CLAIMS, authors, deciding, document, environments, judging, loading, robustness, scorecard
 from pomrl.claims.chances import chance
+from pomrl.claims.deciding import Spending
 from pomrl.claims.environments import TrueShare
 from pomrl.claims.loading import Basis, Reader
 from pomrl.claims.precision import of_simulation
@@ -31,19 +34,25 @@ from pomrl.commands.arguments import Parser, add_arguments, add_replacement, sou
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import progress, simulate
 from pomrl.commands.terminal import console, exit_with, printable, warn
-from pomrl.configuration import studies
+from pomrl.configuration import notebook, studies
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.outputs import outputs
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
 from pomrl.execution import ExecutionError
+from pomrl.report import ReportError
+from pomrl.report.stored_tables import read_table
 from pomrl.results.replacement import Pairs, paired_differences, wide
 from pomrl.running import estimates, sweeps
+from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
-BUDGET = 150.0
+BUDGET = 400.0
 """The default budget of --decide, in estimated seconds of one core."""
+
+ROOT = Path(__file__).parents[3]
+DOCUMENT, README = ROOT / "docs" / "claims.md", ROOT / "README.md"
 
 LEGEND = (
     "estimate: of the decisive comparison, with the interval that decided it, after so many runs; N runs: the "
@@ -52,8 +61,19 @@ LEGEND = (
     "about; all comparisons are in claims.csv"
 )
 
+OTHER_BASIS = "authors"
+"""The head of the column of verdicts on the basis of the authors' notebook."""
 
-@one_line_errors()
+OTHER_LEGEND = (
+    "authors: whether it holds as the authors' published notebook computes it, * where the notebook does not contain "
+    "the experiment"
+)
+
+SHORT = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "not", Verdict.UNDECIDED: "open"}
+"""The verdicts in a word."""
+
+
+@one_line_errors(ReportError)
 def main() -> None:
     """Run the command with the arguments of the process; exit with status 1 and one line where nothing is stored."""
     parser = Parser(prog="python -m src.claims", description="Check the claims on stored runs.")
@@ -61,6 +81,10 @@ def main() -> None:
     instead.add_argument("--readings", action="store_true", help="under every reading of the paper's text instead")
     instead.add_argument("--environments", action="store_true", help="in each of fifty environments instead")
     add_replacement(instead)
+    instead.add_argument("--document", action="store_true", help="renew docs/claims.md and the README from claims.csv")
+    instead.add_argument(
+        "--turns", action="store_true", help="with each single difference that turns a verdict instead"
+    )
     add_arguments(parser)
     parser.add_argument("--decide", action="store_true", help="add the runs that undecided claims need")
     parser.add_argument(
@@ -73,6 +97,10 @@ def main() -> None:
         check_readings(budget)
     elif arguments.environments:
         check_environments()
+    elif arguments.turns:
+        check_turns()
+    elif arguments.document:
+        renew_documents(outputs())
     else:
         check_sweeps(sources, budget)
 
@@ -84,25 +112,28 @@ def check_sweeps(sources: Sources, budget: float | None = None) -> None:
         sources: Where the configurations come from, with the replacement if there is one.
         budget: What the runs may cost that are added, in estimated seconds of one core; None to add none.
     """
-    settings = _settings(sources)
-    basis, reader = Basis("text", settings), Reader()
+    settings = _settings(sources, studies.sweep)
+    basis, reader = Basis(authors.TEXT, settings), Reader()
+    others = [] if sources.replacement else [authors.notebook(_settings(sources, notebook.sweep))]
     if budget is None and not any(map(basis.stored, basis.claims)):
         command = studies.command(sources, "task_similarity")
         exit_with(f"nothing is stored to check; to compute everything: ./reproduce.sh; to compute one sweep: {command}")
-    basis.refuse_damage()
     simulate(loading.needed_simulations())
-    if budget is None:
-        cases = deciding.stored_outcomes([basis], reader)
-    else:
-        cases = _decided([basis], reader, budget)
-        _compute(deciding.pools(basis))
-    scored = _scored(basis, reader, cases)
-    folder = sources.results(outputs())
-    judged = [row.judged for row in scored.rows if row.judged]
+    folder, spending = sources.results(outputs()), Spending(budget or 0.0)
+    scored: list[Scored] = []
+    for each in (basis, *others):  # the text first: the others have what it leaves of the budget
+        each.refuse_damage()
+        if budget is None:
+            cases = deciding.stored_outcomes([each], reader)
+        else:
+            cases = _decided([each], reader, spending)
+            _compute(deciding.pools(each) if each is basis else [])
+        scored.append(_scored(each, reader, cases, _flips(folder) if each is basis else {}))
+    judged = [row.judged for row in scored[0].rows if row.judged]
     texts = {
-        "claims.csv": _csv(scorecard.table([scored])),
+        "claims.csv": _csv(scorecard.table(scored)),
         "claims_at_paper_runs.csv": _csv(judging.table(judged)),
-        "scorecard.md": scorecard.markdown([scored]).encode(),
+        "scorecard.md": scorecard.markdown(scored).encode(),
     }
     DerivedFiles(folder / "claims.json").write(texts, _origin(sources.replacement))
     show(scored, sources)
@@ -110,11 +141,38 @@ def check_sweeps(sources: Sources, budget: float | None = None) -> None:
         _show_replacement(sources, sources.replacement, settings, folder)
 
 
-def _decided(bases: Sequence[Basis], reader: Reader, budget: float) -> list[deciding.Case]:
+def check_turns() -> None:
+    """Judge each claim that a single difference between text and notebook turns, with that difference changed."""
+    sweep_of = {authors.TEXT: studies.sweep, authors.NOTEBOOK: notebook.sweep}
+    for id, turn in authors.TURNED_BY.items():
+        (claim,) = (claim for claim in CLAIMS if claim.id == id)
+        settings = {name: sweep_of[turn.basis](PUBLISHED, name, turn.overrides) for name in claim.experiments}
+        outcome = deciding.pursued(authors.turned_basis(turn, settings), claim, Reader(), _compute)
+        found = f"{outcome.decisive.part.compared}: {scorecard.estimate(outcome.decisive)}, {outcome.runs} runs"
+        print(f"{id} {outcome.verdict} in the experiments of the {turn.basis} with {' '.join(turn.overrides)}: {found}")
+
+
+def renew_documents(folder: Path) -> None:
+    """Write docs/claims.md, and the answer in the README, from the claims.csv in a folder of outputs."""
+    table = read_table(folder / "claims.csv", "python -m src.claims --decide")
+    if table is None:
+        exit_with("no claims are judged yet; to judge them: python -m src.claims --decide")
+    files.write(DOCUMENT, document.document(table, _flips(folder)).encode())
+    files.write(README, document.renewed(README.read_text(), table).encode())
+
+
+def _decided(bases: Sequence[Basis], reader: Reader, spending: Spending) -> list[deciding.Case]:
     """Add the runs that undecided claims need, within the budget; return each claim as judged."""
-    line = f"adding runs until claims are decided; budget: {budget:g} s of one core, estimated; --budget sets it"
-    warn(line)
-    return deciding.decide(bases, budget, reader, _compute)
+    left = spending.budget - spending.spent
+    of = f", by the {bases[0].name}" if len(bases) == 1 else ""
+    warn(f"adding runs until claims are decided{of}; budget: {left:.0f} s of one core, estimated; --budget sets it")
+    return deciding.decide(bases, spending, reader, _compute)
+
+
+def _flips(folder: Path) -> dict[str, list[str]]:
+    """Return the readings of the text that turn the verdict on each claim; empty if the matrix is not stored."""
+    matrix = read_table(folder / "readings.csv", "./reproduce.sh readings")
+    return {} if matrix is None else robustness.flips(matrix)
 
 
 def _compute(experiments: Sequence[Experiment]) -> None:
@@ -136,18 +194,19 @@ def _compute(experiments: Sequence[Experiment]) -> None:
         raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
 
 
-def _scored(basis: Basis, reader: Reader, cases: Sequence[deciding.Case]) -> Scored:
+def _scored(basis: Basis, reader: Reader, cases: Sequence[deciding.Case], flips: Mapping[str, Sequence[str]]) -> Scored:
     """Return the rows of the scorecard: each claim of which runs are stored, in the order of the paper's questions."""
-    simulated = loading.simulations()
-    about_simulations = {claim: claim.parts({}, simulated) for claim in CLAIMS if claim.simulation}
+    is_text = basis.name == authors.TEXT
+    simulated = loading.simulations() if is_text else {}
+    about_simulations = {claim: claim.parts({}, simulated) for claim in CLAIMS if claim.simulation in simulated}
     outcomes = {case.outcome.claim.id: case.outcome for case in cases}
     outcomes |= {claim.id: of_simulation(claim, simulated) for claim in about_simulations}
     judged = {each.claim.id: each for each in judging.at_paper_runs(basis, reader, about_simulations)}
     ids = [claim.id for claim in basis.claims if claim.id in judged]
     chances = dict(zip(ids, _parallel(chance, [basis] * len(ids), ids), strict=True))
-    true_shares = _true_shares()
+    true_shares = _true_shares() if is_text else {}
     rows = [Row(outcomes[id], each, chances.get(id), true_shares.get(id)) for id, each in judged.items()]
-    return Scored(basis.name, tuple(rows), _remarks(basis, reader))
+    return Scored(basis.name, tuple(rows), _remarks(basis, reader) if is_text else (), flips)
 
 
 def _remarks(basis: Basis, reader: Reader) -> tuple[str, ...]:
@@ -182,15 +241,17 @@ def _true_shares() -> dict[str, TrueShare]:
     return {id: environments.true_share([of_environment[id] for of_environment in parts]) for id in parts[0]}
 
 
-def _settings(sources: Sources) -> dict[str, list[studies.Setting]]:
-    """Return the settings of each sweep that claims are about.
+def _settings(
+    sources: Sources, sweep: Callable[[Sources, str], list[studies.Setting]]
+) -> dict[str, list[studies.Setting]]:
+    """Return the settings of each sweep that claims are about, which a function of its name finds.
 
     A sweep that cannot be composed with the replacement is named on standard error and left out.
     """
     settings = {}
     for name in dict.fromkeys(name for claim in CLAIMS for name in claim.experiments):
         try:
-            settings[name] = studies.sweep(sources, name)
+            settings[name] = sweep(sources, name)
         except ConfigError as error:
             if not sources.replacement:
                 raise
@@ -225,7 +286,7 @@ def check_readings(budget: float | None = None) -> None:
     for basis in bases:
         basis.refuse_damage()
     reader = Reader()
-    cases = _decided(bases, reader, budget) if budget is not None else deciding.stored_outcomes(bases, reader)
+    cases = deciding.stored_outcomes(bases, reader) if budget is None else _decided(bases, reader, Spending(budget))
     matrix = robustness.matrix(cases)
     _write_table(matrix, outputs() / "readings.csv")
     from pomrl.figures import readings as readings_figure  # here, because the other verdicts need no figures
@@ -280,35 +341,37 @@ def _print_matrix(compact: pd.DataFrame) -> None:
         print(f"{head:6}{' '.join(map(str, of_readings))}")
 
 
-def show(scored: Scored, sources: Sources = PUBLISHED) -> None:
+def show(scored: Sequence[Scored], sources: Sources = PUBLISHED) -> None:
     """Print the headline, a row for each claim, and the commands that compute what claims lack.
 
     Args:
-        scored: The claims that were judged.
+        scored: The claims that were judged, by the text and then on other bases.
         sources: Where the configurations come from, with the replacement if there is one.
     """
     terminal = console()
     replacement = sources.replacement
     title = f"claims, with {replacement.new} in the place of {replacement.old}" if replacement else "claims"
-    terminal.print(_rows(scored, title))
+    main, *others = scored
+    terminal.print(_rows(main, others, title))
     terminal.print(scorecard.headline(scored))
-    for row in scored.rows:
+    for row in main.rows:
         if reason := scorecard.why(row):
             terminal.print(f"{row.claim.id} {reason}")
         if row.judged and row.judged.provisional:
             sentence = f"{row.claim.id}: {row.judged.runs} of {row.judged.promised} runs"
             _print_advice(terminal, sentence, [studies.command(sources, name) for name in row.claim.experiments])
     lacking: dict[tuple[str, ...], list[str]] = {}
-    for claim in scorecard.not_judged(scored):
+    for claim in scorecard.not_judged(main):
         lacking.setdefault(claim.experiments, []).append(claim.id)
     for names, ids in lacking.items():
         _print_advice(terminal, f"not computed: {', '.join(ids)}", [studies.command(sources, name) for name in names])
 
 
-def _rows(scored: Scored, title: str) -> Table:
+def _rows(main: Scored, others: Sequence[Scored], title: str) -> Table:
     """Return a table for the terminal with a row for each claim."""
-    shown = tables.plain_table(title, "claim", "verdict", "estimate", "N runs", "envs")
-    for row in scored.rows:
+    heads = [OTHER_BASIS for _ in others]
+    shown = tables.plain_table(title, "claim", "verdict", *heads, "estimate", "N runs", "envs")
+    for row in main.rows:
         name = " ".join([row.claim.id, row.claim.mark]).strip()
         sentence = f"{name}: {row.claim.statement} ({row.claim.where})"
         verdict = "\n".join([str(row.verdict), *_topics(row)])
@@ -317,9 +380,18 @@ def _rows(scored: Scored, title: str) -> Table:
             chance_of += f"\nof {row.judged.promised}"
         if row.true_share:
             envs = ("<= " if row.true_share.parts > 1 else "") + _percent(row.true_share.share.value)
-        shown.add_row(sentence, verdict, _numbers(row), chance_of, envs, style=LOOKS[row.verdict].style)
-    shown.caption = LEGEND
+        theirs = [_on_other_basis(other, row) for other in others]
+        shown.add_row(sentence, verdict, *theirs, _numbers(row), chance_of, envs, style=LOOKS[row.verdict].style)
+    shown.caption = LEGEND + (f"; {OTHER_LEGEND}" if others else "")
     return shown
+
+
+def _on_other_basis(other: Scored, row: Row) -> str:
+    """Return what a claim's verdict is on another basis, in a word."""
+    theirs = other.row(row.claim)
+    if theirs is None:
+        return ""
+    return SHORT[theirs.verdict] + (" *" if row.claim.id in authors.ADDED else "")
 
 
 def _topics(row: Row) -> list[str]:

@@ -29,7 +29,7 @@ from pomrl.report import ReportError
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "conf"
 
-EXTENSION = Sources(PUBLISHED.folder, EXAMPLES, Replacement("estimator", "ada_pomrl", "empirical_bayes"))
+EXTENSION = Sources(PUBLISHED.folder, EXAMPLES, Replacement("estimator", "ada_pomrl", "pooled_variances"))
 """The example of docs/extending.md in the place of ada-POMRL."""
 
 EXTENDED = ("task_similarity", "gamma_schedules", "samples_and_tasks", "states_20", "states_30", "initial_similarity")

@@ -40,10 +40,15 @@ def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
     return parse(Composer(sources.folders).one(overrides))
 
 
-def sweep(sources: Sources, name: str) -> list[Setting]:
+def sweep(sources: Sources, name: str, further: Sequence[str] = ()) -> list[Setting]:
     """Return the experiments of a published sweep, in the order of its axes.
 
     With a replacement, `varied` is as published and the experiments have the new option.
+
+    Args:
+        sources: Where the configurations come from.
+        name: The sweep.
+        further: Further overrides of all settings.
 
     Raises:
         ConfigError: A setting is wrong. With a replacement this may be so because the new option lacks a key that the
@@ -51,7 +56,8 @@ def sweep(sources: Sources, name: str) -> list[Setting]:
     """
     composer = Composer(sources.folders)
     try:
-        axes, jobs = composer.sweep(name)
+        axes, published = composer.sweep(name)
+        jobs = [[*job, *further] for job in published]
         composed = composer.each(jobs)
         varied = [_varied(each, axes) for each in composed]
         if sources.replacement:

@@ -31,6 +31,7 @@ from pomrl.figures.supplementary import (
     fixed_mean_model,
     gamma_schedules_adapomrl,
     gaussian_tasks,
+    horizon_or_prior,
     initial_similarity,
     varying_pairs,
 )
@@ -132,6 +133,7 @@ SUPPLEMENTARY: dict[str, Figure] = {
     "fixed_mean_model": fixed_mean_model,
     "average_over_tasks": average_over_tasks,
     "initial_similarity": initial_similarity,
+    "horizon_or_prior": horizon_or_prior,
 }
 """Figures of experiments that the paper mentions or leaves open, by name."""
 
@@ -154,7 +156,9 @@ def intervals_of(name: str) -> str:
 
 
 INTERVALS = {
-    intervals_of(name): WithIntervals(cast(FigureOfRuns, figure)) for name, figure in FIGURES.items() if figure.SWEEPS
+    intervals_of(name): WithIntervals(cast(FigureOfRuns, figure))
+    for name, figure in FIGURES.items()
+    if hasattr(figure, "SERIES")
 }
 """The versions with 95 % intervals of all figures of runs, by name.
 

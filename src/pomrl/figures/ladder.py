@@ -87,7 +87,7 @@ def _verdict(check: pd.Series) -> Verdict:
     """Return whether the interval is above what the paper says, below it, or neither."""
     if check["lower"] > check["above"]:
         return Verdict.REPRODUCED
-    return Verdict.NOT_REPRODUCED if check["upper"] < check["above"] else Verdict.INCONCLUSIVE
+    return Verdict.NOT_REPRODUCED if check["upper"] < check["above"] else Verdict.UNDECIDED
 
 
 def _table(ladder: Ladder) -> pd.DataFrame:

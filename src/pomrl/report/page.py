@@ -9,7 +9,7 @@ from typing import Any
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pomrl.claims.scorecard import SELECTED
+from pomrl.claims import scorecard as claims_scorecard
 from pomrl.claims.verdict import LOOKS, Verdict
 from pomrl.figures import AUTHORS, FIGURES, PAPER, SUPPLEMENTARY, THEORY
 from pomrl.report import ReportError, curves, extensions, readings, scorecard
@@ -93,7 +93,9 @@ def _claims(scored: Sequence[ScoredClaim]) -> dict[str, Any]:
         "claims_of": {name: [each for each in scored if name in each.figures] for name in FIGURES},
         "not_computed": not_computed,
         "claim_ids": {each.id for each in scored} | {id for id, *_ in not_computed if scored},
-        "selected": SELECTED,
+        "selected": claims_scorecard.SELECTED,
+        "answer": scorecard.summed_up(scored) if scored else "",
+        "as_the_authors": claims_scorecard.AUTHORS if any(each.authors for each in scored) else "",
     }
 
 

@@ -1,6 +1,6 @@
 """The scorecard: the claims and their verdicts, read from the claims.csv that `src.claims` writes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
@@ -9,6 +9,9 @@ from typing import Any
 import pandas as pd
 
 from pomrl.claims import CLAIMS
+from pomrl.claims.authors import TEXT, difference
+from pomrl.claims.scorecard import turned
+from pomrl.claims.summary import answer
 from pomrl.claims.verdict import Verdict, claimed_range
 from pomrl.report import ReportError
 from pomrl.report.stored_tables import read_table
@@ -102,6 +105,15 @@ class ScoredClaim:
     true_in_environments: float | None
     """The share of environments in which the claim is true; of several parts, that of the hardest one."""
     comparisons: tuple[Comparison, ...]
+    authors: Verdict | None = None
+    """The verdict as the authors' notebook computes the results; None where it is not judged on them."""
+    in_the_notebook: bool = True
+    """Whether the notebook contains the experiments; else they are computed under its definitions."""
+
+    @property
+    def difference(self) -> str:
+        """Which difference between the text and the notebook turns the verdict; empty where none does."""
+        return difference(self.id) if self.authors and turned(self.verdict, self.authors) else ""
 
     @property
     def decisive(self) -> Comparison:
@@ -125,13 +137,20 @@ def read(path: Path) -> list[ScoredClaim]:
         return []
     table = table.fillna({"reason": "", "topic": ""})
     try:
-        table = table[table["basis"] == table["basis"].iloc[0]]
-        return [_scored(rows) for _, rows in table.groupby("claim", sort=False)]
+        of_text = table["basis"] == TEXT
+        notebook = table[~of_text].drop_duplicates("claim").set_index("claim").to_dict("index")
+        return [_scored(rows, notebook.get(claim)) for claim, rows in table[of_text].groupby("claim", sort=False)]
     except (KeyError, ValueError, TypeError, IndexError, StopIteration) as error:
         raise ReportError(f"{path}: of another version ({error}); python -m src.claims renews it") from error
 
 
-def _scored(rows: pd.DataFrame) -> ScoredClaim:
+def summed_up(scored: Sequence[ScoredClaim]) -> str:
+    """Return the sentences that say how many claims hold, by the text and as the authors computed them."""
+    authors = {each.id: each.authors for each in scored if each.authors}
+    return answer({each.id: each.verdict for each in scored}, authors)
+
+
+def _scored(rows: pd.DataFrame, notebook: Mapping[Any, Any] | None) -> ScoredClaim:
     records = rows.to_dict("records")
     if rows["decisive"].tolist().count(True) != 1:
         raise ValueError("a claim has one decisive comparison")
@@ -143,8 +162,11 @@ def _scored(rows: pd.DataFrame) -> ScoredClaim:
         at_paper_runs=Verdict(first["verdict_at_paper_runs"]),
         alone=Verdict(first["verdict_at_paper_runs_by_itself"]),
         promised=int(first["paper_runs"]),
-        **{name: _number(first[name]) for name in ("paper_runs_show_it", "true_in_environments")},
+        paper_runs_show_it=_number(first["paper_runs_show_it"]),
+        true_in_environments=_number(first["true_in_environments"]),
         comparisons=tuple(_comparison(row) for row in records),
+        authors=Verdict(notebook["verdict"]) if notebook else None,
+        in_the_notebook=bool(notebook["in_the_notebook"]) if notebook else True,
     )
 
 

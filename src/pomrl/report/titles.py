@@ -26,6 +26,7 @@ TITLES = {
     "fixed_mean_model": "One mean model, or one for each run",
     "average_over_tasks": "Averages over the first tasks",
     "initial_similarity": "Where ada-POMRL starts",
+    "horizon_or_prior": "A shorter horizon, or a better prior?",
     "average_regret": "Measured regret beside its bounds",
     "upper_bound": "The upper bound and its minimum",
     "squared_error": "Squared error against the mixing rate",

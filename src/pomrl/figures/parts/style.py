@@ -50,6 +50,12 @@ ESTIMATORS = {
 }
 """The estimators of the paper, by their options, in the colours that the paper names (green, blue, red)."""
 
+BEYOND = {
+    "empirical_bayes": Look("Empirical Bayes", "#661100", "P"),
+    "bayes": Look("Bayes, prior known", "black", "X", ":"),
+}
+"""The estimators beyond the paper's, by their options."""
+
 SCHEDULES = {
     "gamma_eval": Look("Constant γₑᵥₐₗ", "black", "X", ":"),
     "best_fixed": Look("Best fixed", "#999933", "s"),

@@ -1,4 +1,4 @@
-"""An example of an estimator: an empirical Bayes variant of ada-POMRL."""
+"""An example of an estimator: ada-POMRL with pooled variances."""
 
 import numpy as np
 from pydantic.dataclasses import dataclass
@@ -8,7 +8,7 @@ from pomrl.estimators import Estimator, Memory, PerPair, Truth
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class EmpiricalBayes(Estimator):
+class PooledVariances(Estimator):
     """The mixing rate that minimises the mean squared error in each pair (s, a), from two estimated variances.
 
     The frequencies vary over tasks with variance σ² + v/m: σ² is the similarity of the tasks, and v/m the sampling

@@ -1,0 +1,48 @@
+"""The reference that knows the prior of the tasks."""
+
+import numpy as np
+import pytest
+
+from pomrl.algorithm import pomrl
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.data import Batch, Batches
+from pomrl.estimators import Estimator, Truth
+from pomrl.gamma_schedules import Fixed
+
+C = 7.0
+
+
+@pytest.fixture(scope="module")
+def bayes() -> Estimator:
+    return studies.experiment(PUBLISHED, ["estimator=bayes"]).method.estimator
+
+
+def drawn(visits: np.ndarray, P_o: np.ndarray) -> Batch:
+    rng = np.random.default_rng(5)
+    P = rng.standard_gamma(C * P_o + 1e-300)
+    P /= P.sum(-1, keepdims=True)
+    return Batch.of_counts(rng.multinomial(visits, P), 5)
+
+
+def test_it_is_the_posterior_mean_of_dirichlet_tasks(bayes: Estimator):
+    rng = np.random.default_rng(1)
+    P_o = rng.dirichlet(np.ones(4), (3, 4, 2))
+    visits = rng.integers(0, 9, (3, 4, 2))
+    batch = drawn(visits, P_o)
+    truth = Truth(P_o, P_o * (1 - P_o) / (C + 1))
+    posterior = (batch.counts + C * P_o) / (visits + C)[..., None]
+    for task in pomrl([Batches.same(batch)] * 2, 5, truth, bayes, Fixed(gamma=0.5), 0.9):
+        np.testing.assert_allclose(task.P_hat[:, 0], posterior, atol=1e-14)
+
+
+def test_pairs_in_which_tasks_are_equal_have_the_mean_model(bayes: Estimator):
+    P_o = np.full((1, 3, 2, 3), 1 / 3)
+    P_o[0, :, 0] = np.eye(3)
+    variance = P_o * (1 - P_o) / (C + 1)
+    variance[0, 1] = 0.0
+    (task,) = pomrl(
+        [Batches.same(drawn(np.full((1, 3, 2), 5), P_o))], 5, Truth(P_o, variance), bayes, Fixed(gamma=0.5), 0.9
+    )
+    np.testing.assert_allclose(task.P_hat[0, 0, 1], P_o[0, 1])
+    np.testing.assert_allclose(task.P_hat[0, 0, :, 0], P_o[0, :, 0])
