@@ -42,22 +42,22 @@ DEEDS = {
 class Stranger(Estimator):
     deed: str = "nothing"
 
-    def prior_model(self, memory, P_bar, truth):
-        if P_bar.shape[0] == 20:  # runs 50 to 69
+    def prior_model(self, memory, batch, truth):
+        if len(batch.P_bar) == 20:  # runs 50 to 69
             DEEDS[self.deed]()
-        return super().prior_model(memory, P_bar, truth)
+        return super().prior_model(memory, batch, truth)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Fickle(Estimator):
     deed: str = "nothing"
 
-    def prior_model(self, memory, P_bar, truth):
+    def prior_model(self, memory, batch, truth):
         with open("calls", "a") as calls:
             calls.write("x")
         share = 0.5 + 0.5 * (DEEDS[self.deed]() or 0)
-        uniform = np.full_like(P_bar, 1 / P_bar.shape[-1])
-        return share * super().prior_model(memory, P_bar, truth) + (1 - share) * uniform
+        uniform = np.full_like(batch.P_bar, 1 / batch.P_bar.shape[-1])
+        return share * super().prior_model(memory, batch, truth) + (1 - share) * uniform
 """
 
 

@@ -7,7 +7,7 @@ from tests.bad_inputs import BadInput, all_inputs, outcome, seeded
 
 from pomrl.configuration import composition
 
-SAMPLE = [bad for bad in seeded(1, 400) if bad.command == "run"][:60]
+SAMPLE = [bad for bad in seeded(1, 400) if bad.command == "run"][:40]
 
 
 @pytest.mark.parametrize("bad", SAMPLE, ids=lambda bad: bad.name)

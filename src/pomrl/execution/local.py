@@ -13,6 +13,7 @@ import os
 import re
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -160,8 +161,19 @@ def _end_with(driver: int) -> None:
 
 
 def _kill(process: ProcessPoolExecutor) -> None:
-    """End a process whatever it does, also if it is frozen."""
-    process.shutdown(wait=True, kill_workers=True)
+    """End a process whatever it does, also if it is frozen.
+
+    The thread that manages it may find its pipes closed meanwhile; what it would print of that is of no use.
+    """
+    shown, threading.excepthook = threading.excepthook, _say_nothing
+    try:
+        process.shutdown(wait=True, kill_workers=True)
+    finally:
+        threading.excepthook = shown
+
+
+def _say_nothing(_: threading.ExceptHookArgs) -> None:
+    """Handle an exception of a thread without printing it."""
 
 
 def _death(error: BrokenProcessPool) -> Failure:

@@ -135,7 +135,8 @@ def read(path: Path) -> list[ScoredClaim]:
     table = read_table(path, "python -m src.claims")
     if table is None:
         return []
-    table = table.fillna({"reason": "", "topic": ""})
+    words = ["reason", "topic"]
+    table[words] = table[words].astype(object).fillna("")
     try:
         of_text = table["basis"] == TEXT
         notebook = table[~of_text].drop_duplicates("claim").set_index("claim").to_dict("index")

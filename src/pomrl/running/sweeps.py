@@ -10,7 +10,7 @@ from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.execution import Execution, Failure
+from pomrl.execution import EngineUnavailableError, Execution, ExecutionError, Failure
 from pomrl.experiment import Problem, check
 from pomrl.running import dispatches
 from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, Unrepeatable, is_foreign
@@ -207,8 +207,13 @@ def _in_two_steps(
     given_up = {(block.problem, block.runs): _given_up(block, values) for block in rest}
     reduced = [_remaining(block, values) for block in rest]
     yield from ((block, given_up[block.problem, block.runs]) for block in reduced if not block.methods)
-    for block, results in dispatches.compute(execution, worker, [block for block in reduced if block.methods]):
-        yield block, results + given_up[block.problem, block.runs]
+    try:
+        for block, results in dispatches.compute(execution, worker, [block for block in reduced if block.methods]):
+            yield block, results + given_up[block.problem, block.runs]
+    except EngineUnavailableError as error:
+        if first:  # the engine was there, and what it computed is stored
+            raise ExecutionError(str(error)) from error
+        raise
 
 
 def _given_up(block: Block, values: Mapping[str, object]) -> list[MethodResult]:

@@ -37,9 +37,14 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
 
 def _intervals(data: pd.DataFrame) -> Iterator[str]:
     """Yield the line that says over how many runs 95 % intervals are, if there are any."""
-    runs = data.loc[data["band"] == "ci", "n"]
+    runs = data.loc[_of_intervals(data), "n"] if "n" in data else ()
     if len(runs):
         yield f"95 % intervals of the mean over {_from_to(runs)} runs"
+
+
+def _of_intervals(data: pd.DataFrame) -> pd.Series:
+    """Return for each row whether it has a 95 % interval over runs; tables that are no curves have none."""
+    return data["band"] == "ci" if "band" in data else pd.Series(data=False, index=data.index)
 
 
 def _from_to(runs: Collection[int]) -> str:
@@ -51,7 +56,7 @@ def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) ->
 
     Series of simulations, of which no number is promised, are left out. Intervals may be over more runs.
     """
-    intervals = (data["band"] == "ci").any()
+    intervals = _of_intervals(data).any()
     drawn: dict[int, set[int]] = {}
     for series in wanted:
         if (promised := sweeps[series.sweep].promised) is not None:
