@@ -5,6 +5,7 @@ An MDP has S states, A actions, transition probabilities `P[s, a, s']`, rewards 
 - `evaluation`: the exact value of a policy, tolerances, and the checks of arguments.
 - `elimination`: Gaussian elimination on many small linear systems at once.
 - `compiled`: policy iteration and evaluation of small models in C, with the bits of the two above and below.
+- `sparse`: the exact value of a policy of a model whose rows have few positive entries.
 - `policy_stacks`: one step of policy iteration for many MDPs at once.
 - `relative_values`: relative value iteration of one MDP for many discount factors or policies at once.
 - `policy_values`: the values of many policies of each MDP.
@@ -16,6 +17,8 @@ Which method is the fastest depends on the size of the models; each threshold st
 - More states: policy iteration by LAPACK, with one call for all models.
 - At least `relative_values.LARGE` states and `relative_values.GRID` discount factors of one model: relative value
   iteration, followed by LAPACK for the discount factors for which it converges slowly.
+- At least `sparse.LARGE` states, and at most the share `sparse.SHARE` of all probabilities positive: sparse
+  factorisations, for planning and for evaluation.
 - At least `relative_values.LARGE` states and several policies of one model: one factorisation by LAPACK if they are
   alike (`policy_values`), otherwise relative value iteration.
 """

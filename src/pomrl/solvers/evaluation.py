@@ -86,6 +86,17 @@ def reward_scale(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
     return np.maximum(1.0, np.abs(R).max((-2, -1), initial=0.0))
 
 
+def of_ordinary_size(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n S A"]:
+    """Return rewards that are not so small that tolerances, which are absolute for them, would take them for ties.
+
+    Where the largest |R| of an MDP is below 1/8, all its rewards are multiplied by the power of 2 that brings it into
+    [1/2, 1). That is exact and changes no optimal policy. All other rewards are returned as they are.
+    """
+    largest = np.abs(R).max((-2, -1), keepdims=True, initial=0.0)
+    small = (largest > 0.0) & (largest < 0.125)
+    return np.ldexp(R, np.where(small, -np.frexp(largest)[1], 0)) if small.any() else R
+
+
 def action_tie_tolerance(
     scale: Float[np.ndarray, "*#n"], gamma: Float[np.ndarray, "*#n"] | float
 ) -> Float[np.ndarray, "*n"]:

@@ -24,7 +24,7 @@ class Table:
 
 
 def table(environment: str, **options: Any) -> Table:
-    """Return the table of an environment of Gymnasium, a class of its toy texts that is deterministic with these options.
+    """Return the table of an environment, a class of Gymnasium's toy texts that is deterministic with these options.
 
     Raises:
         ValueError: If Gymnasium is not installed; the message names the extra to install.

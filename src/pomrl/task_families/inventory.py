@@ -1,4 +1,4 @@
-"""The control of an inventory with lost sales (Puterman 1994, Markov Decision Processes, Sec. 3.2)."""
+"""The control of an inventory with lost sales (cf. Puterman 1994, Markov Decision Processes, Sec. 3.2)."""
 
 from typing import Annotated, ClassVar
 

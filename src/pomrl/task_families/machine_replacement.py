@@ -1,4 +1,4 @@
-"""The replacement of a machine that wears out (Puterman 1994, Markov Decision Processes, Sec. 4.7.5)."""
+"""The replacement of a machine that wears out (cf. Puterman 1994, Markov Decision Processes)."""
 
 from typing import Annotated
 

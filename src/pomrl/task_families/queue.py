@@ -1,4 +1,4 @@
-"""A queue whose server works at a chosen rate (Puterman 1994, Markov Decision Processes, Sec. 3.7, in discrete time)."""
+"""A queue whose server works at a chosen rate, in discrete time (cf. Puterman 1994, Markov Decision Processes)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""RiverSwim: a swimmer against the current (Strehl and Littman 2008, An analysis of model-based interval estimation)."""
+"""RiverSwim, a swimmer against the current (Strehl and Littman 2008, Model-based interval estimation for MDPs)."""
 
 from typing import Annotated, ClassVar
 
