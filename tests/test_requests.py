@@ -16,7 +16,7 @@ from pomrl.commands import run
 from pomrl.configuration import composition, jobs, studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.running import estimates, sweeps
-from pomrl.task_distributions import TaskDistribution
+from pomrl.task_distributions import RandomChains
 
 Command = Callable[..., tuple[int, list[str], str]]
 
@@ -121,7 +121,7 @@ def test_yes_composes_them_all(command: Command, monkeypatch: pytest.MonkeyPatch
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps, "MOST_CHECKED", 7)
-    drawn = Count(monkeypatch, TaskDistribution, "draw_mean")
+    drawn = Count(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("runs=10000000", "dry_run=true")
     assert (status, drawn.calls) == (0, 7)
     assert "1 job, 10,000,000 runs to compute, 3,150,000,000 plans in all; about " in said
@@ -143,7 +143,7 @@ def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.Mon
 def test_what_does_not_fit_is_refused_with_the_numbers(
     further: tuple[str, ...], command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = Count(monkeypatch, TaskDistribution, "draw_mean")
+    drawn = Count(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("S=100000", *further)
     assert (status, drawn.calls, said.count("\n")) == (1, 0, 1)
     assert said.startswith("one run needs about 2.4 TB of memory, and ")
