@@ -3,8 +3,8 @@
 Nothing here measures time: what is counted are compositions and drawn mean models.
 """
 
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,20 +22,11 @@ Command = Callable[..., tuple[int, list[str], str]]
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
-    """Run the command in an empty folder; return its status, its lines on standard output, and standard error."""
+def command(call_main: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """Return a function that runs the command in an empty folder, and returns what `call_main` does."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-
-    def call(*arguments: str) -> tuple[int, list[str], str]:
-        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-        monkeypatch.setattr(sys, "argv", ["run", *arguments])
-        with pytest.raises(SystemExit) as end:
-            run.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out.splitlines(), printed.err
-
-    return call
+    return partial(call_main, run.main)
 
 
 class Count:
