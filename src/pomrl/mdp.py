@@ -11,9 +11,8 @@ from pomrl.solvers.evaluation import (
     action_tie_tolerance,
     check_gammas,
     check_models,
-    of_ordinary_size,
+    magnitude,
     policy_value,
-    reward_scale,
 )
 from pomrl.solvers.policy_values import distinct_policy_values
 
@@ -136,7 +135,5 @@ def planning_loss(
     V, model, index = distinct_policy_values(P, R, policy, gamma_eval)
     differences = np.abs(V_star[model] - V)
     loss = differences.max(-1) if norm == "max" else differences.mean(-1)
-    ordinary = of_ordinary_size(R)
-    enlarged = np.divide(np.abs(ordinary).max((1, 2)), np.abs(R).max((1, 2)), out=np.ones(len(R)), where=R.any((1, 2)))
-    tolerance = (action_tie_tolerance(reward_scale(ordinary), gamma_eval) / enlarged)[model]
+    tolerance = action_tie_tolerance(magnitude(R), gamma_eval)[model]
     return np.where(loss <= tolerance, 0.0, loss)[index]

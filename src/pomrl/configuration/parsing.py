@@ -100,7 +100,6 @@ def parse(composed: Composed) -> Experiment:
 def _sized(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
     """Return the numbers of the problem, with those of states and actions where they are null and the tasks tell."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
-<<<<<<< HEAD
     if not missing:
         return dict(numbers)
     if _class("task_distribution", tasks).size is TaskDistribution.size:
@@ -110,13 +109,6 @@ def _sized(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
     except ValueError as error:  # its file is wrong
         raise ConfigError(str(error)) from error
     return {**numbers, **{key: {"S": S, "A": A}[key] for key in missing}}
-=======
-    size = _component("task_distribution", tasks).size if missing else None
-    if missing and size is None:
-        raise ConfigError(f"{missing[0]}=null: it has to be an integer, because this task_distribution has no size")
-    known = dict(zip(("S", "A"), size or (), strict=False))
-    return {**numbers, **{key: known[key] for key in missing}}
->>>>>>> main
 
 
 def _check_numbers(numbers: Mapping[str, Any]) -> None:

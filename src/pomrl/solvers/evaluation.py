@@ -86,15 +86,20 @@ def reward_scale(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
     return np.maximum(1.0, np.abs(R).max((-2, -1), initial=0.0))
 
 
-def of_ordinary_size(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n S A"]:
-    """Return rewards that are not so small that tolerances, which are absolute for them, would take them for ties.
+def magnitude(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
+    """Return the `reward_scale` of each MDP, or where max |R| is below 1/8 the smallest power of 2 above it.
 
-    Where the largest |R| of an MDP is below 1/8, all its rewards are multiplied by the power of 2 that brings it into
-    [1/2, 1). That is exact and changes no optimal policy. All other rewards are returned as they are.
+    Rewards so small would be tied by tolerances that are absolute for them. Rewards that are all 0 have magnitude 1.
     """
-    largest = np.abs(R).max((-2, -1), keepdims=True, initial=0.0)
+    largest = np.abs(R).max((-2, -1), initial=0.0)
     small = (largest > 0.0) & (largest < 0.125)
-    return np.ldexp(R, np.where(small, -np.frexp(largest)[1], 0)) if small.any() else R
+    return np.where(small, np.ldexp(1.0, np.frexp(largest)[1]), reward_scale(R))
+
+
+def of_ordinary_size(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n S A"]:
+    """Return rewards in which small ones are divided by their `magnitude`, which is exact and changes no policy."""
+    size = magnitude(R)
+    return R / np.minimum(size, 1.0)[..., None, None] if (size < 1.0).any() else R
 
 
 def action_tie_tolerance(
