@@ -96,7 +96,7 @@ def test_an_experiment_runs(name: str) -> None:
 
 def test_planning_with_rewards_of_transitions_uses_the_estimate() -> None:
     """An inventory that is estimated to have no demand pays nothing, whatever its true demand is."""
-    rewards = Inventory(centre=3.0, spread=0.0).models(np.array([3.0]))[1][0]
+    rewards = Inventory(centre=0.3, spread=0.0).models(np.array([0.3]))[1][0]
     unsold = np.zeros((11, 6, 11))
     stock, order = np.indices((11, 6))
     unsold[stock, order, np.minimum(stock + order, 10)] = 1.0
@@ -118,8 +118,7 @@ def test_river_swim_is_that_of_strehl_and_littman() -> None:
 
 
 def test_the_demand_of_an_inventory_is_poisson() -> None:
-    family = Inventory(centre=2.0, spread=0.0)
-    P, R = family.models(np.array([2.0]))
+    P, R = Inventory(centre=0.2, spread=0.0).models(np.array([0.2]))
     demand = np.random.default_rng(0).poisson(2.0, 200_000)
     left = np.maximum(3 + 4 - demand, 0)
     np.testing.assert_allclose(P[0, 3, 4], np.bincount(left, minlength=11) / 200_000, atol=0.005)

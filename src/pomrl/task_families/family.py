@@ -30,8 +30,17 @@ class Candidates:
     """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S], of each model."""
 
     def __post_init__(self) -> None:
-        check_models(self.P, expected_rewards(self.R, self.P))
         read_only(self.latent, self.P, self.R)
+
+    @staticmethod
+    def checked(latent: Latents, P: Float[np.ndarray, "k S A S"], R: Rewards) -> "Candidates":
+        """Return models without the rounding errors of rows, which have to sum to 1.
+
+        Raises:
+            ValueError: If P and R are not models; the message names the first wrong index.
+        """
+        check_models(P, expected_rewards(R, P))
+        return Candidates(latent, P / P.sum(-1, keepdims=True), R)
 
     @cached_property
     def variance(self) -> Float[np.ndarray, "S A S"]:
@@ -116,4 +125,4 @@ class TaskFamily(FiniteTasks):
 @lru_cache(maxsize=2)  # those of the largest family take a hundred megabytes
 def _candidates(family: TaskFamily) -> Candidates:
     latent = family.latents()
-    return Candidates(latent, *family.models(latent))
+    return Candidates.checked(latent, *family.models(latent))

@@ -18,14 +18,14 @@ _PRICE, _UNIT_COST, _ORDER_COST, _HOLDING_COST = 8.0, 2.0, 4.0, 1.0
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Inventory(TaskFamily):
-    """A shop that orders before it knows the demand; the latent is the mean demand in a period, in units.
+    """A shop that orders before it knows the demand; the latent is the mean demand in a period, as a share of capacity.
 
     The state is the stock. Action a orders a units, or as many as there is room for, which arrive at once. The demand
     is Poisson; what is not in stock is lost. A unit sells for 8 and costs 2, an order costs 4, and holding a unit of
     the stock after ordering costs 1 a period. The reward depends on the next state, which tells what was sold.
     """
 
-    domain: ClassVar[tuple[float, float]] = (0.0, 1000.0)
+    domain: ClassVar[tuple[float, float]] = (0.0, 10.0)
 
     capacity: Annotated[int, Field(ge=1, le=1000, description="the largest stock, in units")] = 10
     largest_order: Annotated[int, Field(ge=1, le=1000, description="the largest order, in units")] = 5
@@ -40,11 +40,11 @@ class Inventory(TaskFamily):
         delivered = np.minimum(order, self.capacity - stock)
         available = stock + delivered
         sold = available[..., None] - np.arange(S)
-        demand = latent[:, None, None, None]
+        demand = self.capacity * latent[:, None, None, None]
         some_left = np.where(sold >= 0, poisson.pmf(np.maximum(sold, 0), demand), 0.0)
-        none_left = poisson.sf(available - 1, latent[:, None, None])
+        none_left = poisson.sf(available - 1, demand[..., 0])
         P = some_left
         P[..., 0] = none_left
         cost = _UNIT_COST * delivered + _ORDER_COST * (delivered > 0) + _HOLDING_COST * available
         R = _PRICE * np.maximum(sold, 0) - cost[..., None]
-        return P / P.sum(-1, keepdims=True), np.broadcast_to(R, (k, S, A, S))
+        return P, np.broadcast_to(R, (k, S, A, S))

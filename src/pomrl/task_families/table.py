@@ -44,7 +44,7 @@ def _candidates(file: str, _time: int, _size: int) -> Candidates:
     """Return the models in a file; ValueError with one line that names the file and the first bad index."""
     try:
         P, R = _arrays(file) if file.endswith(".npz") else _of_rows(_read_rows(file))
-        return Candidates(np.arange(len(P), dtype=float), P, R)
+        return Candidates.checked(np.arange(len(P), dtype=float), P, R)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
 
