@@ -107,7 +107,7 @@ class Basis:
         """Return the experiments that each part of a claim reads, found by trial on losses that are made up.
 
         The losses of one experiment after the other are changed: the estimates of the parts that read them change too.
-        A part about gamma* or a number of families, which may stay where they are, counts as reading all that the claim reads.
+        A part about gamma* or a count, which may stay where they are, counts as reading all that the claim reads.
         """
         asked: dict[int, Experiment] = {}
 
