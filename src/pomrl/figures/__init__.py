@@ -28,6 +28,7 @@ from pomrl.figures.paper import (
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.supplementary import (
     average_over_tasks,
+    families,
     fixed_mean_model,
     gamma_schedules_adapomrl,
     gaussian_tasks,
@@ -134,6 +135,7 @@ SUPPLEMENTARY: dict[str, Figure] = {
     "average_over_tasks": average_over_tasks,
     "initial_similarity": initial_similarity,
     "horizon_or_prior": horizon_or_prior,
+    "families": families,
 }
 """Figures of experiments that the paper mentions or leaves open, by name."""
 

@@ -27,6 +27,7 @@ TITLES = {
     "average_over_tasks": "Averages over the first tasks",
     "initial_similarity": "Where ada-POMRL starts",
     "horizon_or_prior": "A shorter horizon, or a better prior?",
+    "families": "Models that people know",
     "average_regret": "Measured regret beside its bounds",
     "upper_bound": "The upper bound and its minimum",
     "squared_error": "Squared error against the mixing rate",

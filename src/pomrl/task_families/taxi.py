@@ -17,9 +17,9 @@ _SIDEWAYS = ((2, 3), (2, 3), (0, 1), (0, 1), (), ())
 class Taxi(TaskFamily):
     """A taxi in a town; the latent is the rain, the probability that a move goes to one of the two sides.
 
-    Each side is as likely as the other, and a move into a wall stays; Gymnasium's rainy town has a rain of 0.2. A step pays -1, a passenger who gets
-    out where it should pays 20, and one who gets in or out elsewhere -10. An episode ends with the ride: its last state
-    is never left and pays nothing.
+    Each side is as likely as the other, and a move into a wall stays; Gymnasium's rainy town has a rain of 0.2. A step
+    pays -1, a passenger who gets out where it should pays 20, and one who gets in or out elsewhere -10. An episode ends
+    with the ride: its last state is never left and pays nothing.
     """
 
     @property

@@ -99,12 +99,10 @@ def _gain(losses: Losses) -> Estimate:
 
 
 def _in_families(compared: OfFamily, more_than: float) -> list[Part]:
-    """Return the claim on the number of families, and below it the numbers of all families, of which none is claimed."""
-    parts = {family: [compared(family, spread) for spread in SPREADS] for family in FAMILIES}
-    number = Part(
-        f"families of {len(FAMILIES)} in which it holds, Holm", _number(list(parts.values())), above=more_than
-    )
-    return [number, *(Part(each.compared, each.estimate) for of_family in parts.values() for each in of_family)]
+    """Return the claim on the number of families, and below it what is compared in each, where nothing is claimed."""
+    parts = [[compared(family, spread) for spread in SPREADS] for family in FAMILIES]
+    number = Part(f"families of {len(FAMILIES)} in which it holds, Holm", _number(parts), above=more_than)
+    return [number, *(Part(each.compared, each.estimate) for of_family in parts for each in of_family)]
 
 
 def _number(families: Sequence[Sequence[Part]]) -> Count:
