@@ -9,7 +9,7 @@ from pydantic import model_validator
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.data import Batch
+from pomrl.data import Batch, Counts
 from pomrl.estimators import Estimator, Memory, Models, Prior, Truth
 
 
@@ -45,7 +45,7 @@ class ExactPosterior(Estimator):
         return posterior_mean(batch.counts, truth.candidates)
 
 
-def posterior_mean(counts: Float[np.ndarray, "n S A S"], candidates: Float[np.ndarray, "k S A S"]) -> Models:
+def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> Models:
     """Return the mean of the candidates under their posterior, given the transitions of a task in each of n runs.
 
     Args:
@@ -58,13 +58,14 @@ def posterior_mean(counts: Float[np.ndarray, "n S A S"], candidates: Float[np.nd
     n, k = len(counts), len(candidates)
     differing = np.flatnonzero((candidates != candidates[0]).any(0))
     of_differing = candidates.reshape(k, -1)[:, differing]
-    seen = counts.reshape(n, -1)[:, differing]
+    seen = counts.reshape(n, -1).take(differing, axis=1)  # by runs in memory, so that no run's sum depends on others
+    beyond = counts.reshape(n, -1)[:, (candidates == 0).all(0).ravel()].any(1, keepdims=True)
     log_likelihood = np.empty((n, k))
     for i, p in enumerate(of_differing):
         terms = seen * np.log(np.where(p > 0, p, 1.0))
         impossible = ((seen > 0) & (p == 0)).any(1)
         log_likelihood[:, i] = np.where(impossible, -np.inf, terms.sum(1))
-    best = log_likelihood.max(1, keepdims=True)
+    best = np.where(beyond, -np.inf, log_likelihood.max(1, keepdims=True))
     if not np.isfinite(best).all():
         raise ValueError(f"run {int(np.argmin(np.isfinite(best)))}: none of the {k} models has these transitions")
     weight = np.exp(log_likelihood - best)
