@@ -6,11 +6,8 @@ Families of Gymnasium's tables are tested where Gymnasium is installed.
 from importlib.util import find_spec
 from typing import Any
 
-import mdptoolbox.example
-import mdptoolbox.mdp
 import numpy as np
 import pytest
-import quantecon
 from tests.settings import CONF
 
 from pomrl.configuration import studies
@@ -54,18 +51,29 @@ def candidates_of(name: str) -> Candidates:
     return distribution.candidate_models()
 
 
+def optimal(candidates: Candidates, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """P, R and V* of one of the models, planned and evaluated by ours."""
+    P, R = candidates.P[i], expected_rewards(candidates.R[i], candidates.P[i])
+    policy = PolicyIteration().plan(P[None], R[None], np.array([GAMMA]))[0, 0]
+    return P, R, policy_value(P, R, policy, GAMMA)
+
+
+@pytest.mark.parametrize("name", options())
+def test_optimal_values_solve_the_equation_of_bellman(name: str) -> None:
+    P, R, V = optimal(candidates_of(name), -1)
+    np.testing.assert_allclose((R + GAMMA * P @ V).max(-1), V, rtol=0, atol=1e-9 * max(1.0, float(np.abs(R).max())))
+
+
 @pytest.mark.parametrize("name", options())
 def test_optimal_values_are_those_of_two_libraries(name: str) -> None:
-    candidates = candidates_of(name)
-    for i in (0,) if name == "taxi" else (0, -1):
-        P, R = candidates.P[i], expected_rewards(candidates.R[i], candidates.P[i])
-        V = policy_value(P, R, PolicyIteration().plan(P[None], R[None], np.array([GAMMA]))[0, 0], GAMMA)
-        theirs = quantecon.markov.DiscreteDP(R, P, GAMMA).solve(method="policy_iteration").v
-        toolbox = mdptoolbox.mdp.PolicyIteration(P.transpose(1, 0, 2), R, GAMMA, eval_type=0)
-        toolbox.run()
-        scale = max(1.0, float(np.abs(V).max()))
-        np.testing.assert_allclose(theirs, V, rtol=0, atol=1e-9 * scale)
-        np.testing.assert_allclose(toolbox.V, V, rtol=0, atol=1e-9 * scale)
+    quantecon, mdptoolbox = pytest.importorskip("quantecon"), pytest.importorskip("mdptoolbox.mdp")
+    P, R, V = optimal(candidates_of(name), 0)
+    theirs = quantecon.markov.DiscreteDP(R, P, GAMMA).solve(method="policy_iteration").v
+    toolbox = mdptoolbox.PolicyIteration(P.transpose(1, 0, 2), R, GAMMA, eval_type=0)
+    toolbox.run()
+    scale = max(1.0, float(np.abs(R).max()))
+    np.testing.assert_allclose(theirs, V, rtol=0, atol=1e-9 * scale)
+    np.testing.assert_allclose(toolbox.V, V, rtol=0, atol=1e-9 * scale)
 
 
 @pytest.mark.parametrize("name", options("taxi", "frozen_lake_8x8", "cliff_walking"))
@@ -104,8 +112,9 @@ def test_planning_with_rewards_of_transitions_uses_the_estimate() -> None:
 
 
 def test_a_forest_is_that_of_the_toolbox() -> None:
+    example = pytest.importorskip("mdptoolbox.example")
     P, R = Forest(centre=0.1, spread=0.0, ages=7).models(np.array([0.1]))
-    theirs, pays = mdptoolbox.example.forest(S=7, r1=4, r2=2, p=0.1)
+    theirs, pays = example.forest(S=7, r1=4, r2=2, p=0.1)
     np.testing.assert_allclose(P[0].transpose(1, 0, 2), theirs)
     np.testing.assert_array_equal(R[0], pays)
 
