@@ -38,7 +38,7 @@ def test_a_strangers_models_go_from_the_file_to_results(tmp_path: Path, monkeypa
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
     np.savez(tmp_path / "lift.npz", **elevators())
     options = ["task_distribution=table", f"task_distribution.file={tmp_path / 'lift.npz'}", "T=3", "runs=4"]
-    status, said, wrong = call(run, "-m", *options, "estimator=without_meta,exact_posterior,oracle")
+    status, _, wrong = call(run, "-m", *options, "estimator=without_meta,exact_posterior,oracle")
     assert (status, wrong.count("Error")) == (0, 0), wrong
     experiment = studies.experiment(PUBLISHED, [*options, "estimator=exact_posterior"])
     assert (experiment.problem.S, experiment.problem.A) == (3, 2)
