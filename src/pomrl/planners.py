@@ -117,9 +117,15 @@ class PolicyIteration(Planner):
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
             return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], R[i].shape) for i in parts])
-        if S >= relative_values.LARGE:
-            return np.stack([_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)])
-        return _walk(LapackStack(P, R), gammas, R.shape)
+        together = sparse.solved_densely(P) | (S < relative_values.LARGE)
+        if together.all():
+            return _walk(LapackStack(P, R), gammas, R.shape)
+        optimal = np.empty((*gammas.shape, S), np.int16)
+        if together.any():
+            optimal[together] = _walk(LapackStack(P[together], R[together]), gammas[together], R[together].shape)
+        for i in np.flatnonzero(~together):
+            optimal[i] = _plan_large_model(P[i], R[i], gammas[i])
+        return optimal
 
 
 def _plan_large_model(

@@ -14,7 +14,8 @@ Which method is the fastest depends on the size of the models; each threshold st
 
 - At most `elimination.SMALL` states: policy iteration by elimination, by the compiled engine (`compiled`) or, where it
   was not built, with one elementwise operation of NumPy for all models.
-- More states: policy iteration by LAPACK, with one call for all models.
+- More states: policy iteration by LAPACK, with one call for all models; up to `sparse.LARGE` states also where at most
+  the share `sparse.FEW` of all probabilities is positive.
 - At least `relative_values.LARGE` states and `relative_values.GRID` discount factors of one model: relative value
   iteration, followed by LAPACK for the discount factors for which it converges slowly.
 - At least `sparse.LARGE` states, and at most the share `sparse.SHARE` of all probabilities positive: sparse
