@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from examples.models import FILE, models
 from tests.computed import call
 
 from pomrl import store
@@ -55,6 +56,12 @@ def test_both_formats_give_the_same_models(tmp_path: Path) -> None:
     np.testing.assert_allclose(one.P, other.P, rtol=0, atol=1e-15)
     seen = one.P > 0
     np.testing.assert_array_equal(one.R[seen], other.R[seen])
+
+
+def test_the_file_of_the_example_is_what_the_example_writes() -> None:
+    candidates = Table(file=str(FILE)).candidate_models()
+    np.testing.assert_allclose(candidates.P, models()["P"], rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(candidates.R[0], models()["R"])
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
