@@ -11,6 +11,7 @@ from pomrl.claims.deciding import Case
 from pomrl.claims.loading import Basis, Reader, Settings
 from pomrl.claims.precision import JudgedPart
 from pomrl.claims.verdict import Part, Verdict, claimed_range
+from pomrl.results import markdown
 
 NAME = "ours"
 """The name of the basis."""
@@ -101,21 +102,19 @@ def _of_part(judged: JudgedPart) -> dict[str, Any]:
 
 def document(claims: pd.DataFrame) -> str:
     """Return docs/ours.md, given a claims_ours.csv."""
+    records = claims.to_dict("records")
     heads = ("claim", "verdict", "decisive comparison, estimate [interval]", "claimed", "runs")
-    lines = ["# Claims of ours", "", BEGIN, NOTES, "", _line(heads), "|" + " --- |" * len(heads)]
-    lines += [
-        _line(
-            [f"**{row['claim']}** {row['statement']} ({row['question']})", in_words(row["verdict"]), *_comparison(row)]
-        )
-        for row in claims[claims["decisive"]].to_dict("records")
-        if row["verdict"] != REPORTED_ONLY
+    decisive = [
+        [f"**{row['claim']}** {row['statement']} ({row['question']})", in_words(row["verdict"]), *_comparison(row)]
+        for row in records
+        if row["decisive"] and row["verdict"] != REPORTED_ONLY
     ]
-    heads = ("claim", "compared, estimate [interval]", "claimed", "runs", "verdict")
-    lines += ["", "## All comparisons", "", _line(heads), "|" + " --- |" * len(heads)]
-    lines += [
-        _line([row["claim"], *_comparison(row), in_words(row["part_verdict"])]) for row in claims.to_dict("records")
-    ]
-    return "\n".join([*lines, END]) + "\n"
+    of_parts = ("claim", "compared, estimate [interval]", "claimed", "runs", "verdict")
+    parts = [[row["claim"], *_comparison(row), in_words(row["part_verdict"])] for row in records]
+    return (
+        f"# Claims of ours\n\n{BEGIN}\n{NOTES}\n\n{markdown.table(heads, decisive)}\n"
+        f"## All comparisons\n\n{markdown.table(of_parts, parts)}{END}\n"
+    )
 
 
 def in_words(verdict: str) -> str:
@@ -131,7 +130,3 @@ def _comparison(row: dict[Any, Any]) -> list[str]:
 def claimed(above: float, below: float) -> str:
     """Return what is claimed of a number in words; empty where nothing is claimed."""
     return "" if (above, below) == (-inf, inf) else claimed_range(above, below)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
