@@ -342,7 +342,7 @@ def _plan_sparse(model: Model, gammas: Float[np.ndarray, " G"]) -> Plan:
     policies, values = np.empty((1, len(gammas), S), int), np.empty((1, len(gammas), S))
     kept = np.zeros((1, len(gammas) - 1), bool)
     for g, gamma in enumerate(gammas):
-        tolerance = float(action_tie_tolerance(reward_scale(model.R), gamma))
+        tolerance = action_tie_tolerance(reward_scale(model.R[None]), float(gamma))[0]
         first = policy
         for _ in range(MOST_STEPS):
             P_pi = rows[states * A + policy]
