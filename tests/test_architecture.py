@@ -30,6 +30,8 @@ LAYERS = (
     ("results", "running", "contracts", "bounds"),
     ("store",),
     ("configuration", "theory"),
+    ("logs",),
+    ("models",),
     SCIENCE,
     ("solvers", "execution"),
     ("components",),
