@@ -28,6 +28,7 @@ TITLES = {
     "initial_similarity": "Where ada-POMRL starts",
     "horizon_or_prior": "A shorter horizon, or a better prior?",
     "wrong_priors": "What a shorter horizon gains under a wrong prior",
+    "families": "Models that people know",
     "average_regret": "Measured regret beside its bounds",
     "upper_bound": "The upper bound and its minimum",
     "squared_error": "Squared error against the mixing rate",

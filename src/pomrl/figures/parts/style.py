@@ -53,6 +53,7 @@ ESTIMATORS = {
 BEYOND = {
     "empirical_bayes": Look("Empirical Bayes", "#661100", "P"),
     "bayes": Look("Bayes, prior known", "black", "X", ":"),
+    "exact_posterior": Look("Exact posterior", "black", "X", ":"),
 }
 """The estimators beyond the paper's, by their options."""
 
