@@ -7,6 +7,7 @@ from, which is up to the estimator.
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 import numpy as np
 from jaxtyping import Float
@@ -34,7 +35,7 @@ class PlanningInput:
 def pomrl(
     tasks: Iterable[Batches],
     m: int,
-    truth: Truth,
+    truth: Truth | Iterable[Truth],
     estimator: Estimator,
     gamma_schedule: GammaSchedule,
     gamma_eval: float,
@@ -47,16 +48,18 @@ def pomrl(
     Args:
         tasks: For each task, the batch that its estimate is made from, and the batch that later tasks learn from.
         m: Number of transitions sampled for each pair (s, a) in each task, or of trajectories.
-        truth: The task distribution, for estimators that know parts of it.
+        truth: The task distribution, for estimators that know parts of it; one for each task where it changes.
         estimator: Source of the prior, the similarity and the mixing rate.
         gamma_schedule: Source of the discount factors.
         gamma_eval: Discount factor at which policies are judged.
     """
-    n, S, A, _ = truth.P_o.shape
+    truths = repeat(truth) if isinstance(truth, Truth) else iter(truth)
+    first = next(truths)
+    n, S, A, _ = first.P_o.shape
     memory = estimator.initial_memory(n, S, A)  # P_hat_o is uniform
     memories = deque([memory], maxlen=1 + estimator.lag)
 
-    for t, batch in enumerate(tasks, start=1):
+    for t, (batch, truth) in enumerate(zip(tasks, chain([first], truths), strict=False), start=1):
         learned = estimator.learn(memory, batch.meta)
         if estimator.learns_first:
             memory = memories[0] = learned

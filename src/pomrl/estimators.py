@@ -47,6 +47,8 @@ class Truth:
 
     def repeated(self, times: int) -> "Truth":
         """Return the moments with each run repeated so many times."""
+        if times == 1:
+            return self
         P_o, variance = (np.repeat(array, times, axis=0) for array in (self.P_o, self.variance))
         unsmoothed = None if self.unsmoothed is None else np.repeat(self.unsmoothed, times, axis=0)
         read_only(P_o, variance, *([] if unsmoothed is None else [unsmoothed]))

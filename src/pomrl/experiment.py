@@ -6,7 +6,7 @@ the number of tasks.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, tee
+from itertools import groupby, islice, tee
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from pomrl.meta_batches import MetaBatch, Own
 from pomrl.planners import Planner
 from pomrl.randomness import Stream, generator
 from pomrl.task_distributions import MeanModel, TaskDistribution
+from pomrl.task_streams import Stationary, TaskStream
 
 STACK_BYTES = 4 * 2**20
 """Largest size of a stack of models that is planned at once, in bytes, unless the models of one task exceed it."""
@@ -61,6 +62,9 @@ class Problem:
     gamma_eval: Annotated[float, Field(ge=0, lt=1, description="discount factor at which policies are judged")]
     seed: Annotated[int, Field(ge=0, description="seed of all draws")]
     task_distribution: Annotated[InstanceOf[TaskDistribution], Field(description="how tasks are drawn")]
+    stream: Annotated[InstanceOf[TaskStream], Field(description="whether the mean model of the tasks changes")] = (
+        Stationary()
+    )
     data: Annotated[InstanceOf[Data], Field(description="how transitions are sampled")] = Generative()
     meta_batch: Annotated[InstanceOf[MetaBatch], Field(description="which transitions later tasks learn from")] = Own()
     trials: Annotated[
@@ -73,6 +77,11 @@ class Problem:
     def mean(self, run: int) -> MeanModel:
         """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
         return self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
+
+    def means(self, run: int) -> Iterator[MeanModel]:
+        """Yield the mean model of each task of a run, without end; ValueError if one leaves no room for sigma."""
+        rng = generator(*self.task_distribution.mean_key(self.seed, run), Stream.CHANGES)
+        return self.stream.means(rng, self.mean(run), self.task_distribution)
 
     @property
     def copies(self) -> int:
@@ -93,6 +102,7 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
     check_gamma_eval(problem.gamma_eval)
     problem.task_distribution.check(problem.S)
+    problem.stream.check(problem.T)
     problem.data.check(problem.m)
     problem.meta_batch.check(problem.data, problem.m)
     method.estimator.check(problem.data.most_visits(problem.m))
@@ -101,7 +111,7 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
         name = type(method.gamma_schedule).__name__
         raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, but estimator.similarity=None")
     for run in runs:
-        problem.mean(run)
+        next(problem.means(run))
 
 
 class _Task(NamedTuple):
@@ -109,6 +119,7 @@ class _Task(NamedTuple):
 
     P: Models
     batches: Batches
+    truth: Truth
 
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> list[pd.DataFrame]:
@@ -121,12 +132,10 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
         methods: The methods that are compared on it.
         runs: The indices of the independent runs.
     """
-    means, truth = _truth(problem, runs)
-    R = np.stack([mean.R for mean in means])
-
-    size = _tasks_at_a_time(problem, truth)
-    drawn, *copies = tee(_draw(problem, means, runs, size), 1 + len(methods))
-    learners = [_learner(problem, method, truth, copy) for method, copy in zip(methods, copies, strict=True)]
+    R = np.stack([problem.mean(run).R for run in runs])
+    size = _tasks_at_a_time(problem, runs)
+    drawn, *copies = tee(_draw(problem, runs, size), 1 + len(methods))
+    learners = [_learner(problem, method, copy) for method, copy in zip(methods, copies, strict=True)]
     results: list[list[_Columns]] = [[] for _ in methods]
     while stack := list(islice(drawn, size)):
         P = np.concatenate([task.P for task in stack])
@@ -141,29 +150,44 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
 
 def mixing_rates(problem: Problem, method: Method, runs: Sequence[int]) -> Float[np.ndarray, "n T"]:
     """Return the mixing rate alpha of a method in each run and task, without planning; a mean over trials."""
-    means, truth = _truth(problem, runs)
-    learner = _learner(problem, method, truth, _draw(problem, means, runs, _tasks_at_a_time(problem, truth)))
+    learner = _learner(problem, method, _draw(problem, runs, _tasks_at_a_time(problem, runs)))
     return np.stack([task.alpha.reshape(len(runs), -1).mean(1) for task in learner], axis=1)
 
 
-def _truth(problem: Problem, runs: Sequence[int]) -> tuple[list[MeanModel], Truth]:
-    """Return the mean model of each run, and the true moments of the task distribution for all runs."""
-    means = [problem.mean(run) for run in runs]
+class _Setting(NamedTuple):
+    """What the tasks of all runs are drawn around, and its moments; tasks that share it follow one another."""
+
+    means: Sequence[MeanModel]
+    truth: Truth
+
+
+def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
+    """Yield the setting of each task, the same object as long as no mean model changes."""
+    setting = None
+    for means in islice(zip(*map(problem.means, runs), strict=True), problem.T):
+        if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
+            setting = _Setting(means, _truth(problem, means))
+        yield setting
+
+
+def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
+    """Return the true moments of the task distribution around the mean models of all runs."""
     variance = np.stack([problem.task_distribution.variance(mean) for mean in means])
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
     truth = Truth(np.stack([mean.P_o for mean in means]), variance, np.stack(unsmoothed) if unsmoothed else None)
     for mean in means:
         read_only(mean.P_o, mean.R, mean.varying)
     read_only(truth.P_o, truth.variance, *unsmoothed)
-    return means, truth
+    return truth
 
 
-def _tasks_at_a_time(problem: Problem, truth: Truth) -> int:
+def _tasks_at_a_time(problem: Problem, runs: Sequence[int]) -> int:
     """Return how many tasks of all runs are drawn, planned and evaluated together."""
-    return max(1, STACK_BYTES // (truth.P_o.nbytes * problem.copies))
+    bytes_of_models = len(runs) * problem.S**2 * problem.A * np.dtype(float).itemsize
+    return max(1, STACK_BYTES // (bytes_of_models * problem.copies))
 
 
-def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int], at_a_time: int) -> Iterator[_Task]:
+def _draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[_Task]:
     """Yield the models P_t of each task and its batches, for all runs.
 
     The models and batches of several tasks are drawn together for each run, in the order that its streams demand.
@@ -172,23 +196,29 @@ def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int], at_
         [generator(problem.seed, run, stream) for run in runs]
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES)
     )
-    for first in range(0, problem.T, at_a_time):
-        P = problem.task_distribution.draw_tasks(task_streams, means, min(at_a_time, problem.T - first))
+    settings = _settings(problem, runs)
+    while together := list(islice(settings, at_a_time)):
+        alike = [list(group) for _, group in groupby(together, key=id)]
+        P = np.concatenate(
+            [problem.task_distribution.draw_tasks(task_streams, group[0].means, len(group)) for group in alike]
+        )
         counts = problem.data.draw(batch_streams, P, problem.m, problem.trials)
         own = Batch.of_counts(counts, problem.m, equal=problem.data.is_equal)
         meta = problem.meta_batch.of_tasks(own, problem.data, meta_streams, P)
         if not problem.meta_batch.is_shared:
             own = own.reshaped(*meta.P_bar.shape[:2], 1)
         read_only(P)
-        yield from (_Task(*each) for each in zip(P, map(Batches, own, meta), strict=True))
+        truths = (setting.truth for setting in together)
+        yield from (_Task(*each) for each in zip(P, map(Batches, own, meta), truths, strict=True))
 
 
-def _learner(problem: Problem, method: Method, truth: Truth, tasks: Iterator[_Task]) -> Iterator[PlanningInput]:
+def _learner(problem: Problem, method: Method, tasks: Iterator[_Task]) -> Iterator[PlanningInput]:
     """Run the algorithm with a method on the batches of the drawn tasks, once for each memory."""
-    if problem.trials > 1 and not problem.meta_batch.is_shared:
-        truth = truth.repeated(problem.trials)
-    batches = (task.batches for task in tasks)
-    return pomrl(batches, problem.m, truth, method.estimator, method.gamma_schedule, problem.gamma_eval)
+    memories = 1 if problem.meta_batch.is_shared else problem.trials
+    told, learned_from = tee(tasks)
+    truths = (task.truth.repeated(memories) for task in told)
+    batches = (task.batches for task in learned_from)
+    return pomrl(batches, problem.m, truths, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
 _Columns = dict[str, np.ndarray]
