@@ -74,6 +74,10 @@ class Batch:
         visits, counted = (array.reshape(*axes, *array.shape[-2:]) for array in (self.visits, self.counted))
         return Batch(counts, P_bar, visits, counted, self.m)
 
+    def of_runs(self, index: Num[np.ndarray, " k"]) -> "Batch":
+        """Return the batch at these indices of the first axis, in this order."""
+        return Batch(self.counts[index], self.P_bar[index], self.visits[index], self.counted[index], self.m)
+
     def __iter__(self) -> Iterator["Batch"]:
         """Yield the batch at each index of the first axis."""
         for parts in zip(self.counts, self.P_bar, self.visits, self.counted, strict=True):
