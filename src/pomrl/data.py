@@ -150,6 +150,39 @@ class Generative(Data):
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Unequal(Data):
+    """A generative model with a random number of transitions from each pair (s, a) in each task, m on average."""
+
+    numbers: Annotated[
+        Literal["extremes", "geometric"],
+        Field(
+            description="numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on, so that one pair "
+            "in m + 1 has none, and cut at 20m"
+        ),
+    ] = "extremes"
+
+    def draw(
+        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
+    ) -> Counts:
+        T, n, *model = P.shape
+        counts = np.empty((T, n, batches, *model), np.int64)
+        for i, rng in enumerate(rngs):
+            for t in range(T):
+                visits = self._visits(rng, (batches, *model[:2]), m)
+                counts[t, i] = rng.multinomial(visits, np.broadcast_to(P[t, i], (batches, *model)))
+        return counts
+
+    def _visits(self, rng: np.random.Generator, shape: tuple[int, ...], m: int) -> Num[np.ndarray, "..."]:
+        """Draw the number of transitions from each pair."""
+        if self.numbers == "extremes":
+            return np.where(rng.random(shape) < 0.5, 1, 2 * m - 1)
+        return np.minimum(rng.geometric(1.0 / (m + 1.0), shape) - 1, self.most_visits(m))
+
+    def most_visits(self, m: int) -> int:
+        return 2 * m - 1 if self.numbers == "extremes" else 20 * m
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Trajectories(Data):
     """m trajectories, each from a uniform start state and with uniform actions, so that pairs are visited unequally."""
 

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from pomrl.components import read_only
 from pomrl.data import Batch
-from pomrl.predictions import CONCENTRATIONS, evidence, log_likelihoods, predictive_concentrations
+from pomrl.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
 Forgetting = float | Literal["learned"]
 """A factor of forgetting, or that the factor is learned."""
@@ -102,6 +102,11 @@ class Memory:
         """Number of tasks whose plain average would be as certain as the weighted one, without the start."""
         zero = np.zeros_like(self.mass)
         return np.divide(self.mass**2, self.squared_mass, out=zero, where=self.squared_mass > 0)
+
+    @property
+    def transitions_per_task(self) -> PerPair:
+        """Mean number of transitions from a pair in one of the tasks that count for it."""
+        return np.divide(self.visits, self.mass, out=np.zeros_like(self.visits), where=self.mass > 0)
 
     @property
     def predicted(self) -> Models:
@@ -199,21 +204,20 @@ class Rivals:
     memory: Memory
     """The memories of all n runs with the first factor, then those with the next one, and so on."""
     log_likelihood: Float[np.ndarray, "C K n"]
-    """Logarithm of the likelihood of all batches, for `CONCENTRATIONS` and factors."""
+    """Logarithm of the likelihood of all batches, for each concentration in `GRID` and each factor."""
 
     @staticmethod
     def of(memory: Memory) -> "Rivals":
         """Return rivals that are all equal to one memory."""
         n, K = len(memory.P_o_hat), len(FACTORS)
-        return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((len(CONCENTRATIONS), K, n)))
+        return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((len(GRID), K, n)))
 
     def update(self, batch: Batch) -> "Rivals":
         """Return the rivals after one more task with this batch, which each of them predicts first."""
         C, K, n = self.log_likelihood.shape
         factor = np.repeat(FACTORS, n)[:, None, None]
         past = self.memory.forgotten(factor)
-        m = np.divide(past.visits, past.mass, out=np.zeros_like(past.visits), where=past.mass > 0)
-        concentrations = predictive_concentrations(past.effective_tasks, m)
+        concentrations = predictive_concentration(GRID, past.effective_tasks, past.transitions_per_task)
         found = log_likelihoods(
             batch.counts,
             past.predicted.reshape(K, *batch.counts.shape),

@@ -1,38 +1,46 @@
 """How likely a batch of transitions is, given what batches of earlier tasks say about the next task.
 
 The counts of a pair (s, a) are Dirichlet-multinomial: its model is Dirichlet around a mean that is known from earlier
-tasks up to an error. The likelihood is computed for each of `CONCENTRATIONS`, because the concentration of tasks around
-their mean is not known either. No estimate of a model is made from it; it is what learners compare explanations by.
+tasks up to an error. The likelihood is computed for each concentration in `GRID`, because the concentration of tasks
+around their mean is not known either. No model is estimated by it; it is what learners compare explanations by.
 """
 
 import numpy as np
 from jaxtyping import Float, Num
 from scipy.special import gammaln, logsumexp
 
-CONCENTRATIONS = np.geomspace(0.5, 1000.0, 8)
+GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
 """Concentrations of tasks around their mean model for which likelihoods are computed."""
 
 LEAST = 0.05
-"""The least concentration of a prediction, where next to nothing is known."""
+"""Least concentration of a prediction from earlier tasks."""
+
+SMALLEST = 1e-12
+"""Least number of tasks that is divided by."""
+
+UNKNOWN = 3.0
+"""Concentration of the next task's model around the uniform one in a pair that no task has shown anything of."""
 
 PerPair = Float[np.ndarray, "N #S #A"]
 """A number for each pair (s, a) in each of N runs, or one number for all pairs."""
 
 
-def predictive_concentrations(tasks: PerPair, m: PerPair) -> Float[np.ndarray, "C N #S #A"]:
-    """Return the concentration of the next task's model around an average over earlier tasks, for `CONCENTRATIONS`.
+def predictive_concentration(
+    c: Float[np.ndarray, "*#C #N 1 1"], tasks: PerPair, m: PerPair
+) -> Float[np.ndarray, "*C N #S #A"]:
+    """Return the concentration of the next task's model around an average over earlier tasks.
 
     An entry with mean p has the variance p (1 - p) / (c + 1) around its true mean. The average over tasks of
     frequencies of m transitions has a variance of its own, which is added.
 
     Args:
+        c: Concentration of tasks around their true mean.
         tasks: Number of earlier tasks, as far as they count; 0 where the mean is not known at all.
         m: Mean number of transitions from a pair in one of these tasks.
     """
-    c = CONCENTRATIONS.reshape(-1, *[1] * tasks.ndim)
-    of_task = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0)
-    of_average = np.divide(of_task, tasks, out=np.ones_like(of_task), where=tasks > 0)
-    return np.maximum(1.0 / np.minimum(1.0 / (c + 1.0) + of_average, 1.0) - 1.0, LEAST)
+    of_average = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, SMALLEST)
+    concentration = 1.0 / (1.0 / (c + 1.0) + of_average) - 1.0
+    return np.where(tasks > 0, np.maximum(concentration, LEAST), UNKNOWN)
 
 
 def log_likelihoods(
@@ -59,5 +67,5 @@ def log_likelihoods(
 
 
 def evidence(log_likelihood: Float[np.ndarray, "C K n"]) -> Float[np.ndarray, "K n"]:
-    """Return the logarithm of the mean likelihood over `CONCENTRATIONS`, up to a constant."""
+    """Return the logarithm of the mean likelihood over `GRID`, up to a constant."""
     return logsumexp(log_likelihood, axis=0)
