@@ -135,7 +135,7 @@ class Mixture(Estimator):
         return _of_mixture(memory).prior
 
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
-        """Return the largest standard deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with a prior mean p."""
+        """Return the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in the prior."""
         memory = _of_mixture(memory)
         largest = (memory.prior * (1.0 - memory.prior)).max((1, 2, 3))
         return np.sqrt(largest / (memory.spread + 1.0))[:, None, None]
