@@ -106,6 +106,11 @@ class Data(ABC):
     is_equal: ClassVar[bool] = False
     """Whether all pairs (s, a) have the same number of transitions in every batch."""
 
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether what is sampled depends on the learner, so that `draw` cannot be used."""
+        return False
+
     def check(self, m: int) -> None:  # noqa: B027 (most data go with any m)
         """Raise a ValueError if batches cannot be drawn with this m."""
 
@@ -184,9 +189,27 @@ class Unequal(Data):
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Trajectories(Data):
-    """m trajectories, each from a uniform start state and with uniform actions, so that pairs are visited unequally."""
+    """m trajectories, each from a uniform start state, so that pairs are visited unequally.
+
+    Actions are uniform, or those of a policy that the learner makes before each trajectory (`pomrl.exploration`).
+    """
 
     length: Annotated[int, Field(ge=1, le=10**6, description="transitions of a trajectory")] = 10
+    behaviour: Annotated[
+        Literal["uniform", "epsilon_greedy", "posterior_sampling"],
+        Field(
+            description="how actions are chosen: uniformly; optimally in the learner's present estimate; or optimally in "
+            "a model that is drawn from what the learner believes"
+        ),
+    ] = "uniform"
+    epsilon: Annotated[
+        float, Field(ge=0, le=1, description="probability of a uniform action, for behaviour=epsilon_greedy alone")
+    ] = 0.1
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether what is sampled depends on the learner, so that `draw` cannot be used."""
+        return self.behaviour != "uniform"
 
     def check(self, m: int) -> None:
         if m * self.length > MOST_TRANSITIONS:
@@ -202,12 +225,12 @@ class Trajectories(Data):
         uniform = np.stack([rng.random((T, 1 + 2 * self.length, batches * m)) for rng in rngs], axis=2)
         model = np.arange(T * n).reshape(T, n, 1)
         batch = model * batches + np.repeat(np.arange(batches), m)
-        below = _cumulative(P).reshape(-1, S).T[:-1].copy()
+        below = cumulative(P).reshape(-1, S).T[:-1].copy()
         state = (uniform[:, 0] * S).astype(np.intp)
         found = np.empty((self.length, *state.shape), np.intp)
         for step in range(self.length):
             pair = state * A + (uniform[:, 1 + 2 * step] * A).astype(np.intp)
-            state = _next_states(below, model * (S * A) + pair, uniform[:, 2 + 2 * step])
+            state = next_states(below, model * (S * A) + pair, uniform[:, 2 + 2 * step])
             found[step] = (batch * (S * A) + pair) * S + state
         counts = np.bincount(found.ravel(), minlength=T * n * batches * S * A * S)
         return counts.reshape(T, n, batches, S, A, S)
@@ -216,13 +239,13 @@ class Trajectories(Data):
         return m * self.length
 
 
-def _cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
+def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
     """Return the cumulative probabilities of rows, with 1 from the last supported state on, whatever rounding did."""
     after = np.flip(np.flip(P, -1).cumsum(-1), -1) - P
     return np.where(after > 0, P.cumsum(-1), 1.0)
 
 
-def _next_states(
+def next_states(
     below: Float[np.ndarray, "states rows"], row: Num[np.ndarray, "*N"], u: Float[np.ndarray, "*N"]
 ) -> Num[np.ndarray, "*N"]:
     """Return the next state of each row by the inverse of its cumulative probabilities, which `below` has by state."""

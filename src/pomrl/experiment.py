@@ -17,8 +17,9 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.algorithm import PlanningInput, pomrl
 from pomrl.components import CHECKED, read_only
-from pomrl.data import Batch, Batches, Data, Generative
+from pomrl.data import Batch, Batches, Data, Generative, Trajectories
 from pomrl.estimators import Estimator, Models, Truth
+from pomrl.exploration import Exploration, explorations
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.mdp import LossNorm, check_gamma_eval, optimal_value, planning_loss
 from pomrl.meta_batches import MetaBatch, Own
@@ -105,6 +106,11 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     problem.stream.check(problem.T)
     problem.data.check(problem.m)
     problem.meta_batch.check(problem.data, problem.m)
+    if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
+        raise ValueError(
+            f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
+            "set trials=1 and meta_batch=own, or data.behaviour=uniform"
+        )
     method.estimator.check(problem.data.most_visits(problem.m))
     method.gamma_schedule.check(problem.gamma_eval)
     if method.gamma_schedule.needs_similarity and method.estimator.similarity is None:
@@ -118,7 +124,7 @@ class _Task(NamedTuple):
     """The models P_t of a task in all runs, and its batches."""
 
     P: Models
-    batches: Batches
+    batches: Batches | Exploration
     truth: Truth
 
 
@@ -202,14 +208,29 @@ def _draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[_Ta
         P = np.concatenate(
             [problem.task_distribution.draw_tasks(task_streams, group[0].means, len(group)) for group in alike]
         )
-        counts = problem.data.draw(batch_streams, P, problem.m, problem.trials)
-        own = Batch.of_counts(counts, problem.m, equal=problem.data.is_equal)
-        meta = problem.meta_batch.of_tasks(own, problem.data, meta_streams, P)
-        if not problem.meta_batch.is_shared:
-            own = own.reshaped(*meta.P_bar.shape[:2], 1)
+        if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
+            R = np.stack([[mean.R for mean in setting.means] for setting in together])
+            batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
+        else:
+            batches = _batches(problem, batch_streams, meta_streams, P)
         read_only(P)
         truths = (setting.truth for setting in together)
-        yield from (_Task(*each) for each in zip(P, map(Batches, own, meta), truths, strict=True))
+        yield from (_Task(*each) for each in zip(P, batches, truths, strict=True))
+
+
+def _batches(
+    problem: Problem,
+    batch_streams: Sequence[np.random.Generator],
+    meta_streams: Sequence[np.random.Generator],
+    P: Float[np.ndarray, "T n S A S"],
+) -> Iterator[Batches]:
+    """Return the batches of each of T tasks, which are drawn together."""
+    counts = problem.data.draw(batch_streams, P, problem.m, problem.trials)
+    own = Batch.of_counts(counts, problem.m, equal=problem.data.is_equal)
+    meta = problem.meta_batch.of_tasks(own, problem.data, meta_streams, P)
+    if not problem.meta_batch.is_shared:
+        own = own.reshaped(*meta.P_bar.shape[:2], 1)
+    return map(Batches, own, meta)
 
 
 def _learner(problem: Problem, method: Method, tasks: Iterator[_Task]) -> Iterator[PlanningInput]:
