@@ -93,8 +93,9 @@ def pomrl(
 ) -> Iterator[PlanningInput]:
     """Learn from the batches of one task after the other, and yield what each task is to be planned with.
 
-    The `yield` stands for the line `Planning(P_hat)` of the algorithm. No policy that is judged feeds back into the loop,
-    so that the caller can plan many tasks in one stack. What the estimator and the schedule return is checked (`checked`).
+    The `yield` stands for the line `Planning(P_hat)` of the algorithm. No policy that is judged feeds back into the
+    loop, so that the caller can plan many tasks in one stack. What the estimator and the schedule return is checked
+    (`checked`).
 
     Args:
         tasks: For each task, the batch that its estimate is made from, and the batch that later tasks learn from; or

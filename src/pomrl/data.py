@@ -198,8 +198,8 @@ class Trajectories(Data):
     behaviour: Annotated[
         Literal["uniform", "epsilon_greedy", "posterior_sampling"],
         Field(
-            description="how actions are chosen: uniformly; optimally in the learner's present estimate; or optimally in "
-            "a model that is drawn from what the learner believes"
+            description="how actions are chosen: uniformly; by the best policy in the learner's present estimate; or "
+            "by that in a model that is drawn from what the learner believes"
         ),
     ] = "uniform"
     epsilon: Annotated[

@@ -9,6 +9,7 @@ prior, the similarity σ of the tasks and the mixing rate come from.
 """
 
 from dataclasses import dataclass as plain_dataclass
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -130,6 +131,14 @@ class Estimator:
         ),
     ] = 1.0
 
+    weights: Annotated[
+        Literal["tasks", "transitions"],
+        Field(
+            description="what counts equally in averages and variances over tasks: each task, or each transition from "
+            "the pair"
+        ),
+    ] = "tasks"
+
     @model_validator(mode="after")
     def _consistent(self) -> "Estimator":
         if self.similarity is None and isinstance(self.mixing, str):
@@ -146,7 +155,8 @@ class Estimator:
 
     def initial_memory(self, n: int, S: int, A: int) -> Memory:
         """Return the memory before the first task."""
-        return Memory.initial(n, S, A, self.start_weight, self.sigma_1**2)
+        memory = Memory.initial(n, S, A, self.start_weight, self.sigma_1**2)
+        return replace(memory, by_transitions=self.weights == "transitions")
 
     def learn(self, memory: Memory, batch: Batch) -> Memory:
         """Return the memory after one more task with this batch."""

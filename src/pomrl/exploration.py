@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.data import Batch, Batches, Counts, Trajectories, cumulative, next_states
+from pomrl.memory import Models, PerPair
 from pomrl.planners import PolicyIteration
 
 
@@ -19,9 +20,9 @@ from pomrl.planners import PolicyIteration
 class Belief:
     """What a learner knows of the model of a task, in each of n runs: a Dirichlet distribution in each pair (s, a)."""
 
-    P_hat: Float[np.ndarray, "n S A S"]
+    P_hat: Models
     """The estimate of the model, which is the mean."""
-    concentration: Float[np.ndarray, "n #S #A"]
+    concentration: PerPair
     """The concentration around it."""
 
 
@@ -30,7 +31,7 @@ class Exploration:
     """A task of n runs whose data a learner is to collect."""
 
     data: Trajectories
-    P: Float[np.ndarray, "n S A S"]
+    P: Models
     R: Float[np.ndarray, "n S A"]
     gamma: float
     """Discount factor that behaviour is planned with."""

@@ -53,7 +53,7 @@ class Memory:
     counted: PerPair
     """Number of tasks so far that count for a pair, without the start."""
     mass: PerPair
-    """Sum of the weights of these tasks: their number, unless they are forgotten."""
+    """Sum of the weights of these tasks: their number, unless they are forgotten or weigh differently."""
     squared_mass: PerPair
     """Sum of the squares of these weights."""
     visits: PerPair
@@ -67,7 +67,9 @@ class Memory:
     degrees: PerPair
     """Sum over tasks of (N - 1) / (m - 1), where N is at least 1."""
     inverse: PerPair
-    """Sum over tasks of m / N, where N is at least 1."""
+    """Sum over tasks of their weights times m / N, where N is at least 1."""
+    by_transitions: bool = field(default=False, kw_only=True)
+    """Whether a task weighs N / m in averages and variances, and not 1."""
     rivals: "Rivals | None" = field(default=None, kw_only=True)
     """The memories among which this one is the best, if the factor of forgetting is learned."""
 
@@ -124,25 +126,35 @@ class Memory:
         deviation = P_bar - before
         if not batch.counted.all():
             deviation = deviation * batch.counted[..., None]
-        P_o_hat = before + deviation / np.maximum(weighted.weight, 1.0)[..., None]
+        total = np.where(weighted.weight > 0, weighted.weight, 1.0)[..., None]
+        if self.by_transitions:
+            of_task = (N / m)[..., None]
+            P_o_hat = before + of_task / total * deviation
+            squares = of_task * deviation * (P_bar - P_o_hat)
+            inverse = (N > 0).astype(float)
+        else:
+            P_o_hat = before + deviation / total
+            squares = deviation * (P_bar - P_o_hat)
+            inverse = np.divide(m, N, out=np.zeros_like(N), where=N > 0)
         return replace(
             weighted,
             m=m,
             P_o_hat=P_o_hat,
-            squares=self.squares + deviation * (P_bar - P_o_hat),
+            squares=self.squares + squares,
             noise=self.noise + batch.noise,
             degrees=self.degrees + np.maximum(N - 1.0, 0.0) / (m - 1.0),
-            inverse=self.inverse + np.divide(m, N, out=np.zeros_like(N), where=N > 0),
+            inverse=self.inverse + inverse,
         )
 
     def weighed(self, batch: Batch) -> Self:
         """Return the memory with the weights, and nothing else, of one more task with this batch."""
+        weight = batch.counted * (batch.visits / max(batch.m, 2) if self.by_transitions else 1.0)
         return replace(
             self,
             tasks=self.tasks + 1,
             counted=self.counted + batch.counted,
-            mass=self.mass + batch.counted,
-            squared_mass=self.squared_mass + batch.counted,
+            mass=self.mass + weight,
+            squared_mass=self.squared_mass + weight**2,
             visits=self.visits + batch.visits,
         )
 
