@@ -6,7 +6,7 @@ the number of tasks.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice, tee
+from itertools import groupby, islice, repeat, tee
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -21,11 +21,11 @@ from pomrl.data import Batch, Batches, Data, Generative, Trajectories
 from pomrl.estimators import Estimator, Models, Truth
 from pomrl.exploration import Exploration, explorations
 from pomrl.gamma_schedules import GammaSchedule
-from pomrl.mdp import LossNorm, check_gamma_eval, optimal_value, planning_loss
+from pomrl.mdp import LossNorm, Rewards, check_gamma_eval, expected_rewards, optimal_value, planning_loss
 from pomrl.meta_batches import MetaBatch, Own
 from pomrl.planners import Planner
 from pomrl.randomness import Stream, generator
-from pomrl.task_distributions import MeanModel, TaskDistribution
+from pomrl.task_distributions import MeanModel, RandomChains, TaskDistribution
 from pomrl.task_streams import Stationary, TaskStream
 
 STACK_BYTES = 4 * 2**20
@@ -80,7 +80,9 @@ class Problem:
         return self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
 
     def means(self, run: int) -> Iterator[MeanModel]:
-        """Yield the mean model of each task of a run, without end; ValueError if one leaves no room for sigma."""
+        """Return the mean model of each task of a run, without end; ValueError if one leaves no room for sigma."""
+        if not isinstance(self.task_distribution, RandomChains):
+            return repeat(self.mean(run))
         rng = generator(*self.task_distribution.mean_key(self.seed, run), Stream.CHANGES)
         return self.stream.means(rng, self.mean(run), self.task_distribution)
 
@@ -102,8 +104,8 @@ class Method:
 def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
     check_gamma_eval(problem.gamma_eval)
-    problem.task_distribution.check(problem.S)
-    problem.stream.check(problem.T)
+    problem.task_distribution.check(problem.S, problem.A)
+    problem.stream.check(problem.T, problem.task_distribution)
     problem.data.check(problem.m)
     problem.meta_batch.check(problem.data, problem.m)
     if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
@@ -121,9 +123,10 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
 
 
 class _Task(NamedTuple):
-    """The models P_t of a task in all runs, and its batches."""
+    """The models P_t of a task in all runs, its rewards, and its batches."""
 
     P: Models
+    R: Rewards
     batches: Batches | Exploration
     truth: Truth
 
@@ -138,19 +141,18 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
         methods: The methods that are compared on it.
         runs: The indices of the independent runs.
     """
-    R = np.stack([problem.mean(run).R for run in runs])
     size = _tasks_at_a_time(problem, runs)
     drawn, *copies = tee(_draw(problem, runs, size), 1 + len(methods))
     learners = [_learner(problem, method, copy) for method, copy in zip(methods, copies, strict=True)]
     results: list[list[_Columns]] = [[] for _ in methods]
     while stack := list(islice(drawn, size)):
         P = np.concatenate([task.P for task in stack])
-        R_stack = np.tile(R, (len(stack), 1, 1))
-        V_star = optimal_value(P, R_stack, problem.gamma_eval)
-        read_only(P, R_stack, V_star)
+        R = np.concatenate([task.R for task in stack])
+        V_star = optimal_value(P, expected_rewards(R, P), problem.gamma_eval)
+        read_only(P, R, V_star)
         for method, learner, result in zip(methods, learners, results, strict=True):
             inputs = list(islice(learner, len(stack)))
-            result.append(_plan_and_evaluate(inputs, method.planner, P, R_stack, V_star, problem))
+            result.append(_plan_and_evaluate(inputs, method.planner, P, R, V_star, problem))
     return [_tabulate(result, runs, problem.T) for result in results]
 
 
@@ -180,7 +182,8 @@ def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
     """Return the true moments of the task distribution around the mean models of all runs."""
     variance = np.stack([problem.task_distribution.variance(mean) for mean in means])
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
-    truth = Truth(np.stack([mean.P_o for mean in means]), variance, np.stack(unsmoothed) if unsmoothed else None)
+    P_o, candidates = np.stack([mean.P_o for mean in means]), problem.task_distribution.candidates()
+    truth = Truth(P_o, variance, np.stack(unsmoothed) if unsmoothed else None, candidates)
     for mean in means:
         read_only(mean.P_o, mean.R, mean.varying)
     read_only(truth.P_o, truth.variance, *unsmoothed)
@@ -205,17 +208,15 @@ def _draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[_Ta
     settings = _settings(problem, runs)
     while together := list(islice(settings, at_a_time)):
         alike = [list(group) for _, group in groupby(together, key=id)]
-        P = np.concatenate(
-            [problem.task_distribution.draw_tasks(task_streams, group[0].means, len(group)) for group in alike]
-        )
+        drawn = [problem.task_distribution.draw(task_streams, group[0].means, len(group)) for group in alike]
+        P, R = (np.concatenate(parts) for parts in ([tasks.P for tasks in drawn], [tasks.R for tasks in drawn]))
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
-            R = np.stack([[mean.R for mean in setting.means] for setting in together])
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
         else:
             batches = _batches(problem, batch_streams, meta_streams, P)
-        read_only(P)
+        read_only(P, R)
         truths = (setting.truth for setting in together)
-        yield from (_Task(*each) for each in zip(P, batches, truths, strict=True))
+        yield from (_Task(*each) for each in zip(P, R, batches, truths, strict=True))
 
 
 def _batches(
@@ -250,21 +251,22 @@ def _plan_and_evaluate(
     inputs: Sequence[PlanningInput],
     planner: Planner,
     P: Float[np.ndarray, "N S A S"],
-    R: Float[np.ndarray, "N S A"],
+    R: Rewards,
     V_star: Float[np.ndarray, "N S"],
     problem: Problem,
 ) -> _Columns:
     """Plan on the estimated models of a stack of tasks and evaluate the policies on the true models P.
 
+    Rewards R(s, a, s') of transitions enter as their expectations, under the model that is planned on or evaluated.
     All numbers are means over the K trials of a task, whose policies are evaluated together.
     """
-    (N, S, A), K = R.shape, problem.trials
+    (N, S, A, _), K = P.shape, problem.trials
     P_hat = np.concatenate([task.P_hat for task in inputs]).reshape(N * K, S, A, S)
     gamma = np.concatenate([task.gamma for task in inputs])
     gamma = np.repeat(gamma, N * K // len(gamma), axis=0)  # trials that share a memory share it
     read_only(P_hat, gamma)
-    policy = planner.plan(P_hat, np.repeat(R, K, axis=0), gamma)
-    loss = planning_loss(P, R, policy.reshape(N, -1, S), problem.gamma_eval, V_star, problem.loss)
+    policy = planner.plan(P_hat, expected_rewards(np.repeat(R, K, axis=0), P_hat), gamma)
+    loss = planning_loss(P, expected_rewards(R, P), policy.reshape(N, -1, S), problem.gamma_eval, V_star, problem.loss)
     error = np.abs(P_hat.reshape(N, K, S, A, S) - P[:, None]).max((2, 3, 4))
     return {
         "gamma": _mean_of_trials(gamma.reshape(N, K, -1)),

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.data import Batch, Batches, Counts, Trajectories, cumulative, next_states
+from pomrl.mdp import Rewards, expected_rewards
 from pomrl.memory import Models, PerPair
 from pomrl.planners import PolicyIteration
 
@@ -32,7 +33,7 @@ class Exploration:
 
     data: Trajectories
     P: Models
-    R: Float[np.ndarray, "n S A"]
+    R: Rewards
     gamma: float
     """Discount factor that behaviour is planned with."""
     uniform: Float[np.ndarray, "n X m"]
@@ -52,7 +53,7 @@ class Exploration:
             belief = believe(Batch.of_counts(counts.copy(), m))
             sampled = belief.P_hat if self.data.behaviour == "epsilon_greedy" else _drawn(belief, rngs)
             gammas = np.full((len(counts), 1), self.gamma)
-            policy = PolicyIteration().plan(sampled, self.R, gammas)[:, 0]
+            policy = PolicyIteration().plan(sampled, expected_rewards(self.R, sampled), gammas)[:, 0]
             counts += self._trajectory(policy, uniform)
         return Batches.same(Batch.of_counts(counts, m))
 
@@ -77,7 +78,7 @@ def explorations(
     data: Trajectories,
     rngs: Sequence[np.random.Generator],
     P: Float[np.ndarray, "T n S A S"],
-    R: Float[np.ndarray, "T n S A"],
+    R: Rewards,
     m: int,
     gamma: float,
 ) -> Iterator[Exploration]:

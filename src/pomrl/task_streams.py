@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.task_distributions import MeanModel, TaskDistribution
+from pomrl.task_distributions import MeanModel, RandomChains, TaskDistribution
 
 NewTask = Annotated[int, Field(ge=2)]
 
@@ -24,11 +24,16 @@ NewTask = Annotated[int, Field(ge=2)]
 class TaskStream(ABC):
     """Base class of the streams of tasks. Subclasses implement `means`."""
 
-    def check(self, T: int) -> None:  # noqa: B027 (most streams go with any T)
-        """Raise a ValueError if the stream cannot be used with T tasks."""
+    def check(self, T: int, distribution: TaskDistribution) -> None:
+        """Raise a ValueError if the stream cannot be used with T tasks of this distribution."""
+        if not isinstance(distribution, RandomChains):
+            raise ValueError(
+                f"stream: {type(self).__name__} changes the mean model of random chains; {type(distribution).__name__} "
+                "is another task_distribution; set stream=stationary"
+            )
 
     @abstractmethod
-    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: TaskDistribution) -> Iterator[MeanModel]:
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         """Yield the mean model of each task of a run, without end; it is the same object as long as it is the same.
 
         Args:
@@ -45,7 +50,10 @@ class TaskStream(ABC):
 class Stationary(TaskStream):
     """One mean model for all tasks of a run, as the paper has it (Sec. 3.1)."""
 
-    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: TaskDistribution) -> Iterator[MeanModel]:
+    def check(self, T: int, distribution: TaskDistribution) -> None:
+        """Accept every distribution."""
+
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         return repeat(mean)
 
 
@@ -62,7 +70,7 @@ class Drift(TaskStream):
         float, Field(ge=0, le=10, description="deviation of a step of the mean model, in units of sigma per task")
     ]
 
-    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: TaskDistribution) -> Iterator[MeanModel]:
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         while True:
             yield mean
             moved = distribution.recentred(mean, self._moved(rng, mean))
@@ -94,11 +102,12 @@ class Switch(TaskStream):
             raise ValueError("they have to ascend strictly")
         return at
 
-    def check(self, T: int) -> None:
+    def check(self, T: int, distribution: TaskDistribution) -> None:
+        super().check(T, distribution)
         if self.at[-1] > T:
             raise ValueError(f"stream.at={list(self.at)}: a switch is beyond the last task, T={T}")
 
-    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: TaskDistribution) -> Iterator[MeanModel]:
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         others = [distribution.another_mean(rng, mean) for _ in self.at]
         starts = dict(zip(self.at, others, strict=True))
         for t in count(1):
@@ -115,11 +124,12 @@ class Cycle(TaskStream):
         Literal["in_turn", "random"], Field(description="whether they take turns, or each task has a random one")
     ] = "in_turn"
 
-    def check(self, T: int) -> None:
+    def check(self, T: int, distribution: TaskDistribution) -> None:
+        super().check(T, distribution)
         if self.models > T:
             raise ValueError(f"stream.models={self.models}: there are more mean models than tasks, T={T}")
 
-    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: TaskDistribution) -> Iterator[MeanModel]:
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         models = [mean, *(distribution.another_mean(rng, mean) for _ in range(self.models - 1))]
         for t in count():
             yield models[t % self.models if self.order == "in_turn" else rng.integers(self.models)]

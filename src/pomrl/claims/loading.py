@@ -14,7 +14,7 @@ from pomrl import store
 from pomrl.claims import CLAIMS
 from pomrl.claims.claim import Claim
 from pomrl.claims.inference import Resampled
-from pomrl.claims.precision import ANALYSES
+from pomrl.claims.precision import ANALYSES, Outcome
 from pomrl.claims.verdict import Part
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.readings import Reading
@@ -43,6 +43,8 @@ class Basis:
     """How the schedules that choose in hindsight do so (A8)."""
     analyses: tuple[int, ...] = ANALYSES
     """The numbers of runs at which claims are judged."""
+    registry: Sequence[Claim] = field(default_factory=lambda: CLAIMS)
+    """The claims that share an error of 5 %, whether or not they can be judged on this basis."""
 
     @staticmethod
     def of_reading(reading: Reading, settings: Settings) -> "Basis":
@@ -53,7 +55,12 @@ class Basis:
     @property
     def claims(self) -> list[Claim]:
         """The claims about sweeps that can be judged on this basis, because it has all settings that they read."""
-        return [claim for claim in CLAIMS if claim.id in self._read]
+        return [claim for claim in self.registry if claim.id in self._read]
+
+    def unjudged(self, claim: Claim) -> Outcome:
+        """Return the outcome of a claim before its first analysis, with the analyses that are planned."""
+        analyses = self.analyses if claim.fixed_error is None else (self.promised(claim),)
+        return Outcome(claim, analyses=analyses, claims=len(self.registry))
 
     def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
         """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""
@@ -90,7 +97,7 @@ class Basis:
     def _read(self) -> dict[str, list[list[Experiment]]]:
         """The experiments that each part of each claim reads, by the id of the claim."""
         read: dict[str, list[list[Experiment]]] = {}
-        for claim in CLAIMS:
+        for claim in self.registry:
             if claim.experiments and set(claim.experiments) <= self.settings.keys():
                 with suppress(LookupError):  # the claim is about a setting that this basis does not have
                     read[claim.id] = self._read_by_parts(claim)
