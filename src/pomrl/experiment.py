@@ -25,6 +25,7 @@ from pomrl.mdp import LossNorm, Rewards, check_gamma_eval, expected_rewards, opt
 from pomrl.meta_batches import MetaBatch, Own
 from pomrl.planners import Planner
 from pomrl.randomness import Stream, generator
+from pomrl.reward_models import RewardMemory, RewardModel, estimated_rewards, sampled_means
 from pomrl.task_distributions import MeanModel, RandomChains, TaskDistribution
 from pomrl.task_streams import Stationary, TaskStream
 
@@ -71,6 +72,17 @@ class Problem:
     trials: Annotated[
         int, Field(ge=1, le=10**6, description="batches of each task over whose estimates losses are averaged")
     ] = 1
+    reward_model: Annotated[
+        RewardModel,
+        Field(
+            description="rewards that are planned with: the true ones; means of the task's samples, or of those of all "
+            "tasks; or a posterior mean between the two"
+        ),
+    ] = "known"
+    reward_noise: Annotated[
+        float,
+        Field(ge=0, le=100, description="standard deviation of a sampled reward; of no account where they are known"),
+    ] = 0.0
     loss: Annotated[
         LossNorm, Field(description="norm over states of the planning loss: the worst state, or their mean")
     ] = "max"
@@ -113,6 +125,11 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
             f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
             "set trials=1 and meta_batch=own, or data.behaviour=uniform"
         )
+    if problem.data.is_adaptive and problem.reward_model != "known":
+        raise ValueError(
+            f"reward_model={problem.reward_model}: a learner that collects its data knows the rewards; set "
+            "reward_model=known or data.behaviour=uniform"
+        )
     method.estimator.check(problem.data.most_visits(problem.m))
     method.gamma_schedule.check(problem.gamma_eval)
     if method.gamma_schedule.needs_similarity and method.estimator.similarity is None:
@@ -127,6 +144,8 @@ class _Task(NamedTuple):
 
     P: Models
     R: Rewards
+    R_hat: Rewards
+    """The rewards that are planned with, of each of n K trials."""
     batches: Batches | Exploration
     truth: Truth
 
@@ -147,12 +166,13 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     results: list[list[_Columns]] = [[] for _ in methods]
     while stack := list(islice(drawn, size)):
         P = np.concatenate([task.P for task in stack])
-        R = np.concatenate([task.R for task in stack])
+        R, R_hat = (np.concatenate(parts) for parts in ([task.R for task in stack], [task.R_hat for task in stack]))
         V_star = optimal_value(P, expected_rewards(R, P), problem.gamma_eval)
-        read_only(P, R, V_star)
+        read_only(P, R, R_hat, V_star)
+        truth = _Judged(P, R, R_hat, V_star)
         for method, learner, result in zip(methods, learners, results, strict=True):
             inputs = list(islice(learner, len(stack)))
-            result.append(_plan_and_evaluate(inputs, method.planner, P, R, V_star, problem))
+            result.append(_plan_and_evaluate(inputs, method.planner, truth, problem))
     return [_tabulate(result, runs, problem.T) for result in results]
 
 
@@ -201,22 +221,27 @@ def _draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[_Ta
 
     The models and batches of several tasks are drawn together for each run, in the order that its streams demand.
     """
-    task_streams, batch_streams, meta_streams = (
+    task_streams, batch_streams, meta_streams, reward_streams = (
         [generator(problem.seed, run, stream) for run in runs]
-        for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES)
+        for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
     )
-    settings = _settings(problem, runs)
+    settings, memory = _settings(problem, runs), RewardMemory()
     while together := list(islice(settings, at_a_time)):
         alike = [list(group) for _, group in groupby(together, key=id)]
         drawn = [problem.task_distribution.draw(task_streams, group[0].means, len(group)) for group in alike]
         P, R = (np.concatenate(parts) for parts in ([tasks.P for tasks in drawn], [tasks.R for tasks in drawn]))
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
+            R_hat = R
         else:
-            batches = _batches(problem, batch_streams, meta_streams, P)
+            own, meta = _batches(problem, batch_streams, meta_streams, P)
+            R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
+            batches = map(
+                Batches, own if problem.meta_batch.is_shared else own.reshaped(*meta.P_bar.shape[:2], 1), meta
+            )
         read_only(P, R)
         truths = (setting.truth for setting in together)
-        yield from (_Task(*each) for each in zip(P, R, batches, truths, strict=True))
+        yield from (_Task(*each) for each in zip(P, R, R_hat, batches, truths, strict=True))
 
 
 def _batches(
@@ -224,14 +249,27 @@ def _batches(
     batch_streams: Sequence[np.random.Generator],
     meta_streams: Sequence[np.random.Generator],
     P: Float[np.ndarray, "T n S A S"],
-) -> Iterator[Batches]:
-    """Return the batches of each of T tasks, which are drawn together."""
+) -> tuple[Batch, Batch]:
+    """Return the batches of T tasks for their own estimates, and those for the meta-learner; all are drawn together."""
     counts = problem.data.draw(batch_streams, P, problem.m, problem.trials)
     own = Batch.of_counts(counts, problem.m, equal=problem.data.is_equal)
-    meta = problem.meta_batch.of_tasks(own, problem.data, meta_streams, P)
-    if not problem.meta_batch.is_shared:
-        own = own.reshaped(*meta.P_bar.shape[:2], 1)
-    return map(Batches, own, meta)
+    return own, problem.meta_batch.of_tasks(own, problem.data, meta_streams, P)
+
+
+def _rewards(
+    problem: Problem, rngs: Sequence[np.random.Generator], memory: RewardMemory, R: Rewards, own: Batch
+) -> tuple[Rewards, RewardMemory]:
+    """Return the rewards that T tasks are planned with, [T, n K, ...], and what is known of rewards after them."""
+    trials = problem.trials
+    if problem.reward_model == "known":
+        return np.repeat(R, trials, axis=1), memory
+    estimates = []
+    for of_task, batch in zip(R, own, strict=True):
+        mean = sampled_means(rngs, problem.reward_noise, batch, of_task)
+        N = np.broadcast_to(batch.visits, mean.shape)
+        estimated, memory = estimated_rewards(problem.reward_model, problem.reward_noise, memory, mean, N)
+        estimates.append(estimated.reshape(-1, *mean.shape[2:]))
+    return np.stack(estimates), memory
 
 
 def _learner(problem: Problem, method: Method, tasks: Iterator[_Task]) -> Iterator[PlanningInput]:
@@ -243,6 +281,16 @@ def _learner(problem: Problem, method: Method, tasks: Iterator[_Task]) -> Iterat
     return pomrl(batches, problem.m, truths, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
+class _Judged(NamedTuple):
+    """A stack of N = tasks times runs models, on which policies are judged."""
+
+    P: Float[np.ndarray, "N S A S"]
+    R: Rewards
+    R_hat: Rewards
+    """The rewards that are planned with, of each of N K trials."""
+    V_star: Float[np.ndarray, "N S"]
+
+
 _Columns = dict[str, np.ndarray]
 """Columns of a table for a stack of N = tasks times runs models, of shape [N] or [N, G]."""
 
@@ -250,9 +298,7 @@ _Columns = dict[str, np.ndarray]
 def _plan_and_evaluate(
     inputs: Sequence[PlanningInput],
     planner: Planner,
-    P: Float[np.ndarray, "N S A S"],
-    R: Rewards,
-    V_star: Float[np.ndarray, "N S"],
+    tasks: _Judged,
     problem: Problem,
 ) -> _Columns:
     """Plan on the estimated models of a stack of tasks and evaluate the policies on the true models P.
@@ -260,13 +306,13 @@ def _plan_and_evaluate(
     Rewards R(s, a, s') of transitions enter as their expectations, under the model that is planned on or evaluated.
     All numbers are means over the K trials of a task, whose policies are evaluated together.
     """
-    (N, S, A, _), K = P.shape, problem.trials
+    (N, S, A, _), K, P, R = tasks.P.shape, problem.trials, tasks.P, tasks.R
     P_hat = np.concatenate([task.P_hat for task in inputs]).reshape(N * K, S, A, S)
     gamma = np.concatenate([task.gamma for task in inputs])
     gamma = np.repeat(gamma, N * K // len(gamma), axis=0)  # trials that share a memory share it
     read_only(P_hat, gamma)
-    policy = planner.plan(P_hat, expected_rewards(np.repeat(R, K, axis=0), P_hat), gamma)
-    loss = planning_loss(P, expected_rewards(R, P), policy.reshape(N, -1, S), problem.gamma_eval, V_star, problem.loss)
+    policy = planner.plan(P_hat, expected_rewards(tasks.R_hat, P_hat), gamma).reshape(N, -1, S)
+    loss = planning_loss(P, expected_rewards(R, P), policy, problem.gamma_eval, tasks.V_star, problem.loss)
     error = np.abs(P_hat.reshape(N, K, S, A, S) - P[:, None]).max((2, 3, 4))
     return {
         "gamma": _mean_of_trials(gamma.reshape(N, K, -1)),

@@ -18,6 +18,7 @@ class Stream(IntEnum):
     BATCHES = 2
     META_BATCHES = 3
     CHANGES = 5
+    REWARDS = 6
 
 
 def generator(seed: int, run: int, stream: Stream) -> np.random.Generator:
