@@ -121,7 +121,9 @@ class DirichletMemory(Memory):
         if isinstance(factor, float) and factor == 1.0:
             return self
         counts_above = self.counts_above * np.asarray(factor)[..., None]
-        return replace(super().forgotten(factor), counts_above=counts_above, visits_above=self.visits_above * factor)
+        return replace(
+            _of_dirichlet(super().forgotten(factor)), counts_above=counts_above, visits_above=self.visits_above * factor
+        )
 
     def of_runs(self, index: Int[np.ndarray, " k"]) -> "DirichletMemory":
         """Return the memory of the runs with these indices, in this order, without rivals."""
@@ -136,7 +138,7 @@ class DirichletMemory(Memory):
         edges = level_edges(max(int(visits.max()), 1))
         counts_above = _summed(self.counts_above, _by_level(counts, edges))
         visits_above = _summed(self.visits_above, _by_level(visits, edges))
-        memory = replace(self.weighed(batch), counts_above=counts_above, visits_above=visits_above)
+        memory = replace(_of_dirichlet(self.weighed(batch)), counts_above=counts_above, visits_above=visits_above)
         memory = memory if self.tasks else memory.from_frequencies()
         memory, draws = memory.stepped()
         for _ in range(STEPS - 1):

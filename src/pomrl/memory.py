@@ -7,7 +7,7 @@ memory is kept for each of `FACTORS`, and that one is used whose predictions of 
 
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import field, fields, replace
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -116,7 +116,7 @@ class Memory:
         total = self.visits[..., None]
         return (total * self.P_o_hat + UNSEEN) / (total + UNSEEN * self.P_o_hat.shape[-1])
 
-    def update(self, batch: Batch) -> Self:
+    def update(self, batch: Batch) -> "Memory":
         """Return the memory after one more task, by Welford's algorithm (App. C)."""
         P_bar, N, m = batch.P_bar, batch.visits, max(batch.m, 2)
         weighted = self.weighed(batch)
@@ -146,7 +146,7 @@ class Memory:
             inverse=self.inverse + inverse,
         )
 
-    def weighed(self, batch: Batch) -> Self:
+    def weighed(self, batch: Batch) -> "Memory":
         """Return the memory with the weights, and nothing else, of one more task with this batch."""
         weight = batch.counted * (batch.visits / max(batch.m, 2) if self.by_transitions else 1.0)
         return replace(
@@ -158,11 +158,11 @@ class Memory:
             visits=self.visits + batch.visits,
         )
 
-    def skip(self) -> Self:
+    def skip(self) -> "Memory":
         """Return the memory after a task from which nothing is learned."""
         return replace(self, tasks=self.tasks + 1)
 
-    def forgotten(self, factor: float | PerPair) -> Self:
+    def forgotten(self, factor: float | PerPair) -> "Memory":
         """Return the memory in which all tasks so far count `factor` times as much; averages stay what they are."""
         if isinstance(factor, float) and factor == 1.0:
             return self
@@ -178,7 +178,7 @@ class Memory:
             inverse=factor * self.inverse,
         )
 
-    def of_runs(self, index: Int[np.ndarray, " k"]) -> Self:
+    def of_runs(self, index: Int[np.ndarray, " k"]) -> "Memory":
         """Return the memory of the runs with these indices, in this order, without rivals."""
         values = {part.name: getattr(self, part.name) for part in fields(self)}
         chosen = {name: value[index] for name, value in values.items() if isinstance(value, np.ndarray)}
@@ -215,18 +215,18 @@ class Rivals:
 
     memory: Memory
     """The memories of all n runs with the first factor, then those with the next one, and so on."""
-    log_likelihood: Float[np.ndarray, "C K n"]
-    """Logarithm of the likelihood of all batches, for each concentration in `GRID` and each factor."""
+    log_likelihood: Float[np.ndarray, "K n C"]
+    """Logarithm of the likelihood of all batches with each factor, for each concentration in `GRID`."""
 
     @staticmethod
     def of(memory: Memory) -> "Rivals":
         """Return rivals that are all equal to one memory."""
         n, K = len(memory.P_o_hat), len(FACTORS)
-        return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((len(GRID), K, n)))
+        return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
 
     def update(self, batch: Batch) -> "Rivals":
         """Return the rivals after one more task with this batch, which each of them predicts first."""
-        C, K, n = self.log_likelihood.shape
+        K, n, C = self.log_likelihood.shape
         factor = np.repeat(FACTORS, n)[:, None, None]
         past = self.memory.forgotten(factor)
         concentrations = predictive_concentration(GRID, past.effective_tasks, past.transitions_per_task)
@@ -239,7 +239,7 @@ class Rivals:
 
     def best(self) -> Memory:
         """Return the memory of each run that has predicted the best."""
-        _, _, n = self.log_likelihood.shape
+        _, n, _ = self.log_likelihood.shape
         chosen = evidence(self.log_likelihood).argmax(0)
         return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
 

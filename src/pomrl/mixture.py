@@ -13,13 +13,13 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch
 from pomrl.estimators import Estimator, Truth
 from pomrl.memory import Memory, Models, PerPair
-from pomrl.predictions import GRID, log_likelihoods, predictive_concentration
+from pomrl.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
 
 @plain_dataclass(frozen=True)
@@ -31,7 +31,7 @@ class MixtureMemory(Memory):
 
     members: Memory
     """The memories of all n runs of the first component, then those of the next one, and so on."""
-    log_likelihood: Float[np.ndarray, "C n"]
+    log_likelihood: Float[np.ndarray, "n C"]
     """Logarithm of the likelihood of all batches under their components, for each concentration in `GRID`."""
     prior: Models
     """Mean of the prior of the last task's model, which its own batch has chosen but is not part of."""
@@ -51,7 +51,7 @@ class MixtureMemory(Memory):
         return MixtureMemory(
             **vars(start),
             members=Memory.initial(components * n, S, A),
-            log_likelihood=np.zeros((len(GRID), n)),
+            log_likelihood=np.zeros((n, len(GRID))),
             prior=start.P_o_hat,
             concentration=np.ones((n, 1, 1)),
             spread=np.ones(n),
@@ -67,9 +67,9 @@ class MixtureMemory(Memory):
             members.predicted.reshape(K, *self.prior.shape),
             concentrations.reshape(len(GRID), K, n, *concentrations.shape[2:]),
         )
-        chosen = logsumexp(self.log_likelihood[:, None] + found, axis=0).argmax(0)
-        log_likelihood = self.log_likelihood + found[:, chosen, np.arange(n)]
-        spread = np.exp(np.log(GRID.ravel()) @ softmax(log_likelihood, axis=0))
+        chosen = evidence(self.log_likelihood + found).argmax(0)
+        log_likelihood = self.log_likelihood + found[chosen, np.arange(n)]
+        spread = np.exp((np.log(GRID.ravel()) * softmax(log_likelihood, axis=-1)).sum(-1))
         before = members.of_runs(chosen * n + np.arange(n))
         members = members.update(_ascribed(batch, chosen, K))
         after = members.of_runs(chosen * n + np.arange(n))

@@ -47,7 +47,7 @@ def log_likelihoods(
     counts: Num[np.ndarray, "n S A S"],
     mean: Float[np.ndarray, "K n S A S"],
     concentrations: Float[np.ndarray, "C K n #S #A"],
-) -> Float[np.ndarray, "C K n"]:
+) -> Float[np.ndarray, "K n C"]:
     """Return the logarithm of the probability of a batch under K explanations, up to a constant that they share.
 
     Args:
@@ -63,9 +63,10 @@ def log_likelihoods(
     gains = gammaln(weight + reached) - gammaln(weight)
     by_run = [np.bincount(run, of_one, minlength=n) for of_one in gains.reshape(C * K, -1)]
     rows = gammaln(full) - gammaln(full + counts.sum(-1))
-    return np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
+    found = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
+    return np.ascontiguousarray(np.moveaxis(found, 0, -1))  # so that sums over C do not depend on the number of runs
 
 
-def evidence(log_likelihood: Float[np.ndarray, "C K n"]) -> Float[np.ndarray, "K n"]:
+def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K n"]:
     """Return the logarithm of the mean likelihood over `GRID`, up to a constant."""
-    return logsumexp(log_likelihood, axis=0)
+    return logsumexp(log_likelihood, axis=-1)

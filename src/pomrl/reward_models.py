@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pomrl.data import Batch
 from pomrl.mdp import Rewards, expected_rewards
@@ -21,6 +21,9 @@ or by a posterior mean between the two, in which the spread of rewards over task
 
 PRIOR_MEAN, PRIOR_VARIANCE = 0.5, 1.0 / 12.0
 """Mean and variance of a reward of which nothing is known: those of a uniform number in [0, 1], as the paper's are."""
+
+Broadcast = Float[np.ndarray, "..."] | float
+"""Numbers that broadcast with those of pairs."""
 
 OfPairs = Float[np.ndarray, "n K S A"]
 """A number for each pair (s, a) in each trial of each run."""
@@ -45,7 +48,7 @@ class RewardMemory:
 
     def update(self, mean: OfPairs, N: OfPairs) -> "RewardMemory":
         """Return the memory after one more task with these means of N samples each."""
-        seen = N > 0
+        seen = (N > 0).astype(float)
         return RewardMemory(
             tasks=self.tasks + seen,
             visits=self.visits + N,
@@ -61,7 +64,7 @@ class RewardMemory:
         of_means = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
         variance = of_means - noise**2 * _ratio(self.inverse, tasks)
         enough = tasks >= 2
-        pairs = enough.sum((-2, -1), keepdims=True)
+        pairs = enough.sum((-2, -1), dtype=float, keepdims=True)
         total = np.where(enough, variance, 0.0).sum((-2, -1), keepdims=True)
         return np.where(pairs > 0, np.maximum(_ratio(total, pairs), 0.0), PRIOR_VARIANCE)
 
@@ -110,14 +113,14 @@ def estimated_rewards(
 
 
 def _posterior(
-    mean: OfPairs | float, variance: OfPairs | float, observed: OfPairs, error: OfPairs, seen: np.ndarray
-) -> tuple[OfPairs, OfPairs]:
+    mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, seen: Bool[np.ndarray, "..."]
+) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
     """Return mean and variance of a normal number after an observation with this variance of its error, where seen."""
     weight = np.where(seen, _ratio(variance, variance + error, 1.0), 0.0)
     return mean + weight * (observed - mean), (1.0 - weight) * variance
 
 
-def _ratio(a: OfPairs | float, b: OfPairs | float, otherwise: float = 0.0) -> OfPairs:
+def _ratio(a: Broadcast, b: Broadcast, otherwise: float = 0.0) -> Float[np.ndarray, "..."]:
     """Return a / b, and another number where b is 0 or less."""
     a, b = np.broadcast_arrays(np.asarray(a, float), np.asarray(b, float))
     return np.divide(a, b, out=np.full(a.shape, otherwise), where=b > 0)
