@@ -29,7 +29,7 @@ def drawn(P: np.ndarray, T: int, visits: int | None = M, seed: int = 0) -> list[
 
 
 def models(n: int = 3, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).dirichlet(np.ones(S), (n, S, A))
+    return np.random.default_rng(seed).dirichlet(np.full(S, 0.4), (n, S, A))
 
 
 def learned(estimator: Estimator, batches: list[Batch]) -> Memory:

@@ -2,7 +2,7 @@
 
 A batch of the past counts `factor` times as much with each further task. The factor is 1 where tasks come from one
 distribution; where their mean model changes, a smaller one keeps the averages near the present. It can be learned: a
-memory is kept for each of `FACTORS`, and that one is used whose predictions of all batches so far were the best.
+memory is kept for each of `FACTORS`, and that one is used which has predicted all batches so far the best.
 """
 
 from dataclasses import dataclass as plain_dataclass
@@ -20,7 +20,10 @@ Forgetting = float | Literal["learned"]
 """A factor of forgetting, or that the factor is learned."""
 
 FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
-"""The factors of forgetting among which is chosen; of two that predict equally well the first one is used."""
+"""The factors of forgetting among which is chosen."""
+
+ODDS = np.array([0.0, *[-5.0] * (len(FACTORS) - 1)])[:, None]
+"""Logarithm of the odds of each factor before any batch: to forget has to be clearly better than not to."""
 
 UNSEEN = 0.3
 """Transitions that are added to each state where a batch is predicted, so that no transition is impossible."""
@@ -238,9 +241,9 @@ class Rivals:
         return Rivals(past.update(batch.of_runs(np.tile(np.arange(n), K))), self.log_likelihood + found)
 
     def best(self) -> Memory:
-        """Return the memory of each run that has predicted the best."""
+        """Return the memory of each run that has predicted the best, given the `ODDS`."""
         _, n, _ = self.log_likelihood.shape
-        chosen = evidence(self.log_likelihood).argmax(0)
+        chosen = (evidence(self.log_likelihood) + ODDS).argmax(0)
         return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
 
 

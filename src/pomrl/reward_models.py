@@ -80,7 +80,7 @@ def sampled_means(
         own: The transitions of the task, [n, K, S, A, S].
         R: The rewards of the task, R(s, a) or R(s, a, s'), of each run.
     """
-    means = expected_rewards(R[:, None], own.P_bar)
+    means = expected_rewards(np.repeat(R[:, None], own.P_bar.shape[1], axis=1), own.P_bar)
     deviates = np.stack([rng.standard_normal(own.P_bar.shape[1:-1]) for rng in rngs])
     return means + noise * deviates / np.sqrt(np.maximum(own.visits, 1.0))
 
