@@ -157,7 +157,7 @@ class TestDocument:
         np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
 
     def test_a_table_without_a_place(self) -> None:
-        assert renewed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\n\nnew\n<!-- end of a -->"
+        assert renewed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\n\nnew\n\n<!-- end of a -->"
         with pytest.raises(LookupError, match="no lines <!-- b -->"):
             renewed("", {"b": "new"})
 
