@@ -30,7 +30,6 @@ class TaskStreamContract(ComponentContract):
         first, *others = drawn(component)
         for mean in others:
             assert_models(mean.P_o)
-            assert ((mean.P_o == 0).sum(-1) == DISTRIBUTION.zeros).all()
             assert mean.sigma == first.sigma
             assert mean.has_room
             assert mean.largest_sigma == np.sqrt((mean.P_o * (1.0 - mean.P_o)).max())
