@@ -1,8 +1,9 @@
 """The average regret over a thousand tasks, beside the order of the bound on it, on logarithmic axes.
 
-Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), times the factor that makes
-it equal to the regret of POMRL(σ) at the last T, and dotted lines the part of that term that does not fall with T. The
-term has fallen to twice that part at the T that is marked. Bands show one standard error.
+Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), times the factor that
+makes it equal to the regret of POMRL(σ) at the last T, and dotted lines the part of that term that does not fall with
+T. The term has fallen to twice that part at the T that is marked. Its sigma is the almost-sure bound on the distance of
+tasks from their mean, which is larger than the standard deviation σ. Bands show one standard error.
 
 Beyond the paper, whose experiments have at most 30 tasks.
 """
@@ -17,6 +18,7 @@ from pomrl.figures.parts.style import ESTIMATORS, TEXT_WIDTH, Look, context
 from pomrl.figures.parts.views import at_largest_gamma, running_average
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.task_distributions import UniformBall
 from pomrl.theory.bounds import regret_order
 
 SWEEPS = ("long_streams",)
@@ -27,16 +29,15 @@ M, T = 5, 1000
 ORDER = Look("Order of the bound, scaled", "black", "", "--")
 CONSTANT = Look("What of it remains", "black", "", ":")
 
-FIRST = 5
-"""The first number of tasks that is shown; before it, the learners have hardly learned."""
+SHOWN = np.unique(np.geomspace(5, T, 30).round())
+"""The numbers of tasks that are shown; in the first few tasks, the learners have hardly learned."""
 
 VIEW = running_average(at_largest_gamma)
 
 
 def _panel(letter: str, sigma: float) -> losses.Panel:
-    series = [
-        Series(ESTIMATORS[name], SWEEPS[0], {"sigma": sigma, "estimator": name}, VIEW) for name in ("pomrl", "ada_pomrl")
-    ]
+    names = ("pomrl", "ada_pomrl")
+    series = [Series(ESTIMATORS[name], SWEEPS[0], {"sigma": sigma, "estimator": name}, VIEW) for name in names]
     return losses.Panel(f"σ = {sigma:g}", series, "task", "se").lettered(letter)
 
 
@@ -47,7 +48,7 @@ SERIES = losses.series_of(PANELS)
 def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """Return the figure, by default with the bands of the caption; ValueError if its sweeps hold none of its series."""
     measured = losses.points(sweeps, PANELS, kind)
-    measured = measured[measured["x"] >= FIRST].assign(marker=False)
+    measured = measured[measured["x"].isin(SHOWN)]
     orders = [_order(measured, panel, sigma) for panel, sigma in zip(PANELS, SIGMAS, strict=True)]
     data = pd.concat([measured, *orders], ignore_index=True)
     with context():
@@ -59,24 +60,28 @@ def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
         return panels.finish(figure, data, SERIES, sweeps)
 
 
-def flattens_at(sigma: float, m: int) -> float:
-    """Return the T at which the term of the bound that falls as 1/sqrt(T) equals the rest of it; infinite for sigma = 0.
+def radius(sigma: float) -> float:
+    """Return the almost-sure bound on the distance of tasks from their mean, given their standard deviation."""
+    tasks = UniformBall(zeros=5, measure="std")
+    return tasks.almost_sure_radius(tasks.draw_mean(2000, 0, 10, 2, sigma))
+
+
+def flattens_at(sigma: float) -> float:
+    """Return the T at which the part of the order that falls with T equals the rest of it; infinite for sigma = 0.
 
     Args:
-        sigma: Almost-sure bound on |P_t - P_o|.
-        m: Number of transitions that are sampled for each (s, a).
+        sigma: Standard deviation of tasks.
     """
-    constant = regret_order(m=m, sigma=sigma, T=np.inf)
-    return float(((regret_order(m=m, sigma=sigma, T=1) - constant) / constant) ** 2) if sigma else np.inf
+    order, constant = (float(regret_order(m=M, sigma=radius(sigma), T=number)) for number in (1.0, np.inf))
+    return ((order - constant) / constant) ** 2 if sigma else np.inf
 
 
 def _order(measured: pd.DataFrame, panel: losses.Panel, sigma: float) -> pd.DataFrame:
     """Return the order of the bound and its constant, scaled to the last point of the first series of a panel."""
     points = panel.series[0].of(measured)
-    number = np.unique(np.geomspace(FIRST, T, 60).round())
-    order, constant = regret_order(m=M, sigma=sigma, T=number), regret_order(m=M, sigma=sigma, T=np.inf)
+    order, constant = (regret_order(m=M, sigma=radius(sigma), T=tasks) for tasks in (SHOWN, np.inf))
     scale = points["mean"].iloc[-1] / order[-1] if len(points) else np.nan
-    table = pd.DataFrame({"T": number, "order": scale * order, "constant": scale * constant})
+    table = pd.DataFrame({"T": SHOWN, "order": scale * order, "constant": scale * constant})
     shown = {ORDER: "order", **({CONSTANT: "constant"} if sigma else {})}
     parts = [Series(look, panel=panel.letter).values(table, "T", y, "bound") for look, y in shown.items()]
     return pd.concat(parts, ignore_index=True)
@@ -87,7 +92,7 @@ def _draw_panel(ax: Axes, data: pd.DataFrame, panel: losses.Panel, sigma: float)
     panels.curves(ax, data, [*panel.series, *bounds])
     ax.set_xscale("log")
     ax.set_yscale("log")
-    if flattens_at(sigma, M) <= T:
-        ax.axvline(flattens_at(sigma, M), color="0.4", linewidth=0.8)
+    if flattens_at(sigma) <= T:
+        ax.axvline(flattens_at(sigma), color="0.4", linewidth=0.8)
     ax.set_xlabel("Number of tasks T")
     panels.letter(ax, panel.letter, panel.title)

@@ -1,8 +1,8 @@
-"""Tasks whose mean model stays, drifts, switches once, or is one of three in turn: the loss at gamma_eval, task by task.
+"""The loss at gamma_eval where the mean model of tasks stays, drifts, switches once, or is one of three in turn.
 
-The drift moves each entry by about sigma per task, and the switch is at task 20. Two learners forget past tasks, as fast
-as the likelihood of batches says; the mixture keeps an average for each of up to four mean models. The oracle knows the
-mean model of the present task. Bands show one standard error.
+The drift moves each entry by about sigma per task, and the switch is at task 20. Two learners forget past tasks, as
+fast as the likelihood of batches says; the mixture keeps an average for each of up to four mean models. The oracle
+knows the mean model of the present task. Bands show one standard error.
 
 Beyond the paper, which assumes that all tasks come from one distribution (Sec. 3.1).
 """

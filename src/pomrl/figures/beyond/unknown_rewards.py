@@ -1,8 +1,8 @@
-"""Rewards that are not known: the loss at gamma_eval with rewards that are estimated from five noisy samples of each pair.
+"""The loss at gamma_eval with rewards that are not known, but estimated from five noisy samples of each pair.
 
 The noise has the standard deviation 0.3, where rewards are uniform in [0, 1] and equal in all tasks. They are the means
-of the task's own samples, those of the samples of all tasks, or posterior means between the two. Bands show one standard
-error.
+of the task's own samples, those of the samples of all tasks, or posterior means between the two. Bands show one
+standard error.
 
 Beyond the paper, which assumes that rewards are known (Sec. 2).
 """
