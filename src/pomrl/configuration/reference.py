@@ -1,7 +1,7 @@
 """The reference of all keys, docs/configuration.md, written from the types and descriptions in the components."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
@@ -98,6 +98,8 @@ def _defaults(key: str, objects: Mapping[str, Any]) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return f"{value[0]:g}, {value[1]:g}, ..., {value[-2]:g}, {value[-1]:g}"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(map(str, cast(tuple[object, ...], value)))}]`"
     return "`null`" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
