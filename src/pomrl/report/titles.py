@@ -27,6 +27,7 @@ TITLES = {
     "average_over_tasks": "Averages over the first tasks",
     "initial_similarity": "Where ada-POMRL starts",
     "horizon_or_prior": "A shorter horizon, or a better prior?",
+    "wrong_priors": "What a shorter horizon gains under a wrong prior",
     "average_regret": "Measured regret beside its bounds",
     "upper_bound": "The upper bound and its minimum",
     "squared_error": "Squared error against the mixing rate",
@@ -47,6 +48,10 @@ SHOWN_IN = {
     "A.5": ("initial_similarity",),
     "I": ("illustration",),
     "T": ("average_regret", "vacuous_bounds"),
+    "H1": ("horizon_or_prior",),
+    "H2": ("horizon_or_prior",),
+    "H3": ("horizon_or_prior",),
+    "H4": ("wrong_priors",),
 }
 """Names of figures by a claim's id, or by the part of the id before the point.
 
