@@ -21,6 +21,9 @@ SMALLEST = 1e-12
 UNKNOWN = 3.0
 """Concentration of the next task's model around the uniform one in a pair that no task has shown anything of."""
 
+MULTIPLIED = 12
+"""The largest number of transitions to a state for which a likelihood is multiplied out."""
+
 PerPair = Float[np.ndarray, "N #S #A"]
 """A number for each pair (s, a) in each of N runs, or one number for all pairs."""
 
@@ -60,11 +63,26 @@ def log_likelihoods(
     run, s, a, following = np.nonzero(counts)  # most states are never reached, and add nothing
     reached = counts[run, s, a, following]
     weight = full[:, :, run, s, a] * mean[:, run, s, a, following]
-    gains = gammaln(weight + reached) - gammaln(weight)
+    gains = _log_rising(weight, reached)
     by_run = [np.bincount(run, of_one, minlength=n) for of_one in gains.reshape(C * K, -1)]
     rows = gammaln(full) - gammaln(full + counts.sum(-1))
     found = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
     return np.ascontiguousarray(np.moveaxis(found, 0, -1))  # so that sums over C do not depend on the number of runs
+
+
+def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
+    """Return the logarithm of weight (weight + 1) ... (weight + number - 1).
+
+    Small numbers, which most are, are multiplied out, because that is several times as fast as two gamma functions.
+    """
+    small = number <= MULTIPLIED
+    product = np.where(small, weight, 1.0)
+    for k in range(1, int(number[small].max(initial=1))):
+        product *= np.where(small & (number > k), weight + k, 1.0)
+    found = np.log(product)
+    large = weight[..., ~small]
+    found[..., ~small] = gammaln(large + number[~small]) - gammaln(large)
+    return found
 
 
 def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K n"]:
