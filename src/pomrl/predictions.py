@@ -21,9 +21,6 @@ SMALLEST = 1e-12
 UNKNOWN = 3.0
 """Concentration of the next task's model around the uniform one in a pair that no task has shown anything of."""
 
-MULTIPLIED = 12
-"""The largest number of transitions to a state for which a likelihood is multiplied out."""
-
 PerPair = Float[np.ndarray, "N #S #A"]
 """A number for each pair (s, a) in each of N runs, or one number for all pairs."""
 
@@ -71,17 +68,11 @@ def log_likelihoods(
 
 
 def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
-    """Return the logarithm of weight (weight + 1) ... (weight + number - 1).
-
-    Small numbers, which most are, are multiplied out, because that is several times as fast as two gamma functions.
-    """
-    small = number <= MULTIPLIED
-    product = np.where(small, weight, 1.0)
-    for k in range(1, int(number[small].max(initial=1))):
-        product *= np.where(small & (number > k), weight + k, 1.0)
-    found = np.log(product)
-    large = weight[..., ~small]
-    found[..., ~small] = gammaln(large + number[~small]) - gammaln(large)
+    """Return the logarithm of weight (weight + 1) ... (weight + number - 1), of one factor for most numbers."""
+    found = np.log(weight)
+    several = number > 1
+    of_several = weight[..., several]
+    found[..., several] = gammaln(of_several + number[several]) - gammaln(of_several)
     return found
 
 
