@@ -7,6 +7,7 @@ memory is kept for each of `FACTORS`, and that one is used which has predicted a
 
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import field, fields, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -212,7 +213,7 @@ class Memory:
         return self.sampling_variance() * (self.inverse / mass)[..., None] / self.m
 
 
-@plain_dataclass(frozen=True)
+@plain_dataclass(frozen=True, eq=False)
 class Rivals:
     """The memories with each of `FACTORS`, and how well each has predicted every batch so far."""
 
@@ -227,24 +228,26 @@ class Rivals:
         n, K = len(memory.P_o_hat), len(FACTORS)
         return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
 
-    def update(self, batch: Batch) -> "Rivals":
-        """Return the rivals after one more task with this batch, which each of them predicts first."""
-        K, n, C = self.log_likelihood.shape
-        factor = np.repeat(FACTORS, n)[:, None, None]
-        past = self.memory.forgotten(factor)
-        concentrations = predictive_concentration(GRID, past.effective_tasks, past.transitions_per_task)
-        found = log_likelihoods(
-            batch.counts,
-            past.predicted.reshape(K, *batch.counts.shape),
-            concentrations.reshape(C, K, n, *concentrations.shape[2:]),
-        )
-        return Rivals(past.update(batch.of_runs(np.tile(np.arange(n), K))), self.log_likelihood + found)
-
     def best(self) -> Memory:
         """Return the memory of each run that has predicted the best, given the `ODDS`."""
         _, n, _ = self.log_likelihood.shape
         chosen = (evidence(self.log_likelihood) + ODDS).argmax(0)
         return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
+
+
+@lru_cache(maxsize=1)  # a prior that contains the task's own batch, and the next task's memory, are of the same update
+def _updated(rivals: Rivals, batch: Batch) -> Rivals:
+    """Return the rivals after one more task with this batch, which each of them predicts first."""
+    K, n, C = rivals.log_likelihood.shape
+    factor = np.repeat(FACTORS, n)[:, None, None]
+    past = rivals.memory.forgotten(factor)
+    concentrations = predictive_concentration(GRID, past.effective_tasks, past.transitions_per_task)
+    found = log_likelihoods(
+        batch.counts,
+        past.predicted.reshape(K, *batch.counts.shape),
+        concentrations.reshape(C, K, n, *concentrations.shape[2:]),
+    )
+    return Rivals(past.update(batch.of_runs(np.tile(np.arange(n), K))), rivals.log_likelihood + found)
 
 
 def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Memory:
@@ -257,5 +260,5 @@ def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Me
             batches so far, this one included, were the most likely before they were seen.
     """
     if forgetting == "learned":
-        return (memory.rivals or Rivals.of(memory)).update(batch).best()
+        return _updated(memory.rivals or Rivals.of(memory), batch).best()
     return memory.forgotten(forgetting).update(batch)
