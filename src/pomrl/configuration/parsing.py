@@ -24,6 +24,7 @@ from pomrl.gamma_schedules import GammaSchedule
 from pomrl.meta_batches import MetaBatch
 from pomrl.planners import Planner
 from pomrl.task_distributions import TaskDistribution
+from pomrl.task_streams import TaskStream
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -54,6 +55,7 @@ def _fields(cls: type) -> tuple[str, ...]:
 
 COMPONENTS: Mapping[str, type] = {
     "task_distribution": TaskDistribution,
+    "stream": TaskStream,
     "data": Data,
     "meta_batch": MetaBatch,
     "estimator": Estimator,
