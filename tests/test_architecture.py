@@ -23,6 +23,7 @@ SCIENCE = (
 """The modules directly in the package that numbers pass through; they may import each other."""
 
 LAYERS = (
+    ("__main__",),
     ("commands",),
     ("report",),
     ("figures",),

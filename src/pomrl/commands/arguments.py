@@ -5,13 +5,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-from pomrl.commands.terminal import exit_with
+from pomrl.commands.terminal import as_called, exit_with
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED, REPLACEABLE, Replacement, Sources
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says in one line what is wrong with the arguments."""
+    """A parser that says in one line what is wrong with the arguments.
+
+    Args:
+        prog: The command as it is called in a checkout: `python -m src.NAME`.
+        description: What it does, in one sentence.
+        epilog: Text after the list of arguments.
+    """
+
+    def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
+        super().__init__(as_called(prog), description=description, epilog=epilog)
 
     def error(self, message: str) -> NoReturn:
         """End the command with one line and status 2."""
