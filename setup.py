@@ -1,8 +1,8 @@
 """What pyproject.toml cannot say about the package: its compiled engine, and the files that it takes from elsewhere.
 
-The engine is left out where there is no compiler or where POMRL_NO_ENGINE=1 says that it is not wanted. The configuration
-and the documents that the report contains stand beside `src/`, where people look for them; a wheel has copies of them
-in the package.
+The engine is left out where there is no compiler or where POMRL_NO_ENGINE=1 says that it is not wanted. The
+configuration and the documents that the report contains stand beside `src/`, where people look for them; a wheel has
+copies of them in the package.
 """
 
 import hashlib
