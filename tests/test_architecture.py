@@ -25,6 +25,7 @@ SCIENCE = (
 LAYERS = (
     ("__main__",),
     ("commands",),
+    ("api",),
     ("report",),
     ("figures",),
     ("claims",),

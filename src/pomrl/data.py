@@ -58,7 +58,7 @@ class Batch:
 
     @property
     def is_equal(self) -> bool:
-        """Whether all pairs (s, a) are known to have the same number of transitions."""
+        """Return whether all pairs (s, a) are known to have the same number of transitions."""
         return self.visits.shape[-2:] == (1, 1)
 
     @cached_property

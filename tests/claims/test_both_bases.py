@@ -19,7 +19,7 @@ from pomrl.claims.precision import Outcome
 from pomrl.claims.scorecard import Row, Scored, headline, markdown, table
 from pomrl.claims.summary import answer
 from pomrl.claims.verdict import Part, Verdict
-from pomrl.commands import claims as command
+from pomrl.commands.scorecard import show
 from pomrl.configuration import notebook, studies
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
@@ -100,7 +100,7 @@ class TestScorecard:
         assert line.endswith(authors.difference("Q1.5"))
 
     def test_the_terminal_has_both_and_is_not_wider_than_80_columns(self, capsys: pytest.CaptureFixture[str]) -> None:
-        command.show(self.both)
+        show(self.both)
         lines = capsys.readouterr().out.splitlines()
         assert max(map(len, lines)) <= 80
         assert "authors" in " ".join(lines)

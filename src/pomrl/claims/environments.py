@@ -1,4 +1,4 @@
-"""In what share of environments a claim is true, with the noise of the estimates removed.
+"""The share of environments in which a claim is true, estimated so that the noise of the estimates is removed.
 
 The paper fixes one mean model for each experiment (A6), so that what it says may be true of its environment and not of
 others. Each of many environments has its own estimate with a standard error. A share of environments whose *estimate*

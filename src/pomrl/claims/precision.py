@@ -117,7 +117,7 @@ class Outcome:
 
     @property
     def decided(self) -> bool:
-        """Whether all topics are decided, so that no further analysis follows."""
+        """Return whether all topics are decided, so that no further analysis follows."""
         return bool(self.parts) and Verdict.UNDECIDED not in self.verdicts.values()
 
     @property

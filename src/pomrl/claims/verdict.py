@@ -104,11 +104,6 @@ class Part:
         """Return the verdict that the interval with this error shows."""
         return verdict_of(self.p_hold, self.p_refute, error)
 
-    @property
-    def estimate_agrees(self) -> bool:
-        """Return whether the estimate itself lies where the claim says, whatever its interval."""
-        return self.above < self.estimate.value < self.below
-
 
 def _p(value: float) -> float:
     """Replace the NaN of too few runs by 1, which shows nothing."""

@@ -15,6 +15,7 @@ from joblib import Parallel, cpu_count, delayed
 
 from pomrl.commands import claims, computing, figures, report
 from pomrl.commands.arguments import Parser
+from pomrl.commands.deciding import BUDGET
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration import studies
@@ -62,7 +63,7 @@ def stages(runs: int | None) -> Mapping[str, Callable[[], object]]:
     on_extension = {"claims on the extension": lambda: claims.check_sweeps(EXTENSION)} if EXAMPLES.is_dir() else {}
     return {
         "sweeps": lambda: compute(runs),
-        "claims": lambda: claims.check_sweeps(PUBLISHED, claims.BUDGET if runs is None else None),
+        "claims": lambda: claims.check_sweeps(PUBLISHED, BUDGET if runs is None else None),
         **on_extension,
         "figures": lambda: figures.draw_all(selections(), save),
         "report": lambda: print(report.write(outputs())),

@@ -1,12 +1,13 @@
-"""Tables for the terminal: the work that a sweep has to do, its results, and its failures."""
+"""Tables for the terminal: the work that a sweep has to do, its results, its failures, and any frame."""
 
 from collections.abc import Mapping, Sequence
 
+import pandas as pd
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from pomrl.commands.terminal import printable
+from pomrl.commands.terminal import console, printable
 from pomrl.configuration.settings import flat_settings, scientific_settings, varying_keys
 from pomrl.execution import Failure
 from pomrl.results.losses import Losses
@@ -66,6 +67,14 @@ def plain_table(title: str, *columns: str) -> Table:
 def add_row(table: Table, *cells: object) -> None:
     """Add a row of values that are shown as plain text: none of their characters is markup or controls a terminal."""
     table.add_row(*(Text(printable(str(cell))) for cell in cells))
+
+
+def print_table(title: str, frame: pd.DataFrame) -> None:
+    """Print a frame as a table, numbers with two decimals."""
+    shown = plain_table(title, *frame.columns)
+    for row in frame.itertuples(index=False):
+        add_row(shown, *(f"{value:.2f}" if isinstance(value, float) else value for value in row))
+    console().print(shown)
 
 
 def _losses(job: Job) -> list[str]:

@@ -40,7 +40,7 @@ def largest_relative_gain(losses: Losses) -> float:
 
 @dataclass(frozen=True)
 class OfTask:
-    """In one task, the smallest mean loss of long horizons against that of shorter ones."""
+    """The comparison, in one task, of the best long horizon with the best shorter one, by their mean losses."""
 
     excess: Interval
     """The loss at the best long horizon less that at the best shorter one, with its 95 % interval over runs."""

@@ -62,12 +62,12 @@ class Block:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the block has a component that is not of this package."""
+        """Return whether the block has a component that is not of this package."""
         return any(is_foreign(self.problem, each.method) for each in self.methods)
 
     @property
     def is_computed_twice(self) -> bool:
-        """Whether the table of a method of the block is computed twice."""
+        """Return whether the table of any method of the block is computed twice."""
         return any(each.twice for each in self.methods)
 
 
@@ -161,7 +161,7 @@ def _other_global_state() -> Generator[None, None, None]:
     """Give the global generators of NumPy and Python another state than they have, for a while."""
     kept, kept_by_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002, components of others may use it
     random.seed(random.random())
-    np.random.seed(random.getrandbits(32))  # noqa: NPY002
+    np.random.seed(random.getrandbits(32))  # noqa: NPY002, the state that such components would draw from
     try:
         yield
     finally:

@@ -184,14 +184,26 @@ def _not_stored(job: Job) -> Failure | None:
 
 
 def _results(jobs: Sequence[Job]) -> Iterator[tuple[list[MethodResult], Tally]]:
-    """Compute what jobs lack; yield the results of each block, their tables stored, and the progress."""
+    """Compute what jobs lack; yield the results of each block, their tables stored, and the progress.
+
+    An engine that cannot be reached any more after some blocks were computed is an interruption of the work, and no
+    wrong setting.
+
+    Raises:
+        ExecutionError: If the work cannot go on.
+    """
     if not jobs:
         return
     blocks = divide(jobs)
     tally = Tally(blocks=len(blocks))
-    for block, results in _in_two_steps(jobs[0].experiment.execution, _worker(jobs), blocks):
-        tally = tally.after(block, results)
-        yield results, tally
+    try:
+        for block, results in _in_two_steps(jobs[0].experiment.execution, _worker(jobs), blocks):
+            tally = tally.after(block, results)
+            yield results, tally
+    except EngineUnavailableError as error:
+        if tally.runs:
+            raise ExecutionError(str(error)) from error
+        raise
 
 
 def _in_two_steps(
@@ -207,13 +219,8 @@ def _in_two_steps(
     given_up = {(block.problem, block.runs): _given_up(block, values) for block in rest}
     reduced = [_remaining(block, values) for block in rest]
     yield from ((block, given_up[block.problem, block.runs]) for block in reduced if not block.methods)
-    try:
-        for block, results in dispatches.compute(execution, worker, [block for block in reduced if block.methods]):
-            yield block, results + given_up[block.problem, block.runs]
-    except EngineUnavailableError as error:
-        if first:  # the engine was there, and what it computed is stored
-            raise ExecutionError(str(error)) from error
-        raise
+    for block, results in dispatches.compute(execution, worker, [block for block in reduced if block.methods]):
+        yield block, results + given_up[block.problem, block.runs]
 
 
 def _given_up(block: Block, values: Mapping[str, object]) -> list[MethodResult]:

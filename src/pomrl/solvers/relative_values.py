@@ -13,7 +13,7 @@ columns that they have not solved, for the caller to solve otherwise.
 """
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from pomrl.solvers.evaluation import ACTION_TIE_TOLERANCE, policy_value, reward_scale
 
@@ -89,11 +89,7 @@ def solve_grid(
         value = Q.max(0)
         step = value - h
         h = value - value[0]
-        rounding = _ROUNDING * np.finfo(float).eps * np.abs(h).max(0)
-        error = gammas[live] * (step.max(0) - step.min(0))
-        solved = error <= np.maximum(tolerance * scale, rounding)
-        margin = (error + 2.0 * (ACTION_TIE_TOLERANCE * scale + rounding)) / (1.0 - gammas[live])
-        solved |= np.count_nonzero(value - margin <= Q, axis=(0, 1)) == S  # one action is left in each state
+        solved = _is_solved(Q, value, step, h, gammas[live], tolerance * scale, ACTION_TIE_TOLERANCE * scale)
         if sweep % _SLOW == 0:
             for i in np.flatnonzero(~solved):
                 gamma = float(gammas[live[i]])
@@ -105,6 +101,33 @@ def solve_grid(
             if not live.size:
                 break
     return _greedy(solution, ACTION_TIE_TOLERANCE * scale), live
+
+
+def _is_solved(
+    Q: Float[np.ndarray, "A S G"],
+    value: Float[np.ndarray, "S G"],
+    step: Float[np.ndarray, "S G"],
+    h: Float[np.ndarray, "S G"],
+    gammas: Float[np.ndarray, " G"],
+    tolerance: float,
+    tie: float,
+) -> Bool[np.ndarray, " G"]:
+    """Return for which discount factors a sweep has converged, or has left one action in each state.
+
+    Args:
+        Q: The action values after the sweep.
+        value: The largest of them in each state.
+        step: By how much the sweep has changed the values.
+        h: The values after the sweep, relative to the first state.
+        gammas: The discount factors.
+        tolerance: Largest loss of the greedy policy, times (1 - γ), in units of the rewards.
+        tie: Largest difference, times (1 - γ), of action values that count as equal, in units of the rewards.
+    """
+    rounding = _ROUNDING * np.finfo(float).eps * np.abs(h).max(0)
+    error = gammas * (step.max(0) - step.min(0))
+    margin = (error + 2.0 * (tie + rounding)) / (1.0 - gammas)
+    actions_left = np.count_nonzero(value - margin <= Q, axis=(0, 1))
+    return (error <= np.maximum(tolerance, rounding)) | (actions_left == len(h))
 
 
 def evaluate_policies(

@@ -13,19 +13,11 @@ from writing to a folder at once.
 """
 
 from pomrl.store.blocks import StoredBlock
+from pomrl.store.finding import all_experiments, by_signature, find, load, lookup
 from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError, root
 from pomrl.store.manifest import Manifest
 from pomrl.store.provenance import Provenance
-from pomrl.store.reading import (
-    StoredExperiment,
-    aligned,
-    all_experiments,
-    by_signature,
-    find,
-    load,
-    lookup,
-    missing,
-)
+from pomrl.store.reading import StoredExperiment, aligned, missing
 from pomrl.store.signatures import signature
 from pomrl.store.writing import add, add_blocks, close_experiment, log, open_experiment, remove
 

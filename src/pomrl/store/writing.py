@@ -21,6 +21,7 @@ from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.store import blocks, files, manifest
 from pomrl.store.blocks import StoredBlock
 from pomrl.store.code_digest import code_digest
+from pomrl.store.finding import lookup
 from pomrl.store.layout import (
     BLOCK,
     BLOCK_LIST,
@@ -34,7 +35,7 @@ from pomrl.store.layout import (
 )
 from pomrl.store.manifest import Manifest, Status
 from pomrl.store.provenance import decisive_versions, now, provenance
-from pomrl.store.reading import StoredExperiment, lookup
+from pomrl.store.reading import StoredExperiment
 
 
 def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExperiment:

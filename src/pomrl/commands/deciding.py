@@ -1,0 +1,42 @@
+"""Runs that undecided claims need: computed within a budget, with a line on what they cost and how far they are."""
+
+from collections.abc import Sequence
+
+from pomrl.claims import deciding
+from pomrl.claims.deciding import Spending
+from pomrl.claims.loading import Basis, Reader
+from pomrl.commands.progress import progress
+from pomrl.commands.terminal import warn
+from pomrl.configuration.parsing import Experiment
+from pomrl.execution import ExecutionError
+from pomrl.running import estimates, sweeps
+
+BUDGET = 400.0
+"""The default budget of --decide, in estimated seconds of one core."""
+
+
+def decided(bases: Sequence[Basis], reader: Reader, spending: Spending) -> list[deciding.Case]:
+    """Add the runs that undecided claims need, within the budget; return each claim as judged."""
+    left = spending.budget - spending.spent
+    of = f", by the {bases[0].name}" if len(bases) == 1 else ""
+    warn(f"adding runs until claims are decided{of}; budget: {left:.0f} s of one core, estimated; --budget sets it")
+    return deciding.decide(bases, spending, reader, compute)
+
+
+def compute(experiments: Sequence[Experiment]) -> None:
+    """Compute what the store lacks of experiments, and say so.
+
+    Raises:
+        ExecutionError: A method fails.
+    """
+    jobs = sweeps.checked_jobs(experiments)
+    lacking = sweeps.unfinished(jobs)
+    if not lacking:
+        return
+    seconds = sum(estimates.seconds(job) for job in lacking.values())
+    runs = max(job.experiment.request.runs for job in lacking.values())
+    warn(f"up to {runs} runs of {len(lacking)} experiments: about {seconds:.0f} s of one core")
+    with progress(sum(job.runs_missing for job in lacking.values())) as advance:
+        failures = sweeps.compute(jobs, advance)
+    if failures:
+        raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))

@@ -1,0 +1,79 @@
+"""Finding stored experiments, by what they are or by their settings, and loading their tables."""
+
+from typing import Any
+
+import pandas as pd
+
+from pomrl.configuration.parsing import Experiment
+from pomrl.gamma_schedules import Hindsight
+from pomrl.gamma_star import in_hindsight
+from pomrl.store.layout import MANIFEST, StoreError, is_signature, root
+from pomrl.store.reading import StoredExperiment
+from pomrl.store.signatures import signature
+
+
+def lookup(experiment: Experiment) -> StoredExperiment:
+    """Return the stored experiment of this configuration; its folder need not exist yet."""
+    return StoredExperiment(root() / signature(experiment))
+
+
+def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
+    """Return the stored table of an experiment.
+
+    For an experiment with a hindsight schedule, the table has one row for each run and task, with the discount factor
+    that the schedule chooses given the losses of these runs.
+
+    Args:
+        which: An experiment, or the first digits of its signature.
+        runs: The number of runs, from run 0 on; by default all that are stored.
+
+    Raises:
+        StoreError: The experiment is not stored, or has fewer runs, or a block of it is damaged.
+    """
+    if isinstance(which, str):
+        return by_signature(which).table(runs)
+    table = lookup(which).table(runs)
+    schedule = which.method.gamma_schedule
+    return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
+
+
+def find(**wanted: Any) -> list[StoredExperiment]:
+    """Return the stored experiments with these settings, such as `find(sigma=0.01, estimator="pomrl")`.
+
+    Args:
+        **wanted: Values by dotted key. A key with a dot is given as in `find(**{"estimator.prior": "exclusive"})`.
+
+    Raises:
+        StoreError: No stored experiment has one of the keys.
+    """
+    settings = {stored: stored.flat_settings() for stored in all_experiments() if stored.manifest()}
+    known = {key for each in settings.values() for key in each}
+    for key in wanted:
+        if settings and key not in known:
+            raise StoreError(f"{key}: no stored experiment has this key; there are {', '.join(sorted(known))}")
+    return [
+        stored
+        for stored, each in settings.items()
+        if all(key in each and each[key] == value for key, value in wanted.items())
+    ]
+
+
+def all_experiments() -> list[StoredExperiment]:
+    """Return all folders in the store whose name is a signature, usable or not; symbolic links are left out."""
+    folders = (path for path in sorted(root().glob("*")) if is_signature(path.name))
+    return [StoredExperiment(path) for path in folders if path.is_dir() and not path.is_symlink()]
+
+
+def by_signature(start: str) -> StoredExperiment:
+    """Return the stored experiment whose signature starts with these digits.
+
+    Raises:
+        StoreError: There is no such experiment, or more than one.
+    """
+    matches = [stored for stored in all_experiments() if stored.signature.startswith(start)]
+    matches = [stored for stored in matches if (stored.folder / MANIFEST).exists()]
+    if not matches:
+        raise StoreError(f"no stored experiment has a signature that starts with {start}")
+    if len(matches) > 1:
+        raise StoreError(f"{len(matches)} stored experiments have a signature that starts with {start}")
+    return matches[0]
