@@ -4,6 +4,7 @@
 module imports only from what stands below it:
 
     commands         the command line: arguments, terminal, exit status
+    api              the Python interface, whose names `import pomrl` gives (a module)
     report           the report: a page of HTML with all figures and claims
     figures          each figure of the paper, drawn from stored tables
     claims           how claims are judged on stored tables; `claims.paper` has the claims of the paper
@@ -24,15 +25,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pomrl.store import find, load
+    from pomrl.api import component, find, load, run, sweep
 
-__all__ = ["find", "load"]
+_PUBLIC = {
+    "component": "pomrl.api",
+    "find": "pomrl.api",
+    "load": "pomrl.api",
+    "run": "pomrl.api",
+    "sweep": "pomrl.api",
+}
+"""The module of each public name."""
+
+__all__ = ["component", "find", "load", "run", "sweep"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("pomrl.store"), name)
+    return getattr(import_module(_PUBLIC[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -7,11 +7,11 @@ from itertools import product
 from operator import getitem
 from typing import Any
 
-from hydra.errors import HydraException
+from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
 
 from pomrl.configuration.composed import Composed, ConfigError
-from pomrl.configuration.composition import Composer
+from pomrl.configuration.composition import Composer, missing_option
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.readings import Reading, family
 from pomrl.configuration.sources import Replacement, Sources
@@ -90,6 +90,8 @@ def settings_of(sources: Sources, arguments: Sequence[str], name: str | None = N
         else:
             axes, jobs = [], list(map(list, product(*composer.choices({}, arguments))))
         composed = composer.each(jobs)
+    except MissingConfigException as error:
+        raise ConfigError(missing_option(error)) from error
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(" ".join(str(error).split())) from error
     varied = list(dict.fromkeys([*axes, *several]))
