@@ -42,7 +42,7 @@ ONLY_IN = {
     "argparse": ("commands",),
     "rich": ("commands",),
     "jinja2": ("report",),
-    "matplotlib": ("figures",),
+    "matplotlib": ("figures", "api"),
     "seaborn": ("figures",),
     "hydra": ("configuration", "commands"),
     "omegaconf": ("configuration", "commands"),

@@ -25,18 +25,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pomrl.api import component, find, load, run, sweep
+    from pomrl.api import component, find, load, plot, run, sweep, table
 
 _PUBLIC = {
     "component": "pomrl.api",
     "find": "pomrl.api",
     "load": "pomrl.api",
+    "plot": "pomrl.api",
     "run": "pomrl.api",
     "sweep": "pomrl.api",
+    "table": "pomrl.api",
 }
 """The module of each public name."""
 
-__all__ = ["component", "find", "load", "run", "sweep"]
+__all__ = ["component", "find", "load", "plot", "run", "sweep", "table"]
 
 
 def __getattr__(name: str) -> Any:

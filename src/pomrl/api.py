@@ -7,7 +7,7 @@ What is computed is stored as `pomrl run` stores it, under the same signatures, 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,13 +17,18 @@ from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigEr
 from pomrl.configuration.parsing import COMPONENTS, Experiment
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources
-from pomrl.configuration.studies import Setting
 from pomrl.execution import ExecutionError
+from pomrl.results.chosen_runs import Chosen, Tasks, choose
+from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import stored_sweep
+from pomrl.results.summary_tables import summarised
 from pomrl.running import sweeps
 from pomrl.running.estimates import estimate, refuse_what_does_not_fit, refuse_what_takes_long
 from pomrl.running.sweeps import Tally
 from pomrl.store import StoredExperiment, StoreError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Report = Callable[[str], object]
 """A function that is called with a line about the progress, such as `print`."""
@@ -154,6 +159,62 @@ def load(which: str | Path | None = None, *, runs: int | None = None, **settings
         differing = ", ".join(varying_keys([stored.flat_settings() for stored in found]))
         raise StoreError(f"{len(found)} stored experiments have these settings; they differ in {differing}")
     return found[0].table(runs)
+
+
+def plot(
+    x: str = "task",
+    y: str = "planning_loss",
+    *,
+    hue: str | None = None,
+    col: str | None = None,
+    row: str | None = None,
+    band: Kind = "ci",
+    **settings: Any,
+) -> "Figure":
+    """Plot stored experiments: means over runs with a band, against tasks, discount factors or a setting.
+
+    Args:
+        x: `task`, `gamma`, or a setting, such as `sigma`.
+        y: A column of stored tables, such as `alpha`.
+        hue: The setting that colours are for; by default one in which the experiments differ, and so for col and row.
+        col: The setting that columns of panels are for.
+        row: The setting that rows of panels are for.
+        band: What bands are: 95 % intervals of the mean (ci), standard errors (se) or standard deviations (sd).
+        **settings: Settings of the experiments, as in `find`; a list stands for any of its elements.
+
+    Returns:
+        A figure of matplotlib, which a notebook shows, and whose method `savefig` writes it.
+
+    Raises:
+        StoreError: No runs of such experiments are stored.
+        ValueError: The experiments differ in more settings than can be told apart.
+    """
+    from pomrl.figures.relational import Roles, draw  # here, because matplotlib takes long to load
+
+    return draw(_chosen(settings), x, y, Roles(hue, col, row), band).figure
+
+
+def table(
+    *, against: Mapping[str, Any] | None = None, y: str = "planning_loss", task: Tasks = "all", **settings: Any
+) -> pd.DataFrame:
+    """Return summaries of stored experiments: mean, interquartile mean and median over runs with 95 % intervals.
+
+    Args:
+        against: A method to compare with in pairs of runs, such as `{"estimator": "pomrl"}`. Columns NAME_difference
+            and `better`, the probability that a run is better than that of the other method, are added.
+        y: A column of stored tables, of which the value at gamma_eval counts, or at the gamma that a schedule chose.
+        task: The tasks that are averaged: `all`, `first`, `last`, or the number of one.
+        **settings: Settings of the experiments, as in `find`; a list stands for any of its elements.
+
+    Raises:
+        StoreError: No runs of such experiments are stored.
+        ValueError: The experiments cannot be compared in pairs.
+    """
+    return summarised(_chosen(settings), y, task, against=against)
+
+
+def _chosen(settings: Mapping[str, Any]) -> Chosen:
+    return choose({overrides.key(name): value for name, value in settings.items()})
 
 
 def _sources(config_dir: str | Path | None) -> Sources:

@@ -1,5 +1,6 @@
 """The work of `src.run` after its command line has been composed: parse, check, compute, and report."""
 
+import shlex
 from collections.abc import Sequence
 
 from pomrl import store
@@ -9,6 +10,7 @@ from pomrl.commands.terminal import console, warn
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.jobs import MOST_JOBS
 from pomrl.configuration.parsing import Experiment, parse
+from pomrl.results.chosen_runs import filter_of
 from pomrl.running import sweeps
 from pomrl.running.estimates import estimate, refuse_what_does_not_fit, refuse_what_takes_long
 
@@ -23,9 +25,21 @@ def run(sweep: Sweep) -> bool:
     if len(experiments) < sweep.count:
         return _estimate_from_first(experiments[0], sweep.count)
     succeeded = compute(experiments)
+    if len(experiments) > 1 and succeeded and not experiments[0].request.dry_run:
+        _offer(experiments)
     for experiment in experiments:
         print(store.lookup(experiment).folder)
     return succeeded
+
+
+def _offer(experiments: Sequence[Experiment]) -> None:
+    """Print the commands that plot and tabulate a sweep that is stored."""
+    everything = [stored.flat_settings() for stored in store.all_experiments()]
+    signatures = {store.lookup(experiment).signature for experiment in experiments}
+    chosen = [stored.flat_settings() for stored in store.all_experiments() if stored.signature in signatures]
+    words = [f"{key}={','.join(map(str, values))}" for key, values in filter_of(chosen, everything).items()]
+    what = shlex.join(words)
+    warn(f"to plot it: python -m src.plot {what}; as a table: python -m src.table {what}")
 
 
 def _estimate_from_first(first: Experiment, count: int) -> bool:

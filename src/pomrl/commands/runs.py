@@ -9,18 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-import yaml
 from rich.table import Table
 
 from pomrl import store
 from pomrl.commands import tables
-from pomrl.commands.arguments import Parser
+from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.repairing import faults_beside_experiments, repair, sweeps_by_signature
 from pomrl.commands.terminal import console, exit_with, one_line, printable, warn
 from pomrl.configuration.settings import varying_keys
 from pomrl.store import StoredExperiment
-from pomrl.store.reading import plain_yaml
 
 WIDE = 2000
 """The number of columns of a list that does not go to a terminal, so that each experiment has one line."""
@@ -34,7 +32,7 @@ def main() -> None:
     a filter cannot be read.
     """
     parser = Parser(prog="python -m src.runs", description="List what is stored.")
-    parser.add_argument("filter", nargs="*", metavar="key=value", help="only those with this setting: estimator=pomrl")
+    add_filters(parser)
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the list")
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
@@ -53,20 +51,6 @@ def main() -> None:
     if arguments.prune:
         raise SystemExit(prune(listed, yes=arguments.yes))
     show(listed, arguments.format)
-
-
-def filters(words: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that `key=value` words ask for; end the command with status 2 for any other word."""
-    wanted = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        try:
-            wanted[key] = plain_yaml(value)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            equals = ""
-        if not key or not equals:
-            exit_with(f"{word[:100] or 'an empty filter'}: a filter is key=value, such as estimator=pomrl", 2)
-    return wanted
 
 
 def show(listed: Sequence[StoredExperiment], form: str) -> None:

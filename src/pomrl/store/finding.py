@@ -1,6 +1,7 @@
 """Finding stored experiments, by what they are or by their settings, and loading their tables."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import pandas as pd
 
@@ -42,6 +43,7 @@ def find(**wanted: Any) -> list[StoredExperiment]:
 
     Args:
         **wanted: Values by dotted key. A key with a dot is given as in `find(**{"estimator.prior": "exclusive"})`.
+            A list or tuple stands for each of its elements, and for itself.
 
     Raises:
         StoreError: No stored experiment has one of the keys.
@@ -54,8 +56,13 @@ def find(**wanted: Any) -> list[StoredExperiment]:
     return [
         stored
         for stored, each in settings.items()
-        if all(key in each and each[key] == value for key, value in wanted.items())
+        if all(key in each and _is(each[key], value) for key, value in wanted.items())
     ]
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    """Return whether a value is what is wanted, or one of several that are."""
+    return value == wanted or (isinstance(wanted, list | tuple) and value in cast(Sequence[Any], wanted))
 
 
 def all_experiments() -> list[StoredExperiment]:
