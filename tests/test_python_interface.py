@@ -4,6 +4,7 @@ import asyncio
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from pomrl.configuration.overrides import axes, overrides
 from pomrl.store import StoreError
 
 DOCUMENT = (ROOT / "docs" / "python.md").read_text()
-SMALL = {"T": 2, "S": 4, "runs": 3}
+SMALL: dict[str, Any] = {"T": 2, "S": 4, "runs": 3}
 
 
 @pytest.fixture(autouse=True)
@@ -82,9 +83,9 @@ def test_an_answer_is_never_empty_without_a_word(here: Path) -> None:
         ({"dry_run": True}, "dry_run=True: this is for the command"),
     ],
 )
-def test_mistakes_are_named_and_nothing_is_written(settings: dict[str, object], said: str, here: Path) -> None:
+def test_mistakes_are_named_and_nothing_is_written(settings: dict[str, Any], said: str, here: Path) -> None:
     with pytest.raises(ConfigError, match=re.escape(said)):
-        pomrl.run(**settings)  # pyright: ignore[reportArgumentType]
+        pomrl.run(**settings)
     assert not list(here.iterdir())
 
 

@@ -91,6 +91,8 @@ def _composition(error: ConfigCompositionException, arguments: Sequence[str]) ->
 
 def _unknown(key: str) -> str:
     group, _, name = key.rpartition(".")
+    if key in ("tag", "note"):
+        return f"it is no setting of the experiment but a label; give it as +{key}=..."
     if group:
         return f"the option of {group} that was chosen has no key {name}; its keys are in conf/{group}"
     return f"unknown key; the keys are {', '.join(KEYS)}, and those of the groups {', '.join(GROUPS)}"

@@ -78,6 +78,8 @@ def _row(stored: StoredExperiment) -> dict[str, Any]:
         "settings": stored.flat_settings(),
         "runs": stored.complete(),
         "status": stored.status(),
+        "tags": list(manifest.tags) if manifest else [],
+        "notes": list(manifest.notes) if manifest else [],
         "computed": made.start if made else None,
         "commit": made.commit if made else None,
         "dirty": made.dirty if made else None,
@@ -88,7 +90,8 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the list as CSV, with a column for each setting."""
     if not rows:
         return ""
-    flat = [{"signature": "", **row["settings"], **row, "sweeps": " ".join(row["sweeps"])} for row in rows]
+    lists = ("sweeps", "tags", "notes")
+    flat = [{"signature": "", **row["settings"], **row, **{key: ", ".join(row[key]) for key in lists}} for row in rows]
     frame = pd.DataFrame(flat).drop(columns="settings")
     shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
     return shown.to_csv(index=False, lineterminator="\n")
@@ -97,15 +100,15 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return a table with a row for each stored experiment, sorted by the settings that vary."""
     varying = varying_keys([row["settings"] for row in rows]) if len(rows) > 1 else []
-    columns = ("signature", *varying, "runs", "status", "computed", "commit", "sweeps")
+    labels = [label for label in ("tags", "notes") if any(row[label] for row in rows)]
+    columns = ("signature", *varying, "runs", "status", "computed", "commit", "sweeps", *labels)
     table = tables.plain_table(str(store.root()), *columns)
     for row in sorted(rows, key=lambda row: _order(row["settings"], varying)):
         commit = (row["commit"] or "")[:7] + ("+" if row["dirty"] else "")
         values = [row["settings"].get(key, "") for key in varying]
         made = (row["computed"] or "")[:16]
-        tables.add_row(
-            table, row["signature"], *values, row["runs"], row["status"], made, commit, ", ".join(row["sweeps"])
-        )
+        lists = [", ".join(row[key]) for key in ("sweeps", *labels)]
+        tables.add_row(table, row["signature"], *values, row["runs"], row["status"], made, commit, *lists)
     return table
 
 

@@ -12,9 +12,17 @@ _PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGN
 """A word that Hydra reads as text without quotation marks."""
 
 
+LABELS = ("tag", "note")
+"""Labels, which the configuration does not have and an override therefore adds."""
+
+
 def key(name: str) -> str:
     """Return the key of a setting by its name as an argument: `estimator__prior` stands for `estimator.prior`."""
     return name.replace("__", ".")
+
+
+def _assigned(name: str, text: str) -> str:
+    return f"{'+' * (name in LABELS)}{key(name)}={text}"
 
 
 def overrides(settings: Mapping[str, Any]) -> list[str]:
@@ -23,7 +31,7 @@ def overrides(settings: Mapping[str, Any]) -> list[str]:
     Raises:
         ConfigError: A value is not text, a number, a truth value, None, or a sequence of these.
     """
-    return [f"{key(name)}={_text(name, value)}" for name, value in settings.items()]
+    return [_assigned(name, _text(name, value)) for name, value in settings.items()]
 
 
 def axes(settings: Mapping[str, Any]) -> list[str]:
@@ -32,7 +40,7 @@ def axes(settings: Mapping[str, Any]) -> list[str]:
     Raises:
         ConfigError: A value cannot be written, or a sequence is empty.
     """
-    return [f"{key(name)}={_values(name, value)}" for name, value in settings.items()]
+    return [_assigned(name, _values(name, value)) for name, value in settings.items()]
 
 
 def _values(name: str, value: Any) -> str:
@@ -40,7 +48,7 @@ def _values(name: str, value: Any) -> str:
         return _text(name, value)
     if not len(value):
         raise ConfigError(f"{key(name)}: there is no value to sweep")
-    return ",".join(_text(name, each) for each in value)
+    return ",".join(_text(name, each) for each in cast(Sequence[Any], value))
 
 
 def _is_sequence(value: Any) -> bool:
@@ -50,7 +58,7 @@ def _is_sequence(value: Any) -> bool:
 def _text(name: str, value: Any) -> str:
     """Return a value as Hydra's grammar of overrides has it."""
     if isinstance(value, np.generic):
-        value = value.item()
+        return _text(name, cast(Any, value).item())
     if value is None:
         return "null"
     if isinstance(value, bool):
