@@ -94,6 +94,17 @@ def claim(
     def make(check: Check) -> Claim:
         statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
         where = " ".join(rest.partition(":")[0].split())
-        return Claim(id, statement.rstrip("."), where, experiments, simulation, selected_on, revised, check, fixed_error, is_judged)
+        return Claim(
+            id,
+            statement.rstrip("."),
+            where,
+            experiments,
+            simulation,
+            selected_on,
+            revised,
+            check,
+            fixed_error,
+            is_judged,
+        )
 
     return make
