@@ -82,7 +82,7 @@ def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataF
         panels.letter(top, panel.letter, panel.title)
     shown = data[data["panel"].isin(AGAINST_T.keys())]
     upper[0].set(ylabel="Bounds", ylim=(0.0, 1.1 * shown["mean"].max()))
-    lower[0].set(ylabel="Average regret", ylim=(0.0, 1.1 * shown["upper"].max()))
+    lower[0].set(ylabel="Average regret", ylim=(0.0, 1.1 * shown.loc[shown["n"] > 0, ["mean", "upper"]].max().max()))
 
 
 def _draw_against_gamma(axes: Sequence[Axes], data: pd.DataFrame) -> None:
