@@ -168,7 +168,7 @@ def findings(scored: Sequence[ScoredClaim]) -> list[tuple[str, list[ScoredClaim]
     """
     return [
         ("What holds", [each for each in scored if each.verdict is Verdict.REPRODUCED and each.id in HEADLINES]),
-        ("What does not", [each for each in scored if each.verdict is Verdict.NOT_REPRODUCED]),
+        ("What does not hold", [each for each in scored if each.verdict is Verdict.NOT_REPRODUCED]),
         ("What is open", [each for each in scored if each.verdict is Verdict.UNDECIDED]),
     ]
 

@@ -59,7 +59,7 @@ CLAIM_TITLES = {
     "A.1": "aggregating all tasks is as good as POMRL where tasks are similar",
     "A.2": "aggregating all tasks fails where they are loosely related",
     "A.3": "few samples and few tasks call for a very small γ",
-    "A.4": "more states call for the same γ",
+    "A.4": "few samples and few tasks call for a very small γ with more states, too",
     "A.5": "a wrong first estimate of σ matters in the first tasks only",
     "I.1": "more samples raise the best γ",
     "I.2": "a better prior raises the best γ",

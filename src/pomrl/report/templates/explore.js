@@ -213,8 +213,8 @@ const planning = (() => {
     drawLoss(found);
     drawWeights(alpha, gamma);
     const parts = weights(alpha, gamma).map((share, i) => `${percent(share)} ${PARTS[i][0]}`).join(", ");
-    element("explore-explained").textContent = `The best γ* is ${gamma}, with a loss of ${found.mean[found.best].toFixed(3)} ± ${found.se[found.best].toFixed(3)}; at γ_eval = ${GAMMA_EVAL} it is ${found.mean.at(-1).toFixed(3)}. `
-      + `To plan with γ* is to plan at γ_eval with a model of ${parts}: both plans are the same in ${found.agreeing} of ${RUNS} runs.`;
+    element("explore-explained").textContent = `The best γ* is ${gamma}, with a loss of ${found.mean[found.best].toFixed(3)} ± ${found.se[found.best].toFixed(3)}; with γ = ${GAMMA_EVAL} it is ${found.mean.at(-1).toFixed(3)}. `
+      + `To plan with γ* is to plan with ${GAMMA_EVAL} in a model of ${parts}: both plans are the same in ${found.agreeing} of ${RUNS} runs.`;
     element("explore").dataset.ready = "";
   }
 
