@@ -162,7 +162,9 @@ def _colors(labels: Sequence[str]) -> dict[str, str]:
     """Return a colour for each label: that of the figures for estimators, else one of as many distinct hues."""
     known = {look.label: look.color for look in (ESTIMATORS | BEYOND).values()}
     others = sorted(set(labels) - set(known))
-    return {label: known[label] for label in labels if label in known} | dict(zip(others, hues(len(others)), strict=True))
+    return {label: known[label] for label in labels if label in known} | dict(
+        zip(others, hues(len(others)), strict=True)
+    )
 
 
 def _curve(grid: _StoredSource, schedules: Sequence[_StoredSource]) -> dict[str, Any]:

@@ -115,7 +115,14 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.globals |= {"LOOKS": LOOKS, "Verdict": Verdict}
-    environment.filters |= {"symbols": symbols, "sentence": sentence, "data_uri": data_uri, "title_of": title, "kind": _kind, "value": _value}
+    environment.filters |= {
+        "symbols": symbols,
+        "sentence": sentence,
+        "data_uri": data_uri,
+        "title_of": title,
+        "kind": _kind,
+        "value": _value,
+    }
     return environment
 
 
