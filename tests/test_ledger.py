@@ -23,11 +23,11 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.experiment import tables
 from pomrl.figures import ladder as figure
 from pomrl.gamma_schedules import TaskState, UpperBound
-from pomrl.report.ledger import renewed
 from pomrl.results import blind_prediction
 from pomrl.results.comparison import differences
 from pomrl.results.ledger import CHECKS, LOSS, SHOWN, Ladder, Results, percentile
 from pomrl.results.losses import LAST, Losses
+from pomrl.results.markdown import renewed
 from pomrl.results.statistics import difference
 
 ESTIMATORS = ("oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating", "uniform_prior")
@@ -157,7 +157,7 @@ class TestDocument:
         np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
 
     def test_a_table_without_a_place(self) -> None:
-        assert renewed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\n\nnew\n<!-- end of a -->"
+        assert renewed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\n\nnew\n\n<!-- end of a -->"
         with pytest.raises(LookupError, match="no lines <!-- b -->"):
             renewed("", {"b": "new"})
 
