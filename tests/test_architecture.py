@@ -18,19 +18,24 @@ SRC = ROOT / "src"
 
 SCIENCE = (
     "experiment", "algorithm", "task_distributions", "estimators", "gamma_schedules", "gamma_star", "planners", "mdp",
-    "randomness", "upper_bound", "checked", "data", "meta_batches", "empirical_bayes", "exact_posterior",
-    "task_families",
+    "randomness", "upper_bound", "checked", "data", "meta_batches", "empirical_bayes", "hierarchical_bayes",
+    "exact_posterior", "task_families", "task_streams", "exploration", "memory", "mixture", "predictions",
+    "reward_models",
 )  # fmt: skip
 """The modules directly in the package that numbers pass through; they may import each other."""
 
 LAYERS = (
+    ("__main__",),
     ("commands",),
+    ("api",),
     ("report",),
     ("figures",),
     ("claims",),
     ("results", "running", "contracts", "bounds"),
     ("store",),
     ("configuration", "theory"),
+    ("logs",),
+    ("models",),
     SCIENCE,
     ("solvers", "execution"),
     ("components",),
@@ -41,7 +46,7 @@ ONLY_IN = {
     "argparse": ("commands",),
     "rich": ("commands",),
     "jinja2": ("report",),
-    "matplotlib": ("figures",),
+    "matplotlib": ("figures", "api"),
     "seaborn": ("figures",),
     "hydra": ("configuration", "commands"),
     "omegaconf": ("configuration", "commands"),

@@ -24,6 +24,10 @@ from pomrl.gamma_schedules import GammaSchedule
 from pomrl.meta_batches import MetaBatch
 from pomrl.planners import Planner
 from pomrl.task_distributions import TaskDistribution
+from pomrl.task_streams import TaskStream
+
+Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
+"""Text that people attach to an experiment; what looks like a number is one."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -34,6 +38,8 @@ class Request:
     force: Annotated[bool, Field(description="compute again what is stored")] = False
     dry_run: Annotated[bool, Field(description="only list what would be computed")] = False
     yes: Annotated[bool, Field(description="compute also more than 10,000 jobs, or more than an hour")] = False
+    tag: Annotated[Label, Field(description="a word to find the experiment by, as +tag=...")] = None
+    note: Annotated[Label, Field(description="a remark that is kept with the experiment, as +note=...")] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +60,7 @@ def _fields(cls: type) -> tuple[str, ...]:
 
 COMPONENTS: Mapping[str, type] = {
     "task_distribution": TaskDistribution,
+    "stream": TaskStream,
     "data": Data,
     "meta_batch": MetaBatch,
     "estimator": Estimator,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
@@ -102,6 +102,8 @@ def _shown(value: Any) -> str:
         return f"{value[0]:g}, {value[1]:g}, ..., {value[-2]:g}, {value[-1]:g}"
     if isinstance(value, DataPath):
         return f"`{Path(value).relative_to(PUBLISHED.folder.parent)}`"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(map(str, cast(tuple[object, ...], value)))}]`"
     return "`null`" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

@@ -12,7 +12,16 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from pomrl.configuration.importing import imported
 from pomrl.figures import authors
-from pomrl.figures.beyond import families, horizon_or_prior, wrong_priors
+from pomrl.figures.beyond import (
+    families,
+    horizon_or_prior,
+    long_streams,
+    online_collection,
+    streams,
+    unequal_data,
+    unknown_rewards,
+    wrong_priors,
+)
 from pomrl.figures.paper import (
     arub_dependence_on_mt,
     dependence_on_tasksimilarity,
@@ -140,6 +149,11 @@ BEYOND: dict[str, Figure] = {
     "horizon_or_prior": horizon_or_prior,
     "wrong_priors": wrong_priors,
     "families": families,
+    "streams": streams,
+    "unequal_data": unequal_data,
+    "online_collection": online_collection,
+    "unknown_rewards": unknown_rewards,
+    "long_streams": long_streams,
 }
 """Figures of experiments that go beyond the paper, by name."""
 
