@@ -14,7 +14,7 @@ main() {
     case "${1:-all}" in
         all) environment requirements.lock; reproduce ;;
         quick) environment requirements.lock; reproduce --runs 20 ;;
-        beyond) environment requirements.lock; beyond ;;
+        beyond) environment requirements-test.lock; beyond ;;  # with Gymnasium
         readings) environment requirements.lock; readings; times ;;
         ledger) environment requirements.lock; ledger; times ;;
         test) environment requirements-test.lock; tests ;;
