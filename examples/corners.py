@@ -7,11 +7,11 @@ from jaxtyping import Float
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.task_distributions import MeanModel, TaskDistribution
+from pomrl.task_distributions import MeanModel, RandomChains
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Corners(TaskDistribution):
+class Corners(RandomChains):
     """P_t(s,a) = (1 - w) P_o(s,a) + w e_s', with a state s' drawn from P_o(s,a), and one w for the whole model.
 
     The mean of an entry is p = P_o(s,a,s') and its variance w² p (1 - p), as for Dirichlet tasks; but each row takes at

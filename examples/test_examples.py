@@ -12,7 +12,7 @@ from pomrl.data import Batch
 from pomrl.estimators import Estimator, Memory, Truth
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.planners import Planner
-from pomrl.task_distributions import TaskDistribution
+from pomrl.task_distributions import RandomChains
 
 
 class TestPooledVariances(EstimatorContract):
@@ -45,7 +45,7 @@ class TestGrowingHorizon(GammaScheduleContract):
 
 class TestCorners(TaskDistributionContract):
     @pytest.fixture
-    def component(self) -> TaskDistribution:
+    def component(self) -> RandomChains:
         return Corners(zeros=3)
 
 

@@ -1,5 +1,7 @@
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from joblib.externals.loky import get_reusable_executor
@@ -20,3 +22,30 @@ def no_workers_are_left() -> Iterator[None]:
     """Processes that joblib keeps for the next use have the environment, and so the outputs, of their start."""
     yield
     get_reusable_executor().shutdown(wait=True)
+
+
+@pytest.fixture
+def call_main(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, list[str], str]]:
+    """Return a function that calls the `main` of a command with the arguments of a command line.
+
+    It returns the exit status, the lines on standard output and the text on standard error.
+    """
+
+    def call(main: Callable[[], None], *arguments: str) -> tuple[int, list[str], str]:
+        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+        monkeypatch.setattr(sys, "argv", ["command", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        printed = capsys.readouterr()
+        return int(end.value.code or 0), printed.out.splitlines(), printed.err
+
+    return call
+
+
+@pytest.fixture
+def empty_outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Use an empty folder for outputs, and return it."""
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+    return tmp_path

@@ -69,7 +69,7 @@ def test_model_error_as_printed_by_hand():
 
 
 def test_the_weight_of_the_past_in_the_bounds_is_the_mixing_rate_of_the_estimator():
-    """With m so large that the noise of a batch vanishes, the bound with a known prior is alpha sigma."""
+    """The bound with a known prior is alpha sigma where m is so large that the noise of a batch vanishes."""
     truth = Truth(np.full((1, 4, 2, 4), 0.25), np.full((1, 4, 2, 4), 0.01))
     estimator = Estimator(mixing="paper", similarity="known")
     m, sigma = 10**15, 1e-7

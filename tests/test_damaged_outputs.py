@@ -82,7 +82,7 @@ def test_what_killed_writers_left_is_removed_by_the_next_one(damaged: Path) -> N
 
 
 def test_settings_of_a_stranger_cannot_become_part_of_the_page(damaged: Path) -> None:
-    """In a sidecar whose digests are right."""
+    """The report shows no markup from the settings in a sidecar, even if the digests of the sidecar are right."""
     path = damaged / f"figures/{DRAWN[0]}.json"
     sidecar = Sidecar.read(path)
     contents = {name: path.with_name(name).read_bytes() for name in sidecar.files}

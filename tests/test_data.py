@@ -73,7 +73,7 @@ def test_batches_of_too_many_transitions_are_refused():
 
 
 def test_a_trajectory_goes_on_where_it_has_arrived():
-    """In a cycle of states a trajectory visits them in turn."""
+    """A trajectory through a cycle of states visits each of them once in as many steps."""
     S = 5
     P = np.repeat(np.roll(np.eye(S), 1, axis=1)[:, None], 2, axis=1)
     counts = Trajectories(length=S).draw([np.random.default_rng(0)], P[None, None], 1, 50)

@@ -22,16 +22,15 @@ SMALL = ("runs=60", "T=2", "execution.workers=1")
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+def command(
+    call_main: Callable[..., tuple[int, list[str], str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Command:
     """Run a command with its outputs in a folder; return its status and its lines on standard error."""
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
 
     def call(*arguments: str, main: Callable[[], None] = run.main) -> tuple[int, list[str]]:
-        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-        monkeypatch.setattr(sys, "argv", ["command", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return int(end.value.code or 0), capsys.readouterr().err.splitlines()
+        status, _, said = call_main(main, *arguments)
+        return status, said.splitlines()
 
     return call
 

@@ -37,7 +37,7 @@ def is_positive(expression: sp.Expr) -> bool:
 
 
 def mean_squared_error(weight: Fraction, coins: tuple[Fraction, Fraction], m: int) -> Fraction:
-    """E (P_hat - P)^2 by enumeration: two equally likely tasks, m samples, the true mean as prior."""
+    """Return E (P_hat - P)^2 for two equally likely tasks, m samples and the true mean as prior, by enumeration."""
     P_o, total = (coins[0] + coins[1]) / 2, Fraction(0)
     for p in coins:
         for batch in product((0, 1), repeat=m):

@@ -12,12 +12,12 @@ from pomrl.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
 from pomrl.mdp import random_chain_mdp
 from pomrl.planners import PolicyIteration, ValueIteration
 from pomrl.randomness import Stream, generator
-from pomrl.task_distributions import Dirichlet, Gaussian, TaskDistribution
+from pomrl.task_distributions import Dirichlet, Gaussian, RandomChains
 
 GRID = Grid(gammas=[0.0, 0.5, 0.9, 0.99])
 
 
-def problem(S=5, A=2, m=5, T=4, sigma=0.02, gamma_eval=0.99, seed=3, tasks: TaskDistribution | None = None) -> Problem:
+def problem(S=5, A=2, m=5, T=4, sigma=0.02, gamma_eval=0.99, seed=3, tasks: RandomChains | None = None) -> Problem:
     tasks = tasks or Dirichlet(zeros=S // 2)
     return Problem(S=S, A=A, m=m, T=T, sigma=sigma, gamma_eval=gamma_eval, seed=seed, task_distribution=tasks)
 

@@ -24,7 +24,7 @@ COMMANDS = [
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the commands of the document store, in its order."""
+    """Return the folder of outputs that all commands of the document share."""
     return tmp_path_factory.mktemp("outputs")
 
 

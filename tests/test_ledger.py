@@ -23,11 +23,11 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.experiment import tables
 from pomrl.figures import ladder as figure
 from pomrl.gamma_schedules import TaskState, UpperBound
-from pomrl.report.ledger import renewed
 from pomrl.results import blind_prediction
 from pomrl.results.comparison import differences
 from pomrl.results.ledger import CHECKS, LOSS, SHOWN, Ladder, Results, percentile
 from pomrl.results.losses import LAST, Losses
+from pomrl.results.markdown import renewed
 from pomrl.results.statistics import difference
 
 ESTIMATORS = ("oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating", "uniform_prior")
@@ -80,7 +80,7 @@ class TestDifferences:
         assert len(set(names)) == len(names)
 
     def test_what_src_diff_says(self) -> None:
-        """In the default experiment, at S = 10."""
+        """The readings of the default experiment differ at S = 10 in the keys that the ledger lists for its options."""
         found = differences([flat("reading=text"), flat("reading=notebook")])
         options = {"estimator": "ada_pomrl", "gamma_schedule": "grid"}
         assert set(found) == keys_of_ledger(options) - {"task_distribution.zeros"}
@@ -157,12 +157,15 @@ class TestDocument:
         np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
 
     def test_a_table_without_a_place(self) -> None:
-        assert renewed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\n\nnew\n<!-- end of a -->"
+        assert renewed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\n\nnew\n\n<!-- end of a -->"
         with pytest.raises(LookupError, match="no lines <!-- b -->"):
             renewed("", {"b": "new"})
 
     def test_the_schedule_without_the_slip(self) -> None:
-        """With the text's C_t and the printed cases sigma = 0.0129 gives gamma_eval always, sigma^2 = 0.0137 later."""
+        """The schedule with the text's C_t and the printed cases gives gamma_eval in all tasks for sigma = 0.0129.
+
+        For sigma^2 = 0.0137 it gives gamma_eval from task 2 on.
+        """
         schedule = UpperBound(gamma_0=0.35, variant="as_printed")
 
         def gammas(sigma: float) -> list[float]:

@@ -48,7 +48,7 @@ def batch_of_meta_learner(counts: np.ndarray) -> np.ndarray:
 
 
 def estimates(name: str, problem: Any, run: int) -> list[tuple[float, list[np.ndarray]]]:
-    """For each task the mixing rate, averaged over pairs, and the estimated model of each trial."""
+    """Return the mixing rate of each task, averaged over pairs, with the estimated model of each trial."""
     mean = problem.mean(run)
     concentration = 1.5 * problem.S * (1 + 0.015 * problem.S)
     variance = mean.P_o * (1 - mean.P_o) / (concentration + 1)

@@ -10,7 +10,7 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.experiment import check
 from pomrl.mdp import LARGEST_GAMMA_EVAL, LOSS_ERROR, check_gamma_eval, planning_loss, random_chain_mdp
 from pomrl.planners import PolicyIteration
-from pomrl.task_distributions import SMALLEST_DEVIATION, Dirichlet, Gaussian, TaskDistribution, UniformBall
+from pomrl.task_distributions import SMALLEST_DEVIATION, Dirichlet, Gaussian, RandomChains, UniformBall
 
 
 def exact_value(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
@@ -47,7 +47,7 @@ def test_a_larger_gamma_eval_is_refused_with_the_bound() -> None:
 @pytest.mark.parametrize("kind", [Dirichlet, Gaussian, UniformBall])
 @pytest.mark.parametrize("measure", ["variance", "std"])
 def test_the_smallest_sigma_is_drawn_and_a_smaller_one_refused(
-    kind: type[TaskDistribution], measure: Literal["variance", "std"]
+    kind: type[RandomChains], measure: Literal["variance", "std"]
 ) -> None:
     distribution = kind(measure=measure, zeros=5)
     limit = SMALLEST_DEVIATION**2 if measure == "variance" else SMALLEST_DEVIATION

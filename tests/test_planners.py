@@ -1,4 +1,3 @@
-import inspect
 from itertools import product
 
 import numpy as np
@@ -15,16 +14,14 @@ from tests.sample_models import (
     sampled_models_with_state_rewards,
     value_of,
 )
+from tests.sample_planners import PLANNERS, every_planner
 
 from pomrl import planners
 from pomrl.components import Engine
-from pomrl.mdp import planning_loss
 from pomrl.planners import Planner, PolicyIteration, ValueIteration
-from pomrl.solvers import compiled, evaluation, relative_values
-from pomrl.solvers.evaluation import check_gammas, check_models, policy_value
-from pomrl.solvers.policy_values import distinct_policy_values
+from pomrl.solvers import compiled, evaluation
+from pomrl.solvers.evaluation import policy_value
 
-PLANNERS = [PolicyIteration(), ValueIteration()]
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
 FAMILIES = {
     "random": lambda rng: random_models(rng, 12, 6, 3),
@@ -39,11 +36,9 @@ FAMILIES = {
     "two states": lambda rng: random_models(rng, 24, 2, 2),
 }
 
-every_planner = pytest.mark.parametrize("planner", PLANNERS, ids=["PolicyIteration", "ValueIteration"])
-
 
 def scaled_error(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float, V_star: np.ndarray) -> float:
-    """(1 - gamma) |V_pi - V*| on one model."""
+    """Return (1 - gamma) |V_pi - V*| of a policy in one model."""
     return (1 - gamma) * np.abs(value_of(P, R, policy, gamma) - V_star).max()
 
 
@@ -243,109 +238,11 @@ def test_value_iteration_loses_no_more_than_its_tolerance():
 @pytest.mark.parametrize("S", [3, 20, 40])
 @pytest.mark.parametrize("engine", ["auto", "numpy"])
 def test_policy_iteration_that_does_not_end_is_an_error(engine: Engine, S: int, monkeypatch: pytest.MonkeyPatch):
-    """With a negative tolerance an action may be replaced by a worse one, so that policy iteration does not end."""
+    """Policy iteration does not end with a negative tolerance, because a worse action may then replace a better one."""
     monkeypatch.setattr(evaluation, "ACTION_TIE_TOLERANCE", -1.0)
     P, R = random_models(np.random.default_rng(11), 2, S, 2)
     with pytest.raises(ArithmeticError, match="model 0"), compiled.using(engine):
         PolicyIteration().plan(P, R, np.array([0.5]))
-
-
-def set_nan(P, R):
-    P[2, 1, 0, 3] = np.nan
-
-
-def set_negative(P, R):
-    P[2, 1, 0, :2] += [-1.0, 1.0]
-
-
-def set_row_to_zero(P, R):
-    P[2, 1, 0] = 0.0
-
-
-def set_row_sum_off(P, R):
-    P[2, 1, 0, 0] += 1e-9
-
-
-def set_later_row_sum_off_too(P, R):
-    P[2, 1, 0, 0] += 0.5
-    P[2, 2, 1, 0] += 0.5
-
-
-def set_infinite_reward(P, R):
-    R[2, 1, 0] = np.inf
-
-
-def set_nan_reward(P, R):
-    R[2, 1, 0] = np.nan
-
-
-@every_planner
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (set_nan, r"P\[2, 1, 0, 3\] = nan is not a probability"),
-        (set_negative, r"P\[2, 1, 0, 0\] = -0\.\d+ is not a probability"),
-        (set_row_to_zero, r"sum of the row P\[2, 1, 0\] = 0\.0 is not 1"),
-        (set_row_sum_off, r"sum of the row P\[2, 1, 0\] = 1\.00000000\d+ is not 1"),
-        (set_later_row_sum_off_too, r"sum of the row P\[2, 1, 0\] = 1\.5\d* is not 1"),
-        (set_infinite_reward, r"R\[2, 1, 0\] = inf is not finite"),
-        (set_nan_reward, r"R\[2, 1, 0\] = nan is not finite"),
-    ],
-)
-def test_bad_models_are_refused_by_their_first_bad_index(planner: Planner, spoil, message: str):
-    P, R = random_models(np.random.default_rng(12), 4, 4, 2)
-    spoil(P, R)
-    with pytest.raises(ValueError, match=message):
-        planner.plan(P, R, np.array([0.5]))
-
-
-def test_models_whose_shapes_do_not_fit_are_refused():
-    check = inspect.unwrap(check_models)  # as it is without run-time checks of shapes
-    with pytest.raises(ValueError, match=r"shapes are \(4, 3, 2, 3\) and \(4, 3, 3\)"):
-        check(np.full((4, 3, 2, 3), 1 / 3), np.zeros((4, 3, 3)))
-    with pytest.raises(ValueError, match=r"shapes are \(3, 2, 4\) and \(3, 2\)"):
-        check(np.full((3, 2, 4), 0.25), np.zeros((3, 2)))
-
-
-def test_rows_that_sum_to_one_but_for_rounding_are_accepted():
-    rng = np.random.default_rng(13)
-    P = rng.random((200, 30, 2, 30))
-    check_models(P / P.sum(-1, keepdims=True), np.zeros((200, 30, 2)))
-    check_models(rng.multinomial(7, np.full(30, 1 / 30), (200, 30, 2)) / 7, np.zeros((200, 30, 2)))
-
-
-@pytest.mark.parametrize("bad", [1.0, 1.5, -0.1, np.nan, np.inf])
-def test_bad_gammas_are_refused_by_their_first_bad_index(bad: float):
-    P, R = random_models(np.random.default_rng(14), 3, 4, 2)
-    gammas = np.array([[0.1, 0.2], [0.1, bad], [bad, 0.2]])
-    for planner in PLANNERS:
-        with pytest.raises(ValueError, match=rf"gamma\[1, 1\] = {bad} is not in \[0, 1\)"):
-            planner.plan(P, R, gammas)
-        with pytest.raises(ValueError, match=r"gamma\[0, 2\]"):
-            planner.plan(P, R, np.array([0.0, 0.5, bad]))
-    with pytest.raises(ValueError, match=r"gamma\[1\]"):
-        check_gammas(np.array([0.0, bad]))
-
-
-@every_planner
-def test_gammas_for_another_number_of_models_are_refused(planner: Planner):
-    P, R = random_models(np.random.default_rng(15), 3, 4, 2)
-    with pytest.raises(ValueError, match="shape"):
-        planner.plan(P, R, np.full((2, 2), 0.5))
-
-
-@pytest.mark.parametrize("wrong", [{"tolerance": 0.0}, {"max_sweeps": 0}, {"tolerance": float("nan")}, {"sweeps": 3}])
-def test_options_of_value_iteration_are_checked(wrong: dict):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        ValueIteration(**wrong)
-
-
-@pytest.mark.parametrize("shape", [(), (0,), (2, 3), (3, 0), (1, 3, 2)])
-def test_gammas_of_another_shape_are_refused(shape: tuple[int, ...]):
-    P, R = random_models(np.random.default_rng(21), 3, 4, 2)
-    for planner in PLANNERS:
-        with pytest.raises(ValueError, match="gammas must be"):
-            planner.plan(P, R, np.full(shape, 0.5))
 
 
 def test_no_models_have_no_policies():
@@ -379,8 +276,10 @@ def breakpoints(P: np.ndarray, R: np.ndarray, policy: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_policies_change_exactly_at_the_breakpoints(seed: int):
-    """Walking up from gamma = 0, each policy has to be planned on both sides of the middle of its interval, and then
-    change where the oracle says; no breakpoint of the policy lies inside the interval in which it is planned."""
+    """Each policy is planned throughout its interval of gammas, and changes where the oracle says.
+
+    The test walks up from gamma = 0. No breakpoint of a policy lies inside the interval in which it is planned.
+    """
     rng = np.random.default_rng(seed)
     P, R = random_models(rng, 1, int(rng.integers(3, 9)), int(rng.integers(2, 4)))
     gamma, intervals = 0.0, 0
@@ -395,76 +294,3 @@ def test_policies_change_exactly_at_the_breakpoints(seed: int):
             assert (PolicyIteration().plan(P, R, np.array([end + 1e-6]))[0, 0] != policy).any()
         gamma, intervals = end, intervals + 1
     assert intervals >= 1
-
-
-# Large models: products of matrices for the whole grid, and LAPACK where they are slow.
-
-LONG_GRID = np.linspace(0.0, 0.99, 34)
-
-
-def large(kind: str, rng: np.random.Generator, M: int = 3, S: int = 60) -> tuple[np.ndarray, np.ndarray]:
-    return {
-        "dense": lambda: random_models(rng, M, S, 2),
-        "sampled": lambda: sampled_models(rng, M, S, 2, 5),
-        "one transition": lambda: sampled_models(rng, M, S, 2, 1),
-        "ties": lambda: models_with_equal_actions(rng, M, S, 2),
-        "twins": lambda: models_with_twin_states(rng, M, S, 2),
-        "ring": lambda: ring(S),
-        "long ring": lambda: ring(300),
-        "sparse rewards": lambda: (random_models(rng, M, S, 2)[0], (rng.random((M, S, 2)) < 0.02).astype(float)),
-    }[kind]()
-
-
-LARGE_KINDS = ["dense", "sampled", "one transition", "ties", "twins", "ring", "long ring", "sparse rewards"]
-
-
-@pytest.mark.parametrize("kind", LARGE_KINDS)
-def test_large_models_satisfy_the_bellman_equation(kind: str):
-    """At an optimal policy no action gains anything. Together these are over 20,000 states at some gamma."""
-    P, R = large(kind, np.random.default_rng(30))
-    policy = PolicyIteration().plan(P, R, LONG_GRID)
-    for g, gamma in enumerate(LONG_GRID):
-        V = policy_value(P, R, policy[:, g], gamma)
-        gain = (R + gamma * np.einsum("isat,it->isa", P, V)).max(-1) - V
-        assert (gain <= 1.01e-12 / (1 - gamma)).all()
-
-
-@pytest.mark.parametrize("kind", LARGE_KINDS)
-def test_large_models_are_planned_and_evaluated_as_by_lapack_alone(kind: str, monkeypatch: pytest.MonkeyPatch):
-    P, R = large(kind, np.random.default_rng(31))
-    policy = PolicyIteration().plan(P, R, LONG_GRID)
-    loss = planning_loss(P, R, policy, 0.99)
-    monkeypatch.setattr(relative_values, "LARGE", 10**6)
-    exact = PolicyIteration().plan(P, R, LONG_GRID)
-    for g, gamma in enumerate(LONG_GRID):
-        values = [policy_value(P, R, by[:, g], gamma) for by in (policy, exact)]
-        assert (1 - gamma) * np.abs(values[0] - values[1]).max() <= 1e-12
-    np.testing.assert_allclose(loss, planning_loss(P, R, policy, 0.99), rtol=0, atol=1e-10)
-    assert (loss >= 0).all()
-    assert (loss[:, -1] == 0).all()
-
-
-@pytest.mark.parametrize("kind", ["dense", "one transition", "ties"])
-def test_a_large_model_is_planned_alike_alone_and_in_a_stack(kind: str):
-    P, R = large(kind, np.random.default_rng(32))
-    together = PolicyIteration().plan(P, R, LONG_GRID)
-    loss = planning_loss(P, R, together, 0.99)
-    for i in range(len(P)):
-        alone = PolicyIteration().plan(P[i : i + 1], R[i : i + 1], LONG_GRID)
-        assert np.array_equal(alone[0], together[i])
-        assert np.array_equal(planning_loss(P[i : i + 1], R[i : i + 1], alone, 0.99)[0], loss[i])
-
-
-@pytest.mark.parametrize("kind", ["dense", "one transition", "twins", "long ring"])
-@pytest.mark.parametrize("gamma", [0.0, 0.9, 0.999])
-def test_policies_of_a_large_model_have_the_values_that_each_has_alone(kind: str, gamma: float):
-    rng = np.random.default_rng(33)
-    P, R = large(kind, rng, M=1)
-    like, unlike = np.zeros((2, 9, P.shape[1]), np.int16)
-    like[:, :12], unlike[:] = rng.integers(0, 2, (9, 12)), rng.integers(0, 2, unlike.shape)
-    for policies in (like, unlike):
-        V, model, index = distinct_policy_values(P, R, policies[None], gamma)
-        assert (model == 0).all()
-        for g in range(9):
-            alone = policy_value(P[0], R[0], policies[g], gamma)
-            assert (1 - gamma) * np.abs(V[index[0, g]] - alone).max() <= 5e-13

@@ -3,8 +3,8 @@
 Nothing here measures time: what is counted are compositions and drawn mean models.
 """
 
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -21,26 +21,17 @@ from pomrl.commands import run
 from pomrl.configuration import composition, jobs, studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.running import estimates, sweeps
-from pomrl.task_distributions import TaskDistribution
+from pomrl.task_distributions import RandomChains
 
 Command = Callable[..., tuple[int, list[str], str]]
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
-    """Run the command in an empty folder; return its status, its lines on standard output, and standard error."""
+def command(call_main: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """Return a function that runs the command in an empty folder, and returns what `call_main` does."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-
-    def call(*arguments: str) -> tuple[int, list[str], str]:
-        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-        monkeypatch.setattr(sys, "argv", ["run", *arguments])
-        with pytest.raises(SystemExit) as end:
-            run.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out.splitlines(), printed.err
-
-    return call
+    return partial(call_main, run.main)
 
 
 class Count:
@@ -175,7 +166,7 @@ def test_yes_composes_them_all(command: Command, monkeypatch: pytest.MonkeyPatch
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps, "MOST_CHECKED", 7)
-    drawn = Count(monkeypatch, TaskDistribution, "draw_mean")
+    drawn = Count(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("runs=10000000", "dry_run=true")
     assert (status, drawn.calls) == (0, 7)
     assert "1 job, 10,000,000 runs to compute, 3,150,000,000 plans in all; about " in said
@@ -197,7 +188,7 @@ def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.Mon
 def test_what_does_not_fit_is_refused_with_the_numbers(
     further: tuple[str, ...], command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = Count(monkeypatch, TaskDistribution, "draw_mean")
+    drawn = Count(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("S=100000", *further)
     assert (status, drawn.calls, said.count("\n")) == (1, 0, 1)
     assert said.startswith("one run needs about 2.4 TB of memory, and ")

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -16,24 +17,12 @@ Command = Callable[..., tuple[int, list[str], str]]
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
-    """Return a function that runs the command in an empty folder.
-
-    It returns the exit status, the lines on standard output and the text on standard error.
-    """
+def command(call_main: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """Return a function that runs the command in an empty folder, and returns what `call_main` does."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
     monkeypatch.delenv("POMRL_OUTPUTS", raising=False)
-
-    def call(*arguments: str) -> tuple[int, list[str], str]:
-        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-        monkeypatch.setattr(sys, "argv", ["run", *arguments])
-        with pytest.raises(SystemExit) as exit_of:
-            run.main()
-        printed = capsys.readouterr()
-        return int(exit_of.value.code or 0), printed.out.splitlines(), printed.err
-
-    return call
+    return partial(call_main, run.main)
 
 
 def stored_bytes(folder: str) -> dict[str, bytes]:

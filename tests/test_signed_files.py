@@ -98,17 +98,12 @@ def test_the_content_of_a_declared_file_is_signed_and_its_path_is_not(folder: Pa
 
 
 @pytest.fixture
-def command(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str]]:
+def command(folder: Path, call_main: Callable[..., tuple[int, list[str], str]]) -> Callable[..., tuple[int, str]]:
     """Run `src.run` in the folder; return its status and what it wrote to standard error."""
 
     def call(*arguments: str) -> tuple[int, str]:
-        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-        monkeypatch.setattr(sys, "argv", ["run", *arguments])
-        with pytest.raises(SystemExit) as end:
-            run.main()
-        return int(end.value.code or 0), capsys.readouterr().err
+        status, _, said = call_main(run.main, *arguments)
+        return status, said
 
     return call
 

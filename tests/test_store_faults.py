@@ -142,7 +142,7 @@ def test_a_full_disk_is_one_line_and_what_was_complete_stays(tmp_path: Path, unb
 
 
 def test_what_was_stored_but_not_closed_is_closed_without_computing(tmp_path: Path) -> None:
-    """As after a process that was killed behind its last block, or a configuration that was removed."""
+    """An experiment is not closed if the process is killed after the last block, or if its configuration is gone."""
     _, out, _ = run(tmp_path / "outputs", *SETTINGS, "runs=60")
     folder = Path(out.strip())
     before = blocks(tmp_path / "outputs")

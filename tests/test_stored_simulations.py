@@ -82,7 +82,7 @@ def test_the_signature_is_of_the_parameters_and_the_code_that_is_run_through(mon
 
 
 def test_the_digest_of_modules_covers_the_code_of_what_they_import(tmp_path: Path):
-    """In a copy in which a bound has changed, and in what all simulations import a comment."""
+    """A changed bound changes the digest of the module that imports it; a new comment changes no digest."""
     shutil.copytree(ROOT / "src" / "pomrl", tmp_path / "pomrl", ignore=shutil.ignore_patterns("__pycache__"))
     with (tmp_path / "pomrl/theory/bounds.py").open("a") as bounds, (tmp_path / "pomrl/estimators.py").open("a") as own:
         bounds.write("CHANGED = True\n")

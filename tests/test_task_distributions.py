@@ -6,13 +6,13 @@ import pytest
 from scipy import stats
 
 from pomrl.randomness import Stream, generator
-from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel, TaskDistribution, UniformBall
+from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel, RandomChains, UniformBall
 
 DRAWS = 20_000
 STANDARD_ERRORS = 5.0
 
 
-def draws_of(distribution: TaskDistribution, mean: MeanModel, number: int = DRAWS, seed: int = 0) -> np.ndarray:
+def draws_of(distribution: RandomChains, mean: MeanModel, number: int = DRAWS, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return np.stack([distribution.draw_task(rng, mean) for _ in range(number)])
 
@@ -99,7 +99,7 @@ def test_gaussian_tasks_remain_models_however_much_is_clipped(sigma: float):
 @pytest.mark.parametrize(
     "distribution", [Dirichlet(zeros=3), Gaussian(zeros=3), UniformBall(zeros=3), Dirichlet(zeros=3, varying=0.5)]
 )
-def test_sigma_zero_gives_the_mean_model_exactly(distribution: TaskDistribution):
+def test_sigma_zero_gives_the_mean_model_exactly(distribution: RandomChains):
     mean = distribution.draw_mean(seed=3, run=4, S=6, A=2, sigma=0.0)
     assert np.array_equal(distribution.draw_task(np.random.default_rng(0), mean), mean.P_o)
     assert not distribution.variance(mean).any()
@@ -204,7 +204,7 @@ def test_mean_model_has_the_zeros_asked_for():
     "distribution",
     [Dirichlet(zeros=2), Gaussian(zeros=2), Dirichlet(zeros=2, varying=0.4), UniformBall(zeros=2, measure="std")],
 )
-def test_tasks_of_a_run_are_the_same_alone_and_among_others(distribution: TaskDistribution):
+def test_tasks_of_a_run_are_the_same_alone_and_among_others(distribution: RandomChains):
     means = {run: distribution.draw_mean(9, run, 5, 2, 0.02) for run in (3, 17, 4)}
     streams = {run: generator(9, run, Stream.TASKS) for run in means}
     together = [{run: distribution.draw_task(streams[run], means[run]) for run in means} for _ in range(6)]
@@ -322,7 +322,7 @@ class Counted(Dirichlet):
 
 @pytest.mark.parametrize("kind", [Dirichlet, Halved, Counted, Gaussian, UniformBall])
 @pytest.mark.parametrize(("sigma", "varying"), [(0.001, 1.0), (0.001, 0.5), (0.0, 1.0)])
-def test_tasks_drawn_together_are_those_drawn_one_by_one(kind: type[TaskDistribution], sigma: float, varying: float):
+def test_tasks_drawn_together_are_those_drawn_one_by_one(kind: type[RandomChains], sigma: float, varying: float):
     if kind is Counted and sigma == 0:
         return  # it would write to the mean model
     distribution = kind(zeros=2, varying=varying)

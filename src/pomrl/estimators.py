@@ -44,13 +44,15 @@ class Truth:
     """Variance over tasks of each entry of the model."""
     unsmoothed: Models | None = None
     """The mean model before `task_distribution.smoothing`; None where there is no smoothing."""
+    candidates: Float[np.ndarray, "k S A S"] | None = None
+    """The k models that each task of any run has with the same chance; None if tasks have infinitely many."""
 
     def repeated(self, times: int) -> "Truth":
         """Return the moments with each run repeated so many times."""
         P_o, variance = (np.repeat(array, times, axis=0) for array in (self.P_o, self.variance))
         unsmoothed = None if self.unsmoothed is None else np.repeat(self.unsmoothed, times, axis=0)
         read_only(P_o, variance, *([] if unsmoothed is None else [unsmoothed]))
-        return Truth(P_o, variance, unsmoothed)
+        return Truth(P_o, variance, unsmoothed, self.candidates)
 
 
 @plain_dataclass(frozen=True)

@@ -20,7 +20,7 @@ from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch, Batches, Data, Generative
 from pomrl.estimators import Estimator, Models, Truth
 from pomrl.gamma_schedules import GammaSchedule
-from pomrl.mdp import LossNorm, check_gamma_eval, optimal_value, planning_loss
+from pomrl.mdp import LossNorm, Rewards, check_gamma_eval, expected_rewards, optimal_value, planning_loss
 from pomrl.meta_batches import MetaBatch, Own
 from pomrl.planners import Planner
 from pomrl.randomness import Stream, generator
@@ -92,7 +92,7 @@ class Method:
 def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
     check_gamma_eval(problem.gamma_eval)
-    problem.task_distribution.check(problem.S)
+    problem.task_distribution.check(problem.S, problem.A)
     problem.data.check(problem.m)
     problem.meta_batch.check(problem.data, problem.m)
     method.estimator.check(problem.data.most_visits(problem.m))
@@ -105,9 +105,10 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
 
 
 class _Task(NamedTuple):
-    """The models P_t of a task in all runs, and its batches."""
+    """The models P_t of a task in all runs, its rewards, and its batches."""
 
     P: Models
+    R: Rewards
     batches: Batches
 
 
@@ -122,20 +123,18 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
         runs: The indices of the independent runs.
     """
     means, truth = _truth(problem, runs)
-    R = np.stack([mean.R for mean in means])
-
     size = _tasks_at_a_time(problem, truth)
     drawn, *copies = tee(_draw(problem, means, runs, size), 1 + len(methods))
     learners = [_learner(problem, method, truth, copy) for method, copy in zip(methods, copies, strict=True)]
     results: list[list[_Columns]] = [[] for _ in methods]
     while stack := list(islice(drawn, size)):
         P = np.concatenate([task.P for task in stack])
-        R_stack = np.tile(R, (len(stack), 1, 1))
-        V_star = optimal_value(P, R_stack, problem.gamma_eval)
-        read_only(P, R_stack, V_star)
+        R = np.concatenate([task.R for task in stack])
+        V_star = optimal_value(P, expected_rewards(R, P), problem.gamma_eval)
+        read_only(P, R, V_star)
         for method, learner, result in zip(methods, learners, results, strict=True):
             inputs = list(islice(learner, len(stack)))
-            result.append(_plan_and_evaluate(inputs, method.planner, P, R_stack, V_star, problem))
+            result.append(_plan_and_evaluate(inputs, method.planner, P, R, V_star, problem))
     return [_tabulate(result, runs, problem.T) for result in results]
 
 
@@ -151,7 +150,8 @@ def _truth(problem: Problem, runs: Sequence[int]) -> tuple[list[MeanModel], Trut
     means = [problem.mean(run) for run in runs]
     variance = np.stack([problem.task_distribution.variance(mean) for mean in means])
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
-    truth = Truth(np.stack([mean.P_o for mean in means]), variance, np.stack(unsmoothed) if unsmoothed else None)
+    P_o, candidates = np.stack([mean.P_o for mean in means]), problem.task_distribution.candidates()
+    truth = Truth(P_o, variance, np.stack(unsmoothed) if unsmoothed else None, candidates)
     for mean in means:
         read_only(mean.P_o, mean.R, mean.varying)
     read_only(truth.P_o, truth.variance, *unsmoothed)
@@ -173,14 +173,15 @@ def _draw(problem: Problem, means: Sequence[MeanModel], runs: Sequence[int], at_
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES)
     )
     for first in range(0, problem.T, at_a_time):
-        P = problem.task_distribution.draw_tasks(task_streams, means, min(at_a_time, problem.T - first))
+        tasks = problem.task_distribution.draw(task_streams, means, min(at_a_time, problem.T - first))
+        P = tasks.P
         counts = problem.data.draw(batch_streams, P, problem.m, problem.trials)
         own = Batch.of_counts(counts, problem.m, equal=problem.data.is_equal)
         meta = problem.meta_batch.of_tasks(own, problem.data, meta_streams, P)
         if not problem.meta_batch.is_shared:
             own = own.reshaped(*meta.P_bar.shape[:2], 1)
         read_only(P)
-        yield from (_Task(*each) for each in zip(P, map(Batches, own, meta), strict=True))
+        yield from (_Task(*each) for each in zip(P, tasks.R, map(Batches, own, meta), strict=True))
 
 
 def _learner(problem: Problem, method: Method, truth: Truth, tasks: Iterator[_Task]) -> Iterator[PlanningInput]:
@@ -199,21 +200,22 @@ def _plan_and_evaluate(
     inputs: Sequence[PlanningInput],
     planner: Planner,
     P: Float[np.ndarray, "N S A S"],
-    R: Float[np.ndarray, "N S A"],
+    R: Rewards,
     V_star: Float[np.ndarray, "N S"],
     problem: Problem,
 ) -> _Columns:
     """Plan on the estimated models of a stack of tasks and evaluate the policies on the true models P.
 
+    Rewards R(s, a, s') of transitions enter as their expectations, under the model that is planned on or evaluated.
     All numbers are means over the K trials of a task, whose policies are evaluated together.
     """
-    (N, S, A), K = R.shape, problem.trials
+    (N, S, A, _), K = P.shape, problem.trials
     P_hat = np.concatenate([task.P_hat for task in inputs]).reshape(N * K, S, A, S)
     gamma = np.concatenate([task.gamma for task in inputs])
     gamma = np.repeat(gamma, N * K // len(gamma), axis=0)  # trials that share a memory share it
     read_only(P_hat, gamma)
-    policy = planner.plan(P_hat, np.repeat(R, K, axis=0), gamma)
-    loss = planning_loss(P, R, policy.reshape(N, -1, S), problem.gamma_eval, V_star, problem.loss)
+    policy = planner.plan(P_hat, expected_rewards(np.repeat(R, K, axis=0), P_hat), gamma)
+    loss = planning_loss(P, expected_rewards(R, P), policy.reshape(N, -1, S), problem.gamma_eval, V_star, problem.loss)
     error = np.abs(P_hat.reshape(N, K, S, A, S) - P[:, None]).max((2, 3, 4))
     return {
         "gamma": _mean_of_trials(gamma.reshape(N, K, -1)),

@@ -11,9 +11,12 @@ from pomrl.solvers.evaluation import action_tie_tolerance, check_gammas, check_m
 from pomrl.solvers.policy_values import distinct_policy_values
 
 __all__ = [
-    "LossNorm", "check_gamma_eval", "check_models", "optimal_value", "planning_loss", "policy_value",
-    "random_chain_mdp",
+    "LossNorm", "Rewards", "check_gamma_eval", "check_models", "expected_rewards", "optimal_value", "planning_loss",
+    "policy_value", "random_chain_mdp",
 ]  # fmt: skip
+
+Rewards = Float[np.ndarray, "..."]
+"""Rewards R(s, a) of pairs, [..., S, A], or R(s, a, s') of transitions, [..., S, A, S]."""
 
 LossNorm = Literal["max", "mean"]
 """The norm over states of the difference of two values: that of the worst state, or the mean over states."""
@@ -56,6 +59,16 @@ def random_chain_mdp(
     rank = rng.random((S, A, S)).argsort(-1, kind="stable").argsort(-1, kind="stable")
     weight[rank < zeros] = 0.0
     return weight / weight.sum(-1, keepdims=True), rng.random((S, A))
+
+
+def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
+    """Return the rewards of pairs, R(s, a) = Σ_s' P(s, a, s') R(s, a, s'), that rewards of transitions amount to.
+
+    Args:
+        R: Rewards of transitions; those of pairs are returned as they are.
+        P: Transition probabilities. If they are estimated, the rewards are those that a planner expects.
+    """
+    return R if R.ndim < P.ndim else (P * R).sum(-1)
 
 
 def check_gamma_eval(gamma_eval: float) -> None:

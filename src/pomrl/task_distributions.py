@@ -1,4 +1,8 @@
-"""Distributions of related tasks, whose models P_t are centred at a mean model P_o (Sec. 3.1, Sec. 5, App. F)."""
+"""Distributions of related tasks, whose models P_t are centred at a mean model P_o (Sec. 3.1, Sec. 5, App. F).
+
+The distributions of this module are the paper's, on random chains. Families of well-known models are in
+`pomrl.task_families`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,7 +16,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.mdp import random_chain_mdp
+from pomrl.mdp import Rewards, random_chain_mdp
 from pomrl.randomness import Stream, generator
 
 SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
@@ -29,8 +33,8 @@ class MeanModel:
 
     P_o: Float[np.ndarray, "S A S"]
     """Mean over tasks of the transition probabilities."""
-    R: Float[np.ndarray, "S A"]
-    """Rewards of all tasks."""
+    R: Rewards
+    """Rewards of all tasks, R(s, a) or R(s, a, s'); their mean over tasks where tasks have their own."""
     varying: Bool[np.ndarray, "S A"]
     """Whether tasks differ in the pair (s, a)."""
     sigma: float
@@ -41,9 +45,69 @@ class MeanModel:
     """The mean model before smoothing; None where there is no smoothing."""
 
 
+@plain_dataclass(frozen=True, eq=False)
+class Tasks:
+    """The models and rewards of consecutive tasks in each of n runs."""
+
+    P: Float[np.ndarray, "tasks n S A S"]
+    """Transition probabilities."""
+    R: Rewards
+    """Rewards R(s, a), [tasks, n, S, A], or R(s, a, s'), [tasks, n, S, A, S], which learners know as they are."""
+    latent: Float[np.ndarray, "tasks n"] | None = None
+    """The number that determines the model of a task, which ties its rows; None where rows are independent."""
+
+
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class TaskDistribution(ABC):
-    """Base class of task distributions. Subclasses say how the models of tasks spread around their mean.
+    """Base class of task distributions: what the tasks of a run have in common, and how each of them is drawn."""
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """The numbers (S, A) of states and actions if the distribution determines them, and None if it does not."""
+        return None
+
+    def check(self, S: int, A: int) -> None:
+        """Raise a ValueError if the distribution cannot be used with S states and A actions."""
+        if self.size not in (None, (S, A)):
+            raise ValueError(
+                f"S={S}, A={A}: the tasks of {type(self).__name__} have {self.size[0]} states and {self.size[1]} "
+                "actions; set S=null A=null"
+            )
+
+    @abstractmethod
+    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
+        """Draw what the tasks of a run have in common.
+
+        Args:
+            seed: Seed of the experiment.
+            run: Index of the independent run.
+            S: Number of states.
+            A: Number of actions.
+            sigma: Similarity of the tasks; None where a key of the distribution gives it.
+
+        Raises:
+            ValueError: If the distribution cannot have this sigma, or if sigma is given twice or not at all.
+        """
+
+    @abstractmethod
+    def draw(self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int) -> Tasks:
+        """Draw the next tasks of n runs, each from its own generator.
+
+        The tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.
+        """
+
+    @abstractmethod
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """Return the variance over tasks of each entry of the model; the largest one is sigma squared."""
+
+    def candidates(self) -> Float[np.ndarray, "k S A S"] | None:
+        """Return the k models that each task has with the same chance; None if tasks have infinitely many."""
+        return None
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class RandomChains(TaskDistribution):
+    """Base class of distributions around random chains. Subclasses say how the models of tasks spread around the mean.
 
     They implement `variance`, `_draw` and `_largest_sigma`.
     """
@@ -66,8 +130,7 @@ class TaskDistribution(ABC):
         Literal["state_action", "state"], Field(description="whether the reward depends on the action (A14)")
     ] = "state_action"
 
-    def check(self, S: int) -> None:
-        """Raise a ValueError if the distribution cannot be used with S states."""
+    def check(self, S: int, A: int) -> None:
         if self.zeros > S - 1:
             raise ValueError(f"task_distribution.zeros={self.zeros}: it has to be at most S - 1 = {S - 1}")
 
@@ -147,13 +210,13 @@ class TaskDistribution(ABC):
         runs = list(zip(rngs, means, strict=True))
         return np.stack([[self.draw_task(rng, mean) for rng, mean in runs] for _ in range(tasks)])
 
+    def draw(self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int) -> Tasks:
+        P, R = self.draw_tasks(rngs, means, tasks), np.stack([mean.R for mean in means])
+        return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
+
     @abstractmethod
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         """Return the limit that sigma, as a standard deviation, has to stay below; P_o is that of the varying pairs."""
-
-    @abstractmethod
-    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Return the variance over tasks of each entry of the model; the largest one is sigma squared."""
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
@@ -161,7 +224,7 @@ class TaskDistribution(ABC):
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Dirichlet(TaskDistribution):
+class Dirichlet(RandomChains):
     """P_t(s,a) ~ Dir(c P_o(s,a)) on the support of P_o, with one concentration c for the whole model (App. F).
 
     The variance of an entry with mean p is p (1 - p) / (c + 1), and c is such that the largest variance is sigma^2.
@@ -238,7 +301,7 @@ def _normalised(
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Gaussian(TaskDistribution):
+class Gaussian(RandomChains):
     """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; all-zero rows are drawn again (A9).
 
     sigma is the deviation before clipping and normalising, which change the mean and the variance.
@@ -260,7 +323,7 @@ class Gaussian(TaskDistribution):
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class UniformBall(TaskDistribution):
+class UniformBall(RandomChains):
     """P_t(s,a) = P_o(s,a) + a point uniform in a Euclidean ball among the displacements of sum zero on the support.
 
     These tasks are bounded almost surely, as the theory assumes (Eq. 3) and Dirichlet tasks are not. In a row with k

@@ -43,6 +43,7 @@ wherever they are shown.
 """
 
 from pomrl.claims.claim import Claim
+from pomrl.claims.ours import horizons_and_priors
 from pomrl.claims.paper import appendix, horizons, illustration, planning_accuracy, schedules, similarity, theory
 
 QUESTIONS = (planning_accuracy, horizons, similarity, schedules, appendix, illustration, theory)
@@ -50,3 +51,14 @@ QUESTIONS = (planning_accuracy, horizons, similarity, schedules, appendix, illus
 
 CLAIMS = tuple(claim for module in QUESTIONS for claim in vars(module).values() if isinstance(claim, Claim))
 """All claims, each where its module defines it. The last one is about a simulation and not about sweeps."""
+
+QUESTIONS_OF_OURS = (horizons_and_priors,)
+"""The modules of claims of ours, in the order of their questions."""
+
+_OF_OURS = tuple(claim for module in QUESTIONS_OF_OURS for claim in vars(module).values() if isinstance(claim, Claim))
+
+OURS = tuple(claim for claim in _OF_OURS if claim.is_judged)
+"""Claims of ours, which go beyond the paper. They share an error of 5 % of their own (`pomrl.claims.ours`)."""
+
+REPORTED = tuple(claim for claim in _OF_OURS if not claim.is_judged)
+"""Questions of ours without a claim, of which estimates are reported and nothing is judged."""

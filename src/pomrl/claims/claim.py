@@ -27,12 +27,12 @@ class Revision:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper."""
+    """A claim of the paper, or one of ours."""
 
     id: str
     statement: str
     where: str
-    """The section and the figure of the paper in which the claim is made."""
+    """The section and the figure of the paper in which the claim is made; of a claim of ours, its question."""
     experiments: tuple[str, ...]
     """The names of the published sweeps that it is about."""
     simulation: str | None
@@ -42,6 +42,10 @@ class Claim:
     revised: Revision | None
     """How its rule was revised, if it was."""
     check: Check
+    fixed_error: float | None = None
+    """Where the rule fixes it: the error of the interval of each part, at one analysis of the published runs."""
+    is_judged: bool = True
+    """Whether there is a verdict; else estimates are reported."""
 
     @property
     def mark(self) -> str:
@@ -67,6 +71,8 @@ def claim(
     simulation: str | None = None,
     selected_on: bool = False,
     revised: Revision | None = None,
+    fixed_error: float | None = None,
+    is_judged: bool = True,
 ) -> Callable[[Check], Claim]:
     """Make a claim of the function that checks it.
 
@@ -79,11 +85,26 @@ def claim(
         simulation: The name of the simulation whose table the function takes instead.
         selected_on: Whether readings of the paper were chosen after looking at the results that the claim is about.
         revised: How the rule was revised, if it was.
+        fixed_error: Where the rule fixes it, the error of the interval of each part, at one analysis of the published
+            number of runs; 0.1 is that of one-sided 95 % intervals. By default the error of 5 % over all claims is
+            spent over analyses (`pomrl.claims.precision`).
+        is_judged: Whether there is a verdict; else estimates are reported.
     """
 
     def make(check: Check) -> Claim:
         statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
         where = " ".join(rest.partition(":")[0].split())
-        return Claim(id, statement.rstrip("."), where, experiments, simulation, selected_on, revised, check)
+        return Claim(
+            id,
+            statement.rstrip("."),
+            where,
+            experiments,
+            simulation,
+            selected_on,
+            revised,
+            check,
+            fixed_error,
+            is_judged,
+        )
 
     return make

@@ -43,9 +43,9 @@ def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
     return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, below=MARGIN, margin=MARGIN)
 
 
-def no_worse(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a exceeds that of b by less than a `MARGIN`."""
-    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), below=MARGIN, margin=MARGIN)
+def no_worse(a: LossPerRun, b: LossPerRun, words: str, margin: float = MARGIN) -> Part:
+    """Compare whether the mean of a exceeds that of b by less than this share of the latter."""
+    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), below=margin, margin=margin)
 
 
 def gain(sweep: SweepLosses, **settings: Any) -> LossPerRun:

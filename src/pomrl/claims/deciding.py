@@ -117,7 +117,7 @@ def decide(bases: Sequence[Basis], spending: Spending, reader: Reader, compute: 
 
 def pursued(basis: Basis, claim: Claim, reader: Reader, compute: Compute) -> Outcome:
     """Judge one claim at one analysis after the other until it has a verdict, whatever the runs cost."""
-    case = Case(basis, Outcome(claim, analyses=basis.analyses))
+    case = Case(basis, basis.unjudged(claim))
     for runs in basis.analyses:
         if case.is_open(verdict_suffices=True):
             compute(case.needs(runs))
@@ -136,8 +136,8 @@ def _analyses(
         possible: Function of the cases that are not decided and of a number of runs. It returns the cases that can be
             judged on so many runs; the others are judged no further.
     """
-    cases = [Case(basis, Outcome(claim, analyses=basis.analyses)) for basis in bases for claim in basis.claims]
-    analyses = sorted({runs for basis in bases for runs in basis.analyses})
+    cases = [Case(basis, basis.unjudged(claim)) for basis in bases for claim in basis.claims]
+    analyses = sorted({runs for case in cases for runs in case.outcome.analyses})
     for verdict_suffices in (True, False):  # first every claim gets a verdict, and then every topic
         ended: set[int] = set()
         for runs in analyses:
@@ -145,7 +145,7 @@ def _analyses(
                 number
                 for number, case in enumerate(cases)
                 if number not in ended
-                and runs in case.basis.analyses
+                and runs in case.outcome.analyses
                 and case.outcome.runs < runs
                 and case.is_open(verdict_suffices=verdict_suffices)
             ]

@@ -12,9 +12,13 @@ from pomrl.claims import authors
 from pomrl.claims.scorecard import AUTHORS, SELECTED, turned
 from pomrl.claims.summary import answer
 from pomrl.claims.verdict import Verdict, claimed_range
+from pomrl.results import markdown
 
-BEGIN, END = "<!-- generated: python -m src.claims --document -->", "<!-- end -->"
-"""What stands before and after the generated sentences in the README."""
+ANSWER = "the answer, made by python -m src.claims --document"
+"""The name of the generated part of the README (`results.markdown.renewed`)."""
+
+GENERATED = "<!-- made by python -m src.claims --document -->"
+"""The first line of a document of which everything is generated."""
 
 HEADS = (
     "claim",
@@ -42,19 +46,6 @@ def summed_up(claims: pd.DataFrame) -> str:
     return answer(*(verdicts for verdicts in of_bases if verdicts))
 
 
-def renewed(text: str, claims: pd.DataFrame) -> str:
-    """Return a document with the sentences that sum up a claims.csv in the place of those between the two marks.
-
-    Raises:
-        ValueError: The document lacks a mark.
-    """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"the marks {BEGIN} and {END} are missing")
-    return f"{before}{BEGIN}\n{summed_up(claims)}\n{END}{after}"
-
-
 def document(claims: pd.DataFrame, flips: Mapping[str, Sequence[str]]) -> str:
     """Return the table of all claims in Markdown.
 
@@ -64,14 +55,13 @@ def document(claims: pd.DataFrame, flips: Mapping[str, Sequence[str]]) -> str:
     """
     decisive = claims[claims["decisive"]]
     text, notebook = (_by_id(decisive, basis) for basis in (authors.TEXT, authors.NOTEBOOK))
-    lines = ["# The claims of the paper", "", f"{BEGIN}", summed_up(claims), "", NOTES, "", AUTHORS, ""]
-    lines += [_line(HEADS), "|" + " --- |" * len(HEADS)]
-    lines += [_line(_cells(row, notebook.get(id), flips.get(id, ()))) for id, row in text.items()]
-    lines += ["", "## What turns a verdict, and what is open, as the authors computed it", ""]
+    rows = [_cells(row, notebook.get(id), flips.get(id, ())) for id, row in text.items()]
+    lines = ["# The claims of the paper", "", GENERATED, "", summed_up(claims), "", NOTES, "", AUTHORS, ""]
+    lines += [markdown.table(HEADS, rows), "## What turns a verdict, and what is open, as the authors computed it", ""]
     lines += [line for id, row in text.items() for line in _other(row, notebook.get(id))]
-    lines += ["", "## All comparisons", "", _line(COMPARISONS), "|" + " --- |" * len(COMPARISONS)]
-    lines += [_line(_comparison(row)) for row in claims.to_dict("records")]
-    return "\n".join([*lines, END]) + "\n"
+    comparisons = [_comparison(row) for row in claims.to_dict("records")]
+    lines += ["", "## All comparisons", "", markdown.table(COMPARISONS, comparisons)]
+    return "\n".join(lines)
 
 
 def _comparison(row: dict[Any, Any]) -> list[str]:
@@ -128,7 +118,3 @@ def _share(row: dict[Any, Any], name: str) -> str:
     if pd.isna(row[name]):
         return ""
     return f"{100 * row[name]:.0f} % [{100 * row[f'{name}_lower']:.0f}, {100 * row[f'{name}_upper']:.0f}]"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -14,7 +14,7 @@ from pomrl import store
 from pomrl.claims import CLAIMS
 from pomrl.claims.claim import Claim
 from pomrl.claims.inference import Resampled
-from pomrl.claims.precision import ANALYSES
+from pomrl.claims.precision import ANALYSES, Outcome
 from pomrl.claims.verdict import Part
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.readings import Reading
@@ -43,6 +43,8 @@ class Basis:
     """How the schedules that choose in hindsight do so (A8)."""
     analyses: tuple[int, ...] = ANALYSES
     """The numbers of runs at which claims are judged."""
+    registry: Sequence[Claim] = field(default_factory=lambda: CLAIMS)
+    """The claims that share an error of 5 %, whether or not they can be judged on this basis."""
 
     @staticmethod
     def of_reading(reading: Reading, settings: Settings) -> "Basis":
@@ -53,7 +55,12 @@ class Basis:
     @property
     def claims(self) -> list[Claim]:
         """The claims about sweeps that can be judged on this basis, because it has all settings that they read."""
-        return [claim for claim in CLAIMS if claim.id in self._read]
+        return [claim for claim in self.registry if claim.id in self._read]
+
+    def unjudged(self, claim: Claim) -> Outcome:
+        """Return the outcome of a claim before its first analysis, with the analyses that are planned."""
+        analyses = self.analyses if claim.fixed_error is None else (self.promised(claim),)
+        return Outcome(claim, analyses=analyses, claims=len(self.registry))
 
     def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
         """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""
@@ -90,7 +97,7 @@ class Basis:
     def _read(self) -> dict[str, list[list[Experiment]]]:
         """The experiments that each part of each claim reads, by the id of the claim."""
         read: dict[str, list[list[Experiment]]] = {}
-        for claim in CLAIMS:
+        for claim in self.registry:
             if claim.experiments and set(claim.experiments) <= self.settings.keys():
                 with suppress(LookupError):  # the claim is about a setting that this basis does not have
                     read[claim.id] = self._read_by_parts(claim)
@@ -136,6 +143,9 @@ class _OnDemand(Mapping[tuple[Any, ...], Losses]):
     def __getitem__(self, key: tuple[Any, ...]) -> Losses:
         return self.make(self.experiments[key])
 
+    def __contains__(self, key: object) -> bool:
+        return key in self.experiments
+
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.experiments)
 
@@ -150,6 +160,8 @@ class Reader:
     kept: dict[tuple[str, int], Losses] = field(default_factory=dict)
     judged: dict[tuple[Any, ...], tuple[Part, ...]] = field(default_factory=dict)
     """The parts of claims, by what they were estimated from: readings that do not matter to a claim share them."""
+    signatures: dict[int, tuple[Experiment, str]] = field(default_factory=dict)
+    """The signatures of experiments by their identity, since a sample of runs asks for each of them again."""
 
     def parts(self, basis: Basis, claim: Claim, runs: int, wanted: Collection[int] | None = None) -> tuple[Part, ...]:
         """Return the parts of a claim as estimated from the first `runs` runs.
@@ -165,7 +177,7 @@ class Reader:
         """
         experiments = basis.read_by(claim, wanted)
         read = {id(experiment) for experiment in experiments}
-        asked = (claim.id, basis.choice, runs, *map(store.signature, experiments))
+        asked = (claim.id, basis.choice, runs, *map(self.signature, experiments))
         if asked not in self.judged:
 
             def losses(experiment: Experiment) -> Losses:
@@ -178,9 +190,15 @@ class Reader:
         """Return the parts of a claim as estimated from the runs with these numbers, all of which are below `pool`."""
         return claim.parts(basis.sweeps(claim, lambda experiment: self.losses(experiment, pool).of_runs(runs)))
 
+    def signature(self, experiment: Experiment) -> str:
+        """Return the signature of an experiment."""
+        if id(experiment) not in self.signatures:
+            self.signatures[id(experiment)] = experiment, store.signature(experiment)
+        return self.signatures[id(experiment)][1]
+
     def losses(self, experiment: Experiment, runs: int) -> Losses:
         """Return the losses of the first `runs` runs of an experiment."""
-        key = store.signature(experiment), runs
+        key = self.signature(experiment), runs
         if key not in self.kept:
             self.kept[key] = Losses.of_experiment(experiment, runs)
             while sum(losses.loss.nbytes for losses in self.kept.values()) > MOST_BYTES and len(self.kept) > 1:

@@ -44,9 +44,15 @@ NARROW = 0.25
 """An interval is narrow if its full width is below this share of the claim's margin."""
 
 
-def error_of_part(parts: int, analyses: int = len(ANALYSES)) -> float:
-    """Return the probability with which one of so many parts may be judged wrongly at one of so many analyses."""
-    return LEVEL / len(CLAIMS) / analyses / parts
+def error_of_part(parts: int, analyses: int = len(ANALYSES), claims: int = len(CLAIMS)) -> float:
+    """Return the probability with which one of so many parts may be judged wrongly at one of so many analyses.
+
+    Args:
+        parts: The number of parts of the claim.
+        analyses: The number of analyses that are planned.
+        claims: The number of claims over which the error of 5 % is shared.
+    """
+    return LEVEL / claims / analyses / parts
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,8 @@ class Outcome:
     """The number of runs of the last analysis; 0 if there was none."""
     analyses: tuple[int, ...] = ANALYSES
     """The numbers of runs of all analyses that are planned."""
+    claims: int = len(CLAIMS)
+    """The number of claims over which the error of 5 % is shared."""
 
     @property
     def topics(self) -> dict[str, list[JudgedPart]]:
@@ -152,7 +160,8 @@ class Outcome:
 
     def after(self, parts: Sequence[Part]) -> "Outcome":
         """Return the outcome after a further analysis, in which the open parts have these estimates."""
-        error, judged = error_of_part(len(parts), len(self.analyses)), list(self.parts or (None,) * len(parts))
+        error = self.claim.fixed_error or error_of_part(len(parts), len(self.analyses), self.claims)
+        judged = list(self.parts or (None,) * len(parts))
         numbers = range(len(parts)) if self.open is None else self.open
         for number in numbers:
             judged[number] = judged_part(parts[number], error)

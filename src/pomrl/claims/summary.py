@@ -24,19 +24,17 @@ def answer(text: Verdicts, authors: Verdicts | None = None) -> str:
     """
     sentences = (
         f"Of the {len(text)} claims of the paper that can be checked, {_counted(text)} when everything is computed as "
-        "the paper's text says. The probability that any of these verdicts is wrong is at most 5 %."
+        "the paper's text says. The probability that even one of these verdicts is wrong is at most 5 %."
     )
     if not authors:
         return sentences
     decided = {id for id, verdict in authors.items() if Verdict.UNDECIDED not in (verdict, text.get(id, verdict))}
     changed = [id for id in decided if id in text and authors[id] is not text[id]]
-    turned = (
-        f"{len(changed)} {'claim has' if len(changed) == 1 else 'claims have'} the opposite verdict of that by the text"
-    )
+    turned = f"for {len(changed)} {'claim' if len(changed) == 1 else 'claims'} the verdict is the opposite of that by the text"
     return (
         f"{sentences} When it is computed as the authors' published notebook does, which differs from the text in "
         f"many places, {_counted(authors)} of the {len(authors)} claims that can be checked there; "
-        f"{turned if changed else 'no verdict is turned'}."
+        f"{turned if changed else 'no verdict is turned'}. The probability of even one wrong verdict is at most 5 % there too."
     )
 
 

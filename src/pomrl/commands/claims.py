@@ -6,7 +6,7 @@ read, within a budget; without, it judges what is stored. The verdicts at the pa
 outputs/claims_at_paper_runs.csv. With --readings, the claims are checked under every reading of the paper's text; with
 --environments, in each of fifty environments; and with --replace, with an option of your own in the place of one of
 ours. In the last case, outputs/extensions/YOURS/ also has the paired differences between the two options. With
---document, docs/claims.md and the answer in the README are made from outputs/claims.csv. With --turns, claims whose
+--document, docs/claims.md, the tables of docs/readings.md and the answer in the README are made from what is stored. With --turns, claims whose
 verdicts differ between the text and the authors' notebook are judged with the single difference that turns them.
 """
 
@@ -16,7 +16,19 @@ from typing import Any
 
 from joblib import Parallel, cpu_count, delayed
 
-from pomrl.claims import CLAIMS, authors, deciding, document, environments, judging, loading, robustness, scorecard
+from pomrl import store
+from pomrl.claims import (
+    CLAIMS,
+    authors,
+    deciding,
+    document,
+    environments,
+    judging,
+    loading,
+    readings_document,
+    robustness,
+    scorecard,
+)
 from pomrl.claims.chances import chance
 from pomrl.claims.deciding import Spending
 from pomrl.claims.environments import TrueShare
@@ -39,12 +51,13 @@ from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
 from pomrl.report import ReportError
 from pomrl.report.stored_tables import read_table
+from pomrl.results import markdown
 from pomrl.results.replacement import Pairs, paired_differences, wide
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
 
 ROOT = Path(__file__).parents[3]
-DOCUMENT, README = ROOT / "docs" / "claims.md", ROOT / "README.md"
+DOCUMENT, READINGS, README = ROOT / "docs" / "claims.md", ROOT / "docs" / "readings.md", ROOT / "README.md"
 
 
 @one_line_errors(ReportError)
@@ -55,7 +68,9 @@ def main() -> None:
     instead.add_argument("--readings", action="store_true", help="under every reading of the paper's text instead")
     instead.add_argument("--environments", action="store_true", help="in each of fifty environments instead")
     add_replacement(instead)
-    instead.add_argument("--document", action="store_true", help="renew docs/claims.md and the README from claims.csv")
+    instead.add_argument(
+        "--document", action="store_true", help="renew the documents and the README from what is stored"
+    )
     instead.add_argument(
         "--turns", action="store_true", help="with each single difference that turns a verdict instead"
     )
@@ -127,12 +142,18 @@ def check_turns() -> None:
 
 
 def renew_documents(folder: Path) -> None:
-    """Write docs/claims.md, and the answer in the README, from the claims.csv in a folder of outputs."""
+    """Write docs/claims.md, the tables of docs/readings.md, and the answer in the README, from a folder of outputs."""
     table = read_table(folder / "claims.csv", "python -m src.claims --decide")
     if table is None:
         exit_with("no claims are judged yet; to judge them: python -m src.claims --decide")
     files.write(DOCUMENT, document.document(table, _flips(folder)).encode())
-    files.write(README, document.renewed(README.read_text(), table).encode())
+    answer = {document.ANSWER: document.summed_up(table)}
+    files.write(README, markdown.renewed(README.read_text(), answer).encode())
+    matrix = read_table(folder / "readings.csv", "./reproduce.sh readings")
+    if matrix is not None:
+        shares = read_table(folder / "environments.csv", "./reproduce.sh readings")
+        tables = readings_document.tables(matrix, shares)
+        files.write(READINGS, markdown.renewed(READINGS.read_text(), tables).encode())
 
 
 def check_environments() -> None:
@@ -162,9 +183,10 @@ def _scored(basis: Basis, reader: Reader, cases: Sequence[deciding.Case], flips:
 
 def _true_shares() -> dict[str, TrueShare]:
     """Return in how many environments each claim is true, by the claim's id; empty if environments are not stored."""
-    parts = _parallel(environments.parts_in, environments.bases(studies.sweep(PUBLISHED, "environments")))
-    if not all(parts):
+    settings = studies.sweep(PUBLISHED, "environments")
+    if not all(store.lookup(each.experiment).complete() >= each.experiment.request.runs for each in settings):
         return {}
+    parts = _parallel(environments.parts_in, environments.bases(settings))
     return {id: environments.true_share([of_environment[id] for of_environment in parts]) for id in parts[0]}
 
 

@@ -17,9 +17,10 @@ from pomrl.configuration import studies
 from pomrl.configuration.ledger import ledger
 from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.report.ledger import renewed, tables
+from pomrl.report.ledger import tables
 from pomrl.results import blind_prediction
 from pomrl.results.ledger import effects, ladder
+from pomrl.results.markdown import renewed
 from pomrl.store import StoreError, files
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit

@@ -90,7 +90,7 @@ def parse(composed: Composed) -> Experiment:
     for key in values:
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(f"{key}={values[key]!r}: unknown key; the keys are {', '.join((*KEYS, *GROUPS))}")
-    numbers = {key: values[key] for key in PROBLEM_KEYS if key in values}
+    numbers = _sized({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
     request = _checked(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
     _check_numbers(numbers)
     components = {group: _component(group, values.get(group)) for group in GROUPS}
@@ -112,6 +112,16 @@ def _name(group: str, option: str, component: Any) -> str:
     cls = type(component)
     is_ours = (PUBLISHED.folder / group / f"{option}.yaml").exists()
     return option if cls.__module__.startswith("pomrl.") or not is_ours else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _sized(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
+    """Return the numbers of the problem, with those of states and actions where they are null and the tasks tell."""
+    missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
+    size = _component("task_distribution", tasks).size if missing else None
+    if missing and size is None:
+        raise ConfigError(f"{missing[0]}=null: it has to be an integer, because this task_distribution has no size")
+    known = dict(zip(("S", "A"), size or (), strict=False))
+    return {**numbers, **{key: known[key] for key in missing}}
 
 
 def _check_numbers(numbers: Mapping[str, Any]) -> None:

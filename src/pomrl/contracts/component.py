@@ -14,7 +14,7 @@ from pomrl.experiment import Method, Problem, check, tables
 from pomrl.gamma_schedules import Grid
 from pomrl.planners import PolicyIteration
 from pomrl.store.code_digest import code_digest
-from pomrl.task_distributions import Dirichlet, TaskDistribution
+from pomrl.task_distributions import Dirichlet, RandomChains
 
 
 class ComponentContract:
@@ -40,7 +40,7 @@ class ComponentContract:
         assert code_digest([f"{type(component).__module__}.{type(component).__qualname__}"])
 
 
-def problem(task_distribution: TaskDistribution | None = None, sigma: float = 0.01) -> Problem:
+def problem(task_distribution: RandomChains | None = None, sigma: float = 0.01) -> Problem:
     """Return a small problem."""
     tasks = task_distribution or Dirichlet(zeros=2)
     return Problem(S=tasks.zeros + 4, A=2, m=5, T=4, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=tasks)

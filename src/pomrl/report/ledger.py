@@ -1,26 +1,12 @@
-"""The tables of docs/notebook.md, in Markdown, and their places in the document."""
+"""The tables of docs/notebook.md, in Markdown."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
 from pomrl.configuration.ledger import Difference, Ledger
 from pomrl.results.ledger import GAIN, GAMMA_STAR, LOSS
-
-
-def renewed(document: str, tables: Mapping[str, str]) -> str:
-    """Return a document with new tables between its lines `<!-- NAME -->` and `<!-- end of NAME -->`.
-
-    Raises:
-        LookupError: The document has no place for a table.
-    """
-    for name, table in tables.items():
-        place = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- end of {name} -->)", flags=re.DOTALL)
-        if not place.search(document):
-            raise LookupError(f"the document has no lines <!-- {name} --> and <!-- end of {name} -->")
-        document = place.sub(lambda _, table=table: f"\n{table}\n", document)
-    return document
+from pomrl.results.markdown import table
 
 
 def tables(ledger: Ledger, effects: pd.DataFrame, ladder: pd.DataFrame, blind: pd.DataFrame) -> dict[str, str]:
@@ -48,12 +34,12 @@ def _differences(differences: Sequence[Difference]) -> str:
     rows = [
         [_name(each), each.where, _sentence(each.text), each.notebook, each.kind, _keys(each)] for each in differences
     ]
-    return _markdown(["difference", "section", "the text", "the notebook", "kind", "key"], rows)
+    return table(["difference", "section", "the text", "the notebook", "kind", "key"], rows)
 
 
 def _reasons(differences: Sequence[Difference]) -> str:
     rows = [[_name(each), each.where, _sentence(each.text), each.notebook, each.kind, each.why] for each in differences]
-    return _markdown(["difference", "section", "the text", "the notebook", "kind", "why it has no key"], rows)
+    return table(["difference", "section", "the text", "the notebook", "kind", "why it has no key"], rows)
 
 
 def _name(difference: Difference) -> str:
@@ -81,7 +67,7 @@ def _effects(effects: pd.DataFrame) -> str:
     names = effects.loc[effects["number"] == LOSS, "difference"].unique()
     heads = [f"{number}, in the {place}'s" for number in numbers for place in places]
     rows = [[name, *(_cell(cells, (name, *key)) for key in _pairs(numbers, places))] for name in names]
-    return _markdown(["difference", *heads], rows)
+    return table(["difference", *heads], rows)
 
 
 def _effects_on_others(effects: pd.DataFrame) -> str:
@@ -91,7 +77,7 @@ def _effects_on_others(effects: pd.DataFrame) -> str:
         [name, number, *(_cell(cells, (name, number, place)) for place in ("text", "notebook"))]
         for name, number in others[["difference", "number"]].drop_duplicates().itertuples(index=False)
     ]
-    return _markdown(["difference", "what changes", "in the text's", "in the notebook's"], rows)
+    return table(["difference", "what changes", "in the text's", "in the notebook's"], rows)
 
 
 def _ladder(checks: pd.DataFrame) -> str:
@@ -100,7 +86,7 @@ def _ladder(checks: pd.DataFrame) -> str:
     rows = [
         [rung, *(f"{cells.loc[(rung, name), 'estimate']:.2f}" for name in names)] for rung in checks["rung"].unique()
     ]
-    return _markdown(["rung", *names], rows)
+    return table(["rung", *names], rows)
 
 
 def _prediction(blind: pd.DataFrame) -> str:
@@ -113,7 +99,7 @@ def _prediction(blind: pd.DataFrame) -> str:
         ]
         for row in blind.to_dict("records")
     ]
-    return _markdown(["figure", "of", "points", "theirs", "ours by the text", "distance", "correlation"], rows)
+    return table(["figure", "of", "points", "theirs", "ours by the text", "distance", "correlation"], rows)
 
 
 def _pairs(numbers: Sequence[str], places: Sequence[str]) -> list[tuple[str, str]]:
@@ -130,8 +116,3 @@ def _cell(effects: pd.DataFrame, key: tuple[str, ...]) -> str:
         return "0"
     text = f"{estimate:+.3f} [{lower:+.3f}, {upper:+.3f}]"
     return f"**{text}**" if lower > 0 or upper < 0 else text
-
-
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

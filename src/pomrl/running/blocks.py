@@ -19,11 +19,9 @@ from pomrl import store
 from pomrl.components import Engine
 from pomrl.execution import Failure
 from pomrl.experiment import STACK_BYTES, Method, Problem, tables
+from pomrl.running import costs
 from pomrl.solvers import compiled
 from pomrl.store import StoredExperiment
-
-SECONDS_PER_PLAN = 2e-6
-"""Approximate time to plan and evaluate one model of 10 states at one discount factor; for estimates only."""
 
 MEMORY = 256 * 2**20
 """Bytes that the runs which are computed together may take, unless a number of runs is given."""
@@ -50,15 +48,9 @@ class Block:
     methods: tuple[MethodOfBlock, ...]
 
     @property
-    def plans(self) -> int:
-        """The number of pairs of a model and a discount factor that are planned."""
-        gammas_per_task = sum(each.method.gamma_schedule.gammas_per_task for each in self.methods)
-        return len(self.runs) * self.problem.T * self.problem.trials * gammas_per_task
-
-    @property
     def seconds(self) -> float:
         """A rough estimate of the time to compute the block in one process."""
-        return SECONDS_PER_PLAN * self.plans * max(1.0, self.problem.S / 10) ** 2
+        return costs.seconds(self.problem, [each.method for each in self.methods], len(self.runs))
 
     @property
     def is_foreign(self) -> bool:

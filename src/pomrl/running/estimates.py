@@ -1,7 +1,6 @@
 """Rough estimates of the time, memory and disk that a request takes, and the requests that are refused for them.
 
-The constants were measured with both engines on one core, for 10 to 300 states: estimates of time and disk are within a
-factor of about three, and those of memory are rather too high.
+Estimates of time and disk are within a factor of about three, and those of memory are rather too high.
 """
 
 import os
@@ -15,17 +14,12 @@ from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.execution import Execution, Local
 from pomrl.experiment import SCHEMA, STACK_BYTES
+from pomrl.running import costs
 from pomrl.running.blocks import MEMORY
 from pomrl.running.sweeps import Job
 
 LONG = 3600.0
 """Seconds from which on a request is computed only with `yes=true`."""
-
-SECONDS_PER_ENTRY = 5e-7
-"""Time to draw, estimate and evaluate a model of a task, divided by its S * S * A entries; more trials add little."""
-
-SECONDS_PER_SQUARE, SECONDS_PER_CUBE = 1.5e-8, 5e-10
-"""Time to plan and evaluate a model at one discount factor, divided by S squared and by S cubed; the two are added."""
 
 COPIES_OF_STACK, COPIES_OF_POLICIES, COPIES_OF_TABLE = 15, 10, 10
 """How often a worker holds the arrays that it needs: stacks of models, their policies, and the tables of a block."""
@@ -127,14 +121,12 @@ def refuse_what_takes_long(wanted: Estimate) -> None:
 
 def plans(job: Job) -> int:
     """Return the number of pairs of a model and a discount factor that a job still has to plan."""
-    return _models(job) * job.experiment.problem.trials * _gammas(job)
+    return costs.plans(job.experiment.problem, [job.experiment.method], job.runs_missing)
 
 
 def seconds(job: Job) -> float:
     """Return the time that one process needs for what a job lacks."""
-    S, A = job.experiment.problem.S, job.experiment.problem.A
-    per_plan = SECONDS_PER_SQUARE * S**2 + SECONDS_PER_CUBE * S**3
-    return _models(job) * SECONDS_PER_ENTRY * S * S * A + plans(job) * per_plan
+    return costs.seconds(job.experiment.problem, [job.experiment.method], job.runs_missing)
 
 
 def _models(job: Job) -> int:

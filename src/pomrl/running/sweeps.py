@@ -12,7 +12,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import EngineUnavailableError, Execution, ExecutionError, Failure
 from pomrl.experiment import Problem, check
-from pomrl.running import dispatches
+from pomrl.running import costs, dispatches
 from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, Unrepeatable, is_foreign
 from pomrl.running.dispatches import Worker
 from pomrl.running.versions import versions
@@ -267,5 +267,4 @@ def _worker(jobs: Sequence[Job]) -> Worker:
 
 def seconds_of(experiment: Experiment, runs: int) -> float:
     """Estimate how long it takes in one process to compute so many runs of an experiment."""
-    stored = store.lookup(experiment)
-    return Block(experiment.problem, range(runs), (MethodOfBlock(experiment.method, stored, replace=False),)).seconds
+    return costs.seconds(experiment.problem, [experiment.method], runs)

@@ -1,3 +1,5 @@
+"""The page of the report: what it shows, what it does when pieces are missing, and how it works in a browser."""
+
 import base64
 import json
 import os
@@ -6,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -14,98 +15,26 @@ import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.computed import two_runs_of
+from tests.report.elements import Elements
+from tests.report.outputs import DRAWN, READINGS, write_readings
 
 from pomrl import store
 from pomrl.claims import CLAIMS
-from pomrl.claims.verdict import Verdict
-from pomrl.commands import claims as claims_command
-from pomrl.commands import figures as figures_command
 from pomrl.commands import report as command
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import FIGURES
-from pomrl.figures.parts.files import save
 from pomrl.figures.parts.style import ESTIMATORS
 from pomrl.gamma_schedules import Hindsight
 from pomrl.gamma_star import in_hindsight
 from pomrl.report import ReportError, curves, readings, scorecard
 from pomrl.report.figure_files import FigureFiles
-from pomrl.report.markup import caption, document, symbols
 from pomrl.report.page import html
 from pomrl.report.titles import SHOWN_IN, TITLES, figures_of
 from pomrl.results.statistics import band
 from pomrl.store.derived import DerivedFiles
 
 MEGABYTE = 10**6
-
-# The first has ada-POMRL's run under another name of an option, which the report must not take over.
-SWEEPS = ["mixing_rates", "task_similarity", "gamma_schedules", "illustration"]
-DRAWN = [name for name, figure in FIGURES.items() if set(figure.SWEEPS) <= set(SWEEPS)]
-
-READINGS = """reading,claim,verdict,estimate
-default,Q1.1,reproduced,-0.8
-default,Q1.3,undecided,0.08
-std,Q1.1,not reproduced,0.5
-"""
-
-
-class Elements(HTMLParser):
-    """The start tags of a page, with their attributes."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-    def values(self, attribute: str) -> list[str]:
-        return [value for _, attributes in self.found if (value := attributes.get(attribute)) is not None]
-
-
-def write_readings(folder: Path, text: str = READINGS) -> None:
-    DerivedFiles(folder / "readings.json").write({"readings.csv": text.encode()}, {})
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims."""
-    folder = tmp_path_factory.mktemp("outputs")
-    with two_runs_of(SWEEPS, folder):
-        figures_command.draw(DRAWN, folder / "figures", save)
-        claims_command.check_sweeps(PUBLISHED)
-        write_readings(folder)
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def path(folder: Path) -> Path:
-    return command.write(folder)
-
-
-@pytest.fixture(scope="module")
-def page(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def elements(page: str) -> Elements:
-    return Elements(page)
-
-
-@pytest.fixture(scope="module")
-def embedded(page: str) -> dict:
-    found = re.search(r'<script type="application/json" id="curves-data">(.*?)</script>', page, re.DOTALL)
-    assert found
-    return json.loads(found[1])
-
-
-@pytest.fixture
-def nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    return tmp_path
 
 
 class TestContent:
@@ -245,15 +174,15 @@ class TestCurves:
         expected = fixed.groupby("task")[["gamma", "planning_loss"]].mean()
         np.testing.assert_allclose(choices["best_fixed"], expected, atol=6e-5)
 
-    def test_runs_that_are_no_longer_stored_have_no_curve(self, folder: Path, nothing: Path) -> None:
-        shutil.copytree(folder / "figures", nothing / "figures")
-        drawn = [FigureFiles(name, nothing / "figures") for name in DRAWN]
+    def test_runs_that_are_no_longer_stored_have_no_curve(self, folder: Path, empty_outputs: Path) -> None:
+        shutil.copytree(folder / "figures", empty_outputs / "figures")
+        drawn = [FigureFiles(name, empty_outputs / "figures") for name in DRAWN]
         assert curves.data(drawn)["series"] == []
 
 
 class TestMissingPieces:
     def test_with_nothing_stored_the_command_says_what_to_run(
-        self, nothing: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self, empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setattr(sys, "argv", ["report"])
         with pytest.raises(SystemExit) as end:
@@ -263,20 +192,20 @@ class TestMissingPieces:
         assert said.out == ""
         assert said.err.count("\n") == 1
         assert "./reproduce.sh" in said.err
-        assert not list(nothing.iterdir())
+        assert not list(empty_outputs.iterdir())
 
-    def test_claims_alone(self, folder: Path, nothing: Path) -> None:
+    def test_claims_alone(self, folder: Path, empty_outputs: Path) -> None:
         for name in ("claims.csv", "claims.json"):
-            shutil.copy(folder / name, nothing)
-        found = html(nothing, command.documents())
+            shutil.copy(folder / name, empty_outputs)
+        found = html(empty_outputs, command.documents())
         assert found.count("Not drawn yet.") == len(FIGURES)
         assert "./reproduce.sh readings" in found
         assert "curves-data" not in found
         assert "<img" not in found
 
-    def test_figures_alone(self, folder: Path, nothing: Path) -> None:
-        shutil.copytree(folder / "figures", nothing / "figures")
-        found = html(nothing, command.documents())
+    def test_figures_alone(self, folder: Path, empty_outputs: Path) -> None:
+        shutil.copytree(folder / "figures", empty_outputs / "figures")
+        found = html(empty_outputs, command.documents())
         assert found.count("<img") == len(DRAWN)
         assert "python -m src.claims" in found
         targets = {value[1:] for value in Elements(found).values("href") if value.startswith("#")}
@@ -303,80 +232,11 @@ class TestMissingPieces:
             readings.read(tmp_path / "readings.csv")
 
     @pytest.mark.parametrize("content", ["{", '{"figure": "planning_omrl", "sweeps": {"task_similarity": [{"S": 1}]}}'])
-    def test_sidecars_of_another_version(self, folder: Path, nothing: Path, content: str) -> None:
-        shutil.copytree(folder / "figures", nothing / "figures")
-        (nothing / "figures" / "planning_omrl.json").write_text(content)
+    def test_sidecars_of_another_version(self, folder: Path, empty_outputs: Path, content: str) -> None:
+        shutil.copytree(folder / "figures", empty_outputs / "figures")
+        (empty_outputs / "figures" / "planning_omrl.json").write_text(content)
         with pytest.raises(ReportError, match=r"planning_omrl\.json: .*; python -m src\.figures planning_omrl renews"):
-            html(nothing, command.documents())
-
-
-def test_readings_are_counted_and_a_cell_may_be_empty(tmp_path: Path) -> None:
-    write_readings(tmp_path)
-    matrix = readings.read(tmp_path / "readings.csv")
-    assert matrix is not None
-    assert matrix.readings == ["default", "std"]
-    assert ("Q1.3", "std") not in matrix.cells
-    assert matrix.count("default", Verdict.REPRODUCED) == 1
-    assert matrix.count("std", Verdict.REPRODUCED) == 0
-
-
-class TestInterval:
-    def comparison(self, above: float, below: float, lower: float = -1.0, upper: float = 3.0) -> scorecard.Comparison:
-        return scorecard.Comparison(
-            compared="a less b",
-            estimate=1.0,
-            lower=lower,
-            upper=upper,
-            above=above,
-            below=below,
-            verdict=Verdict.UNDECIDED,
-            decisive=False,
-        )
-
-    def test_it_spans_the_interval_with_margins(self) -> None:
-        drawn = self.comparison(-np.inf, 0.0).interval
-        assert drawn is not None
-        assert (drawn.low, drawn.value, drawn.high) == pytest.approx((8.33, 50.0, 91.67))
-        assert drawn.claimed == pytest.approx((0.0, 29.17))
-        assert drawn.thresholds == pytest.approx((29.17,))
-
-    def test_thresholds_beside_the_interval_are_shown_too(self) -> None:
-        drawn = self.comparison(-5.0, 5.0).interval
-        assert drawn is not None
-        assert drawn.thresholds == pytest.approx((8.33, 91.67))
-
-    def test_a_single_run_has_none(self) -> None:
-        assert self.comparison(-np.inf, 0.0, np.nan, np.nan).interval is None
-
-
-class TestWords:
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
-            ("gamma* at sigma = 0.01", "γ* at σ = 0.01"),
-            ("at gamma_eval, from sigma_1", "at γ<sub>eval</sub>, from σ<sub>1</sub>"),
-            ("gamma_0 + gamma_tilde", "γ<sub>0</sub> + γ\u0303"),
-            ("best_fixed by gamma_schedules at m5_T5", "best_fixed by gamma_schedules at m5_T5"),
-            ("`gamma_eval` <b>", "<code>gamma_eval</code> &lt;b&gt;"),
-            ('P_o, P^t "so"', "P<sub>o</sub>, P<sup>t</sup> “so”"),
-        ],
-    )
-    def test_symbols(self, text: str, expected: str) -> None:
-        assert symbols(text) == expected
-
-    def test_captions_tell_our_words_from_those_of_the_paper(self) -> None:
-        found = caption('Figure F3: loss of gamma (E4).\n\nThe paper: "it\nis so."\n\nOurs again.\n')
-        assert found.number == "F3"
-        assert found.ours == ['Loss of γ (<a href="#errata-e4">E4</a>).', "Ours again."]
-        assert found.papers == ["The paper: “it is so.”"]
-
-    def test_documents(self) -> None:
-        text = "# Title\n\n## E1. One\n\n$x_t$ [in](docs/a.md) [out](src/b.py) <script>\n\n$$y$$\n"
-        found = document(text, "errata", {"docs/a.md": "#a"})
-        assert '<h3 id="errata-e1">E1. One</h3>' in found
-        assert "Title" not in found
-        assert '<a href="#a">in</a> <span>out</span> &lt;script&gt;' in found
-        assert found.count("<math") == 2
+            html(empty_outputs, command.documents())
 
 
 def chromium() -> str | None:

@@ -1,0 +1,126 @@
+"""What claims of ours are judged on, their table, and their document docs/ours.md."""
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any
+
+import pandas as pd
+
+from pomrl.claims import OURS, REPORTED
+from pomrl.claims.claim import Claim
+from pomrl.claims.deciding import Case
+from pomrl.claims.loading import Basis, Reader, Settings
+from pomrl.claims.precision import JudgedPart
+from pomrl.claims.verdict import Part, Verdict, claimed_range
+
+NAME = "ours"
+"""The name of the basis."""
+
+REPORTED_ONLY = "reported"
+"""What stands in the place of a verdict where none is given."""
+
+BEGIN, END = "<!-- generated: python -m src.claims --ours --document -->", "<!-- end -->"
+"""What stands before and after what is generated in the document."""
+
+NOTES = (
+    "These claims are ours and not the paper's. Their rules were fixed before the data were seen, and the runs are those "
+    "of seeds on which nothing had been chosen. They are judged as the claims of the paper are (docs/claims.md), with an "
+    "error of 5 % over all of them; a claim whose rule names a one-sided 95 % interval is judged once, by that interval. "
+    "What is reported has 95 % intervals and no verdict. `./reproduce.sh beyond` computes all of it."
+)
+
+
+def basis(settings: Settings) -> Basis:
+    """Return what claims of ours are judged on, given the settings of the sweeps that they are about."""
+    return Basis(NAME, settings, registry=OURS)
+
+
+def reported(settings: Settings, reader: Reader) -> dict[Claim, tuple[Part, ...]]:
+    """Return the estimates behind each question of ours without a claim, from the published number of runs."""
+    on = Basis(NAME, settings, registry=REPORTED)
+    runs = {claim: min(on.promised(claim), on.stored(claim)) for claim in on.claims}
+    return {claim: reader.parts(on, claim, number) for claim, number in runs.items() if number}
+
+
+def table(cases: Sequence[Case], estimates: Mapping[Claim, Sequence[Part]]) -> pd.DataFrame:
+    """Return a row for each part of each claim that was judged, and of each question that is reported.
+
+    Args:
+        cases: The claims of ours.
+        estimates: The parts of questions without a claim.
+    """
+    judged = [
+        _of_claim(case.outcome.claim, str(case.outcome.verdict), case.outcome.reason, case.outcome.runs)
+        | _of_part(each)
+        | {"decisive": each is case.outcome.decisive}
+        for case in cases
+        for each in case.outcome.parts
+    ]
+    others = [
+        _of_claim(claim, REPORTED_ONLY, "", part.estimate.runs)
+        | _of_part(JudgedPart(part, part.estimate.lower, part.estimate.upper, Verdict.UNDECIDED, no_difference=False))
+        | {"part_verdict": REPORTED_ONLY, "decisive": part is parts[0]}
+        for claim, parts in estimates.items()
+        for part in parts
+    ]
+    return pd.DataFrame(judged + others, columns=COLUMNS)
+
+
+COLUMNS = ["claim", "statement", "question", "verdict", "reason", "runs", "compared", "estimate", "lower", "upper",
+           "above", "below", "part_runs", "part_verdict", "no_difference_of_interest", "decisive"]  # fmt: skip
+"""The columns of the table."""
+
+
+def _of_claim(claim: Claim, verdict: str, reason: str, runs: int) -> dict[str, Any]:
+    return {
+        "claim": claim.id,
+        "statement": claim.statement,
+        "question": claim.where,
+        "verdict": verdict,
+        "reason": reason,
+        "runs": runs,
+    }
+
+
+def _of_part(judged: JudgedPart) -> dict[str, Any]:
+    part = judged.part
+    return {
+        "compared": part.compared,
+        "estimate": part.estimate.value,
+        "lower": judged.lower,
+        "upper": judged.upper,
+        "above": part.above,
+        "below": part.below,
+        "part_runs": part.estimate.runs,
+        "part_verdict": str(judged.verdict),
+        "no_difference_of_interest": judged.no_difference,
+    }
+
+
+def document(claims: pd.DataFrame) -> str:
+    """Return docs/ours.md, given a claims_ours.csv."""
+    heads = ("claim", "verdict", "decisive comparison, estimate [interval]", "claimed", "runs")
+    lines = ["# Claims of ours", "", BEGIN, NOTES, "", _line(heads), "|" + " --- |" * len(heads)]
+    lines += [
+        _line([f"**{row['claim']}** {row['statement']} ({row['question']})", row["verdict"], *_comparison(row)])
+        for row in claims[claims["decisive"]].to_dict("records")
+        if row["verdict"] != REPORTED_ONLY
+    ]
+    heads = ("claim", "compared, estimate [interval]", "claimed", "runs", "verdict")
+    lines += ["", "## All comparisons", "", _line(heads), "|" + " --- |" * len(heads)]
+    lines += [_line([row["claim"], *_comparison(row), row["part_verdict"]]) for row in claims.to_dict("records")]
+    return "\n".join([*lines, END]) + "\n"
+
+
+def _comparison(row: dict[Any, Any]) -> list[str]:
+    found = f"{row['compared']}: {row['estimate']:.3f} [{row['lower']:.3f}, {row['upper']:.3f}]"
+    return [found, claimed(row["above"], row["below"]), f"{row['part_runs']:,.0f}"]
+
+
+def claimed(above: float, below: float) -> str:
+    """Return what is claimed of a number in words; empty where nothing is claimed."""
+    return "" if (above, below) == (-inf, inf) else claimed_range(above, below)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,48 @@
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.computed import two_runs_of
+from tests.report.elements import Elements
+from tests.report.outputs import DRAWN, SWEEPS, write_readings
+
+from pomrl.commands import claims as claims_command
+from pomrl.commands import figures as figures_command
+from pomrl.commands import report as command
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.figures.parts.files import save
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims."""
+    folder = tmp_path_factory.mktemp("outputs")
+    with two_runs_of(SWEEPS, folder):
+        figures_command.draw(DRAWN, folder / "figures", save)
+        claims_command.check_sweeps(PUBLISHED)
+        write_readings(folder)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def path(folder: Path) -> Path:
+    return command.write(folder)
+
+
+@pytest.fixture(scope="module")
+def page(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def elements(page: str) -> Elements:
+    return Elements(page)
+
+
+@pytest.fixture(scope="module")
+def embedded(page: str) -> dict:
+    found = re.search(r'<script type="application/json" id="curves-data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return json.loads(found[1])

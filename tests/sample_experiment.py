@@ -1,0 +1,44 @@
+"""A small experiment that several tests of the store use, and its runs."""
+
+import pandas as pd
+
+from pomrl import store
+from pomrl.configuration.parsing import Experiment, Request
+from pomrl.estimators import Estimator
+from pomrl.execution import Local
+from pomrl.experiment import Method, Problem, tables
+from pomrl.gamma_schedules import GammaSchedule, Grid
+from pomrl.planners import PolicyIteration
+from pomrl.task_distributions import Dirichlet
+
+GAMMAS = [0.0, 0.5, 0.9]
+
+WHOLE = "runs-000000-000049.parquet"
+"""The name of the first block, once it has all of its 50 runs."""
+
+
+def experiment(schedule: GammaSchedule | None = None, sigma: float = 0.01) -> Experiment:
+    distribution = Dirichlet(zeros=2)
+    return Experiment(
+        problem=Problem(S=4, A=2, m=3, T=2, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=distribution),
+        method=Method(
+            estimator=Estimator(mixing=0.5),
+            gamma_schedule=schedule or Grid(gammas=GAMMAS),
+            planner=PolicyIteration(),
+        ),
+        request=Request(runs=10),
+        execution=Local(),
+        options={"estimator": "fixed_mixing"},
+    )
+
+
+def table(runs: range) -> pd.DataFrame:
+    described = experiment()
+    return tables(described.problem, [described.method], runs)[0]
+
+
+def stored(*parts: range) -> store.StoredExperiment:
+    kept = store.open_experiment(experiment(), force=False)
+    for part in parts:
+        store.add(kept, part, table(part))
+    return kept

@@ -1,0 +1,8 @@
+"""The planners, and the parameter of tests that hold for each of them."""
+
+import pytest
+
+from pomrl.planners import PolicyIteration, ValueIteration
+
+PLANNERS = [PolicyIteration(), ValueIteration()]
+every_planner = pytest.mark.parametrize("planner", PLANNERS, ids=["PolicyIteration", "ValueIteration"])
