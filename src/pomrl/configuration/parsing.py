@@ -109,7 +109,7 @@ def parse(composed: Composed) -> Experiment:
 
 def _name(group: str, option: str, component: Any) -> str:
     """Return the name of an option, or of the class where one of the user's own was given to an option of ours."""
-    cls = type(component)
+    cls: type = component.__class__
     is_ours = (PUBLISHED.folder / group / f"{option}.yaml").exists()
     return option if cls.__module__.startswith("pomrl.") or not is_ours else f"{cls.__module__}.{cls.__qualname__}"
 
