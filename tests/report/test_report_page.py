@@ -322,7 +322,7 @@ class TestInTheBrowser:
         visit.locator("#filter [name=verdict]").select_option(index=1)
         assert visit.inner_text("#filter output") == f"{shown.count()} of {every} claims"
         visit.evaluate("location.hash = 'claim-Q1.2'")
-        visit.wait_for_selector("#claim-Q1.2", state="visible")
+        visit.wait_for_selector('[id="claim-Q1.2"]', state="visible")
         assert shown.count() == every
 
     def test_figures_open_large_on_a_phone(self, visit: Page) -> None:
