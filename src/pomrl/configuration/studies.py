@@ -18,7 +18,7 @@ from pomrl.configuration.sources import Replacement, Sources
 FAMILIES = ("environments", "readings")
 """Sweeps that ask how far the results depend on what the paper leaves open; the paper has no figure of them."""
 
-BEYOND = ("horizon_or_prior", "wrong_priors")
+BEYOND = ("horizon_or_prior", "wrong_priors", "known_law")
 """Sweeps that go beyond the paper, which `./reproduce.sh beyond` computes, and the main job does not."""
 
 LEDGER = "notebook_ledger"

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from pomrl.configuration.importing import imported
 from pomrl.figures import authors
-from pomrl.figures.beyond import horizon_or_prior, wrong_priors
+from pomrl.figures.beyond import horizon_or_prior, known_law, wrong_priors
 from pomrl.figures.paper import (
     arub_dependence_on_mt,
     dependence_on_tasksimilarity,
@@ -139,6 +139,7 @@ SUPPLEMENTARY: dict[str, Figure] = {
 BEYOND: dict[str, Figure] = {
     "horizon_or_prior": horizon_or_prior,
     "wrong_priors": wrong_priors,
+    "known_law": known_law,
 }
 """Figures of experiments that go beyond the paper, by name."""
 

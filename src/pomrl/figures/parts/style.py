@@ -52,6 +52,7 @@ ESTIMATORS = {
 
 BEYOND = {
     "empirical_bayes": Look("Empirical Bayes", "#661100", "P"),
+    "hierarchical_bayes": Look("Bayes, law of mean models known", "#117733", "*", "-."),
     "bayes": Look("Bayes, prior known", "black", "X", ":"),
 }
 """The estimators beyond the paper's, by their options."""
