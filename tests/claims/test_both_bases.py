@@ -78,7 +78,7 @@ class TestAnswer:
         said = answer({"a": HOLDS, "b": HOLDS, "c": NOT}, {"a": HOLDS, "b": NOT, "c": OPEN})
         assert "Of the 3 claims of the paper that can be checked, 2 hold and 1 does not" in said
         assert "1 holds, 1 does not and 1 is undecided of the 3 claims" in said
-        assert "1 claim has the opposite verdict" in said
+        assert "for 1 claim the verdict is the opposite" in said
 
     def test_what_is_open_on_one_basis_is_not_turned(self) -> None:
         assert "no verdict is turned" in answer({"a": HOLDS}, {"a": OPEN})

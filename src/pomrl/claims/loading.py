@@ -148,6 +148,9 @@ class _OnDemand(Mapping[tuple[Any, ...], Losses]):
     def __getitem__(self, key: tuple[Any, ...]) -> Losses:
         return self.make(self.experiments[key])
 
+    def __contains__(self, key: object) -> bool:
+        return key in self.experiments
+
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.experiments)
 
@@ -162,6 +165,8 @@ class Reader:
     kept: dict[tuple[str, int], Losses] = field(default_factory=dict)
     judged: dict[tuple[Any, ...], tuple[Part, ...]] = field(default_factory=dict)
     """The parts of claims, by what they were estimated from: readings that do not matter to a claim share them."""
+    signatures: dict[int, tuple[Experiment, str]] = field(default_factory=dict)
+    """The signatures of experiments by their identity, since a sample of runs asks for each of them again."""
 
     def parts(self, basis: Basis, claim: Claim, runs: int, wanted: Collection[int] | None = None) -> tuple[Part, ...]:
         """Return the parts of a claim as estimated from the first `runs` runs.
@@ -177,7 +182,7 @@ class Reader:
         """
         experiments = basis.read_by(claim, wanted)
         read = {id(experiment) for experiment in experiments}
-        asked = (claim.id, basis.choice, runs, *map(store.signature, experiments))
+        asked = (claim.id, basis.choice, runs, *map(self.signature, experiments))
         if asked not in self.judged:
 
             def losses(experiment: Experiment) -> Losses:
@@ -190,9 +195,15 @@ class Reader:
         """Return the parts of a claim as estimated from the runs with these numbers, all of which are below `pool`."""
         return claim.parts(basis.sweeps(claim, lambda experiment: self.losses(experiment, pool).of_runs(runs)))
 
+    def signature(self, experiment: Experiment) -> str:
+        """Return the signature of an experiment."""
+        if id(experiment) not in self.signatures:
+            self.signatures[id(experiment)] = experiment, store.signature(experiment)
+        return self.signatures[id(experiment)][1]
+
     def losses(self, experiment: Experiment, runs: int) -> Losses:
         """Return the losses of the first `runs` runs of an experiment."""
-        key = store.signature(experiment), runs
+        key = self.signature(experiment), runs
         if key not in self.kept:
             self.kept[key] = Losses.of_experiment(experiment, runs)
             while sum(losses.loss.nbytes for losses in self.kept.values()) > MOST_BYTES and len(self.kept) > 1:

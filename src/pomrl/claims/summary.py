@@ -30,9 +30,7 @@ def answer(text: Verdicts, authors: Verdicts | None = None) -> str:
         return sentences
     decided = {id for id, verdict in authors.items() if Verdict.UNDECIDED not in (verdict, text.get(id, verdict))}
     changed = [id for id in decided if id in text and authors[id] is not text[id]]
-    turned = (
-        f"for {len(changed)} {'claim' if len(changed) == 1 else 'claims'} the verdict is the opposite of that by the text"
-    )
+    turned = f"for {len(changed)} {'claim' if len(changed) == 1 else 'claims'} the verdict is the opposite of that by the text"
     return (
         f"{sentences} When it is computed as the authors' published notebook does, which differs from the text in "
         f"many places, {_counted(authors)} of the {len(authors)} claims that can be checked there; "

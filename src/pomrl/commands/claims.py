@@ -17,6 +17,7 @@ from typing import Any
 
 from joblib import Parallel, cpu_count, delayed
 
+from pomrl import store
 from pomrl.claims import (
     CLAIMS,
     authors,
@@ -195,9 +196,10 @@ def _scored(basis: Basis, reader: Reader, cases: Sequence[deciding.Case], flips:
 
 def _true_shares() -> dict[str, TrueShare]:
     """Return in how many environments each claim is true, by the claim's id; empty if environments are not stored."""
-    parts = _parallel(environments.parts_in, environments.bases(studies.sweep(PUBLISHED, "environments")))
-    if not all(parts):
+    settings = studies.sweep(PUBLISHED, "environments")
+    if not all(store.lookup(each.experiment).complete() >= each.experiment.request.runs for each in settings):
         return {}
+    parts = _parallel(environments.parts_in, environments.bases(settings))
     return {id: environments.true_share([of_environment[id] for of_environment in parts]) for id in parts[0]}
 
 

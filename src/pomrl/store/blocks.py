@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -94,15 +95,21 @@ def listed(folder: Path) -> tuple[list[StoredBlock], list[str]]:
     """
     path = folder / BLOCK_LIST
     try:
-        lines = files.read(path, MOST_LIST_BYTES).split(b"\n")
+        blocks, damaged = _parsed_list(files.read(path, MOST_LIST_BYTES))
     except FileNotFoundError:
         return [], []
     except (OSError, StoreError) as error:
         return [], [str(error)]
-    read = [_parsed(line) for line in lines if line]
-    bad = [f"{path}: line {i} is damaged" for i, block in enumerate(read[:-1], 1) if block is None]
+    return list(blocks), [f"{path}: line {number} is damaged" for number in damaged]
+
+
+@lru_cache(maxsize=256)  # commands ask for the same lists hundreds of times, and their bytes are read each time
+def _parsed_list(content: bytes) -> tuple[tuple[StoredBlock, ...], tuple[int, ...]]:
+    """Return the blocks in a list, in order of their runs, and the numbers of its damaged lines but for the last."""
+    read = [_parsed(line) for line in content.split(b"\n") if line]
+    damaged = tuple(number for number, block in enumerate(read[:-1], 1) if block is None)
     latest = {block.runs.start: block for block in read if block is not None}
-    return [latest[start] for start in sorted(latest)], bad
+    return tuple(latest[start] for start in sorted(latest)), damaged
 
 
 def append(folder: Path, blocks: Iterable[StoredBlock]) -> None:
