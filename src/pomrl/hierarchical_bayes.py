@@ -100,8 +100,8 @@ class HierarchicalBayes(Estimator):
     mixing: Literal["mse_optimal"] = "mse_optimal"
     similarity: Literal["debiased"] = "debiased"
     zeros: Annotated[int, Field(ge=0, description="states of probability 0 in each row of the mean model")]
-    sweeps: Annotated[int, Field(ge=1, le=100_000, description="samples from the posterior in each task")] = 60
-    burn_in: Annotated[int, Field(ge=0, le=100_000, description="sweeps in each task before these")] = 15
+    sweeps: Annotated[int, Field(ge=1, le=100_000, description="samples from the posterior in each task")] = 40
+    burn_in: Annotated[int, Field(ge=0, le=100_000, description="sweeps in each task before these")] = 10
 
     @model_validator(mode="after")
     def _nothing_else_to_set(self) -> "HierarchicalBayes":
@@ -153,7 +153,9 @@ class HierarchicalBayes(Estimator):
         wanted = np.maximum(draws.shape[-1] - self.zeros - known, known == 0)  # a row has one state at least
         rank = np.where(seen, np.inf, key).argsort(-1).argsort(-1)
         inside = seen | (rank < wanted)
-        return np.where(inside, _truncated_gamma(draws, u, uniform), 0.0)
+        drawn = np.zeros_like(draws)
+        drawn[inside] = _truncated_gamma(draws[inside], np.broadcast_to(u, draws.shape)[inside], uniform[inside])
+        return drawn
 
     def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         """Return the model that stands for P_o in the posterior mean: the samples' mean, weighted by their rates."""
@@ -185,7 +187,10 @@ def _rates(memory: SampledMemory, visits: Float[np.ndarray, "*n_and_pairs"]) -> 
 
 def _mean(samples: Float[np.ndarray, "k ..."]) -> Float[np.ndarray, "..."]:
     """Return the mean over samples, added up in their order, which does not depend on the number of runs."""
-    return sum(samples[1:], start=samples[0]) / len(samples)
+    total = samples[0].copy()
+    for sample in samples[1:]:
+        total += sample
+    return total / len(samples)
 
 
 def _generator(counts: np.ndarray, task: int) -> np.random.Generator:
@@ -210,7 +215,9 @@ def _new_draws(
     return np.stack([rng.binomial(above[:, i], chance[:, i]).sum(0) for i, rng in enumerate(rngs)]).astype(float)
 
 
-def _truncated_gamma(draws: Models, u: Float[np.ndarray, "n S A 1"], uniform: Models) -> Models:
+def _truncated_gamma(
+    draws: Float[np.ndarray, " N"], u: Float[np.ndarray, " N"], uniform: Float[np.ndarray, " N"]
+) -> Float[np.ndarray, " N"]:
     """Draw weights with the density w^K exp(-u w) on (0, 1]."""
     shape = draws + 1.0
     below = gammainc(shape, u)

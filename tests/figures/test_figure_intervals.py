@@ -14,7 +14,6 @@ from pomrl.figures.parts.drawing import Drawing
 from pomrl.results.statistics import band, best_gamma, best_gamma_interval
 from pomrl.results.stored_sweeps import StoredSweeps
 
-
 GAINS = ("horizon_or_prior", "wrong_priors")
 """Figures of gains over gammas, which have intervals as they are."""
 

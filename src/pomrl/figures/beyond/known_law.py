@@ -1,4 +1,4 @@
-"""How far ada-POMRL and empirical Bayes are from what can be known: the loss in each task when planning with gamma_eval.
+"""How far ada-POMRL and empirical Bayes are from what can be known: the loss in each task, planned with gamma_eval.
 
 One reference knows the prior of the tasks, which is the mean model and the concentration. The other one knows only the
 law by which mean models are drawn, and integrates over the rest by Markov chain Monte Carlo. Bands show one standard
