@@ -4,6 +4,7 @@
 module imports only from what stands below it:
 
     commands         the command line: arguments, terminal, exit status
+    api              the Python interface, whose names `import pomrl` gives (a module)
     report           the report: a page of HTML with all figures and claims
     figures          each figure of the paper, drawn from stored tables
     claims           how claims are judged on stored tables; `claims.paper` has the claims of the paper
@@ -26,22 +27,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pomrl.api import component, find, load, plot, run, sweep, table
     from pomrl.logs import from_log, horizon_report
     from pomrl.models import from_arrays, from_gymnasium, plan
-    from pomrl.store import find, load
 
 _PUBLIC = {
-    "find": "pomrl.store",
+    "component": "pomrl.api",
+    "find": "pomrl.api",
     "from_arrays": "pomrl.models",
     "from_gymnasium": "pomrl.models",
     "from_log": "pomrl.logs",
     "horizon_report": "pomrl.logs",
-    "load": "pomrl.store",
+    "load": "pomrl.api",
     "plan": "pomrl.models",
+    "plot": "pomrl.api",
+    "run": "pomrl.api",
+    "sweep": "pomrl.api",
+    "table": "pomrl.api",
 }
 """The module of each public name."""
 
-__all__ = ["find", "from_arrays", "from_gymnasium", "from_log", "horizon_report", "load", "plan"]
+__all__ = [
+    "component",
+    "find",
+    "from_arrays",
+    "from_gymnasium",
+    "from_log",
+    "horizon_report",
+    "load",
+    "plan",
+    "plot",
+    "run",
+    "sweep",
+    "table",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,17 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from pomrl.configuration.importing import imported
 from pomrl.figures import authors
-from pomrl.figures.beyond import horizon_or_prior, known_law, wrong_priors
+from pomrl.figures.beyond import (
+    families,
+    horizon_or_prior,
+    known_law,
+    long_streams,
+    online_collection,
+    streams,
+    unequal_data,
+    unknown_rewards,
+    wrong_priors,
+)
 from pomrl.figures.paper import (
     arub_dependence_on_mt,
     dependence_on_tasksimilarity,
@@ -140,6 +150,12 @@ BEYOND: dict[str, Figure] = {
     "horizon_or_prior": horizon_or_prior,
     "wrong_priors": wrong_priors,
     "known_law": known_law,
+    "families": families,
+    "streams": streams,
+    "unequal_data": unequal_data,
+    "online_collection": online_collection,
+    "unknown_rewards": unknown_rewards,
+    "long_streams": long_streams,
 }
 """Figures of experiments that go beyond the paper, by name."""
 
