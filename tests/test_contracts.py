@@ -41,8 +41,12 @@ def component_of(group: str, option: str) -> Any:
     return getattr(experiment.problem if group in PROBLEM_GROUPS else experiment.method, group)
 
 
+FINITE = "exact_posterior"
+"""The estimator that needs tasks with one of finitely many models; tests/test_exact_posterior.py tests it."""
+
+
 class TestEstimators(EstimatorContract):
-    @pytest.fixture(params=options("estimator"))
+    @pytest.fixture(params=[option for option in options("estimator") if option != FINITE])
     def component(self, request: pytest.FixtureRequest) -> Estimator:
         return component_of("estimator", request.param)
 

@@ -63,6 +63,9 @@ class Estimator:
     learns_first: ClassVar[bool] = False
     """Whether the memory that these three methods receive contains the task's own batch already."""
 
+    needs_candidates: ClassVar[bool] = False
+    """Whether tasks have to have one of finitely many models, which the estimator is told (`Truth.candidates`)."""
+
     fixed_keys: ClassVar[frozenset[str]] = frozenset()
     """The keys below that a subclass has no use for, or whose values say what it is, so that they cannot be set."""
 

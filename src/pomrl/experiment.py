@@ -131,6 +131,9 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
             "reward_model=known or data.behaviour=uniform"
         )
     method.estimator.check(problem.data.most_visits(problem.m))
+    if method.estimator.needs_candidates and problem.task_distribution.candidates() is None:
+        name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__
+        raise ValueError(f"estimator {name} needs tasks with one of finitely many models, unlike those of {tasks}")
     method.gamma_schedule.check(problem.gamma_eval)
     if method.gamma_schedule.needs_similarity and method.estimator.similarity is None:
         name = type(method.gamma_schedule).__name__

@@ -13,7 +13,7 @@ from jaxtyping import Int
 from pomrl import store
 from pomrl.claims import CLAIMS, OURS, REPORTED
 from pomrl.claims.claim import Claim
-from pomrl.claims.inference import Resampled
+from pomrl.claims.inference import Count, Resampled
 from pomrl.claims.precision import ANALYSES, Outcome
 from pomrl.claims.verdict import Part
 from pomrl.configuration.parsing import Experiment
@@ -112,7 +112,7 @@ class Basis:
         """Return the experiments that each part of a claim reads, found by trial on losses that are made up.
 
         The losses of one experiment after the other are changed: the estimates of the parts that read them change too.
-        A part about gamma*, which may stay where it is, counts as reading all that the claim reads.
+        A part about gamma* or a count, which may stay where they are, counts as reading all that the claim reads.
         """
         asked: dict[int, Experiment] = {}
 
@@ -125,7 +125,7 @@ class Basis:
         for changed in list(asked.values()):
             after = claim.parts(self.sweeps(claim, partial(losses, changed=changed)))
             for of_part, old, new in zip(read, before, after, strict=True):
-                if old.estimate.value != new.estimate.value or isinstance(old.estimate, Resampled):
+                if old.estimate.value != new.estimate.value or isinstance(old.estimate, Resampled | Count):
                     of_part.append(changed)
         return read
 

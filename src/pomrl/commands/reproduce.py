@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import cast
 
 from joblib import Parallel, cpu_count, delayed
@@ -23,13 +22,14 @@ from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration import studies
 from pomrl.configuration.outputs import outputs
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
+from pomrl.configuration.sources import PUBLISHED, Replacement, Sources, beside_the_package
 from pomrl.execution import ExecutionError
 from pomrl.figures import BEYOND, FIGURES, versions
 from pomrl.figures.parts.files import save
 from pomrl.report import ReportError
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "conf"
+EXAMPLES = beside_the_package("examples") / "conf"
+"""The options of docs/extending.md, which only a checkout has."""
 
 EXTENSION = Sources(PUBLISHED.folder, EXAMPLES, Replacement("estimator", "ada_pomrl", "pooled_variances"))
 """The example of docs/extending.md in the place of ada-POMRL."""
@@ -62,10 +62,11 @@ def main() -> None:
 
 def stages(runs: int | None) -> Mapping[str, Callable[[], object]]:
     """Return the stages by their names, in their order; `runs` is the number of runs of each experiment."""
+    on_extension = {"claims on the extension": lambda: claims.check_sweeps(EXTENSION)} if EXAMPLES.is_dir() else {}
     return {
         "sweeps": lambda: compute(runs),
         "claims": lambda: claims.check_sweeps(PUBLISHED, BUDGET if runs is None else None),
-        "claims on the extension": lambda: claims.check_sweeps(EXTENSION),
+        **on_extension,
         "figures": lambda: figures.draw_all(selections(), save),
         "report": lambda: print(report.write(outputs())),
     }
@@ -92,10 +93,10 @@ def selections() -> list[figures.Selection]:
     """Return all figures of what the main job computes, and those that are drawn with the example as well."""
     every = [version for name in FIGURES if name not in BEYOND for version in versions(name)]
     extended = [version for name in EXTENDED_FIGURES for version in versions(name)]
-    return [
-        figures.Selection(every, outputs() / "figures"),
-        figures.Selection(extended, EXTENSION.results(outputs()) / "figures", EXTENSION),
-    ]
+    selected = [figures.Selection(every, outputs() / "figures")]
+    if EXAMPLES.is_dir():
+        selected.append(figures.Selection(extended, EXTENSION.results(outputs()) / "figures", EXTENSION))
+    return selected
 
 
 def experiments(runs: int | None, beyond: Sequence[str] = ()) -> Iterator[Experiment]:
@@ -107,7 +108,7 @@ def experiments(runs: int | None, beyond: Sequence[str] = ()) -> Iterator[Experi
     take a tenth of a second each, so that the sweeps are composed in parallel.
     """
     sweeps = [(PUBLISHED, name) for name in beyond or studies.of_the_paper(PUBLISHED)]
-    if not beyond:
+    if EXAMPLES.is_dir() and not beyond:
         sweeps += [(EXTENSION, name) for name in EXTENDED]
     if runs is None and not beyond:
         sweeps.append((PUBLISHED, "environments"))

@@ -26,6 +26,9 @@ from pomrl.planners import Planner
 from pomrl.task_distributions import TaskDistribution
 from pomrl.task_streams import TaskStream
 
+Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
+"""Text that people attach to an experiment; what looks like a number is one."""
+
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Request:
@@ -35,6 +38,8 @@ class Request:
     force: Annotated[bool, Field(description="compute again what is stored")] = False
     dry_run: Annotated[bool, Field(description="only list what would be computed")] = False
     yes: Annotated[bool, Field(description="compute also more than 10,000 jobs, or more than an hour")] = False
+    tag: Annotated[Label, Field(description="a word to find the experiment by, as +tag=...")] = None
+    note: Annotated[Label, Field(description="a remark that is kept with the experiment, as +note=...")] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,11 +107,15 @@ def parse(composed: Composed) -> Experiment:
 def _sized(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
     """Return the numbers of the problem, with those of states and actions where they are null and the tasks tell."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
-    size = _component("task_distribution", tasks).size if missing else None
-    if missing and size is None:
+    if not missing:
+        return dict(numbers)
+    if _class("task_distribution", tasks).size is TaskDistribution.size:
         raise ConfigError(f"{missing[0]}=null: it has to be an integer, because this task_distribution has no size")
-    known = dict(zip(("S", "A"), size or (), strict=False))
-    return {**numbers, **{key: known[key] for key in missing}}
+    try:
+        S, A = _component("task_distribution", tasks).size
+    except ValueError as error:  # its file is wrong
+        raise ConfigError(str(error)) from error
+    return {**numbers, **{key: {"S": S, "A": A}[key] for key in missing}}
 
 
 def _check_numbers(numbers: Mapping[str, Any]) -> None:
@@ -121,10 +130,22 @@ def _check_numbers(numbers: Mapping[str, Any]) -> None:
 
 def _component(group: str, values: Any) -> Any:
     """Make the object that an option describes by its `_target_` and its other keys."""
+    cls = _class(group, values)
+    component = _checked(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
+    try:
+        hash(component)
+    except TypeError as error:
+        if group == "task_distribution":  # problems are told apart by their hash
+            where = f"{group}._target_={values['_target_']}"
+            raise ConfigError(f"{where}: fields have to be hashable, not lists ({error})") from error
+    return component
+
+
+def _class(group: str, values: Any) -> Any:
+    """Return the class that an option names in `_target_`."""
     if not isinstance(values, dict) or "_target_" not in values:
         raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
-    arguments = dict(cast(dict[str, Any], values))
-    target = str(arguments.pop("_target_"))
+    target = str(cast(dict[str, Any], values)["_target_"])
     module, _, name = target.rpartition(".")
     try:
         cls = getattr(imported(module), name)
@@ -137,13 +158,7 @@ def _component(group: str, values: Any) -> Any:
     except BaseException as error:  # whatever a module of somebody's own does when it is imported
         raise ConfigError(f"{group}._target_={target}: importing {module} ended with {error!r}") from error
     _check_class(cls, f"{group}._target_={target}", COMPONENTS[group])
-    component = _checked(cls, arguments, group + ".")
-    try:
-        hash(component)
-    except TypeError as error:
-        if group == "task_distribution":  # problems are told apart by their hash
-            raise ConfigError(f"{group}._target_={target}: fields have to be hashable, not lists ({error})") from error
-    return component
+    return cls
 
 
 def _check_class(cls: Any, where: str, base: type) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 from pomrl.configuration.importing import imported
 from pomrl.figures import authors
 from pomrl.figures.beyond import (
+    families,
     horizon_or_prior,
     long_streams,
     online_collection,
@@ -147,6 +148,7 @@ SUPPLEMENTARY: dict[str, Figure] = {
 BEYOND: dict[str, Figure] = {
     "horizon_or_prior": horizon_or_prior,
     "wrong_priors": wrong_priors,
+    "families": families,
     "streams": streams,
     "unequal_data": unequal_data,
     "online_collection": online_collection,

@@ -162,7 +162,17 @@ def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, 
             failures[signature] = failure
         status = "failed" if signature in failures else "complete"
         store.close_experiment(job.stored, status, time.monotonic() - start)
+    _label(jobs)
     return failures
+
+
+def _label(jobs: Sequence[Job]) -> None:
+    """Attach the tag and the note that jobs ask for, also to those that were stored already."""
+    for job in jobs:
+        tag, note = job.experiment.request.tag, job.experiment.request.note
+        if tag is not None or note is not None:
+            texts = [None if text is None else str(text) for text in (tag, note)]
+            store.label(job.stored, *texts)
 
 
 def unfinished(jobs: Sequence[Job]) -> dict[str, Job]:

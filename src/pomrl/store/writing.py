@@ -237,6 +237,16 @@ def close_experiment(stored: StoredExperiment, status: Status, wall_seconds: flo
         manifest.write(stored.folder, replaced(said, status=status, provenance=made))
 
 
+def label(stored: StoredExperiment, tag: str | None, note: str | None) -> None:
+    """Add a tag and a note to a stored experiment, unless it has them already; its numbers do not depend on them."""
+    with files.locked(stored.folder):
+        said = manifest.read(stored.folder)
+        tags, notes = (*said.tags, *([tag] if tag else [])), (*said.notes, *([note] if note else []))
+        labelled = replaced(said, tags=tuple(dict.fromkeys(tags)), notes=tuple(dict.fromkeys(notes)))
+        if labelled != said:
+            manifest.write(stored.folder, labelled)
+
+
 def log(stored: StoredExperiment, text: str) -> None:
     """Append lines to the log of an experiment, each with the present time before it."""
     stamp = pd.Timestamp.now("UTC").isoformat(timespec="seconds")
