@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.claims import OURS
+from pomrl.claims import CLAIMS, OURS
 from pomrl.claims.ours.assumptions import ESTIMATORS
 from pomrl.claims.verdict import Part
 from pomrl.results.losses import Losses, SweepLosses
@@ -15,6 +15,10 @@ from pomrl.results.losses import Losses, SweepLosses
 RUNS, T = 300, 15
 GAMMAS = np.array([0.5, 0.9, 0.99])
 NOISE = np.random.default_rng(0).normal(0.0, 0.01, (RUNS, T, 1))
+
+
+def test_claims_of_the_paper_are_not_among_ours():
+    assert {claim.id for claim in OURS}.isdisjoint(claim.id for claim in CLAIMS)
 
 
 def parts_of(id: str, sweep: SweepLosses) -> list[Part]:
@@ -58,7 +62,7 @@ def test_unknown_rewards_are_judged_by_the_rules_of_the_paper_beside_known_ones(
         for model, (name, level) in product(("known", "own"), order.items())
     }
     found = parts_of("U1", SweepLosses(("reward_model", "estimator"), losses))
-    assert [part.topic for part in found] == [
+    assert [part.compared.partition(":")[0] for part in found] == [
         f"rewards {model}, {id}" for model in ("known", "own") for id in ("Q1.1", *["Q1.4"] * 4, "Q2.3")
     ]
     assert [holds(part) for part in found[:6]] == [True] * 6
