@@ -109,7 +109,7 @@ class Log:
     @property
     def remarks(self) -> list[str]:
         """A line for each thing that the log does not say, and that is assumed in its place."""
-        ends = [name for name, any_seen in zip(self.states, self.seen.any(1), strict=True) if not any_seen]
+        ends = [name for name, any_seen in zip(self.states, self.seen.any(1).tolist(), strict=True) if not any_seen]
         lines = [f"state {name!r} is never left: it counts as an end that pays nothing" for name in ends]
         missing = int((~self.seen).sum()) - len(ends) * len(self.actions)
         if missing:
@@ -413,14 +413,13 @@ def _warnings(log: Log, table: pd.DataFrame) -> list[str]:
     empty = float((log.counts.sum(-1) == 0)[:, log.seen].mean())
     if empty > FEW_TRANSITIONS:
         lines.append(f"The prior decides: {100 * empty:.0f} % of the pairs of a task have no transition of its own.")
-    rows = table.set_index("gamma")
-    at_eval = float(rows.index[-1])
-    by = {name: float(rows[name].idxmin()) for name in ("loss", "cross_validation")}
+    gammas = table["gamma"].to_numpy(float)
+    by = {name: float(gammas[table[name].to_numpy(float).argmin()]) for name in ("loss", "cross_validation")}
     if abs(by["loss"] - by["cross_validation"]) > 0.1:
         lines.append(
             f"The posterior and cross-validation disagree (γ = {by['loss']:g} and {by['cross_validation']:g}): the "
             "prior may be wrong, or halves of the data are too few."
         )
-    if rows["lower"].iloc[-1] <= rows["loss"].min():
-        lines.append(f"No γ is better than {at_eval:g} beyond the uncertainty of the posterior.")
+    if table["lower"].iloc[-1] <= table["loss"].min():
+        lines.append(f"No γ is better than {gammas[-1]:g} beyond the uncertainty of the posterior.")
     return lines

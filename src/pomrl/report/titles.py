@@ -27,6 +27,7 @@ TITLES = {
     "average_over_tasks": "Averages over the first tasks",
     "initial_similarity": "Where ada-POMRL starts",
     "horizon_or_prior": "A shorter horizon, or a better prior?",
+    "known_law": "What can be known of the next task",
     "wrong_priors": "What a shorter horizon gains under a wrong prior",
     "families": "Models that people know",
     "streams": "Tasks whose mean model changes",
