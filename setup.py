@@ -1,13 +1,17 @@
-"""The compiled engine, left out where there is no compiler or where POMRL_NO_ENGINE=1 says that it is not wanted.
+"""What pyproject.toml cannot say about the package: its compiled engine, and the files that it takes from elsewhere.
 
-Everything else about the package is in pyproject.toml.
+The engine is left out where there is no compiler or where POMRL_NO_ENGINE=1 says that it is not wanted. The
+configuration and the documents that the report contains stand beside `src/`, where people look for them; a wheel has
+copies of them in the package.
 """
 
 import hashlib
 import os
+import shutil
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 SOURCE = Path("src/pomrl/solvers/_compiled.c")
 
@@ -21,7 +25,27 @@ ENGINE = Extension(
     optional=True,
 )
 
+BESIDE = ("conf", "ERRATA.md", "docs/theory.md", "docs/readings.md")
+"""What `pomrl.configuration.sources.beside_the_package` finds in the package once that is installed."""
+
+
+class BuildWithCopies(build_py):
+    """Copies into the package what stands beside it, unless the installation is editable and finds it there."""
+
+    def run(self) -> None:
+        """Build the package, and copy."""
+        super().run()
+        for name in () if self.editable_mode else BESIDE:
+            copy = Path(self.build_lib, "pomrl", name)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if Path(name).is_dir():
+                shutil.copytree(name, copy, dirs_exist_ok=True)
+            else:
+                shutil.copyfile(name, copy)
+
+
 setup(
+    cmdclass={"build_py": BuildWithCopies},
     ext_modules=[] if os.environ.get("POMRL_NO_ENGINE") == "1" else [ENGINE],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},  # one wheel for all versions of Python from this one on
 )

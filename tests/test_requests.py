@@ -7,11 +7,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.plugins import Plugins
+from hydra.plugins.sweeper import Sweeper
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
 
+from pomrl import store
 from pomrl.commands import run
 from pomrl.configuration import composition, jobs, studies
 from pomrl.configuration.sources import PUBLISHED
@@ -54,8 +59,11 @@ class Count:
         ("runs=0", "runs=0: "),
         ("hydra/launcher=joblib", "hydra/launcher=joblib: no launcher"),
         ("-m hydra/launcher=submitit_local sigma=0,0.01", "execution=local, execution=dask or execution=slurm"),
-        ("-m +hydra/sweeper=optuna sigma=0,0.01", "hydra/sweeper=optuna: no launcher and no sweeper of others"),
-        ("-m hydra/sweeper=basic sigma=0,0.01", "hydra/sweeper=basic: "),
+        ("-m hydra/sweeper=nothing sigma=0,0.01", "hydra/sweeper=nothing: there is no such option"),
+        ("-m hydra/sweeper=basic sigma=0,0.01", "hydra/sweeper=basic: hydra/sweeper=whole_sweep does"),
+        ("-m execution.workers=1,2", "execution: a sweep is computed with one execution"),
+        ("-m force=false,true", "force: it holds for a sweep as a whole"),
+        ("tag=mine", "tag=mine: it is no setting of the experiment but a label; give it as +tag=..."),
         ("hydra.launcher._target_=mine.Launcher", "hydra.launcher._target_=mine.Launcher: "),
     ],
 )
@@ -84,6 +92,43 @@ def test_a_plugin_that_a_file_names_is_refused_too(
     status, _, said = command("--config-dir", "conf", "experiment=mine")
     assert (status, said.count("\n")) == (1, 1)
     assert "execution=local, execution=dask or execution=slurm" in said
+
+
+class Searcher(Sweeper):
+    """A sweeper of others, which chooses the next sigma by the loss at the one before."""
+
+    found: ClassVar[list[float]] = []
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self.launcher: Any = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
+
+    def sweep(self, arguments: list[str]) -> None:
+        for sigma in ("0.01", "0.02"):
+            (job,) = self.launcher.launch([[*arguments, f"sigma={sigma}"]], initial_job_idx=len(self.found))
+            self.found.append(job.return_value)
+
+
+@pytest.mark.parametrize("schedule", ["grid", "dong"])
+def test_a_sweeper_of_others_gets_an_objective_to_minimise(
+    schedule: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "conf" / "hydra" / "sweeper").mkdir(parents=True)
+    (tmp_path / "conf" / "hydra" / "sweeper" / "searcher.yaml").write_text("_target_: hydra_plugins.searcher.Searcher")
+    monkeypatch.setattr(Searcher, "found", [])
+
+    def instantiate(_: object, **wanted: Any) -> Searcher:
+        searcher = Searcher()
+        searcher.setup(**wanted)
+        return searcher
+
+    monkeypatch.setattr(Plugins, "instantiate_sweeper", instantiate)
+    words = ["--config-dir", "conf", "hydra/sweeper=searcher", "T=2", "S=4", "runs=3", f"gamma_schedule={schedule}"]
+    status, lines, said = command("-m", *words)
+    assert (status, len(set(lines))) == (0, 2), said
+    tables = [store.load(Path(line).name).groupby(["run", "task"]).last() for line in lines]
+    assert Searcher.found == pytest.approx([table["planning_loss"].mean() for table in tables])
 
 
 def test_several_published_sweeps_are_all_computed(command: Command) -> None:

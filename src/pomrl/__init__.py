@@ -4,6 +4,7 @@
 module imports only from what stands below it:
 
     commands         the command line: arguments, terminal, exit status
+    api              the Python interface, whose names `import pomrl` gives (a module)
     report           the report: a page of HTML with all figures and claims
     figures          each figure of the paper, drawn from stored tables
     claims           how claims are judged on stored tables; `claims.paper` has the claims of the paper
@@ -13,6 +14,8 @@ module imports only from what stands below it:
     bounds           the public names of the bounds in `theory` (a module)
     store            where the tables of experiments are kept: reading, writing, signatures, provenance
     configuration    from YAML files and a command line to checked objects
+    logs             what the transitions of tasks of one's own say of the next task and of a horizon (a module)
+    models           planning with models of one's own (a module)
     theory           the paper's bounds and concentration inequalities, and simulations that check them
     the modules      the science: mdp, task_distributions, estimators, gamma_schedules, planners, algorithm, experiment
     solvers          policy evaluation and optimisation for many MDPs at once
@@ -24,15 +27,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pomrl.store import find, load
+    from pomrl.api import component, find, load, plot, run, sweep, table
+    from pomrl.logs import from_log, horizon_report
+    from pomrl.models import from_arrays, from_gymnasium, plan
 
-__all__ = ["find", "load"]
+_PUBLIC = {
+    "component": "pomrl.api",
+    "find": "pomrl.api",
+    "from_arrays": "pomrl.models",
+    "from_gymnasium": "pomrl.models",
+    "from_log": "pomrl.logs",
+    "horizon_report": "pomrl.logs",
+    "load": "pomrl.api",
+    "plan": "pomrl.models",
+    "plot": "pomrl.api",
+    "run": "pomrl.api",
+    "sweep": "pomrl.api",
+    "table": "pomrl.api",
+}
+"""The module of each public name."""
+
+__all__ = [
+    "component",
+    "find",
+    "from_arrays",
+    "from_gymnasium",
+    "from_log",
+    "horizon_report",
+    "load",
+    "plan",
+    "plot",
+    "run",
+    "sweep",
+    "table",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("pomrl.store"), name)
+    return getattr(import_module(_PUBLIC[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -35,7 +35,7 @@ def test_the_command_refuses_a_name_that_does_not_exist(
 
 def test_pictures_of_the_readme_are_those_that_the_command_renews() -> None:
     assert {path.stem for path in (ROOT / "outputs/readme").glob("*.png")} == set(figures_command.README)
-    text = (ROOT / "README.md").read_text()
+    text = (ROOT / "README.md").read_text() + (ROOT / "docs" / "results.md").read_text()
     assert all(f"outputs/readme/{name}.png" in text for name in figures_command.README)
 
 

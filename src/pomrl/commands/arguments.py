@@ -1,17 +1,31 @@
-"""Arguments that several commands share: a folder of the user's own options, and a replacement for one of ours."""
+"""Arguments that several commands share: filters, a folder of the user's own options, and a replacement of ours."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from pomrl.commands.terminal import exit_with
+import yaml
+
+from pomrl.commands.terminal import as_called, exit_with
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED, REPLACEABLE, Replacement, Sources
+from pomrl.results.chosen_runs import Tasks
+from pomrl.store.reading import plain_yaml
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says in one line what is wrong with the arguments."""
+    """A parser that says in one line what is wrong with the arguments.
+
+    Args:
+        prog: The command as it is called in a checkout: `python -m src.NAME`.
+        description: What it does, in one sentence.
+        epilog: Text after the list of arguments.
+    """
+
+    def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
+        super().__init__(as_called(prog), description=description, epilog=epilog)
 
     def error(self, message: str) -> NoReturn:
         """End the command with one line and status 2."""
@@ -26,6 +40,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_replacement(parser: "argparse._ActionsContainer") -> None:
     """Add `--replace OURS=YOURS`, an option that replaces one of ours in every experiment that has it."""
     parser.add_argument("--replace", metavar="OURS=YOURS", help="use an option of yours in place of one of ours")
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Add filters `KEY=VALUE`, by which stored experiments are chosen; `filters` reads them."""
+    parser.add_argument(
+        "filter", nargs="*", metavar="KEY=VALUE", help="only those with this setting: estimator=pomrl, sigma=0.01,0.02"
+    )
+
+
+def filters(words: Sequence[str]) -> dict[str, Any]:
+    """Return the settings that `KEY=VALUE` words ask for; end the command with status 2 for any other word.
+
+    Several values, separated by commas, become a list: an experiment with any of them is meant.
+    """
+    wanted: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        try:
+            values = plain_yaml(f"[{value}]")
+            wanted[key] = values[0] if len(values) == 1 else values or None
+        except (yaml.YAMLError, ValueError, RecursionError):
+            equals = ""
+        if not key or not equals:
+            exit_with(f"{word[:100] or 'an empty filter'}: a filter is key=value, such as estimator=pomrl", 2)
+    return wanted
+
+
+def tasks(word: str) -> Tasks:
+    """Return the tasks that the word names: all, first, last, or a number."""
+    if word in ("all", "first", "last"):
+        return word
+    if not word.isdecimal():
+        raise argparse.ArgumentTypeError(f"{word}: it has to be all, first, last, or the number of a task")
+    return int(word)
 
 
 def sources_of(arguments: argparse.Namespace) -> Sources:

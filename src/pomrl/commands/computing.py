@@ -1,16 +1,22 @@
 """The work of `src.run` after its command line has been composed: parse, check, compute, and report."""
 
+import shlex
 from collections.abc import Sequence
+from typing import Any
 
 from pomrl import store
 from pomrl.commands import tables
 from pomrl.commands.progress import progress
 from pomrl.commands.terminal import console, warn
-from pomrl.configuration.composed import ConfigError, Sweep
+from pomrl.configuration.composed import Composed, ConfigError, Sweep
 from pomrl.configuration.jobs import MOST_JOBS
 from pomrl.configuration.parsing import Experiment, parse
+from pomrl.execution import ExecutionError
+from pomrl.results.chosen_runs import filter_of
+from pomrl.results.losses import Losses
 from pomrl.running import sweeps
 from pomrl.running.estimates import estimate, refuse_what_does_not_fit, refuse_what_takes_long
+from pomrl.store import StoreError
 
 
 def run(sweep: Sweep) -> bool:
@@ -23,9 +29,59 @@ def run(sweep: Sweep) -> bool:
     if len(experiments) < sweep.count:
         return _estimate_from_first(experiments[0], sweep.count)
     succeeded = compute(experiments)
+    if len(experiments) > 1 and succeeded and not experiments[0].request.dry_run:
+        _offer(experiments)
     for experiment in experiments:
         print(store.lookup(experiment).folder)
     return succeeded
+
+
+def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
+    """Refuse a sweep over settings that hold for all of its experiments together.
+
+    Raises:
+        ConfigError: The experiments have different executions, or differ in force, dry_run or yes.
+    """
+    if any(each.execution != experiments[0].execution for each in experiments):
+        raise ConfigError("execution: a sweep is computed with one execution; give it one value")
+    for key in ("force", "dry_run", "yes"):
+        if len({getattr(each.request, key) for each in experiments}) > 1:
+            raise ConfigError(f"{key}: it holds for a sweep as a whole; give it one value")
+
+
+def _offer(experiments: Sequence[Experiment]) -> None:
+    """Print the commands that plot and tabulate a sweep that is stored."""
+    what = shlex.join(f"{key}={','.join(map(str, values))}" for key, values in _filter(experiments).items())
+    warn(f"to plot it: python -m src.plot {what}")
+    warn(f"as a table: python -m src.table {what}")
+
+
+def _filter(experiments: Sequence[Experiment]) -> dict[str, list[Any]]:
+    """Return a filter that chooses these experiments out of all that is stored: their tag, or else their settings."""
+    wanted, tag = {store.lookup(experiment) for experiment in experiments}, experiments[0].request.tag
+    if tag is not None and wanted == set(store.find(tag=tag)):
+        return {"tag": [tag]}
+    settings = {stored: stored.flat_settings() for stored in store.all_experiments()}
+    return filter_of([settings[stored] for stored in wanted], list(settings.values()))
+
+
+def objective(composed: Composed) -> float:
+    """Compute an experiment that a sweeper asks for, print its folder, and return what the sweeper may minimise.
+
+    This is the mean over runs and tasks of the planning loss: at gamma_eval, or at the discount factors that a schedule
+    chose.
+
+    Raises:
+        ConfigError: The experiment cannot be computed, or failed.
+    """
+    experiment = parse(composed)
+    try:
+        if not compute([experiment]):
+            raise ConfigError("the experiment failed, so that the sweeper gets no objective")
+        print(store.lookup(experiment).folder)
+        return float(Losses.of_experiment(experiment, experiment.request.runs).regret.mean())
+    except (StoreError, ExecutionError) as error:
+        raise ConfigError(str(error)) from error
 
 
 def _estimate_from_first(first: Experiment, count: int) -> bool:
@@ -41,6 +97,7 @@ def _estimate_from_first(first: Experiment, count: int) -> bool:
 def compute(experiments: Sequence[Experiment]) -> bool:
     """Compute the runs that are not stored yet, and report on standard error; return whether nothing failed."""
     terminal = console(stderr=True)
+    _refuse_what_is_ignored(experiments)
     request, execution = experiments[0].request, experiments[0].execution
     jobs = sweeps.looked_up(experiments)
     wanted = estimate(jobs)

@@ -11,6 +11,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from pomrl.commands.terminal import GOES_ON, exit_with, one_line
 from pomrl.configuration.composed import GROUPS, ConfigError
+from pomrl.configuration.composition import missing_option
 from pomrl.configuration.outputs import outputs
 from pomrl.configuration.parsing import KEYS
 from pomrl.execution import EngineUnavailableError, ExecutionError
@@ -47,7 +48,7 @@ def explain(error: Exception, arguments: Sequence[str]) -> tuple[str, int] | Non
         case OverrideParseException():
             return f"{error.override}: Hydra cannot read this override; it has to be key=value", 2
         case MissingConfigException():
-            return _missing_option(error), 1
+            return missing_option(error), 1
         case ConfigCompositionException():
             return _composition(error, arguments), 1
         case MemoryError():
@@ -73,13 +74,6 @@ def _of_system(error: OSError) -> str:
     return f"{path}: {error.strerror}" if error.filename and error.strerror else one_line(error)
 
 
-def _missing_option(error: MissingConfigException) -> str:
-    group, _, name = str(error.missing_cfg_file).rpartition("/")
-    if not group or not error.options:
-        return one_line(error)
-    return f"{group}={name}: there is no such option; there are {', '.join(sorted(error.options))}"
-
-
 def _composition(error: ConfigCompositionException, arguments: Sequence[str]) -> str:
     text = str(error)
     if text.startswith("Ambiguous value for argument '"):
@@ -97,6 +91,8 @@ def _composition(error: ConfigCompositionException, arguments: Sequence[str]) ->
 
 def _unknown(key: str) -> str:
     group, _, name = key.rpartition(".")
+    if key in ("tag", "note"):
+        return f"it is no setting of the experiment but a label; give it as +{key}=..."
     if group:
         return f"the option of {group} that was chosen has no key {name}; its keys are in conf/{group}"
     return f"unknown key; the keys are {', '.join(KEYS)}, and those of the groups {', '.join(GROUPS)}"

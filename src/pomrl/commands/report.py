@@ -5,11 +5,10 @@ from pathlib import Path
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.configuration.outputs import outputs
+from pomrl.configuration.sources import beside_the_package
 from pomrl.report import ReportError
 from pomrl.report.page import Documents, html
 from pomrl.store.derived import DerivedFiles
-
-ROOT = Path(__file__).parents[3]
 
 
 @one_line_errors(ReportError)
@@ -34,4 +33,4 @@ def documents() -> Documents:
 
 
 def _read(document: str) -> str:
-    return (ROOT / document).read_text(encoding="utf-8")
+    return beside_the_package(document).read_text(encoding="utf-8")

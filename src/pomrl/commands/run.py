@@ -6,10 +6,13 @@ python -m src.run experiment=task_similarity        a published sweep (conf/expe
 """
 
 import argparse
+import io
 import os
 import signal
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,10 +22,10 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from pomrl.commands.terminal import GOES_ON, exit_with
+from pomrl.commands.terminal import GOES_ON, as_called, exit_with
 from pomrl.configuration import composition, yaml_files
 from pomrl.configuration.composed import ConfigError, Sweep
-from pomrl.configuration.jobs import ENGINES, check_plugins, refuse_foreign_plugins
+from pomrl.configuration.jobs import ENGINES, check_plugins, is_swept_by_others, refuse_foreign_plugins
 from pomrl.configuration.sources import PUBLISHED
 
 
@@ -60,9 +63,11 @@ def main() -> None:
 
 
 def compose() -> Sweep | None:
-    """Compose the configurations that the command line asks for; None if it asks Hydra for information.
+    """Compose the configurations that the command line asks for; None if there is nothing left to compute.
 
     Hydra only composes: the sweeper hands over the jobs of a sweep together, and a single job is a sweep of one.
+    Nothing is left where Hydra was asked for information, or where a sweeper of others, such as Optuna's, asked for one
+    experiment after the other: each was computed at once, and its objective returned (`computing.objective`).
 
     Raises:
         ConfigError: The configurations cannot be composed, or a plugin of Hydra has composed them elsewhere.
@@ -71,23 +76,44 @@ def compose() -> Sweep | None:
     refuse_foreign_plugins(sys.argv[1:])
     composition.register_resolvers()
     collected: list[Any] = []
+    objectives: list[float] = []
 
     @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
-    def collect(config: Any) -> None:
-        collected.append((config, HydraConfig.instance().cfg) if isinstance(config, DictConfig) else config)
+    def collect(config: Any) -> float | None:
+        with_hydra: Any = HydraConfig.instance().cfg
+        if isinstance(config, DictConfig) and is_swept_by_others(with_hydra):
+            from pomrl.commands.computing import objective
+
+            check_plugins(with_hydra)
+            objectives.append(objective(composition.plain(config, with_hydra.hydra.runtime.choices)))
+            return objectives[-1]
+        collected.append((config, with_hydra) if isinstance(config, DictConfig) else config)
+        return None
 
     with composition.composing():
         yaml_files.check([PUBLISHED.folder, *([Path(arguments.config_dir)] if arguments.config_dir else [])])
-        collect()
+        with _as_called() if arguments.help else nullcontext():
+            collect()
     if collected and isinstance(collected[0], Sweep):
         return collected[0]
     if collected:
         config, with_hydra = collected[0]
         check_plugins(with_hydra)
         return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
-    if not any(vars(arguments)[name] for name in INFORMATION):
+    if not objectives and not any(vars(arguments)[name] for name in INFORMATION):
         raise ConfigError(f"nothing was composed here; {ENGINES}")
     return None
+
+
+@contextmanager
+def _as_called() -> Iterator[None]:
+    """Write the commands in what is printed in this context as the present one was called."""
+    here = sys.stdout
+    with redirect_stdout(io.StringIO()) as printed:
+        try:
+            yield
+        finally:  # Hydra exits once it has printed
+            print(as_called(printed.getvalue()), end="", file=here)
 
 
 INFORMATION = ("help", "hydra_help", "cfg", "info", "shell_completion")

@@ -9,18 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-import yaml
 from rich.table import Table
 
 from pomrl import store
 from pomrl.commands import tables
-from pomrl.commands.arguments import Parser
+from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.repairing import faults_beside_experiments, repair, sweeps_by_signature
 from pomrl.commands.terminal import console, exit_with, one_line, printable, warn
 from pomrl.configuration.settings import varying_keys
 from pomrl.store import StoredExperiment
-from pomrl.store.reading import plain_yaml
 
 WIDE = 2000
 """The number of columns of a list that does not go to a terminal, so that each experiment has one line."""
@@ -34,7 +32,7 @@ def main() -> None:
     a filter cannot be read.
     """
     parser = Parser(prog="python -m src.runs", description="List what is stored.")
-    parser.add_argument("filter", nargs="*", metavar="key=value", help="only those with this setting: estimator=pomrl")
+    add_filters(parser)
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the list")
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
@@ -53,20 +51,6 @@ def main() -> None:
     if arguments.prune:
         raise SystemExit(prune(listed, yes=arguments.yes))
     show(listed, arguments.format)
-
-
-def filters(words: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that `key=value` words ask for; end the command with status 2 for any other word."""
-    wanted = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        try:
-            wanted[key] = plain_yaml(value)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            equals = ""
-        if not key or not equals:
-            exit_with(f"{word[:100] or 'an empty filter'}: a filter is key=value, such as estimator=pomrl", 2)
-    return wanted
 
 
 def show(listed: Sequence[StoredExperiment], form: str) -> None:
@@ -94,6 +78,8 @@ def _row(stored: StoredExperiment) -> dict[str, Any]:
         "settings": stored.flat_settings(),
         "runs": stored.complete(),
         "status": stored.status(),
+        "tags": list(manifest.tags) if manifest else [],
+        "notes": list(manifest.notes) if manifest else [],
         "computed": made.start if made else None,
         "commit": made.commit if made else None,
         "dirty": made.dirty if made else None,
@@ -104,7 +90,8 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the list as CSV, with a column for each setting."""
     if not rows:
         return ""
-    flat = [{"signature": "", **row["settings"], **row, "sweeps": " ".join(row["sweeps"])} for row in rows]
+    lists = ("sweeps", "tags", "notes")
+    flat = [{"signature": "", **row["settings"], **row, **{key: ", ".join(row[key]) for key in lists}} for row in rows]
     frame = pd.DataFrame(flat).drop(columns="settings")
     shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
     return shown.to_csv(index=False, lineterminator="\n")
@@ -113,15 +100,15 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return a table with a row for each stored experiment, sorted by the settings that vary."""
     varying = varying_keys([row["settings"] for row in rows]) if len(rows) > 1 else []
-    columns = ("signature", *varying, "runs", "status", "computed", "commit", "sweeps")
+    labels = [label for label in ("tags", "notes") if any(row[label] for row in rows)]
+    columns = ("signature", *varying, "runs", "status", "computed", "commit", "sweeps", *labels)
     table = tables.plain_table(str(store.root()), *columns)
     for row in sorted(rows, key=lambda row: _order(row["settings"], varying)):
         commit = (row["commit"] or "")[:7] + ("+" if row["dirty"] else "")
         values = [row["settings"].get(key, "") for key in varying]
         made = (row["computed"] or "")[:16]
-        tables.add_row(
-            table, row["signature"], *values, row["runs"], row["status"], made, commit, ", ".join(row["sweeps"])
-        )
+        lists = [", ".join(row[key]) for key in ("sweeps", *labels)]
+        tables.add_row(table, row["signature"], *values, row["runs"], row["status"], made, commit, *lists)
     return table
 
 

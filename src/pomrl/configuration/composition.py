@@ -21,7 +21,7 @@ from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, RangeSweep
 from hydra.core.utils import setup_globals
-from hydra.errors import HydraException
+from hydra.errors import HydraException, MissingConfigException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
@@ -78,6 +78,14 @@ def composing() -> Generator[None, None, None]:
     except Exception as error:
         text = " ".join(str(error).split())
         raise ConfigError(f"the configuration cannot be composed: {text or type(error).__name__}") from error
+
+
+def missing_option(error: MissingConfigException) -> str:
+    """Return the line for an option that does not exist, with those that there are."""
+    group, _, name = str(error.missing_cfg_file).rpartition("/")
+    if not group or not error.options:
+        return " ".join(str(error).split())
+    return f"{group}={name}: there is no such option; there are {', '.join(sorted(error.options))}"
 
 
 def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:

@@ -6,6 +6,7 @@ from itertools import chain, islice, product
 from math import prod
 from typing import Any
 
+from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from pomrl.configuration.composed import ConfigError, Sweep
@@ -17,6 +18,8 @@ MOST_JOBS = 10_000
 
 LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 SWEEPER = "hydra_plugins.whole_sweep.WholeSweepSweeper"
+
+BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 
 ENGINES = "execution=local, execution=dask or execution=slurm says where to compute"
 
@@ -87,35 +90,47 @@ def _part(composer: Composer, params: Mapping[str, Any], readings: Mapping[str, 
 
 
 def check_plugins(config: DictConfig) -> None:
-    """Refuse plugins of Hydra that would compute elsewhere or otherwise, of which the results would not come back.
+    """Refuse plugins of Hydra that would compute elsewhere, and Hydra's own sweeper, which knows no published sweeps.
+
+    Sweepers of others, which choose the next experiment by the losses of those before, are allowed.
 
     Args:
         config: A configuration with Hydra's part.
 
     Raises:
-        ConfigError: The configuration names another launcher than Hydra's basic one, or another sweeper than ours.
+        ConfigError: The configuration names another launcher than Hydra's basic one, or Hydra's basic sweeper.
     """
-    for kind, ours in (("launcher", LAUNCHER), ("sweeper", SWEEPER)):
+    for kind in ("launcher", "sweeper"):
         named = config.hydra[kind]
         target = named.get("_target_") if isinstance(named, DictConfig) else named
-        if target != ours:
+        if target == BASIC_SWEEPER if kind == "sweeper" else target != LAUNCHER:
             raise foreign_plugin(f"hydra/{kind}={config.hydra.runtime.choices.get(f'hydra/{kind}')}")
+
+
+def is_swept_by_others(config: DictConfig) -> bool:
+    """Return whether a sweeper of others asks for this experiment, and waits for its objective.
+
+    Args:
+        config: A configuration with Hydra's part.
+    """
+    return config.hydra.mode == RunMode.MULTIRUN and config.hydra.sweeper.get("_target_") != SWEEPER
 
 
 def foreign_plugin(override: str) -> ConfigError:
     """Return the error for an override that names a launcher or a sweeper that is not used here."""
-    return ConfigError(f"{override}: no launcher and no sweeper of others is used here; {ENGINES}")
+    if "sweeper" in override:
+        return ConfigError(f"{override}: hydra/sweeper=whole_sweep does what it does, and knows the published sweeps")
+    return ConfigError(f"{override}: no launcher of others is used here; {ENGINES}")
 
 
 def refuse_foreign_plugins(arguments: Sequence[str]) -> None:
     """Refuse arguments of the command line that name other plugins of Hydra, before Hydra makes use of them.
 
     Raises:
-        ConfigError: An argument names a launcher or a sweeper.
+        ConfigError: An argument names a launcher, or Hydra's basic sweeper.
     """
     for argument in arguments:
         key, _, value = argument.lstrip("+~").partition("=")
-        ours = {"hydra/launcher": "basic", "hydra/sweeper": "whole_sweep"}
-        is_target = key in ("hydra.launcher._target_", "hydra.sweeper._target_")
-        if is_target or (key in ours and value != ours[key]):
+        of_launcher = key == "hydra.launcher._target_" or (key == "hydra/launcher" and value != "basic")
+        if of_launcher or (key == "hydra/sweeper" and value == "basic"):
             raise foreign_plugin(argument)

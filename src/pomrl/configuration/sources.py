@@ -47,5 +47,12 @@ class Sources:
         return outputs / "extensions" / self.replacement.new if self.replacement else outputs
 
 
-PUBLISHED = Sources(Path(__file__).parents[3] / "conf")
+def beside_the_package(name: str) -> Path:
+    """Return a file or folder that a checkout has at its top, and of which an installed package has a copy inside."""
+    package = Path(__file__).parents[1]
+    inside = package / name
+    return inside if inside.exists() else package.parents[1] / name
+
+
+PUBLISHED = Sources(beside_the_package("conf"))
 """The options and sweeps of this repository."""

@@ -3,20 +3,27 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
+from itertools import product
 from operator import getitem
 from typing import Any
 
-from hydra.errors import HydraException
+from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
 
 from pomrl.configuration.composed import Composed, ConfigError
-from pomrl.configuration.composition import Composer
+from pomrl.configuration.composition import Composer, missing_option
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.readings import Reading, family
 from pomrl.configuration.sources import Replacement, Sources
 
 FAMILIES = ("environments", "readings")
 """Sweeps that ask how far the results depend on what the paper leaves open; the paper has no figure of them."""
+
+BEYOND = (
+    "horizon_or_prior", "wrong_priors", "known_law", "streams", "unequal_data", "online_collection", "unknown_rewards",
+    "long_streams", "families", "families_schedules",
+)  # fmt: skip
+"""Sweeps that go beyond the paper, which `./reproduce.sh beyond` computes, and the main job does not."""
 
 LEDGER = "notebook_ledger"
 """The family of differences between the paper's text and the authors' notebook."""
@@ -33,6 +40,11 @@ class Setting:
 def names(sources: Sources) -> list[str]:
     """Return the names of the published sweeps, in alphabetical order."""
     return sorted({path.stem for path in (sources.folder / "experiment").glob("*.yaml")} - {*FAMILIES, LEDGER})
+
+
+def of_the_paper(sources: Sources) -> list[str]:
+    """Return the names of the published sweeps that do not go beyond the paper, in alphabetical order."""
+    return [name for name in names(sources) if name not in BEYOND]
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
@@ -67,6 +79,34 @@ def sweep(sources: Sources, name: str, further: Sequence[str] = ()) -> list[Sett
     except (HydraException, OmegaConfBaseException, ConfigError) as error:
         raise ConfigError(f"{name}: {' '.join(str(error).split())}") from error
     return [Setting(*each) for each in zip(varied, experiments, strict=True)]
+
+
+def settings_of(sources: Sources, arguments: Sequence[str], name: str | None = None) -> list[Setting]:
+    """Return the experiments that overrides describe, of which some may have several values, as in `sigma=0.01,0.02`.
+
+    Args:
+        sources: The folders that they are composed from.
+        arguments: The overrides. Each combination of their values is an experiment.
+        name: A published sweep, or one of the user's own, to which the arguments are added: one with the key of an axis
+            of the sweep replaces it.
+
+    Raises:
+        ConfigError: An experiment is wrong.
+    """
+    composer = Composer(sources.folders)
+    try:
+        several = [each.get_key_element() for each in composer.parsed(arguments) if each.is_sweep_override()]
+        if name:
+            axes, jobs = composer.sweep(name, arguments)
+        else:
+            axes, jobs = [], list(map(list, product(*composer.choices({}, arguments))))
+        composed = composer.each(jobs)
+    except MissingConfigException as error:
+        raise ConfigError(missing_option(error)) from error
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(" ".join(str(error).split())) from error
+    varied = list(dict.fromkeys([*axes, *several]))
+    return [Setting(_varied(each, varied), parse(each)) for each in composed]
 
 
 def _replaced(job: Sequence[str], options: Mapping[str, str], replacement: Replacement) -> Sequence[str]:

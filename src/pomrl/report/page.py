@@ -9,9 +9,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pomrl.claims import scorecard as claims_scorecard
+from pomrl.claims.beyond import WORDS
 from pomrl.claims.verdict import LOOKS, Verdict
-from pomrl.figures import AUTHORS, FIGURES, PAPER, SUPPLEMENTARY, THEORY
-from pomrl.report import ReportError, curves, extensions, readings, scorecard
+from pomrl.figures import AUTHORS, BEYOND, FIGURES, PAPER, SUPPLEMENTARY, THEORY
+from pomrl.report import ReportError, curves, extensions, ours, readings, scorecard
 from pomrl.report.encoding import data_uri, script_data
 from pomrl.report.figure_files import FigureFiles, refuse_damage
 from pomrl.report.markup import document, sentence, symbols
@@ -57,6 +58,7 @@ def html(folder: Path, documents: Documents) -> str:
             provenance=report_provenance(drawn),
             drawn=drawn,
             extensions=extensions.read(folder, scored),
+            claims_of_ours=ours.read(folder / "claims_ours.csv"),
             matrix=readings.read(folder / "readings.csv"),
             errata=document(documents.errata, "errata", LINKS),
             theory=document(documents.theory, "theory", LINKS),
@@ -76,6 +78,7 @@ def _sections(figures: Mapping[str, FigureFiles]) -> list[tuple[str, str, list[F
         ("paper", "Figures of the paper", PAPER),
         ("authors", "As the authors computed it", AUTHORS),
         ("supplementary", "Supplementary figures", SUPPLEMENTARY),
+        ("beyond", "Beyond the paper", BEYOND),
         ("theory", "", THEORY),
     )
     return [(id, heading, [figures[name] for name in names]) for id, heading, names in named]
@@ -114,7 +117,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.globals |= {"LOOKS": LOOKS, "Verdict": Verdict}
+    environment.globals |= {"LOOKS": LOOKS, "Verdict": Verdict, "OF_OURS": WORDS}
     environment.filters |= {
         "symbols": symbols,
         "sentence": sentence,

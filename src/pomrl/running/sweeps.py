@@ -162,7 +162,17 @@ def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, 
             failures[signature] = failure
         status = "failed" if signature in failures else "complete"
         store.close_experiment(job.stored, status, time.monotonic() - start)
+    _label(jobs)
     return failures
+
+
+def _label(jobs: Sequence[Job]) -> None:
+    """Attach tags and notes, also to what was stored already; the user's own components get the names of today."""
+    for job in jobs:
+        experiment = job.experiment
+        labels = (experiment.request.tag, experiment.request.note)
+        if labels != (None, None) or is_foreign(experiment.problem, experiment.method):
+            store.label(experiment)
 
 
 def unfinished(jobs: Sequence[Job]) -> dict[str, Job]:

@@ -19,7 +19,7 @@ from pomrl.store.manifest import Manifest
 from pomrl.store.provenance import Provenance
 from pomrl.store.reading import StoredExperiment, aligned, missing
 from pomrl.store.signatures import signature
-from pomrl.store.writing import add, add_blocks, close_experiment, log, open_experiment, remove
+from pomrl.store.writing import add, add_blocks, close_experiment, label, log, open_experiment, remove
 
 __all__ = [
     "BLOCK",
@@ -36,6 +36,7 @@ __all__ = [
     "by_signature",
     "close_experiment",
     "find",
+    "label",
     "load",
     "log",
     "lookup",

@@ -1,6 +1,7 @@
 """Finding stored experiments, by what they are or by their settings, and loading their tables."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import pandas as pd
 
@@ -8,6 +9,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.gamma_schedules import Hindsight
 from pomrl.gamma_star import in_hindsight
 from pomrl.store.layout import MANIFEST, StoreError, is_signature, root
+from pomrl.store.manifest import Manifest
 from pomrl.store.reading import StoredExperiment
 from pomrl.store.signatures import signature
 
@@ -37,16 +39,18 @@ def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
 
 
-def find(**wanted: Any) -> list[StoredExperiment]:
+def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
     """Return the stored experiments with these settings, such as `find(sigma=0.01, estimator="pomrl")`.
 
     Args:
+        tag: A tag that they have, which `+tag=...` gave them.
         **wanted: Values by dotted key. A key with a dot is given as in `find(**{"estimator.prior": "exclusive"})`.
+            A list or tuple stands for each of its elements, and for itself.
 
     Raises:
         StoreError: No stored experiment has one of the keys.
     """
-    settings = {stored: stored.flat_settings() for stored in all_experiments() if stored.manifest()}
+    settings = {stored: stored.flat_settings() for stored in all_experiments() if _is_tagged(stored.manifest(), tag)}
     known = {key for each in settings.values() for key in each}
     for key in wanted:
         if settings and key not in known:
@@ -54,8 +58,18 @@ def find(**wanted: Any) -> list[StoredExperiment]:
     return [
         stored
         for stored, each in settings.items()
-        if all(key in each and each[key] == value for key, value in wanted.items())
+        if all(key in each and _is(each[key], value) for key, value in wanted.items())
     ]
+
+
+def _is_tagged(said: Manifest | None, tag: object) -> bool:
+    """Return whether there is a manifest, with this tag unless that is None."""
+    return said is not None and (tag is None or str(tag) in said.tags)
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    """Return whether a value is what is wanted, or one of several that are."""
+    return value == wanted or (isinstance(wanted, list | tuple) and value in cast(Sequence[Any], wanted))
 
 
 def all_experiments() -> list[StoredExperiment]:

@@ -42,6 +42,10 @@ class Manifest:
     """Quantities that follow from the settings."""
     status: Status
     provenance: Provenance
+    tags: tuple[str, ...] = ()
+    """Words that people have given to the experiment, to find it by."""
+    notes: tuple[str, ...] = ()
+    """Remarks that people have made on the experiment."""
 
 
 def read(folder: Path) -> Manifest:

@@ -55,9 +55,29 @@ ESTIMATORS = {
 
 BEYOND = {
     "empirical_bayes": Look("Empirical Bayes", "#661100", "P"),
+    "hierarchical_bayes": Look("Bayes, law of mean models known", "#117733", "*", "-."),
     "bayes": Look("Bayes, prior known", "black", "X", ":"),
+    "exact_posterior": Look("Exact posterior", "black", "X", ":"),
+    "ada_pomrl_forgetting": Look("ada-POMRL, forgetting", "#33bbee", "o", "--"),
+    "empirical_bayes_forgetting": Look("Empirical Bayes, forgetting", "#cc6677", "P", "--"),
+    "mixture": Look("Mixture", "black", "X"),
 }
 """The estimators beyond the paper's, by their options."""
+
+UNEQUAL = {
+    ("m", "tasks"): Look("mean number", _VERMILLION, "D"),
+    ("visits", "tasks"): Look("own number", _GREEN, "o"),
+    ("visits", "transitions"): Look("own number, transitions weigh equally", _BLUE, "s"),
+}
+"""What the number of transitions of a pair is in the mixing rate, and what weighs equally in averages over tasks."""
+
+REWARD_MODELS = {
+    "known": Look("known", "black", "X", ":"),
+    "own": Look("own samples", _VERMILLION, "D"),
+    "pooled": Look("all tasks", _ORANGE, "v"),
+    "shrunk": Look("posterior mean", _BLUE, "s"),
+}
+"""How rewards are estimated."""
 
 SCHEDULES = {
     "gamma_eval": Look("Constant γₑᵥₐₗ", "black", "X", ":"),

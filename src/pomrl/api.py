@@ -1,0 +1,272 @@
+"""The Python interface, whose names `import pomrl` offers: docs/python.md introduces them.
+
+Settings are arguments with the names that they have on a command line, but `estimator__prior` for `estimator.prior`.
+What is computed is stored as `pomrl run` stores it, under the same signatures, and never computed twice.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from pomrl import store
+from pomrl.configuration import overrides, studies
+from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
+from pomrl.configuration.parsing import COMPONENTS, Experiment
+from pomrl.configuration.settings import varying_keys
+from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.execution import ExecutionError
+from pomrl.results.chosen_runs import Chosen, Tasks, choose
+from pomrl.results.statistics import Kind
+from pomrl.results.stored_sweeps import stored_sweep
+from pomrl.results.summary_tables import summarised
+from pomrl.running import sweeps
+from pomrl.running.estimates import estimate, refuse_what_does_not_fit, refuse_what_takes_long
+from pomrl.running.sweeps import Tally
+from pomrl.store import StoredExperiment, StoreError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Report = Callable[[str], object]
+"""A function that is called with a line about the progress, such as `print`."""
+
+
+def run(*, config_dir: str | Path | None = None, report: Report | None = None, **settings: Any) -> pd.DataFrame:
+    """Compute what the store lacks of one experiment, and return its table.
+
+    Args:
+        config_dir: A folder like conf/ with options of your own.
+        report: Called with a line after each block of runs, such as `print`.
+        **settings: The settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The
+            value of a group is the name of an option, or a component (`component`). A list is one value.
+
+    Returns:
+        A row for each run, task and discount factor, sorted so, of the requested runs. The columns are those of
+        `pomrl.experiment.SCHEMA`; `planning_loss` is the loss at gamma_eval of the policy planned with `gamma`.
+
+    Raises:
+        ConfigError: A setting is wrong. The message names it, and what it may be.
+        ExecutionError: The experiment failed.
+    """
+    components = {group: value for group, value in settings.items() if _is_component(group, value)}
+    words = overrides.overrides({key: value for key, value in settings.items() if key not in components})
+    try:
+        (setting,) = studies.settings_of(_sources(config_dir), words)
+    except ConfigError as error:
+        several = any(isinstance(value, list | tuple) for value in settings.values())
+        raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if several else error from error
+    experiment = _with_components(setting.experiment, components)
+    _compute([experiment], report)
+    return store.load(experiment, experiment.request.runs)
+
+
+def sweep(
+    experiment: str | None = None,
+    *,
+    config_dir: str | Path | None = None,
+    report: Report | None = None,
+    **settings: Any,
+) -> pd.DataFrame:
+    """Compute what the store lacks of a sweep, and return the tables of its experiments as one.
+
+    Args:
+        experiment: A sweep of conf/experiment/, or of such a folder of your own, such as "task_similarity".
+        config_dir: A folder like conf/ with options and sweeps of your own.
+        report: Called with a line after each block of runs, such as `print`.
+        **settings: The settings that differ from the defaults, or from the sweep. The elements of a list, tuple, range
+            or array are swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
+
+    Returns:
+        The table of `run` for each experiment, one below the other, with a column for each setting that is swept.
+
+    Raises:
+        ConfigError: A setting is wrong. Nothing is computed.
+        ExecutionError: An experiment failed; the others are stored.
+    """
+    wanted = studies.settings_of(_sources(config_dir), overrides.axes(settings), experiment)
+    _compute([each.experiment for each in wanted], report)
+    return stored_sweep(wanted, max(each.experiment.request.runs for each in wanted)).table
+
+
+def component(group: str, option: str, *, config_dir: str | Path | None = None, **fields: Any) -> Any:
+    """Return a component with the defaults of its YAML file, such as `component("estimator", "ada_pomrl")`.
+
+    Args:
+        group: One of task_distribution, data, meta_batch, estimator, gamma_schedule, planner and execution.
+        option: The name of an option of the group.
+        config_dir: A folder like conf/ with options of your own.
+        **fields: Values of its fields that differ from the defaults, such as `prior="exclusive"`.
+
+    Raises:
+        ConfigError: There is no such group, option or field, or a value is wrong.
+    """
+    if group not in COMPONENTS:
+        raise ConfigError(f"{group}: there is no such group; there are {', '.join(COMPONENTS)}")
+    words = overrides.overrides({group: option} | {f"{group}.{name}": value for name, value in fields.items()})
+    (setting,) = studies.settings_of(_sources(config_dir), words)
+    experiment = setting.experiment
+    if group == "execution":
+        return experiment.execution
+    return getattr(experiment.problem if group in PROBLEM_GROUPS else experiment.method, group)
+
+
+def find(**settings: Any) -> list[StoredExperiment]:
+    """Return the stored experiments with these settings; `.table()` of each is its table.
+
+    Args:
+        **settings: Values by key, such as `sigma=0.01, estimator="pomrl"`; none for all that is stored.
+
+    Raises:
+        StoreError: There is none. The message says where it was looked for, and what there is.
+    """
+    where = store.root().absolute()
+    everything = store.find()
+    if not everything:
+        raise StoreError(
+            f"{where}: nothing is stored here; pomrl.run and pomrl.sweep store, and POMRL_OUTPUTS names another folder"
+        )
+    wanted = {overrides.key(name): value for name, value in settings.items()}
+    found = store.find(**wanted)
+    if not found:
+        known = [f"{key}={value}" for key in wanted for value in _values(everything, key)]
+        asked = ", ".join(f"{key}={value}" for key, value in wanted.items())
+        raise StoreError(
+            f"{where}: none of {len(everything)} stored experiments has {asked}; there are {', '.join(known)}"
+        )
+    return found
+
+
+def load(which: str | Path | None = None, *, runs: int | None = None, **settings: Any) -> pd.DataFrame:
+    """Return the stored table of one experiment, without computing anything.
+
+    Args:
+        which: The first digits of its signature, or its folder; by default the settings say which.
+        runs: The number of runs, from run 0 on; by default all that are stored.
+        **settings: Settings that no other stored experiment has, as in `find`.
+
+    Raises:
+        StoreError: There is no such experiment, or more than one, or it has fewer runs.
+    """
+    if isinstance(which, Path) or (which and "/" in which):
+        return StoredExperiment(Path(which)).table(runs)
+    if which:
+        return store.load(which, runs)
+    found = find(**settings)
+    if len(found) > 1:
+        differing = ", ".join(varying_keys([stored.flat_settings() for stored in found]))
+        raise StoreError(f"{len(found)} stored experiments have these settings; they differ in {differing}")
+    return found[0].table(runs)
+
+
+def plot(
+    x: str = "task",
+    y: str = "planning_loss",
+    *,
+    hue: str | None = None,
+    col: str | None = None,
+    row: str | None = None,
+    band: Kind = "ci",
+    **settings: Any,
+) -> "Figure":
+    """Plot stored experiments: means over runs with a band, against tasks, discount factors or a setting.
+
+    Args:
+        x: `task`, `gamma`, or a setting, such as `sigma`.
+        y: A column of stored tables, such as `alpha`.
+        hue: The setting that colours are for; by default one in which the experiments differ, and so for col and row.
+        col: The setting that columns of panels are for.
+        row: The setting that rows of panels are for.
+        band: What bands are: 95 % intervals of the mean (ci), standard errors (se) or standard deviations (sd).
+        **settings: Settings of the experiments, as in `find`; a list stands for any of its elements.
+
+    Returns:
+        A figure of matplotlib, which a notebook shows, and whose method `savefig` writes it.
+
+    Raises:
+        StoreError: No runs of such experiments are stored.
+        ValueError: The experiments differ in more settings than can be told apart.
+    """
+    from pomrl.figures.relational import Roles, draw  # here, because matplotlib takes long to load
+
+    return draw(_chosen(settings), x, y, Roles(hue, col, row), band).figure
+
+
+def table(
+    *, against: Mapping[str, Any] | None = None, y: str = "planning_loss", task: Tasks = "all", **settings: Any
+) -> pd.DataFrame:
+    """Return summaries of stored experiments: mean, interquartile mean and median over runs with 95 % intervals.
+
+    Args:
+        against: A method to compare with in pairs of runs, such as `{"estimator": "pomrl"}`. Columns NAME_difference
+            and `better`, the probability that a run is better than that of the other method, are added.
+        y: A column of stored tables, of which the value at gamma_eval counts, or at the gamma that a schedule chose.
+        task: The tasks that are averaged: `all`, `first`, `last`, or the number of one.
+        **settings: Settings of the experiments, as in `find`; a list stands for any of its elements.
+
+    Raises:
+        StoreError: No runs of such experiments are stored.
+        ValueError: The experiments cannot be compared in pairs.
+    """
+    return summarised(_chosen(settings), y, task, against=against)
+
+
+def _chosen(settings: Mapping[str, Any]) -> Chosen:
+    return choose({overrides.key(name): value for name, value in settings.items()})
+
+
+def _sources(config_dir: str | Path | None) -> Sources:
+    if config_dir is not None and not Path(config_dir).is_dir():
+        raise ConfigError(f"config_dir={str(config_dir)!r}: there is no such folder")
+    return replace(PUBLISHED, own=None if config_dir is None else Path(config_dir))
+
+
+def _is_component(group: str, value: Any) -> bool:
+    return group in COMPONENTS and isinstance(value, COMPONENTS[group])
+
+
+def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:
+    """Return an experiment with these components in the place of its own, by group."""
+    of_problem = {group: each for group, each in components.items() if group in PROBLEM_GROUPS}
+    of_method = {group: each for group, each in components.items() if group in METHOD_GROUPS}
+    return replace(
+        experiment,
+        problem=replace(experiment.problem, **of_problem),
+        method=replace(experiment.method, **of_method),
+        execution=components.get("execution", experiment.execution),
+        options={group: option for group, option in experiment.options.items() if group not in components},
+    )
+
+
+def _compute(experiments: Sequence[Experiment], report: Report | None) -> None:
+    """Compute and store what the store lacks of experiments.
+
+    Raises:
+        ConfigError: An experiment cannot be computed, or takes more than an hour and does not say `yes=True`.
+        ExecutionError: Experiments failed.
+    """
+    jobs = sweeps.looked_up(experiments)
+    request, execution = experiments[0].request, experiments[0].execution
+    if request.dry_run:
+        raise ConfigError("dry_run=True: this is for the command `pomrl run`, which then prints what it would compute")
+    wanted = estimate(jobs)
+    refuse_what_does_not_fit(wanted, execution)
+    sweeps.check_jobs(jobs)
+    if not request.yes:
+        refuse_what_takes_long(wanted)
+
+    def advance(tally: Tally) -> None:
+        if report:
+            report(f"{tally.runs}/{wanted.runs} runs")
+
+    failures = sweeps.compute(jobs, advance)
+    if failures:
+        raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
+
+
+def _values(listed: Sequence[StoredExperiment], key: str) -> list[Any]:
+    """Return the values of a key that stored experiments have."""
+    values = {repr(value): value for each in listed if (value := each.flat_settings().get(key)) is not None}
+    return sorted(values.values(), key=repr)

@@ -1,0 +1,93 @@
+"""The command `pomrl` of an installation, and `python -m pomrl`: its first argument is the name of another command."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pomrl.commands.terminal import PROGRAM, exit_with
+from pomrl.configuration.importing import imported
+
+COMMANDS: Mapping[str, str] = {
+    "run": "run one experiment, or a sweep of them with -m, and store the results",
+    "runs": "list, verify, repair and prune what is stored",
+    "diff": "show what differs between experiments, in settings and in results",
+    "plot": "plot what is stored of your own sweeps",
+    "table": "tabulate what is stored, as text, CSV, Markdown or LaTeX",
+    "figures": "draw the figures of the paper, and supplementary ones",
+    "claims": "check the claims of the paper on what is stored",
+    "report": "write one page of all results",
+    "ledger": "compare the paper's text with the authors' notebook",
+    "reproduce": "compute, draw, check and report everything",
+    "export": "write what is stored as an RO-Crate, ready for an archive",
+    "import": "check an RO-Crate, and add its experiments to what is stored",
+}
+"""The commands and what each of them does. The command NAME is the function `main` of `pomrl.commands.NAME`, or of
+`pomrl.commands.NAME_` where NAME is a keyword of Python."""
+
+_OF_EXTRAS = {
+    "jinja2": "report",
+    "latex2mathml": "report",
+    "markdown_it": "report",
+    "mdit_py_plugins": "report",
+    "vl_convert": "report",
+}
+"""The extra that installs a package which not every command needs."""
+
+HELP = """\
+usage: pomrl COMMAND ...
+
+Online meta-learning of transition models and planning horizons, in tabular MDPs.
+
+{commands}
+
+pomrl COMMAND --help says more. Results are kept in the folder outputs of the current folder, or in the folder that the
+environment variable POMRL_OUTPUTS names. pomrl --version prints the version.
+Completion of settings with the tab key: eval "$(pomrl --shell-completion install=bash)", or zsh, or fish."""
+
+
+def main() -> None:
+    """Run the command that the first argument names, with the other arguments."""
+    name, arguments = next(iter(sys.argv[1:]), ""), sys.argv[2:]
+    if name in ("-sc", "--shell-completion"):
+        _complete(arguments)
+    elif name == "--version":
+        _call("run", ["--version"])
+    elif name in ("-h", "--help", "help"):
+        print(_help())
+    elif name in COMMANDS:
+        _call(name, arguments)
+    else:
+        exit_with(f"{name or 'pomrl'}: name a command, which is one of {', '.join(COMMANDS)}; pomrl --help", 2)
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    return HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items()))
+
+
+def _call(name: str, arguments: Sequence[str]) -> None:
+    """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
+    sys.argv = [f"{PROGRAM} {name}", *arguments]
+    sys.path.insert(0, str(Path.cwd()))  # for components of one's own, as `python -m` does
+    try:
+        module = imported(f"pomrl.commands.{'import_' if name == 'import' else name}")
+    except ModuleNotFoundError as error:
+        extra = _OF_EXTRAS.get(str(error.name).partition(".")[0])
+        if extra is None:
+            raise
+        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[{extra}]' installs it")
+    module.main()
+
+
+def _complete(arguments: Sequence[str]) -> None:
+    """Answer a shell that installs completion or asks for it; Hydra completes the settings of `pomrl run`."""
+    line = os.environ.get("COMP_LINE")
+    _, _, rest = (line or "").partition(" ")
+    name, space, settings = rest.partition(" ")
+    if line is not None and not space:
+        print(" ".join(COMMANDS))
+    elif line is None or name == "run":
+        os.environ["COMP_LINE"] = f"{PROGRAM} {settings}"
+        sys.argv = [PROGRAM, "-sc", *arguments]
+        imported("pomrl.commands.run").main()

@@ -1,0 +1,36 @@
+"""Plot what is stored of one's own sweeps: python -m src.plot [KEY=VALUE ...] [--x task] [--hue estimator] ...
+
+A curve is the mean over runs of an experiment, with a band. The experiments are those that the filters choose; the
+settings in which they differ tell the curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv
+(the values that are drawn) and NAME.json (the experiments that they come from).
+"""
+
+from pomrl.commands.arguments import Parser, add_filters, filters, tasks
+from pomrl.commands.errors import one_line_errors
+from pomrl.configuration.outputs import outputs
+from pomrl.figures.parts.files import Sidecar, save
+from pomrl.figures.relational import BANDS, Roles, draw
+from pomrl.results.chosen_runs import VALUES, choose
+from pomrl.store.provenance import commit
+
+
+@one_line_errors(ValueError)
+def main() -> None:
+    """Run the command with the arguments of the process, and print the paths of the files."""
+    parser = Parser(prog="python -m src.plot", description="Plot what is stored of your own sweeps.")
+    add_filters(parser)
+    parser.add_argument("--x", default="task", help="the horizontal axis: task (default), gamma, or a setting: sigma")
+    parser.add_argument("--y", default="planning_loss", choices=VALUES, help="the vertical axis")
+    for role, what in (("hue", "colours"), ("col", "columns"), ("row", "rows"), ("style", "kinds of line")):
+        parser.add_argument(f"--{role}", metavar="KEY", help=f"the setting that {what} are for")
+    parser.add_argument("--band", default="ci", choices=BANDS, help="95 %% interval, standard error or deviation")
+    parser.add_argument("--task", default="all", type=tasks, help="tasks to average: all (default), first, last, 3")
+    parser.add_argument("--name", help="the name of the files, without suffix")
+    arguments = parser.parse_args()
+    chosen = choose(filters(arguments.filter))
+    roles = Roles(arguments.hue, arguments.col, arguments.row, arguments.style)
+    drawing = draw(chosen, arguments.x, arguments.y, roles, arguments.band, arguments.task)
+    name = arguments.name or f"{arguments.y}_against_{arguments.x}"
+    sidecar = Sidecar(name, **commit(), sweeps={"stored": chosen.sources()})
+    for path in save(drawing, outputs() / "plots", name, sidecar):
+        print(path)

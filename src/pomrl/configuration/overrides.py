@@ -1,0 +1,74 @@
+"""Settings that Python code gives by name, written as overrides of a command line."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from pomrl.configuration.composed import ConfigError
+
+_PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGNORECASE)
+"""A word that Hydra reads as text without quotation marks."""
+
+
+LABELS = ("tag", "note")
+"""Labels, which the configuration does not have and an override therefore adds."""
+
+
+def key(name: str) -> str:
+    """Return the key of a setting by its name as an argument: `estimator__prior` stands for `estimator.prior`."""
+    return name.replace("__", ".")
+
+
+def _assigned(name: str, text: str) -> str:
+    return f"{'+' * (name in LABELS)}{key(name)}={text}"
+
+
+def overrides(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings as overrides of a single experiment; a list or tuple is the value of its setting.
+
+    Raises:
+        ConfigError: A value is not text, a number, a truth value, None, or a sequence of these.
+    """
+    return [_assigned(name, _text(name, value)) for name, value in settings.items()]
+
+
+def axes(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings as overrides of a sweep; the elements of a list, tuple, range or array are values to sweep.
+
+    Raises:
+        ConfigError: A value cannot be written, or a sequence is empty.
+    """
+    return [_assigned(name, _values(name, value)) for name, value in settings.items()]
+
+
+def _values(name: str, value: Any) -> str:
+    if not _is_sequence(value):
+        return _text(name, value)
+    if not len(value):
+        raise ConfigError(f"{key(name)}: there is no value to sweep")
+    return ",".join(_text(name, each) for each in cast(Sequence[Any], value))
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, list | tuple | range | np.ndarray)
+
+
+def _text(name: str, value: Any) -> str:
+    """Return a value as Hydra's grammar of overrides has it."""
+    if isinstance(value, np.generic):
+        return _text(name, cast(Any, value).item())
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if _is_sequence(value):
+        return "[" + ",".join(_text(name, each) for each in cast(Sequence[Any], value)) + "]"
+    raise ConfigError(
+        f"{key(name)}={value!r}: a {type(value).__name__} is no setting; text, numbers and lists of them are"
+    )

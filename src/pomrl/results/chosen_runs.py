@@ -1,0 +1,149 @@
+"""Stored experiments that filters choose, with one number for each of their runs: what people plot and tabulate."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from pomrl import store
+from pomrl.configuration.settings import varying_keys
+from pomrl.results.stored_sweeps import Source
+from pomrl.store import StoredExperiment, StoreError
+
+VALUES = ("planning_loss", "alpha", "sigma_hat", "model_error")
+"""The columns of stored tables that are plotted and tabulated."""
+
+Tasks = Literal["all", "first", "last"] | int
+"""The tasks that a number is of: the mean over all, the first, the last, or the one with this number, from 1."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Stored experiments, and in what they differ."""
+
+    stored: tuple[StoredExperiment, ...]
+    settings: tuple[Mapping[str, Any], ...]
+    """The settings of each, by dotted keys."""
+    varying: tuple[str, ...]
+    """The keys in which they differ."""
+    runs: int
+    """The number of runs that all of them have."""
+
+    def described(self, key: str) -> list[Any]:
+        """Return the value of a setting in each experiment.
+
+        Raises:
+            StoreError: An experiment has no such setting.
+        """
+        if not all(key in each for each in self.settings):
+            known = sorted(set(self.settings[0]).intersection(*self.settings))
+            raise StoreError(f"{key}: not all of these experiments have this setting; they have {', '.join(known)}")
+        return [each[key] for each in self.settings]
+
+    def sources(self) -> list[Source]:
+        """Return where the numbers come from."""
+        return [
+            Source(
+                stored.signature,
+                self.runs,
+                {key: settings.get(key) for key in self.varying},
+                {block.name: block.sha256 for block in stored.blocks() if block.runs.start < self.runs},
+            )
+            for stored, settings in zip(self.stored, self.settings, strict=True)
+        ]
+
+
+def choose(wanted: Mapping[str, Any]) -> Chosen:
+    """Return the stored experiments with these settings that have runs, sorted by the settings in which they differ.
+
+    Raises:
+        StoreError: There are none.
+    """
+    found = [stored for stored in store.find(**wanted) if stored.complete()]
+    if not found:
+        asked = ", ".join(f"{key}={value}" for key, value in wanted.items())
+        raise StoreError(f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}")
+    settings = {stored: stored.flat_settings() for stored in found}
+    varying = varying_keys(list(settings.values()))
+    found.sort(key=lambda stored: [_order(settings[stored].get(key)) for key in varying])
+    runs = min(stored.complete() for stored in found)
+    return Chosen(tuple(found), tuple(settings[stored] for stored in found), tuple(varying), runs)
+
+
+def _order(value: Any) -> tuple[str, Any]:
+    return (type(value).__name__, value if isinstance(value, int | float | str) else str(value))
+
+
+def filter_of(chosen: Sequence[Mapping[str, Any]], everything: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return a filter that chooses some experiments out of others by few settings: for each key the values.
+
+    Args:
+        chosen: The flat settings of the experiments that are to be chosen.
+        everything: Those of all that is stored.
+    """
+    wanted: dict[str, list[Any]] = {key: _distinct(chosen, key) for key in varying_keys(chosen)}
+    others = [each for each in everything if each not in chosen]
+    for key in dict.fromkeys(key for each in chosen for key in each):
+        others = [each for each in others if all(each.get(name) in values for name, values in wanted.items())]
+        values = _distinct(chosen, key)
+        if len(values) == 1 and any(each.get(key) not in values for each in others):
+            wanted[key] = values
+    return wanted
+
+
+def _distinct(settings: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
+    return sorted({repr(each.get(key)): each.get(key) for each in settings}.values(), key=_order)
+
+
+def per_run(
+    chosen: Chosen, value: str, by: str | None = None, tasks: Tasks = "all", gamma: float | None = None
+) -> pd.DataFrame:
+    """Return a number for each run of each experiment, and for each task or discount factor if `by` says so.
+
+    Args:
+        chosen: The experiments.
+        value: One of `VALUES`.
+        by: `task` or `gamma`, whose values then are told apart; or None.
+        tasks: The tasks that numbers are of, unless they are told apart.
+        gamma: The discount factor of planning that numbers are at, unless they are told apart; by default the largest,
+            which is gamma_eval, or the one that a schedule chose.
+
+    Returns:
+        The columns `experiment` (the place in `chosen`), run, `value`, and the one that `by` names.
+
+    Raises:
+        StoreError: A file is damaged, or an experiment has no such task or discount factor.
+    """
+    frames = []
+    for place, stored in enumerate(chosen.stored):
+        table = stored.table(chosen.runs)
+        if by != "gamma":
+            table = _at_gamma(table, gamma, stored)
+        if by != "task":
+            table = table.loc[table["task"].isin(list(_numbers(tasks, int(table["task"].max()), stored)))]
+        keys = ["run", *([by] if by else [])]
+        frames.append(table.groupby(keys, as_index=False)[value].mean().assign(experiment=place))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _at_gamma(table: pd.DataFrame, gamma: float | None, stored: StoredExperiment) -> pd.DataFrame:
+    """Return the rows at a discount factor, by default the last of each task."""
+    if gamma is None:
+        return table.groupby(["run", "task"], as_index=False).last()
+    rows = table.loc[np.isclose(table["gamma"], gamma)]
+    if rows.empty:
+        raise StoreError(f"{stored.folder}: gamma={gamma} was not planned with")
+    return rows
+
+
+def _numbers(tasks: Tasks, T: int, stored: StoredExperiment) -> Iterator[int]:
+    """Yield the numbers of the tasks that are meant, of an experiment with T tasks."""
+    if tasks == "all":
+        yield from range(1, T + 1)
+        return
+    number = {"first": 1, "last": T}.get(str(tasks), tasks)
+    if not isinstance(number, int) or not 1 <= number <= T:
+        raise StoreError(f"{stored.folder}: it has the tasks 1 to {T}, not {tasks}")
+    yield number

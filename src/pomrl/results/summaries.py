@@ -1,0 +1,86 @@
+"""Summaries of a number over independent runs, and comparisons in pairs, that a few extreme runs do not decide.
+
+Losses are heavy-tailed, so that the mean over runs is accompanied by the median and by the interquartile mean, the mean
+of the middle half of the runs (Agarwal et al. 2021). Intervals of these are percentile intervals of the bootstrap over
+runs; those of the mean are Student's.
+"""
+
+from collections.abc import Callable, Mapping
+from math import sqrt
+
+import numpy as np
+from jaxtyping import Float
+from scipy import stats
+
+from pomrl.results.statistics import Interval, difference
+
+RESAMPLES = 2000
+"""The number of resamples of the runs that intervals of robust summaries come from."""
+
+LEVEL = 0.95
+
+PerRun = Float[np.ndarray, " n"]
+
+
+def interquartile_mean(sample: Float[np.ndarray, "*B n"]) -> Float[np.ndarray, "*B"]:
+    """Return the mean of the middle half of the numbers: a quarter of them (rounded down) is cut off at each end."""
+    return np.asarray(stats.trim_mean(sample, 0.25, axis=-1))
+
+
+ROBUST: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
+    "iqm": interquartile_mean,
+    "median": lambda sample: np.median(sample, axis=-1),
+}
+"""The robust summaries by name."""
+
+STATISTICS = ("mean", *ROBUST)
+"""The names of all summaries."""
+
+
+def summary(sample: PerRun, statistic: str) -> Interval:
+    """Return a summary of a number over runs, with its 95 % interval; with a single run the interval is NaN.
+
+    Args:
+        sample: The number in each of n runs.
+        statistic: One of `STATISTICS`.
+    """
+    if statistic == "mean":
+        return difference(np.zeros_like(sample), sample, paired=True)
+    return _bootstrapped(sample[None], ROBUST[statistic])
+
+
+def paired_difference(a: PerRun, b: PerRun, statistic: str) -> Interval:
+    """Return the summary of b less that of a, with its 95 % interval; run i of a and run i of b are a pair.
+
+    For the robust summaries, pairs are resampled together; the result is the difference of the two summaries, and not
+    the summary of the differences.
+    """
+    if statistic == "mean":
+        return difference(a, b, paired=True)
+    of = ROBUST[statistic]
+    return _bootstrapped(np.stack([a, b]), lambda both: of(both[1]) - of(both[0]))
+
+
+def probability_of_improvement(a: PerRun, b: PerRun) -> Interval:
+    """Return the probability that b is smaller than a in a run, with its 95 % interval; equal numbers count one half.
+
+    The interval is Wilson's for a share of n independent pairs, which with ties is too wide rather than too narrow. It
+    has a width also where b is smaller in every pair.
+    """
+    n = len(a)
+    share = float(np.mean((b < a) + 0.5 * (b == a)))
+    z = float(stats.norm.ppf(0.5 + LEVEL / 2.0))
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return Interval(share, max(0.0, centre - half), min(1.0, centre + half))
+
+
+def _bootstrapped(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
+    """Return a statistic of numbers[K, n] over n runs, with the percentile interval of resampled runs."""
+    estimate = float(np.squeeze(statistic(sample)))
+    n = sample.shape[-1]
+    if n < 2:
+        return Interval(estimate, np.nan, np.nan)
+    chosen = np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
+    lower, upper = np.quantile(np.squeeze(statistic(sample[:, chosen])), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    return Interval(estimate, float(lower), float(upper))

@@ -1,0 +1,130 @@
+"""Tables of stored experiments: their settings, summaries over runs, and comparisons with another method in pairs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pomrl.configuration.composed import METHOD_GROUPS
+from pomrl.results.chosen_runs import Chosen, Tasks, per_run
+from pomrl.results.statistics import Interval
+from pomrl.results.summaries import STATISTICS, paired_difference, probability_of_improvement, summary
+
+BETTER = "better"
+"""The column of the probability that a run is better than the same run of the method that it is compared with."""
+
+
+def summarised(
+    chosen: Chosen,
+    value: str = "planning_loss",
+    tasks: Tasks = "all",
+    statistics: Sequence[str] = STATISTICS,
+    against: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """Return a row for each experiment: the settings that vary, its runs, and summaries of a number over runs.
+
+    Args:
+        chosen: The experiments.
+        value: A column of stored tables, of which the row at the largest discount factor of each task counts.
+        tasks: The tasks that it is averaged over.
+        statistics: Names of summaries, from `summaries.STATISTICS`. Each has three columns: NAME, NAME_lower and
+            NAME_upper, the ends of its 95 % interval.
+        against: Settings of a method, such as `{"estimator": "pomrl"}`. Each experiment is compared with that of this
+            method on the same problem: columns NAME_difference, less than 0 where the method of the row is smaller, and
+            `better`, the probability that it is smaller in a run; with 95 % intervals of pairs of runs.
+
+    Raises:
+        ValueError: A setting in `against` is not of a method, or an experiment has no counterpart.
+    """
+    numbers = per_run(chosen, value, tasks=tasks)
+    samples = [rows.to_numpy() for _, rows in numbers.sort_values("run").groupby("experiment")[value]]
+    counterparts = _counterparts(chosen, against) if against else {}
+    rows: list[dict[str, Any]] = []
+    for place, sample in enumerate(samples):
+        row = {key: chosen.settings[place].get(key) for key in chosen.varying} | {"runs": chosen.runs}
+        for name in statistics:
+            row |= dict(_columns(name, summary(sample, name)))
+        if against:
+            other = samples[counterparts[place]]
+            itself = counterparts[place] == place
+            for name, interval in _comparisons(other, sample, statistics):
+                row |= dict(_columns(name, Interval(np.nan, np.nan, np.nan) if itself else interval))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _comparisons(a: np.ndarray, b: np.ndarray, statistics: Sequence[str]) -> Iterator[tuple[str, Interval]]:
+    for name in statistics:
+        yield f"{name}_difference", paired_difference(a, b, name)
+    yield BETTER, probability_of_improvement(a, b)
+
+
+def _columns(name: str, interval: Interval) -> list[tuple[str, float]]:
+    return [(name, interval.estimate), (f"{name}_lower", interval.lower), (f"{name}_upper", interval.upper)]
+
+
+def _counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
+    """Return the place of the experiment that each experiment is compared with."""
+    groups = {key.partition(".")[0] for key in against}
+    if strange := groups - set(METHOD_GROUPS):
+        raise ValueError(
+            f"{', '.join(sorted(strange))}: other values of it are other problems, whose runs are no pairs; compare "
+            f"methods, which {', '.join(METHOD_GROUPS)} make"
+        )
+    shared = [key for key in chosen.varying if key.partition(".")[0] not in groups]
+    places = {
+        tuple(repr(settings.get(key)) for key in shared): place
+        for place, settings in enumerate(chosen.settings)
+        if all(settings.get(key) == value for key, value in against.items())
+    }
+    keys = [tuple(repr(settings.get(key)) for key in shared) for settings in chosen.settings]
+    if lacking := [key for key in keys if key not in places]:
+        where = ", ".join(f"{name}={value}" for name, value in zip(shared, lacking[0], strict=True))
+        asked = ", ".join(f"{key}={value}" for key, value in against.items())
+        raise ValueError(f"{asked}: no such experiment is chosen{' where ' * bool(where)}{where}")
+    return {place: places[key] for place, key in enumerate(keys)}
+
+
+def as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of `summarised` with an estimate and its interval in one cell: 0.437 [0.401, 0.473]."""
+    cells: dict[str, list[str]] = {}
+    for name in (name for name in table if not str(name).endswith(("_lower", "_upper"))):
+        if f"{name}_lower" in table:
+            triples = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
+            cells[str(name).replace("_", " ")] = [_cell(*triple) for triple in triples]
+        else:
+            cells[str(name)] = [str(each) for each in table[name]]
+    return pd.DataFrame(cells)
+
+
+def _cell(estimate: float, lower: float, upper: float) -> str:
+    if np.isnan(estimate):
+        return ""
+    return f"{estimate:.3f}" if np.isnan(lower) else f"{estimate:.3f} [{lower:.3f}, {upper:.3f}]"
+
+
+def pivoted(table: pd.DataFrame, column: str, statistic: str) -> pd.DataFrame:
+    """Return a table of `summarised` with a row for each method and a column for each value of a setting.
+
+    Args:
+        table: The table.
+        column: The setting, which varies in the table.
+        statistic: The name of the summary that the cells have, with its interval.
+
+    Raises:
+        ValueError: The setting does not vary.
+    """
+    keys = list(table.columns[: list(table.columns).index("runs")])
+    if column not in keys:
+        raise ValueError(f"{column}: it does not vary in these experiments; {', '.join(keys) or 'nothing'} does")
+    text = as_text(table)
+    rows = [key for key in keys if key != column]
+    values = list(dict.fromkeys(text[column]))
+    cells = {
+        value: of_value.set_index(rows)[statistic] if rows else of_value[statistic].reset_index(drop=True)
+        for value, of_value in text.groupby(column, sort=False)
+    }
+    wide = pd.DataFrame(cells)[values].fillna("")
+    wide.columns = [f"{column}={value}" for value in values]
+    return wide.reset_index() if rows else wide

@@ -1,0 +1,269 @@
+"""Experiments as an RO-Crate: a zip archive with a description in JSON-LD and the SHA-256 digest of each file.
+
+    ro-crate-metadata.json                       what is in the crate, who computed it, when and with which code
+    runs/<signature>/ simulations/<signature>/   what is stored, as in the folder of outputs
+    figures/ report/ ...                         what is made of it, if everything is exported
+
+The format is that of https://www.researchobject.org/ro-crate/, which archives such as Zenodo take as it is. The bytes
+of a crate depend on what is exported alone. Nothing in a crate is trusted: it is added to the store only if all of it
+has the digests that it states, and if each experiment is one that this store would read.
+"""
+
+import hashlib
+import json
+import secrets
+import shutil
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from pomrl.configuration.outputs import outputs
+from pomrl.store import files, manifest, simulations
+from pomrl.store.derived import LARGEST, DerivedFiles
+from pomrl.store.layout import BLOCK_LIST, CONFIG, LOG, MANIFEST, StoreError, is_our_name, is_signature, root
+from pomrl.store.provenance import commit
+from pomrl.store.reading import StoredExperiment
+
+METADATA = "ro-crate-metadata.json"
+
+CONTEXT = ["https://w3id.org/ro/crate/1.1/context", {"sha256": "https://schema.org/sha256"}]
+
+PAPER = {
+    "@id": "https://doi.org/10.48550/arXiv.2212.14530",
+    "@type": "ScholarlyArticle",
+    "name": "POMRL: No-Regret Learning-to-Plan with Increasing Horizons",
+}
+
+_EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The time of all entries of the archive, so that its bytes do not depend on when it is written."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of the experiments and simulations of a crate."""
+
+    added: tuple[Path, ...]
+    """The folders that were added to the store."""
+    kept: tuple[Path, ...]
+    """The folders of the store that have as much as the crate, and were left as they are."""
+    refused: tuple[str, ...]
+    """A line for each experiment of which the crate has more runs than the store."""
+
+
+def export(path: Path, stored: Sequence[StoredExperiment], *, everything: bool = False) -> int:
+    """Write a crate, and return the number of its files without the description.
+
+    Args:
+        path: The archive, which is replaced if it exists.
+        stored: The experiments.
+        everything: Add all simulations, and all that is made of what is stored: figures, tables, the report.
+
+    Raises:
+        StoreError: There is nothing to export, or a file of an experiment is damaged.
+        OSError: The archive cannot be written.
+    """
+    if not stored:
+        raise StoreError(f"{root()}: nothing is stored to export")
+    contents = {name: content for each in stored for name, content in _of_experiment(each)}
+    if everything:
+        contents |= dict(_beside_experiments(path))
+    described = _metadata(stored, contents)
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with zipfile.ZipFile(partial, "x") as archive:
+            for name, content in {METADATA: described, **contents}.items():
+                entry = zipfile.ZipInfo(name, _EARLIEST)
+                entry.external_attr = 0o644 << 16
+                kind = zipfile.ZIP_STORED if name.endswith((".parquet", ".png", ".pdf")) else zipfile.ZIP_DEFLATED
+                archive.writestr(entry, content, kind)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return len(contents)
+
+
+def _of_experiment(stored: StoredExperiment) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of an experiment, as they are between two changes of it."""
+    with files.locked(stored.folder):
+        if faults := stored.faults():
+            raise StoreError(f"{faults[0]}; python -m src.runs --repair mends it")
+        names = [CONFIG, MANIFEST, BLOCK_LIST, *(block.name for block in stored.blocks()), LOG]
+        for name in names:
+            if (stored.folder / name).exists():
+                yield f"runs/{stored.signature}/{name}", files.read(stored.folder / name, LARGEST)
+
+
+def _beside_experiments(crate: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield all ordinary files of the outputs that are no files of experiments, temporary files, or the crate."""
+    for path in sorted(outputs().rglob("*")):
+        relative = path.relative_to(outputs())
+        wanted = relative.parts[0] != "runs" and not any(part.startswith(".") for part in relative.parts)
+        if wanted and path.is_file() and not path.is_symlink() and path.resolve() != crate.resolve():
+            yield relative.as_posix(), files.read(path, LARGEST)
+
+
+def _metadata(stored: Sequence[StoredExperiment], contents: Mapping[str, bytes]) -> bytes:
+    """Return the description of a crate."""
+    manifests = [manifest.read(each.folder) for each in stored]
+    ends = [each.provenance.end or each.provenance.start for each in manifests]
+    code = commit()
+    software = {"@id": "#pomrl", "@type": "SoftwareApplication", "name": "pomrl", "version": version("pomrl")}
+    graph: list[dict[str, Any]] = [
+        {
+            "@id": METADATA,
+            "@type": "CreativeWork",
+            "about": {"@id": "./"},
+            "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
+        },
+        {
+            "@id": "./",
+            "@type": "Dataset",
+            "name": f"{len(stored)} experiments with pomrl",
+            "description": "Runs of meta-learning and planning in tabular MDPs; pomrl import checks and adds them.",
+            "datePublished": max(ends)[:10],
+            "license": {"@id": "https://spdx.org/licenses/MIT"},
+            "citation": {"@id": PAPER["@id"]},
+            "hasPart": [
+                *({"@id": f"runs/{each.signature}/"} for each in stored),
+                *({"@id": name} for name in contents if not name.startswith("runs/")),
+            ],
+        },
+        PAPER,
+        software | ({"softwareRequirements": f"commit {code['commit']}"} if code["commit"] else {}),
+    ]
+    for each, said in zip(stored, manifests, strict=True):
+        graph += _described(each, said, [name for name in contents if name.startswith(f"runs/{each.signature}/")])
+    graph += [
+        {"@id": name, "@type": "File", "contentSize": str(len(content)), "sha256": _digest(content)}
+        for name, content in contents.items()
+    ]
+    return (json.dumps({"@context": CONTEXT, "@graph": graph}, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _described(stored: StoredExperiment, said: manifest.Manifest, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the data set of an experiment, and the action that computed it."""
+    place = {"@id": f"runs/{stored.signature}/"}
+    settings = ", ".join(f"{key}={value}" for key, value in stored.flat_settings().items())
+    yield place | {
+        "@type": "Dataset",
+        "name": f"{stored.complete()} runs, signature {stored.signature}",
+        "description": settings,
+        "hasPart": [{"@id": name} for name in names],
+    }
+    made = said.provenance
+    yield {
+        "@id": f"#{stored.signature}",
+        "@type": "CreateAction",
+        "name": " ".join(made.command),
+        "instrument": {"@id": "#pomrl"},
+        "result": place,
+        "startTime": made.start,
+        **({"endTime": made.end} if made.end else {}),
+    }
+
+
+def import_(path: Path) -> Imported:
+    """Check a crate, and add its experiments and simulations to the store.
+
+    What the store has already is left as it is. What is made of experiments, such as figures, is checked but not added,
+    because commands make it.
+
+    Raises:
+        StoreError: It is no crate, or a file of it is missing, damaged or unexpected. Nothing is added then.
+    """
+    place = outputs() / f".import-{secrets.token_hex(6)}"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name, content in _checked(path, archive):
+                target = place / name
+                if PurePosixPath(name).parts[0] in ("runs", "simulations"):
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(content)
+        return _added(path, place)
+    except FileNotFoundError as error:
+        raise StoreError(f"{path}: there is no such file") from error
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise StoreError(f"{path}: it is damaged, or no zip archive") from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _checked(path: Path, archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a crate that have the digests in its description.
+
+    Raises:
+        StoreError: A file is missing, damaged or not described, or a name leads out of the crate.
+    """
+    listed = _listed(path, archive)
+    entries = [entry for entry in archive.infolist() if not entry.is_dir() and entry.filename != METADATA]
+    names = [entry.filename for entry in entries]
+    if sorted(names) != sorted(listed):
+        strange = sorted(set(names) ^ set(listed)) or ["a name"]
+        raise StoreError(f"{path}: {strange[0]} is in the crate twice, or not both in it and in its description")
+    for entry in entries:
+        parts = PurePosixPath(entry.filename).parts
+        if entry.filename.startswith("/") or ".." in parts or "\\" in entry.filename or entry.file_size > LARGEST:
+            raise StoreError(f"{path}: {entry.filename} is refused, because of its name or its size")
+        with archive.open(entry) as file:
+            content = file.read(LARGEST + 1)
+        if _digest(content) != listed[entry.filename]:
+            raise StoreError(f"{path}: {entry.filename} is damaged: its digest is not the one in {METADATA}")
+        yield entry.filename, content
+
+
+def _listed(path: Path, archive: zipfile.ZipFile) -> dict[str, str]:
+    """Return the digest of each file that the description of a crate names."""
+    try:
+        with archive.open(METADATA) as file:
+            content = file.read(LARGEST)
+        graph = cast(list[dict[str, Any]], json.loads(content)["@graph"])
+        return {str(each["@id"]): str(each["sha256"]) for each in graph if each.get("@type") == "File"}
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreError(f"{path}: it has no {METADATA} of pomrl export") from error
+
+
+def _added(crate: Path, place: Path) -> Imported:
+    """Move what was unpacked to its places in the store, after all of it has been checked."""
+    experiments = [StoredExperiment(folder) for folder in sorted((place / "runs").glob("*"))]
+    for each in experiments:
+        names = [path.name for path in each.folder.iterdir()]
+        if not is_signature(each.signature) or not all(map(is_our_name, names)):
+            raise StoreError(f"{crate}: runs/{each.signature} is no experiment of a store")
+        if faults := each.faults():
+            raise StoreError(f"{crate}: {faults[0].replace(f'{place}/', '')}")
+    of_simulations = sorted((place / "simulations").glob("*"))
+    for folder in of_simulations:
+        fault = DerivedFiles(folder / MANIFEST).fault()
+        if not is_signature(folder.name) or fault:
+            raise StoreError(f"{crate}: {fault or folder.name}".replace(f"{place}/", ""))
+    added: list[Path] = []
+    kept: list[Path] = []
+    refused: list[str] = []
+    for each in experiments:
+        here = StoredExperiment(root() / each.signature)
+        if not here.folder.exists():
+            _move(each.folder, here.folder, added)
+        elif here.complete() >= each.complete():
+            kept.append(here.folder)
+        else:
+            refused.append(
+                f"{here.folder}: {here.complete()} runs are stored here and {each.complete()} are in the crate; remove "
+                "the folder to import these"
+            )
+    for folder in of_simulations:
+        here = simulations.root() / folder.name
+        kept.append(here) if here.exists() else _move(folder, here, added)
+    return Imported(tuple(added), tuple(kept), tuple(refused))
+
+
+def _move(folder: Path, here: Path, added: list[Path]) -> None:
+    here.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(here)
+    added.append(here)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

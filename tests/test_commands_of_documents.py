@@ -1,0 +1,125 @@
+"""Every command and every piece of Python in the README and in docs/ works, from a folder in which much is stored.
+
+What takes long is not executed in full: of a sweep, `src.run` composes the first experiment and only says what it would
+compute, and commands that need all sweeps only read their arguments. `pytest -rP` prints which these are. The pages
+docs/extending.md and docs/python.md have tests of their own.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.computed import call
+from tests.settings import CONF, ROOT
+
+from pomrl import store
+from pomrl.commands import claims, figures, ledger, main, report, reproduce, run, runs
+from pomrl.configuration import jobs, studies
+
+PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+ELSEWHERE = ("docs/extending.md", "docs/python.md")
+
+FAMILIES = (*studies.FAMILIES, studies.LEDGER)
+"""Sweeps whose jobs take seconds to compose."""
+
+BIG = ("figures", "claims", "report", "ledger", "reproduce")
+"""Commands that need all sweeps: that they read their arguments is tested here, and their work elsewhere."""
+
+STATE = (
+    ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02", "+tag=first"),
+    ("-m", "sigma=0.01,0.02,0.03", "+tag=mine"),
+    ("T=3", "m=7"),
+)
+"""What is stored before: the sweeps of the documents, by their tags, and an experiment that has neither."""
+
+
+def lines_of(page: str) -> Iterator[str]:
+    """The lines of code of a page, without comments, and the commands within its sentences that are complete."""
+    text = (ROOT / page).read_text()
+    for block in re.findall(r"```(?:console|bash|sh)\n(.*?)```", text, flags=re.DOTALL):
+        yield from block.splitlines()
+    yield from re.findall(r"^    (\S.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), flags=re.MULTILINE)
+    yield from re.findall(r"`(pomrl [\w-]+ [^`]+|python -m src\.\w+ [^`]+|\./reproduce\.sh [^`]+)`", text)
+
+
+def commands_of(page: str) -> list[str]:
+    without_comments = (re.sub(r"\s+#.*$", "", line).strip() for line in lines_of(page))
+    ours = re.compile(r"(pomrl|python -m src\.\w+|python -m pomrl|\./reproduce\.sh)(\s.*)?$")
+    return [line for line in dict.fromkeys(without_comments) if ours.match(line) and "HOST" not in line]
+
+
+COMMANDS = {line: page for page in reversed(PAGES) if page not in ELSEWHERE for line in commands_of(page)}
+"""The commands, each with the first page that has it."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("stored")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(folder))
+        patch.chdir(folder)
+        patch.syspath_prepend(ROOT)
+        (folder / "examples").symlink_to(ROOT / "examples")
+        for arguments in STATE:
+            assert call(run, *arguments, "S=4", "runs=2", *([] if "T=3" in arguments else ["T=2"]))[0] == 0
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: object, **__: object) -> None:
+        return None
+
+    for name in [name for name in vars(claims) if name.startswith(("check_", "renew_"))]:
+        monkeypatch.setattr(claims, name, nothing)
+    monkeypatch.setattr(figures, "draw", lambda names, *_: (set(names), {}))
+    monkeypatch.setattr(report, "write", nothing)
+    monkeypatch.setattr(reproduce, "stages", lambda *_: {})
+    monkeypatch.setattr(ledger, "measure", nothing)
+    monkeypatch.setattr(ledger, "files", SimpleNamespace(write=nothing))
+    monkeypatch.setattr(ledger, "VALUES", {})
+    monkeypatch.setattr(ledger, "document", str)
+    monkeypatch.setattr(runs, "sweeps_by_signature", dict)
+    monkeypatch.setattr(studies, "names", lambda _: ["initial_similarity"])
+    monkeypatch.setattr(jobs, "MOST_JOBS", 1)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_command_works(line: str) -> None:
+    signatures = iter(store.all_experiments())
+    words = [next(signatures).signature if re.fullmatch(r"[0-9a-f]{12}", word) else word for word in shlex.split(line)]
+    if words[0] == "./reproduce.sh":
+        script = (ROOT / "reproduce.sh").read_text()
+        assert all(re.search(rf"^\s+{word}\) ", script, flags=re.MULTILINE) for word in words[1:2])
+        print(f"only looked up: {line}")
+        return
+    if family := {f"experiment={name}" for name in FAMILIES} & set(words):
+        assert all((CONF / f"{word.replace('=', '/')}.yaml").exists() for word in family)
+        print(f"only looked up: {line}")
+        return
+    name, *arguments = words[1:] if words[0] == "pomrl" else [words[2].removeprefix("src."), *words[3:]]
+    assert name in main.COMMANDS or name.startswith("-")
+    if name == "run":
+        arguments = [*arguments, *([] if {"--help", "--version"} & set(arguments) else ["dry_run=true"])]
+    if name == "run" or name in BIG:
+        print(f"not executed in full: {line}")
+    module: Any = main if name.startswith("-") else import_module(f"pomrl.commands.{name}{'_' * (name == 'import')}")
+    status, _, err = call(module, *([name] if module is main else []), *arguments)
+    assert status in ((0, 1) if name == "diff" else (0,)), err
+
+
+def test_the_commands_are_found() -> None:
+    of_readme = [line for line, page in COMMANDS.items() if page == "README.md"]
+    assert len(of_readme) > 20
+    assert {"./reproduce.sh quick", "pomrl export crate.zip", "pomrl import crate.zip"} <= set(of_readme)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in ELSEWHERE])
+def test_its_python_runs(page: str) -> None:
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL):
+        exec(block, {})
