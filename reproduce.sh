@@ -2,6 +2,7 @@
 # Reproduces the paper: environment, sweeps, figures, claims, and a report of it all: outputs/report/index.html.
 #   ./reproduce.sh [all]     at the paper's numbers of runs
 #   ./reproduce.sh quick     with few runs
+#   ./reproduce.sh beyond    what goes beyond the paper: experiments, claims of ours, figures, and the report anew
 #   ./reproduce.sh readings  the claims under every reading of the paper's text, and in fifty environments
 #   ./reproduce.sh ledger    what each difference between the paper's text and its authors' notebook does
 #   ./reproduce.sh test      the environment and the tests, nothing else
@@ -14,11 +15,12 @@ main() {
     case "${1:-all}" in
         all) environment requirements.lock; reproduce ;;
         quick) environment requirements.lock; reproduce --runs 20 ;;
+        beyond) environment requirements-test.lock; beyond ;;  # with Gymnasium
         readings) environment requirements.lock; readings; times ;;
         ledger) environment requirements.lock; ledger; times ;;
         test) environment requirements-test.lock; tests ;;
         environment) environment requirements-test.lock ;;
-        *) echo "usage: ./reproduce.sh [all | quick | readings | ledger | test | environment]" >&2; exit 2 ;;
+        *) echo "usage: ./reproduce.sh [all | quick | beyond | readings | ledger | test | environment]" >&2; exit 2 ;;
     esac
 }
 
@@ -63,6 +65,8 @@ reproduce() {
     .venv/bin/python -m src.reproduce "$@"
     cat "${POMRL_OUTPUTS:-outputs}/scorecard.md"
 }
+
+beyond() { .venv/bin/python -m src.reproduce --beyond; }
 
 readings() {
     stage environments .venv/bin/python -m src.run experiment=environments

@@ -6,13 +6,21 @@ from examples.corners import Corners
 from examples.growing_horizon import GrowingHorizon
 from examples.linear_program import LinearProgram
 from examples.pooled_variances import PooledVariances
+from examples.tides import Tides
 
-from pomrl.contracts import EstimatorContract, GammaScheduleContract, PlannerContract, TaskDistributionContract
+from pomrl.contracts import (
+    EstimatorContract,
+    GammaScheduleContract,
+    PlannerContract,
+    TaskDistributionContract,
+    TaskStreamContract,
+)
 from pomrl.data import Batch
 from pomrl.estimators import Estimator, Memory, Truth
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.planners import Planner
 from pomrl.task_distributions import RandomChains
+from pomrl.task_streams import TaskStream
 
 
 class TestPooledVariances(EstimatorContract):
@@ -53,3 +61,9 @@ class TestLinearProgram(PlannerContract):
     @pytest.fixture
     def component(self) -> Planner:
         return LinearProgram()
+
+
+class TestTides(TaskStreamContract):
+    @pytest.fixture
+    def component(self) -> TaskStream:
+        return Tides(period=6)

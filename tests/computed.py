@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-import vl_convert
 
 from pomrl.claims import CLAIMS, loading
 from pomrl.commands import claims, figures, report, run
@@ -61,7 +60,6 @@ def outputs_of_every_kind(folder: Path) -> Iterator[None]:
             patch.setattr(module, "CLAIMS", few)
         patch.setattr(studies, "names", lambda sources: [SWEEP])
         patch.setattr(report, "documents", lambda: Documents("", "", ""))
-        patch.setattr(vl_convert, "javascript_bundle", lambda text: text)
         assert [call(figures, *DRAWN)[0], call(claims)[0], call(report)[0]] == [0, 0, 0]
         yield
 

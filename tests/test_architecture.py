@@ -18,7 +18,9 @@ SRC = ROOT / "src"
 
 SCIENCE = (
     "experiment", "algorithm", "task_distributions", "estimators", "gamma_schedules", "gamma_star", "planners", "mdp",
-    "randomness", "upper_bound", "checked", "data", "meta_batches", "empirical_bayes",
+    "randomness", "upper_bound", "checked", "data", "meta_batches", "empirical_bayes", "hierarchical_bayes",
+    "exact_posterior", "task_families", "task_streams", "exploration", "memory", "mixture", "predictions",
+    "reward_models",
 )  # fmt: skip
 """The modules directly in the package that numbers pass through; they may import each other."""
 
@@ -32,6 +34,8 @@ LAYERS = (
     ("results", "running", "contracts", "bounds"),
     ("store",),
     ("configuration", "theory"),
+    ("logs",),
+    ("models",),
     SCIENCE,
     ("solvers", "execution"),
     ("components",),
@@ -52,6 +56,7 @@ ONLY_IN = {
     "distributed": ("execution",),
     "submitit": ("execution",),
     "pytest": ("contracts",),
+    "gymnasium": ("task_families",),
     "hydra_plugins": (),
     "src": (),
 }
@@ -166,8 +171,12 @@ def test_only_commands_print_and_exit(path: Path) -> None:
 
 @pytest.mark.parametrize("path", OURS, ids=module_of)
 def test_the_science_does_no_input_or_output(path: Path) -> None:
-    """It makes tables, which others store: it reads and writes no tables and no files, and draws no pictures."""
-    if room(module_of(path)) in (*SCIENCE, "theory", "bounds", "components"):
+    """It makes tables, which others store: it reads and writes no tables and no files, and draws no pictures.
+
+    The one exception is the task distribution that is a file.
+    """
+    without = room(module_of(path)) in (*SCIENCE, "theory", "bounds", "components")
+    if without and module_of(path) != "pomrl.task_families.table":
         files = {"open", "read_text", "write_text", "read_bytes", "write_bytes", "savetxt", "loadtxt", "save", "load"}
         formats = ("csv", "parquet", "pickle", "json", "feather", "hdf", "excel", "sql", "html", "markdown")
         tables = names_used(path) & {f"{way}_{name}" for way in ("read", "to") for name in formats}

@@ -20,6 +20,7 @@ from pomrl.contracts import (
     GammaScheduleContract,
     PlannerContract,
     TaskDistributionContract,
+    TaskStreamContract,
 )
 from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
 from pomrl.data import Data, Generative, Trajectories
@@ -28,6 +29,7 @@ from pomrl.gamma_schedules import GammaSchedule, TaskState
 from pomrl.meta_batches import MetaBatch
 from pomrl.planners import Planner
 from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel
+from pomrl.task_streams import TaskStream
 
 
 def options(group: str) -> list[str]:
@@ -39,10 +41,20 @@ def component_of(group: str, option: str) -> Any:
     return getattr(experiment.problem if group in PROBLEM_GROUPS else experiment.method, group)
 
 
+FINITE = "exact_posterior"
+"""The estimator that needs tasks with one of finitely many models; tests/test_exact_posterior.py tests it."""
+
+
 class TestEstimators(EstimatorContract):
-    @pytest.fixture(params=options("estimator"))
+    @pytest.fixture(params=[option for option in options("estimator") if option != FINITE])
     def component(self, request: pytest.FixtureRequest) -> Estimator:
         return component_of("estimator", request.param)
+
+
+class TestTaskStreams(TaskStreamContract):
+    @pytest.fixture(params=options("stream"))
+    def component(self, request: pytest.FixtureRequest) -> TaskStream:
+        return component_of("stream", request.param)
 
 
 class TestData(DataContract):

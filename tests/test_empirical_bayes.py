@@ -43,7 +43,7 @@ def learned(drawn: list[Batch], runs: slice = slice(None)) -> DirichletMemory:
     n, S, A, _ = drawn[0].counts[runs].shape
     memory = EmpiricalBayes().initial_memory(n, S, A)
     for batch in drawn:
-        memory = memory.learned(Batch.of_counts(batch.counts[runs], batch.m, equal=batch.is_equal))
+        memory = memory.update(Batch.of_counts(batch.counts[runs], batch.m, equal=batch.is_equal))
     return memory
 
 

@@ -1,4 +1,4 @@
-"""The main job asks for every published sweep, and for those of the example in the place of ada-POMRL, once."""
+"""The main job asks for every sweep of the paper, and for those of the example in the place of ada-POMRL, once."""
 
 import subprocess
 
@@ -16,16 +16,22 @@ def experiments():
 
 
 def test_every_published_sweep_is_computed_with_its_own_number_of_runs(experiments):
-    for name in studies.names(PUBLISHED):
+    for name in studies.of_the_paper(PUBLISHED):
         for setting in studies.sweep(PUBLISHED, name):
             assert setting.experiment in experiments
+
+
+def test_sweeps_beyond_the_paper_have_a_job_of_their_own(experiments):
+    beyond = list(reproduce.experiments(None, studies.BEYOND))
+    assert beyond == [each.experiment for name in studies.BEYOND for each in studies.sweep(PUBLISHED, name)]
+    assert not any(experiment in experiments for experiment in beyond)
 
 
 def test_the_extension_repeats_exactly_the_sweeps_that_have_the_option_it_replaces(experiments):
     replaced = reproduce.EXTENSION.replacement
     assert replaced is not None
     of_sweeps = {name: [each.experiment.options for each in studies.sweep(PUBLISHED, name)]
-                 for name in studies.names(PUBLISHED)}  # fmt: skip
+                 for name in studies.of_the_paper(PUBLISHED)}  # fmt: skip
     having = {name for name, options in of_sweeps.items() if any(map(replaced.concerns, options))}
     assert having >= set(reproduce.EXTENDED)
     assert any(experiment.options["estimator"] == replaced.new for experiment in experiments)

@@ -17,7 +17,7 @@ SWEEPS = studies.names(PUBLISHED)
 
 PROMISED = {"gamma_schedules": 600, "gamma_0": 600, "states_20": 20, "states_30": 20}
 PROMISED |= {f"notebook_{name}": runs for name, runs in PROMISED.items() if name != "gamma_schedules"}
-PROMISED |= {"notebook_schedules": 600, "horizon_or_prior": 1200}
+PROMISED |= {"notebook_schedules": 600, "horizon_or_prior": 1200, "wrong_priors": 300}
 """Numbers of runs that the paper states for a sweep; those of the others are 100."""
 
 

@@ -14,6 +14,8 @@ module imports only from what stands below it:
     bounds           the public names of the bounds in `theory` (a module)
     store            where the tables of experiments are kept: reading, writing, signatures, provenance
     configuration    from YAML files and a command line to checked objects
+    logs             what the transitions of tasks of one's own say of the next task and of a horizon (a module)
+    models           planning with models of one's own (a module)
     theory           the paper's bounds and concentration inequalities, and simulations that check them
     the modules      the science: mdp, task_distributions, estimators, gamma_schedules, planners, algorithm, experiment
     solvers          policy evaluation and optimisation for many MDPs at once
@@ -26,11 +28,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pomrl.api import component, find, load, plot, run, sweep, table
+    from pomrl.logs import from_log, horizon_report
+    from pomrl.models import from_arrays, from_gymnasium, plan
 
 _PUBLIC = {
     "component": "pomrl.api",
     "find": "pomrl.api",
+    "from_arrays": "pomrl.models",
+    "from_gymnasium": "pomrl.models",
+    "from_log": "pomrl.logs",
+    "horizon_report": "pomrl.logs",
     "load": "pomrl.api",
+    "plan": "pomrl.models",
     "plot": "pomrl.api",
     "run": "pomrl.api",
     "sweep": "pomrl.api",
@@ -38,7 +47,20 @@ _PUBLIC = {
 }
 """The module of each public name."""
 
-__all__ = ["component", "find", "load", "plot", "run", "sweep", "table"]
+__all__ = [
+    "component",
+    "find",
+    "from_arrays",
+    "from_gymnasium",
+    "from_log",
+    "horizon_report",
+    "load",
+    "plan",
+    "plot",
+    "run",
+    "sweep",
+    "table",
+]
 
 
 def __getattr__(name: str) -> Any:

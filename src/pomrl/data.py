@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass as plain_dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Num
@@ -74,6 +74,10 @@ class Batch:
         visits, counted = (array.reshape(*axes, *array.shape[-2:]) for array in (self.visits, self.counted))
         return Batch(counts, P_bar, visits, counted, self.m)
 
+    def of_runs(self, index: Num[np.ndarray, " k"]) -> "Batch":
+        """Return the batch at these indices of the first axis, in this order."""
+        return Batch(self.counts[index], self.P_bar[index], self.visits[index], self.counted[index], self.m)
+
     def __iter__(self) -> Iterator["Batch"]:
         """Yield the batch at each index of the first axis."""
         for parts in zip(self.counts, self.P_bar, self.visits, self.counted, strict=True):
@@ -101,6 +105,11 @@ class Data(ABC):
 
     is_equal: ClassVar[bool] = False
     """Whether all pairs (s, a) have the same number of transitions in every batch."""
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether what is sampled depends on the learner, so that `draw` cannot be used."""
+        return False
 
     def check(self, m: int) -> None:  # noqa: B027 (most data go with any m)
         """Raise a ValueError if batches cannot be drawn with this m."""
@@ -146,10 +155,61 @@ class Generative(Data):
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Unequal(Data):
+    """A generative model with a random number of transitions from each pair (s, a) in each task, m on average."""
+
+    numbers: Annotated[
+        Literal["extremes", "geometric"],
+        Field(
+            description="numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on, so that one pair "
+            "in m + 1 has none, and cut at 20m"
+        ),
+    ] = "extremes"
+
+    def draw(
+        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
+    ) -> Counts:
+        T, n, *model = P.shape
+        counts = np.empty((T, n, batches, *model), np.int64)
+        for i, rng in enumerate(rngs):
+            for t in range(T):
+                visits = self._visits(rng, (batches, *model[:2]), m)
+                counts[t, i] = rng.multinomial(visits, np.broadcast_to(P[t, i], (batches, *model)))
+        return counts
+
+    def _visits(self, rng: np.random.Generator, shape: tuple[int, ...], m: int) -> Num[np.ndarray, "..."]:
+        """Draw the number of transitions from each pair."""
+        if self.numbers == "extremes":
+            return np.where(rng.random(shape) < 0.5, 1, 2 * m - 1)
+        return np.minimum(rng.geometric(1.0 / (m + 1.0), shape) - 1, self.most_visits(m))
+
+    def most_visits(self, m: int) -> int:
+        return 2 * m - 1 if self.numbers == "extremes" else 20 * m
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Trajectories(Data):
-    """m trajectories, each from a uniform start state and with uniform actions, so that pairs are visited unequally."""
+    """m trajectories, each from a uniform start state, so that pairs are visited unequally.
+
+    Actions are uniform, or those of a policy that the learner makes before each trajectory (`pomrl.exploration`).
+    """
 
     length: Annotated[int, Field(ge=1, le=10**6, description="transitions of a trajectory")] = 10
+    behaviour: Annotated[
+        Literal["uniform", "epsilon_greedy", "posterior_sampling"],
+        Field(
+            description="how actions are chosen: uniformly; by the best policy in the learner's present estimate; or "
+            "by that in a model that is drawn from what the learner believes"
+        ),
+    ] = "uniform"
+    epsilon: Annotated[
+        float, Field(ge=0, le=1, description="probability of a uniform action, for behaviour=epsilon_greedy alone")
+    ] = 0.1
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether what is sampled depends on the learner, so that `draw` cannot be used."""
+        return self.behaviour != "uniform"
 
     def check(self, m: int) -> None:
         if m * self.length > MOST_TRANSITIONS:
@@ -165,12 +225,12 @@ class Trajectories(Data):
         uniform = np.stack([rng.random((T, 1 + 2 * self.length, batches * m)) for rng in rngs], axis=2)
         model = np.arange(T * n).reshape(T, n, 1)
         batch = model * batches + np.repeat(np.arange(batches), m)
-        below = _cumulative(P).reshape(-1, S).T[:-1].copy()
+        below = cumulative(P).reshape(-1, S).T[:-1].copy()
         state = (uniform[:, 0] * S).astype(np.intp)
         found = np.empty((self.length, *state.shape), np.intp)
         for step in range(self.length):
             pair = state * A + (uniform[:, 1 + 2 * step] * A).astype(np.intp)
-            state = _next_states(below, model * (S * A) + pair, uniform[:, 2 + 2 * step])
+            state = next_states(below, model * (S * A) + pair, uniform[:, 2 + 2 * step])
             found[step] = (batch * (S * A) + pair) * S + state
         counts = np.bincount(found.ravel(), minlength=T * n * batches * S * A * S)
         return counts.reshape(T, n, batches, S, A, S)
@@ -179,13 +239,13 @@ class Trajectories(Data):
         return m * self.length
 
 
-def _cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
+def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
     """Return the cumulative probabilities of rows, with 1 from the last supported state on, whatever rounding did."""
     after = np.flip(np.flip(P, -1).cumsum(-1), -1) - P
     return np.where(after > 0, P.cumsum(-1), 1.0)
 
 
-def _next_states(
+def next_states(
     below: Float[np.ndarray, "states rows"], row: Num[np.ndarray, "*N"], u: Float[np.ndarray, "*N"]
 ) -> Num[np.ndarray, "*N"]:
     """Return the next state of each row by the inverse of its cumulative probabilities, which `below` has by state."""

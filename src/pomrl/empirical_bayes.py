@@ -23,13 +23,14 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from pydantic import model_validator
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch
-from pomrl.estimators import Estimator, Memory, Models, PerPair, Truth
+from pomrl.estimators import Estimator, Truth
+from pomrl.memory import Memory, Models, PerPair, learn_and_forget
 
 C_MEDIAN = 9.0
 """Median of the log-normal prior of the concentration c."""
@@ -55,6 +56,9 @@ STEPS = 2
 SMALLEST, LARGEST = 1e-2, 1e4
 """Limits of c and of b."""
 
+SMALLEST_MEAN = 1e-12
+"""The least probability of a state that a batch is predicted with."""
+
 PerRun = Float[np.ndarray, "n 1 1 1"]
 """A number for each of n runs."""
 
@@ -63,7 +67,7 @@ PerRun = Float[np.ndarray, "n 1 1 1"]
 class DirichletMemory(Memory):
     """The counts of all tasks so far, and what they say of the prior of tasks, for each of n runs.
 
-    The averages and variances of `Memory` are not used, and stay what they are before the first task.
+    The weights of `Memory` are used; its averages and variances are not, and stay what they are before the first task.
     """
 
     counts_above: Float[np.ndarray, "J n S A S"]
@@ -107,13 +111,34 @@ class DirichletMemory(Memory):
             P_o_geometric=uniform,
         )
 
-    def learned(self, batch: Batch) -> "DirichletMemory":
+    @property
+    def predicted(self) -> Models:
+        """The mean model of the next task as past batches predict it: the posterior mean of P_o."""
+        return np.maximum(self.P_o, SMALLEST_MEAN)
+
+    def forgotten(self, factor: float | PerPair) -> "DirichletMemory":
+        """Return the memory in which all tasks so far count `factor` times as much."""
+        if isinstance(factor, float) and factor == 1.0:
+            return self
+        counts_above = self.counts_above * np.asarray(factor)[..., None]
+        return replace(
+            _of_dirichlet(super().forgotten(factor)), counts_above=counts_above, visits_above=self.visits_above * factor
+        )
+
+    def of_runs(self, index: Int[np.ndarray, " k"]) -> "DirichletMemory":
+        """Return the memory of the runs with these indices, in this order, without rivals."""
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        by_level = {name: values.pop(name)[:, index] for name in ("counts_above", "visits_above")}
+        chosen = {name: value[index] for name, value in values.items() if isinstance(value, np.ndarray)}
+        return replace(self, **chosen, **by_level, rivals=None)
+
+    def update(self, batch: Batch) -> "DirichletMemory":
         """Return the memory after one more task with this batch."""
         counts, visits = batch.counts.astype(float), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         edges = level_edges(max(int(visits.max()), 1))
         counts_above = _summed(self.counts_above, _by_level(counts, edges))
         visits_above = _summed(self.visits_above, _by_level(visits, edges))
-        memory = replace(self, counts_above=counts_above, visits_above=visits_above, tasks=self.tasks + 1)
+        memory = replace(_of_dirichlet(self.weighed(batch)), counts_above=counts_above, visits_above=visits_above)
         memory = memory if self.tasks else memory.from_frequencies()
         memory, draws = memory.stepped()
         for _ in range(STEPS - 1):
@@ -180,11 +205,11 @@ class EmpiricalBayes(Estimator):
 
     Its mixing rate is c / (c + N) in a pair (s, a) with N transitions, its prior the posterior mean of P_o. Both come
     from the batches of all tasks so far with the task's own, so that in task 1 a sparse prior is used already. There is
-    nothing to set: the keys of the other estimators keep the values that say what this one is.
+    nothing to set but `forgetting`: the other keys of estimators keep the values that say what this one is.
     """
 
     learns_first: ClassVar[bool] = True
-    fixed_keys: ClassVar[frozenset[str]] = frozenset(field.name for field in fields(Estimator))
+    fixed_keys: ClassVar[frozenset[str]] = frozenset(field.name for field in fields(Estimator)) - {"forgetting"}
 
     mixing: Literal["mse_optimal"] = "mse_optimal"
     similarity: Literal["debiased"] = "debiased"
@@ -192,7 +217,8 @@ class EmpiricalBayes(Estimator):
     @model_validator(mode="after")
     def _nothing_to_set(self) -> "EmpiricalBayes":
         for field in fields(self):
-            if (given := getattr(self, field.name)) != field.default:
+            given = getattr(self, field.name)
+            if field.name in self.fixed_keys and given != field.default:
                 raise ValueError(f"{field.name}={given}: empirical Bayes learns all of its prior; leave this key out")
         return self
 
@@ -205,7 +231,7 @@ class EmpiricalBayes(Estimator):
 
     def learn(self, memory: Memory, batch: Batch) -> DirichletMemory:
         """Return the memory after one more task with this batch."""
-        return _of_dirichlet(memory).learned(batch)
+        return _of_dirichlet(learn_and_forget(memory, batch, self.forgetting))
 
     def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         """Return the posterior mean of P_o."""

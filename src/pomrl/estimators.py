@@ -19,6 +19,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch
+from pomrl.memory import Memory, Models, PerPair, learn_and_forget
 
 Prior = Literal["inclusive", "exclusive", "known", "unsmoothed", "uniform"]
 """A prior that is learned from the batches of all tasks, or of all but the task's own (A2); or a model that is given:
@@ -26,12 +27,6 @@ the true mean model, that model before `task_distribution.smoothing`, or the uni
 
 LEARNED = ("inclusive", "exclusive")
 """The priors that are learned from the batches of tasks."""
-
-Models = Float[np.ndarray, "n S A S"]
-"""A transition model for each of n runs."""
-
-PerPair = Float[np.ndarray, "n #S #A"]
-"""A number for each pair (s, a) of each of n runs, or one number for all pairs of a run."""
 
 
 @plain_dataclass(frozen=True)
@@ -49,111 +44,12 @@ class Truth:
 
     def repeated(self, times: int) -> "Truth":
         """Return the moments with each run repeated so many times."""
+        if times == 1:
+            return self
         P_o, variance = (np.repeat(array, times, axis=0) for array in (self.P_o, self.variance))
         unsmoothed = None if self.unsmoothed is None else np.repeat(self.unsmoothed, times, axis=0)
         read_only(P_o, variance, *([] if unsmoothed is None else [unsmoothed]))
         return Truth(P_o, variance, unsmoothed, self.candidates)
-
-
-@plain_dataclass(frozen=True)
-class Memory:
-    """Sufficient statistics of the batches of all tasks so far, for each of n runs.
-
-    The average and the variance are over tasks, by Welford's algorithm (App. C), of the frequencies P_bar of each pair
-    (s, a). A task counts for the pairs that its batch counts (`Batch.counted`). The averages may start with a weight,
-    as if some tasks had been seen before, whose mean was the uniform model.
-    """
-
-    tasks: int
-    """Number of tasks so far."""
-    m: int
-    """The m of the experiment, but at least 2: the number of transitions that the sums below are in units of."""
-    start: float
-    """Weight of the start: it counts as so many tasks."""
-    counted: PerPair
-    """Number of tasks so far that count for a pair, without the start."""
-    P_o_hat: Models
-    """Average of the frequencies P_bar over tasks (Eq. 5, App. C); uniform before the first task."""
-    squares: Models
-    """Sum over tasks of the squared deviations of P_bar from its average (Welford)."""
-    noise: Models
-    """Sum over tasks of P_bar (1 - P_bar) N / m, with the number N of transitions from the pair."""
-    degrees: PerPair
-    """Sum over tasks of (N - 1) / (m - 1), where N is at least 1."""
-    inverse: PerPair
-    """Sum over tasks of m / N, where N is at least 1."""
-
-    def __post_init__(self) -> None:
-        read_only(self.counted, self.P_o_hat, self.squares, self.noise, self.degrees, self.inverse)
-
-    @staticmethod
-    def initial(n: int, S: int, A: int, start: float = 0.0, variance: float = 0.0) -> "Memory":
-        """Return the memory before the first task.
-
-        Args:
-            n: Number of runs.
-            S: Number of states.
-            A: Number of actions.
-            start: Weight of the start, in tasks.
-            variance: Variance of each entry that the start stands for.
-        """
-        none, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
-        uniform = np.full((n, S, A, S), 1.0 / S)
-        return Memory(0, 2, start, none, uniform, np.full_like(zero, start * variance), zero, none, none)
-
-    @property
-    def weight(self) -> PerPair:
-        """Number of tasks that the averages are over, with that of the start."""
-        return self.start + self.counted
-
-    def update(self, batch: Batch) -> "Memory":
-        """Return the memory after one more task, by Welford's algorithm (App. C)."""
-        P_bar, N, m = batch.P_bar, batch.visits, max(batch.m, 2)
-        counted = self.counted + batch.counted
-        before = self.P_o_hat
-        if not (self.start or self.counted.all()):
-            before = np.where(((self.counted == 0) & batch.counted)[..., None], P_bar, before)
-        deviation = P_bar - before
-        if not batch.counted.all():
-            deviation = deviation * batch.counted[..., None]
-        P_o_hat = before + deviation / np.maximum(self.start + counted, 1.0)[..., None]
-        return Memory(
-            tasks=self.tasks + 1,
-            m=m,
-            start=self.start,
-            counted=counted,
-            P_o_hat=P_o_hat,
-            squares=self.squares + deviation * (P_bar - P_o_hat),
-            noise=self.noise + batch.noise,
-            degrees=self.degrees + np.maximum(N - 1.0, 0.0) / (m - 1.0),
-            inverse=self.inverse + np.divide(m, N, out=np.zeros_like(N), where=N > 0),
-        )
-
-    def skip(self) -> "Memory":
-        """Return the memory after a task from which nothing is learned."""
-        return replace(self, tasks=self.tasks + 1)
-
-    def variance(self, kind: str) -> Models:
-        """Return the variance over tasks of each entry of P_bar, for pairs with a `weight` of at least 2.
-
-        The kind is `sample`, which divides by the number of tasks - 1, or `population`, which divides by their number
-        (A3).
-        """
-        return self.squares / np.maximum(self.weight - (kind == "sample"), 1.0)[..., None]
-
-    def sampling_variance(self) -> Models:
-        """Return an unbiased estimate of E[p (1 - p)], the variance of a single sampled transition.
-
-        It is 1/4, the largest that p (1 - p) can be, for pairs that no batch has two transitions from.
-        """
-        known = (self.degrees > 0)[..., None]
-        average = np.divide(self.noise, self.degrees[..., None], out=np.zeros_like(self.noise), where=known)
-        return np.where(known, average * (self.m / (self.m - 1)), 0.25)
-
-    def sampling_noise(self) -> Models:
-        """Return an estimate of E[p (1 - p) / N], the part of the variance of P_bar over tasks that sampling causes."""
-        counted = np.maximum(self.counted, 1.0)
-        return self.sampling_variance() * (self.inverse / counted)[..., None] / self.m
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -166,6 +62,9 @@ class Estimator:
 
     learns_first: ClassVar[bool] = False
     """Whether the memory that these three methods receive contains the task's own batch already."""
+
+    needs_candidates: ClassVar[bool] = False
+    """Whether tasks have to have one of finitely many models, which the estimator is told (`Truth.candidates`)."""
 
     fixed_keys: ClassVar[frozenset[str]] = frozenset()
     """The keys below that a subclass has no use for, or whose values say what it is, so that they cannot be set."""
@@ -229,10 +128,28 @@ class Estimator:
         int, Field(ge=0, description="tasks by which what is learned comes late to similarity and mixing rate")
     ] = 0
 
+    forgetting: Annotated[
+        Literal["learned"] | Annotated[float, Field(gt=0, le=1)],
+        Field(
+            description="factor by which a past task counts less with each further task; learned: by how likely past "
+            "batches made the next"
+        ),
+    ] = 1.0
+
+    weights: Annotated[
+        Literal["tasks", "transitions"],
+        Field(
+            description="what counts equally in averages and variances over tasks: each task, or each transition from "
+            "the pair"
+        ),
+    ] = "tasks"
+
     @model_validator(mode="after")
     def _consistent(self) -> "Estimator":
         if self.similarity is None and isinstance(self.mixing, str):
             raise ValueError(f"mixing={self.mixing} needs a similarity: known, welford or debiased")
+        if self.start_weight and self.forgetting != 1.0:
+            raise ValueError(f"start_weight={self.start_weight}: it has to be 0 where tasks are forgotten (forgetting)")
         return self
 
     def check(self, m: int) -> None:
@@ -243,11 +160,14 @@ class Estimator:
 
     def initial_memory(self, n: int, S: int, A: int) -> Memory:
         """Return the memory before the first task."""
-        return Memory.initial(n, S, A, self.start_weight, self.sigma_1**2)
+        memory = Memory.initial(n, S, A, self.start_weight, self.sigma_1**2)
+        return replace(memory, by_transitions=self.weights == "transitions")
 
     def learn(self, memory: Memory, batch: Batch) -> Memory:
         """Return the memory after one more task with this batch."""
-        return memory.skip() if self.first_batch == "skip" and memory.tasks == 0 else memory.update(batch)
+        if self.first_batch == "skip" and memory.tasks == 0:
+            return memory.skip()
+        return learn_and_forget(memory, batch, self.forgetting)
 
     def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         """Return the prior h_t of the task with this batch; `memory` holds the tasks before it."""
@@ -271,7 +191,7 @@ class Estimator:
             return np.full((n, 1, 1), np.nan)
         if self.similarity == "known":
             return np.sqrt(self._scoped(truth.variance))
-        enough = memory.weight >= 2.0
+        enough = memory.start + memory.counted >= 2.0
         if not enough.any():
             return np.full((n, 1, 1), self.sigma_1)
         variance = memory.variance(self.variance)
@@ -298,11 +218,12 @@ class Estimator:
             return np.zeros_like(sigma)
         if not isinstance(self.mixing, str):
             return np.full_like(sigma, self.mixing)
+        seen = t if self.forgetting == 1.0 else 1.0 + memory.effective_tasks
         x = m * (sigma**2 if self.plug == "variance" else sigma**4)
         if self.mixing == "paper":
-            return np.asarray(paper_mixing_rate(x, t if self.index == "text" else max(t - 1, 1), self.v2))
+            return np.asarray(paper_mixing_rate(x, seen if self.index == "text" else np.maximum(seen - 1, 1), self.v2))
         v = np.full_like(x, self.v2) if self.mixing == "mse_bound" else self._transition_variance(memory, truth)
-        return squared_error_mixing_rate(x, v, t, self.prior)
+        return squared_error_mixing_rate(x, v, seen, self.prior)
 
     def _first_task(self) -> str:
         """Return whether task 1 is estimated from its own data alone, where `first_task` leaves it open."""
@@ -333,7 +254,7 @@ def paper_mixing_rate(
     return v2 / (x * (1.0 + 1.0 / t) + v2)
 
 
-def squared_error_mixing_rate(x: PerPair, v: PerPair, t: int, prior: Prior) -> PerPair:
+def squared_error_mixing_rate(x: PerPair, v: PerPair, t: int | PerPair, prior: Prior) -> PerPair:
     """Return the mixing rate that minimises the mean squared error of the estimate in task t (E4).
 
     It is v / (v + x) with x = m σ², and 1 if both are 0. An exclusive prior, which lacks the task's own batch, has
@@ -342,7 +263,7 @@ def squared_error_mixing_rate(x: PerPair, v: PerPair, t: int, prior: Prior) -> P
     Args:
         x: Variance of the tasks, times the number m of sampled transitions.
         v: Variance E[p (1 - p)] of a single sampled transition, or 1 as an upper bound of it.
-        t: Number of the task, from 1.
+        t: Number of the task, from 1; where past tasks are forgotten, 1 more than the number that they count as.
         prior: What the prior contains.
     """
     unseen = (t - 1) / t if prior == "exclusive" else 1.0

@@ -13,7 +13,10 @@ from pomrl.experiment import loss_array
 from pomrl.gamma_schedules import Hindsight, HindsightChoice, Scope
 
 MEAN_TIE_TOLERANCE = 1e-12
-"""Two mean losses are tied if they differ by at most this, times max(1, smallest mean loss)."""
+"""Two mean losses are tied if they differ by at most this, times max(1, smallest, largest mean loss / 100)."""
+
+_ORDINARY = 100.0
+"""Losses of rewards in [0, 1] stay below this at the usual gamma_eval; larger ones have larger rounding errors."""
 
 
 def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
@@ -28,7 +31,8 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
     if np.isnan(mean).any():
         raise ValueError("gamma* is not defined where a mean loss is NaN")
     smallest = mean.min(-1, keepdims=True)
-    tied = mean <= smallest + MEAN_TIE_TOLERANCE * np.maximum(1.0, smallest)
+    size = np.maximum(smallest, mean.max(-1, keepdims=True) / _ORDINARY)
+    tied = mean <= smallest + MEAN_TIE_TOLERANCE * np.maximum(1.0, size)
     return np.asarray(mean.shape[-1] - 1 - tied[..., ::-1].argmax(-1))
 
 

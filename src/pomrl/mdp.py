@@ -7,7 +7,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.planners import PolicyIteration
-from pomrl.solvers.evaluation import action_tie_tolerance, check_gammas, check_models, policy_value, reward_scale
+from pomrl.solvers.evaluation import (
+    action_tie_tolerance,
+    check_gammas,
+    check_models,
+    magnitude,
+    policy_value,
+)
 from pomrl.solvers.policy_values import distinct_policy_values
 
 __all__ = [
@@ -129,5 +135,5 @@ def planning_loss(
     V, model, index = distinct_policy_values(P, R, policy, gamma_eval)
     differences = np.abs(V_star[model] - V)
     loss = differences.max(-1) if norm == "max" else differences.mean(-1)
-    tolerance = action_tie_tolerance(reward_scale(R), gamma_eval)[model]
+    tolerance = action_tie_tolerance(magnitude(R), gamma_eval)[model]
     return np.where(loss <= tolerance, 0.0, loss)[index]

@@ -21,10 +21,10 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.solvers import compiled, evaluation, relative_values
+from pomrl.solvers import compiled, evaluation, relative_values, sparse
 from pomrl.solvers.elimination import SMALL, STACK
-from pomrl.solvers.evaluation import check_gammas, check_models
-from pomrl.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack
+from pomrl.solvers.evaluation import check_gammas, check_models, of_ordinary_size
+from pomrl.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack, SparseStack
 from pomrl.solvers.relative_values import few_sweeps, solve_grid
 
 _PATIENCE = 100
@@ -60,7 +60,7 @@ class Planner(ABC):
             raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {np.shape(gammas)}")
         gammas = np.broadcast_to(gammas, (len(P), np.shape(gammas)[-1]))
         check_gammas(gammas)
-        policies = self._plan(P, R, gammas)
+        policies = self._plan(P, of_ordinary_size(R), gammas)
         _check_policies(policies, (*gammas.shape, R.shape[1]), R.shape[2], type(self).__qualname__)
         return policies
 
@@ -96,7 +96,8 @@ class PolicyIteration(Planner):
     each policy.
 
     The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, which
-    the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above. Large models on long grids
+    the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above. Large models in which few
+    states follow each pair are evaluated by sparse factorisations (`solvers.sparse`). Other large models on long grids
     are first planned by relative value iteration, which serves all discount factors at once, and then by policy
     iteration where that converges slowly (`solvers.relative_values`).
 
@@ -110,22 +111,32 @@ class PolicyIteration(Planner):
         R: Float[np.ndarray, "M S A"],
         gammas: Float[np.ndarray, "M G"],
     ) -> Int[np.ndarray, "M G S"]:
-        (M, S, A), G = R.shape, gammas.shape[1]
+        M, S, A = R.shape
         if S <= SMALL and compiled.is_used():
             return compiled.plan(P, R, gammas, evaluation.ACTION_TIE_TOLERANCE, _PATIENCE * S * A)
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
             return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], R[i].shape) for i in parts])
-        if S >= relative_values.LARGE and G >= relative_values.GRID:
-            return np.stack([_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)])
-        return _walk(LapackStack(P, R), gammas, R.shape)
+        together = sparse.solved_densely(P) | (S < relative_values.LARGE)
+        if together.all():
+            return _walk(LapackStack(P, R), gammas, R.shape)
+        optimal = np.empty((*gammas.shape, S), np.int16)
+        if together.any():
+            optimal[together] = _walk(LapackStack(P[together], R[together]), gammas[together], R[together].shape)
+        for i in np.flatnonzero(~together):
+            optimal[i] = _plan_large_model(P[i], R[i], gammas[i])
+        return optimal
 
 
 def _plan_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
-    """Plan by relative value iteration, and by policy iteration at the discount factors for which that is too slow."""
+    """Plan by the method that is fastest for the model and the grid, which are described in `solvers`."""
     S, A = R.shape
+    if sparse.pays(P):
+        return _walk(SparseStack(P[None], R[None]), gammas[None], (1, S, A))[0]
+    if len(gammas) < relative_values.GRID:
+        return _walk(LapackStack(P[None], R[None]), gammas[None], (1, S, A))[0]
     policy, unsolved = solve_grid(P, R, gammas, relative_values.TOLERANCE, few_sweeps(S, A))
     if len(unsolved):
         stack = LapackStack(P[None], R[None])

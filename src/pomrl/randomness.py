@@ -17,6 +17,8 @@ class Stream(IntEnum):
     TASKS = 1
     BATCHES = 2
     META_BATCHES = 3
+    CHANGES = 5
+    REWARDS = 6
 
 
 def generator(seed: int, run: int, stream: Stream) -> np.random.Generator:

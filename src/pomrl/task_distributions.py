@@ -7,6 +7,7 @@ The distributions of this module are the paper's, on random chains. Families of 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass as plain_dataclass
+from dataclasses import replace
 from math import ceil, sqrt
 from typing import Annotated, Literal
 
@@ -43,6 +44,11 @@ class MeanModel:
     """Limit that sigma has to stay below with this P_o."""
     unsmoothed: Float[np.ndarray, "S A S"] | None = None
     """The mean model before smoothing; None where there is no smoothing."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether there are tasks around this mean model that spread by sigma."""
+        return self.sigma < self.largest_sigma or self.sigma == 0
 
 
 @plain_dataclass(frozen=True, eq=False)
@@ -149,8 +155,7 @@ class RandomChains(TaskDistribution):
             ValueError: If sigma is above 0 and below `SMALLEST_DEVIATION`, if no distribution of this kind has this
                 sigma with the mean model that is drawn, or if sigma is given twice or not at all.
         """
-        key = (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
-        rng = generator(*key, Stream.MEAN_MODEL)
+        rng = generator(*self.mean_key(seed, run), Stream.MEAN_MODEL)
         chain, R = random_chain_mdp(rng, S, A, self.zeros)
         if self.reward == "state":
             R = np.repeat(R[:, :1], A, axis=1)
@@ -158,13 +163,44 @@ class RandomChains(TaskDistribution):
         if self.varying < 1:
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = (rng.permutation(S * A) < pairs).reshape(S, A)
-        P_o = (chain + self.smoothing) / (1.0 + self.smoothing * S) if self.smoothing else chain
+        P_o = self._smoothed(chain)
         largest = self._largest_sigma(P_o[varying])
         deviation = self._deviation(sigma, P_o[varying])
         self._refuse_too_small(sigma, deviation)
         mean = MeanModel(P_o, R, varying, deviation, largest, chain if self.smoothing else None)
         self._refuse_too_large(sigma, mean, run)
         return mean
+
+    def mean_key(self, seed: int, run: int) -> tuple[int, int]:
+        """Return the seed and the run that the mean model of a run, and all changes of it, are drawn with."""
+        return (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
+
+    def _smoothed(self, chain: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
+        return (chain + self.smoothing) / (1.0 + self.smoothing * chain.shape[-1]) if self.smoothing else chain
+
+    def recentred(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
+        """Return the mean model with another P_o in the place of its own, and with the same sigma.
+
+        The other P_o may leave no room for sigma (`MeanModel.has_room`).
+        """
+        unsmoothed = None if mean.unsmoothed is None else P_o
+        return replace(mean, P_o=P_o, largest_sigma=self._largest_sigma(P_o[mean.varying]), unsmoothed=unsmoothed)
+
+    def another_mean(self, rng: np.random.Generator, mean: MeanModel) -> MeanModel:
+        """Draw a mean model as the given one was drawn, with the same rewards, sigma and pairs that vary.
+
+        Raises:
+            ValueError: If the drawn mean model leaves no room for sigma.
+        """
+        S, A, _ = mean.P_o.shape
+        chain, _ = random_chain_mdp(rng, S, A, self.zeros)
+        other = self.recentred(mean, self._smoothed(chain))
+        if not other.has_room:
+            raise ValueError(
+                f"sigma: no {type(self).__name__} distribution on another mean model of the stream has the standard "
+                f"deviation {mean.sigma:.6g}; it has to be below {other.largest_sigma:.6g}"
+            )
+        return replace(other, unsmoothed=chain) if self.smoothing else other
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
         """Return sigma as a standard deviation; P_o is that of the varying pairs."""
@@ -257,6 +293,13 @@ class Dirichlet(RandomChains):
             given = f"task_distribution.concentration_over_S={self.concentration_over_S}"
             raise ValueError(f"sigma={sigma}: {given} gives sigma already; set sigma=null")
         return self._largest_sigma(P_o) / sqrt(self._given(P_o.shape[-1]) + 1.0)
+
+    def recentred(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
+        """Return the mean model with another P_o; a given c is kept, and sigma follows from it."""
+        moved = super().recentred(mean, P_o)
+        if self.concentration_over_S is None:
+            return moved
+        return replace(moved, sigma=self._deviation(None, P_o[mean.varying]))
 
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         """Return the sigma for which c is 0, where every row of P_t has a single 1."""

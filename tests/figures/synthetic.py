@@ -55,12 +55,17 @@ AXES: dict[str, dict[str, list]] = {
         "sigma": SIGMAS,
         "estimator": ["without_meta", "pomrl", "ada_pomrl", "aggregating", "oracle", "empirical_bayes", "bayes"],
     },
+    "wrong_priors": {
+        "sigma": [0.01, 0.047],
+        "estimator.prior": ["known", "uniform"],
+        "estimator.mixing": [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.83],
+    },
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
 """The values of the settings that each sweep varies; `tests/test_studies.py` draws the real sweeps."""
 
 PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
-PROMISED |= {"horizon_or_prior": 1200}
+PROMISED |= {"horizon_or_prior": 1200, "wrong_priors": 300}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)
 """The number of runs that each sweep promises."""

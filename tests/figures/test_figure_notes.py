@@ -10,7 +10,7 @@ from tests.figures.synthetic import PROMISED, RUNS, make_sweeps, with_table
 from pomrl.figures import FIGURES
 from pomrl.figures.parts import panels
 from pomrl.figures.parts.drawing import COLUMNS, Drawing, Series
-from pomrl.figures.parts.notes import annotate
+from pomrl.figures.parts.notes import annotate, coinciding
 from pomrl.figures.parts.style import Look
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
 
@@ -111,7 +111,7 @@ class TestMissing:
         assert "missing: (b) t = 10, t = 15" in note(FIGURES["planning_omrl"].draw(five_tasks))
 
     def test_averages_over_tasks_that_are_missing(self, five_tasks):
-        assert "(a) 1 to 10, 1 to 15" in note(FIGURES["average_over_tasks"].draw(five_tasks))
+        assert "(a) tasks 1 to 10, tasks 1 to 15" in note(FIGURES["average_over_tasks"].draw(five_tasks))
 
 
 class TestRefusals:
@@ -128,3 +128,17 @@ class TestRefusals:
     def test_two_jobs_of_one_setting(self, draw, similarity):
         with pytest.raises(ValueError, match="several rows"):
             draw("pomrl_vs_adapomrl", pd.concat([similarity, similarity]))
+
+
+class TestCoinciding:
+    def curves(self, **means: list[float]) -> pd.DataFrame:
+        points = [pd.DataFrame({"series": name, "x": range(1, 7), "mean": mean}) for name, mean in means.items()]
+        return pd.concat(points).assign(panel="c")
+
+    def test_curves_that_hide_one_another_are_named(self):
+        data = self.curves(a=[9, 8, 3, 2, 1, 0.0], b=[8, 8, 3, 2, 1, 0.0], other=[9, 8, 3, 2, 1, 0.5])
+        assert list(coinciding(data)) == ["(c) a and b coincide from x = 2 on"]
+        assert list(coinciding(self.curves(a=[1.0] * 6, b=[1.0] * 6))) == ["(c) a and b coincide"]
+
+    def test_a_short_common_end_does_not_count(self):
+        assert not list(coinciding(self.curves(a=[1, 2, 3, 4, 5, 6.0], b=[0, 0, 0, 0, 5, 6.0])))

@@ -4,7 +4,7 @@ from matplotlib.container import ErrorbarContainer
 from tests.figures.checks import assert_close, assert_drawn, average_of_first, choose, outlines
 from tests.figures.synthetic import AXES, BATCHES, FOUR, SIGMAS
 
-from pomrl.figures.parts.panels import AVERAGE_LOSS, LOSS
+from pomrl.figures.parts.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES
 from pomrl.results.statistics import band, best_gamma, best_gamma_deviation
 
@@ -95,8 +95,8 @@ class TestPanels:
         ax = drawings[figure].figure.axes[index]
         T = BATCHES[batches]
         for name, tasks, label in (
-            ("ada_pomrl", 2, "1 to 2"),
-            ("ada_pomrl", T, f"1 to {T}"),
+            ("ada_pomrl", 2, "tasks 1 to 2"),
+            ("ada_pomrl", T, f"tasks 1 to {T}"),
             ("without_meta", T, "Without meta-learning"),
         ):
             rows = average_of_first(choose(tables[sweep], batches=batches, estimator=name), tasks)
@@ -105,7 +105,7 @@ class TestPanels:
     def test_average_over_tasks(self, drawings, tables):
         ax = drawings["average_over_tasks"].figure.axes[1]
         rows = average_of_first(choose(tables["task_similarity"], sigma=0.025, estimator="ada_pomrl"), 10)
-        assert_close(ax, "1 to 10", "gamma", band(rows, ["gamma"], "y", kind="se"))
+        assert_close(ax, "tasks 1 to 10", "gamma", band(rows, ["gamma"], "y", kind="se"))
 
     @pytest.mark.parametrize(
         ("figure", "estimator"), [("gamma_schedules", "pomrl"), ("gamma_schedules_adapomrl", "ada_pomrl")]
@@ -173,7 +173,7 @@ class TestPanels:
     def test_loss_axes_start_at_zero_and_reach_every_band(self, drawings):
         for drawing in drawings.values():
             for ax in drawing.figure.axes:
-                if ax.get_ylabel() in (LOSS, AVERAGE_LOSS):
+                if ax.get_ylabel() in (LOSS, AVERAGE_LOSS, RUNNING_AVERAGE):
                     bottom, top = ax.get_ylim()
                     assert bottom == 0.0
                     assert top >= max(outline[:, 1].max() for outline in outlines(ax))

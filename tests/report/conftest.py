@@ -1,9 +1,11 @@
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 from tests.computed import two_runs_of
 from tests.report.elements import Elements
 from tests.report.outputs import DRAWN, SWEEPS, write_readings
@@ -46,3 +48,18 @@ def embedded(page: str) -> dict:
     found = re.search(r'<script type="application/json" id="curves-data">(.*?)</script>', page, re.DOTALL)
     assert found
     return json.loads(found[1])
+
+
+def chromium() -> str | None:
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    if not path:
+        pytest.skip("Chromium is not installed (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()

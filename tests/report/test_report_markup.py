@@ -2,7 +2,7 @@
 
 import pytest
 
-from pomrl.report.markup import caption, document, symbols
+from pomrl.report.markup import caption, document, sentence, symbols
 
 
 class TestWords:
@@ -19,6 +19,18 @@ class TestWords:
     )
     def test_symbols(self, text: str, expected: str) -> None:
         assert symbols(text) == expected
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("the loss falls", "The loss falls"),
+            ("gamma* grows", "gamma* grows"),
+            ("γ* grows", "γ* grows"),
+            ("pOMRL", "pOMRL"),
+        ],
+    )
+    def test_sentences_begin_with_a_capital_but_symbols_keep_theirs(self, text: str, expected: str) -> None:
+        assert sentence(text) == expected
 
     def test_captions_tell_our_words_from_those_of_the_paper(self) -> None:
         found = caption('Figure F3: loss of gamma (E4).\n\nThe paper: "it\nis so."\n\nOurs again.\n')

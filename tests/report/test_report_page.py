@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from tests.report.elements import Elements
 from tests.report.outputs import DRAWN, READINGS, write_readings
 
@@ -30,7 +30,7 @@ from pomrl.gamma_star import in_hindsight
 from pomrl.report import ReportError, curves, readings, scorecard
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html
-from pomrl.report.titles import SHOWN_IN, TITLES, figures_of
+from pomrl.report.titles import CLAIM_TITLES, HEADLINES, SHOWN_IN, TITLES, figures_of
 from pomrl.results.statistics import band
 from pomrl.store.derived import DerivedFiles
 
@@ -109,6 +109,8 @@ class TestContent:
         assert set(TITLES) <= set(FIGURES)
         assert {name for names in SHOWN_IN.values() for name in names} <= set(FIGURES)
         assert all(figures_of(claim.id) for claim in CLAIMS)
+        assert set(CLAIM_TITLES) == {claim.id for claim in CLAIMS}
+        assert set(CLAIM_TITLES) > HEADLINES
 
 
 class TestOneFile:
@@ -239,21 +241,6 @@ class TestMissingPieces:
             html(empty_outputs, command.documents())
 
 
-def chromium() -> str | None:
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    if not path:
-        pytest.skip("Chromium is not installed (Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def visit(browser: Browser, path: Path) -> Iterator[Page]:
     """The page in the browser, watched: what it complains of, and what it asks for."""
@@ -264,6 +251,7 @@ def visit(browser: Browser, path: Path) -> Iterator[Page]:
     visited.on("request", lambda request: complaints.append(request.url) if leaves(request.url) else None)
     visited.goto(path.as_uri())
     visited.wait_for_selector("#explorer[data-ready]")
+    visited.wait_for_selector("#explore[data-ready]", state="attached")
     yield visited
     visited.close()
     assert complaints == []
@@ -326,6 +314,33 @@ class TestInTheBrowser:
         visit.keyboard.press("Tab")
         assert visit.evaluate("document.activeElement.textContent") == "Skip to the content"
 
+    def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(self, visit: Page) -> None:
+        shown = visit.locator("article.claim:visible")
+        every = shown.count()
+        visit.get_by_label("Search").fill("Q1.1 LOSS")
+        assert shown.evaluate_all("claims => claims.map(claim => claim.id)") == ["claim-Q1.1"]
+        visit.get_by_label("Verdict").select_option(index=1)
+        assert visit.inner_text("#filter output") == f"{shown.count()} of {every} claims"
+        visit.evaluate("location.hash = 'claim-Q1.2'")
+        visit.wait_for_selector("#claim-Q1.2", state="visible")
+        assert shown.count() == every
+
+    def test_figures_open_large_on_a_phone(self, visit: Page) -> None:
+        visit.set_viewport_size({"width": 390, "height": 844})
+        visit.locator("#figure-planning_omrl .enlarge").first.press("Enter")
+        picture = visit.locator("#large img").bounding_box()
+        assert picture
+        assert picture["width"] > 900
+        visit.keyboard.press("Escape")
+        assert not visit.is_visible("#large")
+
+    def test_charts_are_hidden_from_assistive_technology_behind_labels(self, visit: Page) -> None:
+        assert (
+            visit.locator(".chart svg").count()
+            == visit.locator(".chart[role=img][aria-label] > svg[aria-hidden=true]").count()
+            == 4
+        )
+
     @pytest.mark.parametrize("width", [320, 390, 768, 1280])
     def test_nothing_is_wider_than_the_screen(self, visit: Page, width: int) -> None:
         visit.set_viewport_size({"width": width, "height": 844})
@@ -340,3 +355,11 @@ class TestInTheBrowser:
         visit.emulate_media(media="print", color_scheme="dark")
         assert visit.evaluate(background) > 200
         assert not visit.is_visible("nav")
+
+    def test_sliders_change_what_is_planned(self, visit: Page) -> None:
+        before = visit.inner_text("#explore-explained")
+        assert "both plans are the same in 100 of 100 runs" in before
+        visit.focus("#explore-m")
+        visit.keyboard.press("End")
+        visit.wait_for_function("text => document.getElementById('explore-explained').textContent !== text", arg=before)
+        assert visit.inner_text("#explore-m-shown") == "50"

@@ -43,7 +43,7 @@ wherever they are shown.
 """
 
 from pomrl.claims.claim import Claim
-from pomrl.claims.ours import horizons_and_priors
+from pomrl.claims.ours import assumptions, families, horizons_and_priors
 from pomrl.claims.paper import appendix, horizons, illustration, planning_accuracy, schedules, similarity, theory
 
 QUESTIONS = (planning_accuracy, horizons, similarity, schedules, appendix, illustration, theory)
@@ -52,7 +52,7 @@ QUESTIONS = (planning_accuracy, horizons, similarity, schedules, appendix, illus
 CLAIMS = tuple(claim for module in QUESTIONS for claim in vars(module).values() if isinstance(claim, Claim))
 """All claims, each where its module defines it. The last one is about a simulation and not about sweeps."""
 
-QUESTIONS_OF_OURS = (horizons_and_priors,)
+QUESTIONS_OF_OURS = (horizons_and_priors, families, assumptions)
 """The modules of claims of ours, in the order of their questions."""
 
 _OF_OURS = tuple(claim for module in QUESTIONS_OF_OURS for claim in vars(module).values() if isinstance(claim, Claim))

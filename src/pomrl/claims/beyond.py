@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from pomrl.claims import OURS, REPORTED
 from pomrl.claims.claim import Claim
 from pomrl.claims.deciding import Case
 from pomrl.claims.loading import Basis, Reader, Settings
 from pomrl.claims.precision import JudgedPart
 from pomrl.claims.verdict import Part, Verdict, claimed_range
+from pomrl.results import markdown
 
 NAME = "ours"
 """The name of the basis."""
@@ -19,25 +19,28 @@ NAME = "ours"
 REPORTED_ONLY = "reported"
 """What stands in the place of a verdict where none is given."""
 
-BEGIN, END = "<!-- generated: python -m src.claims --ours --document -->", "<!-- end -->"
+WORDS = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "does not hold", Verdict.UNDECIDED: "undecided"}
+"""The verdicts on claims of ours in words: what is ours is not reproduced."""
+
+BEGIN, END = "<!-- generated: python -m src.claims --document -->", "<!-- end -->"
 """What stands before and after what is generated in the document."""
 
 NOTES = (
-    "These claims are ours and not the paper's. Their rules were fixed before the data were seen, and the runs are those "
-    "of seeds on which nothing had been chosen. They are judged as the claims of the paper are (docs/claims.md), with an "
-    "error of 5 % over all of them; a claim whose rule names a one-sided 95 % interval is judged once, by that interval. "
-    "What is reported has 95 % intervals and no verdict. `./reproduce.sh beyond` computes all of it."
+    "These claims are ours and not the paper's. Their rules were fixed before the data were seen, and the runs are of "
+    "seeds on which nothing had been chosen. They are judged as the claims of the paper are (docs/claims.md), with an "
+    "error of 5 % over all of them. A claim whose rule names a one-sided 95 % interval is judged once, by that. What "
+    "is reported has 95 % intervals and no verdict. `./reproduce.sh beyond` computes all of it."
 )
 
 
 def basis(settings: Settings) -> Basis:
     """Return what claims of ours are judged on, given the settings of the sweeps that they are about."""
-    return Basis(NAME, settings, registry=OURS)
+    return Basis(NAME, settings, kind="ours")
 
 
 def reported(settings: Settings, reader: Reader) -> dict[Claim, tuple[Part, ...]]:
     """Return the estimates behind each question of ours without a claim, from the published number of runs."""
-    on = Basis(NAME, settings, registry=REPORTED)
+    on = Basis(NAME, settings, kind="reported")
     runs = {claim: min(on.promised(claim), on.stored(claim)) for claim in on.claims}
     return {claim: reader.parts(on, claim, number) for claim, number in runs.items() if number}
 
@@ -92,24 +95,31 @@ def _of_part(judged: JudgedPart) -> dict[str, Any]:
         "above": part.above,
         "below": part.below,
         "part_runs": part.estimate.runs,
-        "part_verdict": str(judged.verdict),
+        "part_verdict": str(judged.verdict) if claimed(part.above, part.below) else REPORTED_ONLY,
         "no_difference_of_interest": judged.no_difference,
     }
 
 
 def document(claims: pd.DataFrame) -> str:
     """Return docs/ours.md, given a claims_ours.csv."""
+    records = claims.to_dict("records")
     heads = ("claim", "verdict", "decisive comparison, estimate [interval]", "claimed", "runs")
-    lines = ["# Claims of ours", "", BEGIN, NOTES, "", _line(heads), "|" + " --- |" * len(heads)]
-    lines += [
-        _line([f"**{row['claim']}** {row['statement']} ({row['question']})", row["verdict"], *_comparison(row)])
-        for row in claims[claims["decisive"]].to_dict("records")
-        if row["verdict"] != REPORTED_ONLY
+    decisive = [
+        [f"**{row['claim']}** {row['statement']} ({row['question']})", in_words(row["verdict"]), *_comparison(row)]
+        for row in records
+        if row["decisive"] and row["verdict"] != REPORTED_ONLY
     ]
-    heads = ("claim", "compared, estimate [interval]", "claimed", "runs", "verdict")
-    lines += ["", "## All comparisons", "", _line(heads), "|" + " --- |" * len(heads)]
-    lines += [_line([row["claim"], *_comparison(row), row["part_verdict"]]) for row in claims.to_dict("records")]
-    return "\n".join([*lines, END]) + "\n"
+    of_parts = ("claim", "compared, estimate [interval]", "claimed", "runs", "verdict")
+    parts = [[row["claim"], *_comparison(row), in_words(row["part_verdict"])] for row in records]
+    return (
+        f"# Claims of ours\n\n{BEGIN}\n{NOTES}\n\n{markdown.table(heads, decisive)}\n"
+        f"## All comparisons\n\n{markdown.table(of_parts, parts)}{END}\n"
+    )
+
+
+def in_words(verdict: str) -> str:
+    """Return what stands for a verdict, or in its place, in a table of claims of ours."""
+    return verdict if verdict == REPORTED_ONLY else WORDS[Verdict(verdict)]
 
 
 def _comparison(row: dict[Any, Any]) -> list[str]:
@@ -120,7 +130,3 @@ def _comparison(row: dict[Any, Any]) -> list[str]:
 def claimed(above: float, below: float) -> str:
     """Return what is claimed of a number in words; empty where nothing is claimed."""
     return "" if (above, below) == (-inf, inf) else claimed_range(above, below)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 import pandas as pd
 
@@ -47,6 +49,11 @@ class Claim:
     is_judged: bool = True
     """Whether there is a verdict; else estimates are reported."""
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...] | str:
+        """Pickle a claim by its name, because it stands in its module in the place of the function that checks it."""
+        place = self.check.__module__, self.check.__name__
+        return (_of_module, place) if _of_module(*place) is self else super().__reduce_ex__(protocol)
+
     @property
     def mark(self) -> str:
         """The mark (s) of a claim about results that were looked at when readings were chosen; empty for others."""
@@ -63,6 +70,10 @@ class Claim:
         if self.simulation is not None:
             return tuple(self.check((simulations or {})[self.simulation]))
         return tuple(self.check(*(sweeps[name] for name in self.experiments)))
+
+
+def _of_module(module: str, name: str) -> Claim | None:
+    return getattr(import_module(module), name, None)
 
 
 def claim(

@@ -1,6 +1,6 @@
 """Estimates over runs, with intervals at any level and p-values for any threshold.
 
-There are three kinds of numbers, each with its method:
+There are four kinds of numbers, each with its method:
 
 - Smooth functions of mean losses, such as a difference, a minimum over the grid or a ratio of deviations: Student's
   interval with the leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval.
@@ -8,6 +8,7 @@ There are three kinds of numbers, each with its method:
 - gamma*, which jumps from one point of the grid to the next: the percentile bootstrap over runs. Errors of estimation
   weaken a rank correlation of such estimates, in the runs and once more in the resamples, so that the end of its
   interval that is away from 0 is opened.
+- How many of several statements are true: Holm's correction of their p-values.
 
 **Up to `LARGE` runs.** The methods were chosen by their coverage for losses as heavy-tailed as here (one task's loss
 has a standard deviation of 1.7 at a mean of 1.1). In samples of 100 from 4000 stored runs, Student's intervals missed
@@ -24,7 +25,7 @@ curves from their limiting normal distribution, `MANY_RESAMPLES` of them, so tha
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -194,6 +195,38 @@ class Resampled(Estimate):
         if not self.attenuated or np.isnan(lower):
             return lower, upper
         return (-1.0 if self.value <= 0.0 else lower), (1.0 if self.value >= 0.0 else upper)
+
+
+@dataclass(frozen=True)
+class Count(Estimate):
+    """The number of statements that are true, of several, each of which has p-values; with Holm's correction."""
+
+    p_true: tuple[float, ...]
+    """For each statement the p-value of the hypothesis that it is false: a small one shows that it is true."""
+    p_false: tuple[float, ...]
+    """For each statement the p-value of the hypothesis that it is true."""
+
+    def p_values(self, threshold: float) -> tuple[float, float]:
+        """Return the errors with which more statements than the threshold are shown true, and fewer false."""
+        total, floor = len(self.p_true), int(np.floor(threshold))
+        needed = floor + 1, total - int(np.ceil(threshold)) + 1
+        at_most, at_least = (_holm(p, number) for p, number in zip((self.p_true, self.p_false), needed, strict=True))
+        return at_most, at_least
+
+    def interval(self, error: float) -> tuple[float, float]:
+        """Return how many statements are shown true, and how many are not shown false; NaN with too few runs."""
+        if self.runs < FEWEST_RUNS:
+            return np.nan, np.nan
+        shown = [sum(_holm(p, k) <= error / 2 for k in range(1, len(p) + 1)) for p in (self.p_true, self.p_false)]
+        return float(shown[0]), float(len(self.p_false) - shown[1])
+
+
+def _holm(p: Sequence[float], number: int) -> float:
+    """Return the smallest error with which Holm's method rejects so many of the hypotheses with these p-values."""
+    if not 1 <= number <= len(p):
+        return float(number > len(p))
+    first = np.sort(p)[:number] * (len(p) - np.arange(number))
+    return float(min(1.0, first.max()))
 
 
 def mean(sample: Float[np.ndarray, " n"]) -> Student:

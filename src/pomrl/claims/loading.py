@@ -4,16 +4,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
 from pomrl import store
-from pomrl.claims import CLAIMS
+from pomrl.claims import CLAIMS, OURS, REPORTED
 from pomrl.claims.claim import Claim
-from pomrl.claims.inference import Resampled
+from pomrl.claims.inference import Count, Resampled
 from pomrl.claims.precision import ANALYSES, Outcome
 from pomrl.claims.verdict import Part
 from pomrl.configuration.parsing import Experiment
@@ -43,14 +43,19 @@ class Basis:
     """How the schedules that choose in hindsight do so (A8)."""
     analyses: tuple[int, ...] = ANALYSES
     """The numbers of runs at which claims are judged."""
-    registry: Sequence[Claim] = field(default_factory=lambda: CLAIMS)
-    """The claims that share an error of 5 %, whether or not they can be judged on this basis."""
+    kind: Literal["paper", "ours", "reported"] = "paper"
+    """Which claims are judged: the paper's, or ours; or what of ours is only reported."""
 
     @staticmethod
     def of_reading(reading: Reading, settings: Settings) -> "Basis":
         """Return the basis of a reading of the text, whose experiments these are."""
         chosen = reading.overrides({"gamma_schedule": "best_fixed"})
         return Basis(reading.name, settings, "per_run" if "gamma_schedule.choice=per_run" in chosen else "population")
+
+    @property
+    def registry(self) -> Sequence[Claim]:
+        """The claims that share an error of 5 %, whether or not they can be judged on this basis."""
+        return {"paper": CLAIMS, "ours": OURS, "reported": REPORTED}[self.kind]
 
     @property
     def claims(self) -> list[Claim]:
@@ -107,7 +112,7 @@ class Basis:
         """Return the experiments that each part of a claim reads, found by trial on losses that are made up.
 
         The losses of one experiment after the other are changed: the estimates of the parts that read them change too.
-        A part about gamma*, which may stay where it is, counts as reading all that the claim reads.
+        A part about gamma* or a count, which may stay where they are, counts as reading all that the claim reads.
         """
         asked: dict[int, Experiment] = {}
 
@@ -120,7 +125,7 @@ class Basis:
         for changed in list(asked.values()):
             after = claim.parts(self.sweeps(claim, partial(losses, changed=changed)))
             for of_part, old, new in zip(read, before, after, strict=True):
-                if old.estimate.value != new.estimate.value or isinstance(old.estimate, Resampled):
+                if old.estimate.value != new.estimate.value or isinstance(old.estimate, Resampled | Count):
                     of_part.append(changed)
         return read
 

@@ -30,11 +30,12 @@ def answer(text: Verdicts, authors: Verdicts | None = None) -> str:
         return sentences
     decided = {id for id, verdict in authors.items() if Verdict.UNDECIDED not in (verdict, text.get(id, verdict))}
     changed = [id for id in decided if id in text and authors[id] is not text[id]]
-    turned = f"for {len(changed)} {'claim' if len(changed) == 1 else 'claims'} the verdict is the opposite of that by the text"
+    number = f"{len(changed)} {'claim' if len(changed) == 1 else 'claims'}"
+    turned = f"for {number} the verdict is the opposite of that by the text" if changed else "no verdict is turned"
     return (
         f"{sentences} When it is computed as the authors' published notebook does, which differs from the text in "
-        f"many places, {_counted(authors)} of the {len(authors)} claims that can be checked there; "
-        f"{turned if changed else 'no verdict is turned'}. The probability of even one wrong verdict is at most 5 % there too."
+        f"many places, {_counted(authors)} of the {len(authors)} claims that can be checked there; {turned}. The "
+        "probability of even one wrong verdict is at most 5 % there too."
     )
 
 

@@ -4,10 +4,11 @@ The command prints a verdict for each claim, writes every comparison behind the 
 writes the scorecard to outputs/scorecard.md. With --decide, it first adds runs to the experiments that undecided claims
 read, within a budget; without, it judges what is stored. The verdicts at the paper's own numbers of runs are in
 outputs/claims_at_paper_runs.csv. With --readings, the claims are checked under every reading of the paper's text; with
---environments, in each of fifty environments; and with --replace, with an option of your own in the place of one of
-ours. In the last case, outputs/extensions/YOURS/ also has the paired differences between the two options. With
---document, docs/claims.md, the tables of docs/readings.md and the answer in the README are made from what is stored. With --turns, claims whose
-verdicts differ between the text and the authors' notebook are judged with the single difference that turns them.
+--environments, in each of fifty environments; with --ours, claims of ours that go beyond the paper; and with --replace,
+with an option of your own in the place of one of ours. In the last case, outputs/extensions/YOURS/ also has the paired
+differences between the two options. With --document, docs/claims.md, docs/ours.md, the tables of docs/readings.md and
+the answer in the README are made from what is stored. With --turns, claims whose verdicts differ between the text and
+the authors' notebook are judged with the single difference that turns them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,6 +37,7 @@ from pomrl.claims.hindsight import costs_of_halves
 from pomrl.claims.loading import Basis, Reader
 from pomrl.claims.precision import of_simulation
 from pomrl.claims.scorecard import Row, Scored
+from pomrl.commands import ours
 from pomrl.commands.arguments import Parser, add_arguments, add_replacement, sources_of
 from pomrl.commands.deciding import BUDGET, compute, decided
 from pomrl.commands.errors import one_line_errors
@@ -58,6 +60,7 @@ from pomrl.store.derived import DerivedFiles
 
 ROOT = Path(__file__).parents[3]
 DOCUMENT, READINGS, README = ROOT / "docs" / "claims.md", ROOT / "docs" / "readings.md", ROOT / "README.md"
+OURS = ROOT / "docs" / "ours.md"
 
 
 @one_line_errors(ReportError)
@@ -68,6 +71,7 @@ def main() -> None:
     instead.add_argument("--readings", action="store_true", help="under every reading of the paper's text instead")
     instead.add_argument("--environments", action="store_true", help="in each of fifty environments instead")
     add_replacement(instead)
+    instead.add_argument("--ours", action="store_true", help="claims of ours, which go beyond the paper, instead")
     instead.add_argument(
         "--document", action="store_true", help="renew the documents and the README from what is stored"
     )
@@ -77,17 +81,23 @@ def main() -> None:
     add_arguments(parser)
     parser.add_argument("--decide", action="store_true", help="add the runs that undecided claims need")
     parser.add_argument(
-        "--budget", type=float, metavar="SECONDS", help=f"of one core, estimated, for --decide (default {BUDGET:g})"
+        "--budget",
+        type=float,
+        metavar="SECONDS",
+        help=f"of one core, estimated, for --decide (default {BUDGET:g}; with --ours {ours.BUDGET:g})",
     )
     arguments = parser.parse_args()
     sources = sources_of(arguments)
-    budget = (BUDGET if arguments.budget is None else arguments.budget) if arguments.decide else None
+    default = ours.BUDGET if arguments.ours else BUDGET
+    budget = (default if arguments.budget is None else arguments.budget) if arguments.decide else None
     if arguments.readings:
         check_readings(budget)
     elif arguments.environments:
         check_environments()
     elif arguments.turns:
         check_turns()
+    elif arguments.ours:
+        ours.check_ours(budget)
     elif arguments.document:
         renew_documents(outputs())
     else:
@@ -142,8 +152,11 @@ def check_turns() -> None:
 
 
 def renew_documents(folder: Path) -> None:
-    """Write docs/claims.md, the tables of docs/readings.md, and the answer in the README, from a folder of outputs."""
+    """Write docs/claims.md, docs/ours.md, the tables of docs/readings.md, and the answer in the README."""
+    of_ours = ours.renew_document(OURS)
     table = read_table(folder / "claims.csv", "python -m src.claims --decide")
+    if table is None and of_ours:
+        return
     if table is None:
         exit_with("no claims are judged yet; to judge them: python -m src.claims --decide")
     files.write(DOCUMENT, document.document(table, _flips(folder)).encode())

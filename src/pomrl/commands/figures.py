@@ -25,6 +25,7 @@ from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.studies import Setting
 from pomrl.figures import (
+    BEYOND,
     FIGURES,
     PAPER,
     SUPPLEMENTARY,
@@ -101,7 +102,7 @@ def main() -> None:
         description="Draw figures from stored runs. A figure of runs is drawn twice: NAME as the paper's caption says, "
         "and NAME_intervals with 95 %% intervals of the mean over all runs that its curves share.",
         epilog=f"The paper's: {', '.join(PAPER)}. Supplementary: {', '.join(SUPPLEMENTARY)}. "
-        f"Theory: {', '.join(THEORY)}.",
+        f"Beyond the paper: {', '.join(BEYOND)}. Theory: {', '.join(THEORY)}.",
     )
     parser.add_argument("name", nargs="*", help="which to draw (default: all); NAME_intervals draws that version alone")
     parser.add_argument("--readme", action="store_true", help="renew the small pictures of the README instead")
@@ -118,7 +119,7 @@ def main() -> None:
     for sweep, line in lacking.items():
         warn(f"{line}; to compute them: {studies.command(sources, sweep)}")
     if missing := len(names) - len(drawn):
-        exit_with(f"{missing} of {len(names)} figures are not drawn; ./reproduce.sh computes all sweeps")
+        exit_with(f"{missing} of {len(names)} figures are not drawn; ./reproduce.sh computes all sweeps of the paper")
 
 
 def draw(

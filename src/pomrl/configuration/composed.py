@@ -10,7 +10,7 @@ from typing import Any
 METHOD_GROUPS = ("estimator", "gamma_schedule", "planner")
 """Groups that form the method; they do not affect the random draws."""
 
-PROBLEM_GROUPS = ("task_distribution", "data", "meta_batch")
+PROBLEM_GROUPS = ("task_distribution", "stream", "data", "meta_batch")
 """Groups that form the problem, together with the keys outside of groups; random draws depend on them."""
 
 GROUPS = (*PROBLEM_GROUPS, *METHOD_GROUPS, "execution")

@@ -25,6 +25,7 @@ from pomrl.gamma_schedules import GammaSchedule
 from pomrl.meta_batches import MetaBatch
 from pomrl.planners import Planner
 from pomrl.task_distributions import TaskDistribution
+from pomrl.task_streams import TaskStream
 
 Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
 """Text that people attach to an experiment; what looks like a number is one."""
@@ -60,6 +61,7 @@ def _fields(cls: type) -> tuple[str, ...]:
 
 COMPONENTS: Mapping[str, type] = {
     "task_distribution": TaskDistribution,
+    "stream": TaskStream,
     "data": Data,
     "meta_batch": MetaBatch,
     "estimator": Estimator,
@@ -117,11 +119,15 @@ def _name(group: str, option: str, component: Any) -> str:
 def _sized(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
     """Return the numbers of the problem, with those of states and actions where they are null and the tasks tell."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
-    size = _component("task_distribution", tasks).size if missing else None
-    if missing and size is None:
+    if not missing:
+        return dict(numbers)
+    if _class("task_distribution", tasks).size is TaskDistribution.size:
         raise ConfigError(f"{missing[0]}=null: it has to be an integer, because this task_distribution has no size")
-    known = dict(zip(("S", "A"), size or (), strict=False))
-    return {**numbers, **{key: known[key] for key in missing}}
+    try:
+        S, A = _component("task_distribution", tasks).size
+    except ValueError as error:  # its file is wrong
+        raise ConfigError(str(error)) from error
+    return {**numbers, **{key: {"S": S, "A": A}[key] for key in missing}}
 
 
 def _check_numbers(numbers: Mapping[str, Any]) -> None:
@@ -136,10 +142,22 @@ def _check_numbers(numbers: Mapping[str, Any]) -> None:
 
 def _component(group: str, values: Any) -> Any:
     """Make the object that an option describes by its `_target_` and its other keys."""
+    cls = _class(group, values)
+    component = _checked(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
+    try:
+        hash(component)
+    except TypeError as error:
+        if group == "task_distribution":  # problems are told apart by their hash
+            where = f"{group}._target_={values['_target_']}"
+            raise ConfigError(f"{where}: fields have to be hashable, not lists ({error})") from error
+    return component
+
+
+def _class(group: str, values: Any) -> Any:
+    """Return the class that an option names in `_target_`."""
     if not isinstance(values, dict) or "_target_" not in values:
         raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
-    arguments = dict(cast(dict[str, Any], values))
-    target = str(arguments.pop("_target_"))
+    target = str(cast(dict[str, Any], values)["_target_"])
     module, _, name = target.rpartition(".")
     try:
         cls = getattr(imported(module), name)
@@ -152,13 +170,7 @@ def _component(group: str, values: Any) -> Any:
     except BaseException as error:  # whatever a module of somebody's own does when it is imported
         raise ConfigError(f"{group}._target_={target}: importing {module} ended with {error!r}") from error
     _check_class(cls, f"{group}._target_={target}", COMPONENTS[group])
-    component = _checked(cls, arguments, group + ".")
-    try:
-        hash(component)
-    except TypeError as error:
-        if group == "task_distribution":  # problems are told apart by their hash
-            raise ConfigError(f"{group}._target_={target}: fields have to be hashable, not lists ({error})") from error
-    return component
+    return cls
 
 
 def _check_class(cls: Any, where: str, base: type) -> None:

@@ -1,14 +1,16 @@
 """The reference of all keys, docs/configuration.md, written from the types and descriptions in the components."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
+from pomrl.components import DataPath
 from pomrl.configuration import studies
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
-from pomrl.configuration.sources import Sources
+from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.experiment import Problem
 
 HEAD = """# The configuration
@@ -98,6 +100,10 @@ def _defaults(key: str, objects: Mapping[str, Any]) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return f"{value[0]:g}, {value[1]:g}, ..., {value[-2]:g}, {value[-1]:g}"
+    if isinstance(value, DataPath):
+        return f"`{Path(value).relative_to(PUBLISHED.folder.parent)}`"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(map(str, cast(tuple[object, ...], value)))}]`"
     return "`null`" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

@@ -19,6 +19,12 @@ from pomrl.configuration.sources import Replacement, Sources
 FAMILIES = ("environments", "readings")
 """Sweeps that ask how far the results depend on what the paper leaves open; the paper has no figure of them."""
 
+BEYOND = (
+    "horizon_or_prior", "wrong_priors", "streams", "unequal_data", "online_collection", "unknown_rewards",
+    "long_streams", "families", "families_schedules",
+)  # fmt: skip
+"""Sweeps that go beyond the paper, which `./reproduce.sh beyond` computes, and the main job does not."""
+
 LEDGER = "notebook_ledger"
 """The family of differences between the paper's text and the authors' notebook."""
 
@@ -34,6 +40,11 @@ class Setting:
 def names(sources: Sources) -> list[str]:
     """Return the names of the published sweeps, in alphabetical order."""
     return sorted({path.stem for path in (sources.folder / "experiment").glob("*.yaml")} - {*FAMILIES, LEDGER})
+
+
+def of_the_paper(sources: Sources) -> list[str]:
+    """Return the names of the published sweeps that do not go beyond the paper, in alphabetical order."""
+    return [name for name in names(sources) if name not in BEYOND]
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:

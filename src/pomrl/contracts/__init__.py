@@ -16,5 +16,13 @@ from pomrl.contracts.estimator import EstimatorContract
 from pomrl.contracts.gamma_schedule import GammaScheduleContract
 from pomrl.contracts.planner import PlannerContract
 from pomrl.contracts.task_distribution import TaskDistributionContract
+from pomrl.contracts.task_stream import TaskStreamContract
 
-__all__ = ["DataContract", "EstimatorContract", "GammaScheduleContract", "PlannerContract", "TaskDistributionContract"]
+__all__ = [
+    "DataContract",
+    "EstimatorContract",
+    "GammaScheduleContract",
+    "PlannerContract",
+    "TaskDistributionContract",
+    "TaskStreamContract",
+]

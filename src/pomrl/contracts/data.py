@@ -20,6 +20,10 @@ class DataContract(ComponentContract):
     def test_an_experiment_of_several_trials_runs(self, component: Data) -> None:
         assert_experiment_runs(replace(problem(), data=component, trials=2), METHOD)
 
+    def test_an_experiment_runs_where_tasks_are_forgotten(self, component: Data) -> None:
+        forgetting = replace(METHOD.estimator, forgetting="learned", weights="transitions")
+        assert_experiment_runs(replace(problem(), data=component), replace(METHOD, estimator=forgetting))
+
     def test_batches_consist_of_possible_transitions(self, component: Data) -> None:
         P = models()
         batch = drawn(component, P)

@@ -1,9 +1,9 @@
 """Figures, each a module that draws the stored tables of some sweeps, and whose docstring is its caption.
 
-`paper` has the figures of the paper, `authors` has some of them as the authors computed them, `supplementary` and
-`theory` have those beyond it, and `parts` has what they are made of. A figure of runs is drawn twice: as its caption
-says, and with 95 % intervals of the mean (`INTERVALS`). `readings` draws the claims under all readings of the paper,
-from the matrix that `src.claims` computes.
+`paper` has the figures of the paper, `authors` has some of them as the authors computed them, `supplementary` has what
+the paper leaves open, `beyond` has what goes beyond it, `theory` has its bounds, and `parts` has what they are made of.
+A figure of runs is drawn twice: as its caption says, and with 95 % intervals of the mean (`INTERVALS`). `readings`
+draws the claims under all readings of the paper, from the matrix that `src.claims` computes.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,16 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from pomrl.configuration.importing import imported
 from pomrl.figures import authors
+from pomrl.figures.beyond import (
+    families,
+    horizon_or_prior,
+    long_streams,
+    online_collection,
+    streams,
+    unequal_data,
+    unknown_rewards,
+    wrong_priors,
+)
 from pomrl.figures.paper import (
     arub_dependence_on_mt,
     dependence_on_tasksimilarity,
@@ -31,7 +41,6 @@ from pomrl.figures.supplementary import (
     fixed_mean_model,
     gamma_schedules_adapomrl,
     gaussian_tasks,
-    horizon_or_prior,
     initial_similarity,
     varying_pairs,
 )
@@ -133,9 +142,20 @@ SUPPLEMENTARY: dict[str, Figure] = {
     "fixed_mean_model": fixed_mean_model,
     "average_over_tasks": average_over_tasks,
     "initial_similarity": initial_similarity,
-    "horizon_or_prior": horizon_or_prior,
 }
 """Figures of experiments that the paper mentions or leaves open, by name."""
+
+BEYOND: dict[str, Figure] = {
+    "horizon_or_prior": horizon_or_prior,
+    "wrong_priors": wrong_priors,
+    "families": families,
+    "streams": streams,
+    "unequal_data": unequal_data,
+    "online_collection": online_collection,
+    "unknown_rewards": unknown_rewards,
+    "long_streams": long_streams,
+}
+"""Figures of experiments that go beyond the paper, by name."""
 
 THEORY: dict[str, Figure] = {
     "average_regret": average_regret,
@@ -146,7 +166,7 @@ THEORY: dict[str, Figure] = {
 }
 """Figures of the bounds on regret and of the mixing rate, by name."""
 
-FIGURES = PAPER | AUTHORS | SUPPLEMENTARY | THEORY
+FIGURES = PAPER | AUTHORS | SUPPLEMENTARY | BEYOND | THEORY
 """All figures of this project, by name."""
 
 

@@ -3,6 +3,7 @@
 Data flow from a folder of outputs through the modules of this package to the page:
 
     claims.csv                    ->  scorecard           ->
+    claims_ours.csv               ->  ours                ->
     readings.csv                  ->  readings            ->
     figures/NAME.{png,csv,json}   ->  figure_files        ->  page and templates/  ->  report/index.html
     runs/ (blocks, manifests)     ->  curves, provenance  ->

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl import store
-from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES, sequence
+from pomrl.figures.parts.style import BEYOND, ESTIMATORS, SCHEDULES, hues
 from pomrl.gamma_star import best_index, hindsight_index
 from pomrl.report import ReportError
 from pomrl.report.figure_files import FigureFiles
@@ -159,14 +159,12 @@ def _label(member: _StoredSource, *, one_estimator: bool) -> str:
 
 
 def _colors(labels: Sequence[str]) -> dict[str, str]:
-    """Return a colour for each label.
-
-    The colours are those of the figures if all labels name estimators that figures show, and otherwise those of an
-    ordered palette.
-    """
-    known = {look.label: look for look in ESTIMATORS.values()}
-    looks = known if set(labels) <= set(known) else sequence(labels, str)
-    return {label: looks[label].color for label in labels}
+    """Return a colour for each label: that of the figures for estimators, else one of as many distinct hues."""
+    known = {look.label: look.color for look in (ESTIMATORS | BEYOND).values()}
+    others = sorted(set(labels) - set(known))
+    return {label: known[label] for label in labels if label in known} | dict(
+        zip(others, hues(len(others)), strict=True)
+    )
 
 
 def _curve(grid: _StoredSource, schedules: Sequence[_StoredSource]) -> dict[str, Any]:

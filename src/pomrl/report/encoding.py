@@ -1,4 +1,4 @@
-"""Data, pictures and scripts in the form in which an HTML page contains them."""
+"""Data and pictures in the form in which an HTML page contains them."""
 
 import json
 from base64 import b64encode
@@ -15,11 +15,3 @@ def data_uri(content: bytes, media_type: str) -> str:
 def script_data(data: Any) -> Markup:
     """Return JSON for a script element; every "<" is escaped, so that no string can end the element."""
     return Markup(json.dumps(data, separators=(",", ":"), sort_keys=True, allow_nan=False).replace("<", "\\u003c"))
-
-
-def script(code: str) -> Markup:
-    """Return JavaScript for a script element, with "</script" and "<!--" escaped by a backslash.
-
-    Both can occur only in strings and regular expressions, where the backslash has no effect.
-    """
-    return Markup(code.replace("</script", "<\\/script").replace("<!--", "<\\!--"))

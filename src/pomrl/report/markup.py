@@ -52,16 +52,17 @@ def caption(docstring: str) -> Caption:
     """Return the caption of a figure from its module's docstring; paragraphs on the paper begin with "The paper"."""
     number = _NUMBER.match(docstring)
     text = _NUMBER.sub("", docstring.strip())
-    paragraphs = [" ".join(part.split()) for part in _sentence(text).split("\n\n")]
+    paragraphs = [" ".join(part.split()) for part in sentence(text).split("\n\n")]
     ours = [_with_errata(part) for part in paragraphs if not part.startswith("The paper")]
     papers = [_with_errata(part) for part in paragraphs if part.startswith("The paper")]
     return Caption(number[1] if number else "", ours, papers)
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """Capitalise the first letter of a text, unless its first word is a symbol or contains a capital."""
     first = text.split(maxsplit=1)[0]
-    return text[:1].upper() + text[1:] if first.isascii() and first.islower() else text
+    is_word = first.isascii() and first.islower() and not _NAME.match(first)
+    return text[:1].upper() + text[1:] if is_word else text
 
 
 def _with_errata(text: str) -> Markup:

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pomrl.claims import scorecard as claims_scorecard
+from pomrl.claims.beyond import WORDS
 from pomrl.claims.verdict import LOOKS, Verdict
-from pomrl.figures import AUTHORS, FIGURES, PAPER, SUPPLEMENTARY, THEORY
-from pomrl.report import ReportError, curves, extensions, readings, scorecard
-from pomrl.report.encoding import data_uri, script, script_data
+from pomrl.figures import AUTHORS, BEYOND, FIGURES, PAPER, SUPPLEMENTARY, THEORY
+from pomrl.report import ReportError, curves, extensions, ours, readings, scorecard
+from pomrl.report.encoding import data_uri, script_data
 from pomrl.report.figure_files import FigureFiles, refuse_damage
-from pomrl.report.markup import document, symbols
+from pomrl.report.markup import document, sentence, symbols
 from pomrl.report.provenance import report_provenance, shown_experiments, sweep_provenances
 from pomrl.report.scorecard import ScoredClaim
 from pomrl.report.titles import title
@@ -58,12 +58,13 @@ def html(folder: Path, documents: Documents) -> str:
             provenance=report_provenance(drawn),
             drawn=drawn,
             extensions=extensions.read(folder, scored),
+            claims_of_ours=ours.read(folder / "claims_ours.csv"),
             matrix=readings.read(folder / "readings.csv"),
             errata=document(documents.errata, "errata", LINKS),
             theory=document(documents.theory, "theory", LINKS),
             readings_text=document(documents.readings, "readings", LINKS),
             **_claims(scored),
-            **_interactive(drawn),
+            curves=_curves(drawn),
         )
     )
 
@@ -77,6 +78,7 @@ def _sections(figures: Mapping[str, FigureFiles]) -> list[tuple[str, str, list[F
         ("paper", "Figures of the paper", PAPER),
         ("authors", "As the authors computed it", AUTHORS),
         ("supplementary", "Supplementary figures", SUPPLEMENTARY),
+        ("beyond", "Beyond the paper", BEYOND),
         ("theory", "", THEORY),
     )
     return [(id, heading, [figures[name] for name in names]) for id, heading, names in named]
@@ -94,23 +96,17 @@ def _claims(scored: Sequence[ScoredClaim]) -> dict[str, Any]:
         "not_computed": not_computed,
         "claim_ids": {each.id for each in scored} | {id for id, *_ in not_computed if scored},
         "selected": claims_scorecard.SELECTED,
+        "claim_sections": list(dict.fromkeys(each.section for each in scored)),
+        "findings": scorecard.findings(scored),
         "answer": scorecard.summed_up(scored) if scored else "",
         "as_the_authors": claims_scorecard.AUTHORS if any(each.authors for each in scored) else "",
     }
 
 
-def _interactive(drawn: Sequence[FigureFiles]) -> dict[str, Any]:
-    """Return the curves and the JavaScript library that draws them; both are empty if no curve is stored."""
+def _curves(drawn: Sequence[FigureFiles]) -> str:
+    """Return the data of the interactive curves; empty if no curve is stored."""
     data = curves.data(drawn)
-    versions = {
-        "Vega": vl_convert.get_vega_version(),
-        "Vega-Lite": vl_convert.get_vegalite_versions()[-1],
-        "Vega-Embed": vl_convert.get_vega_embed_version(),
-    }
-    if not data["series"]:
-        return {"curves": "", "library": "", "versions": versions}
-    library = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return {"curves": script_data(data), "library": script(library), "versions": versions}
+    return script_data(data) if data["series"] else ""
 
 
 def _environment() -> Environment:
@@ -121,8 +117,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.globals |= {"LOOKS": LOOKS, "Verdict": Verdict}
-    environment.filters |= {"symbols": symbols, "data_uri": data_uri, "title_of": title, "kind": _kind, "value": _value}
+    environment.globals |= {"LOOKS": LOOKS, "Verdict": Verdict, "OF_OURS": WORDS}
+    environment.filters |= {
+        "symbols": symbols,
+        "sentence": sentence,
+        "data_uri": data_uri,
+        "title_of": title,
+        "kind": _kind,
+        "value": _value,
+    }
     return environment
 
 

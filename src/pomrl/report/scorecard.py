@@ -15,7 +15,7 @@ from pomrl.claims.summary import answer
 from pomrl.claims.verdict import Verdict, claimed_range
 from pomrl.report import ReportError
 from pomrl.report.stored_tables import read_table
-from pomrl.report.titles import figures_of
+from pomrl.report.titles import CLAIM_TITLES, HEADLINES, figures_of
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,16 @@ class ScoredClaim:
     """Whether the notebook contains the experiments; else they are computed under its definitions."""
 
     @property
+    def title(self) -> str:
+        """A short form of the statement, which begins with a small letter; the statement if there is none."""
+        return CLAIM_TITLES.get(self.id, self.statement)
+
+    @property
+    def section(self) -> str:
+        """The section of the paper, or the figure or theorem, in which the claim is made first."""
+        return self.where.partition(",")[0]
+
+    @property
     def difference(self) -> str:
         """Which difference between the text and the notebook turns the verdict; empty where none does."""
         return difference(self.id) if self.authors and turned(self.verdict, self.authors) else ""
@@ -149,6 +159,18 @@ def summed_up(scored: Sequence[ScoredClaim]) -> str:
     """Return the sentences that say how many claims hold, by the text and as the authors computed them."""
     authors = {each.id: each.authors for each in scored if each.authors}
     return answer({each.id: each.verdict for each in scored}, authors)
+
+
+def findings(scored: Sequence[ScoredClaim]) -> list[tuple[str, list[ScoredClaim]]]:
+    """Return the claims that the first paragraphs of the page name, after the words that introduce them.
+
+    They are those of `HEADLINES` that hold, and all others that do not or are undecided.
+    """
+    return [
+        ("What holds", [each for each in scored if each.verdict is Verdict.REPRODUCED and each.id in HEADLINES]),
+        ("What does not hold", [each for each in scored if each.verdict is Verdict.NOT_REPRODUCED]),
+        ("What is open", [each for each in scored if each.verdict is Verdict.UNDECIDED]),
+    ]
 
 
 def _scored(rows: pd.DataFrame, notebook: Mapping[Any, Any] | None) -> ScoredClaim:

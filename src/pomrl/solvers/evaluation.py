@@ -86,6 +86,22 @@ def reward_scale(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
     return np.maximum(1.0, np.abs(R).max((-2, -1), initial=0.0))
 
 
+def magnitude(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
+    """Return the `reward_scale` of each MDP, or where max |R| is below 1/8 the smallest power of 2 above it.
+
+    Rewards so small would be tied by tolerances that are absolute for them. Rewards that are all 0 have magnitude 1.
+    """
+    largest = np.abs(R).max((-2, -1), initial=0.0)
+    small = (largest > 0.0) & (largest < 0.125)
+    return np.where(small, np.ldexp(1.0, np.frexp(largest)[1]), reward_scale(R))
+
+
+def of_ordinary_size(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n S A"]:
+    """Return rewards in which small ones are divided by their `magnitude`, which is exact and changes no policy."""
+    size = magnitude(R)
+    return R / np.minimum(size, 1.0)[..., None, None] if (size < 1.0).any() else R
+
+
 def action_tie_tolerance(
     scale: Float[np.ndarray, "*#n"], gamma: Float[np.ndarray, "*#n"] | float
 ) -> Float[np.ndarray, "*n"]:

@@ -1,11 +1,11 @@
-"""Stacks of MDPs with one policy each, which are improved together: the two engines of policy iteration.
+"""Stacks of MDPs with one policy each, which are improved together: the engines of policy iteration.
 
 One step of policy iteration evaluates the policy π of each MDP and then improves it (Howard, 1960),
 
     V = (I - γ P_π)⁻¹ R_π,    π(s) <- argmax_a R(s, a) + γ Σ_s' P(s, a, s') V(s').
 
-Both engines take such a step for n MDPs at once, each at a discount factor of its own. They differ in how they evaluate
-policies, and therefore in the size of the models that they are fast for.
+All engines take such a step for n MDPs at once, each at a discount factor of its own. They differ in how they evaluate
+policies, and therefore in the models that they are fast for.
 """
 
 from typing import Protocol, runtime_checkable
@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pomrl.solvers import sparse
 from pomrl.solvers.elimination import eliminate
 from pomrl.solvers.evaluation import action_tie_tolerance, reward_scale
 
@@ -72,6 +73,26 @@ class LapackStack:
         self._P, self._R = self._P[which], self._R[which]
         self._policy, self._scale = self._policy[which], self._scale[which]
         self._P_pi, self._R_pi = self._P_pi[which], self._R_pi[which]
+
+
+class SparseStack:
+    """A stack of one MDP whose rows have few positive entries, and whose policies SuperLU evaluates (`sparse`)."""
+
+    def __init__(self, P: Float[np.ndarray, "1 S A S"], R: Float[np.ndarray, "1 S A"]) -> None:
+        self._rows, self._R, self._policy, self._scale = sparse.rows_of(P[0]), R[0], R.argmax(-1), reward_scale(R)
+
+    def improve(self, gamma: Float[np.ndarray, " 1"]) -> Bool[np.ndarray, " 1"]:
+        V = sparse.policy_value(self._rows, self._R, self._policy[0], gamma.item())
+        Q = self._R + gamma * (self._rows @ V).reshape(self._R.shape)
+        better = Q.max(-1) - V > action_tie_tolerance(self._scale, gamma)
+        self._policy[0, better] = Q[better].argmax(-1)
+        return better.any(keepdims=True)
+
+    def policies(self, which: Bool[np.ndarray, " 1"]) -> Int[np.ndarray, "k S"]:
+        return self._policy[which]
+
+    def keep(self, which: Bool[np.ndarray, " 1"]) -> None:
+        """Do nothing: there is one MDP, and the walk ends when it is finished."""
 
 
 class EliminationStack:

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.solvers import compiled, relative_values
+from pomrl.solvers import compiled, relative_values, sparse
 from pomrl.solvers.elimination import SMALL
 from pomrl.solvers.evaluation import chain_value, policy_value
 from pomrl.solvers.relative_values import evaluate_policies, few_sweeps
@@ -60,6 +60,12 @@ def _values_on_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of policies of one model, by the method that is the fastest for their number and likeness."""
+    if sparse.solved_densely(P[None]).item():
+        rows = np.arange(len(P)), policies
+        return chain_value(P[rows], R[rows], gamma)
+    if sparse.pays(P):
+        rows = sparse.rows_of(P)
+        return np.stack([sparse.policy_value(rows, R, policy, gamma) for policy in policies])
     base = policies[len(policies) // 2]
     alike = (policies != base).any(0).mean() <= _ALIKE
     if len(policies) > 1 and alike and gamma <= _WELL_CONDITIONED:

@@ -45,7 +45,7 @@ OFFSETS = [
 
 
 def _panel(title: str, series: Sequence[AuthorsSeries], *, zoomed: bool) -> losses.Panel:
-    return losses.Panel(title, series, "task", "se", zoomed, panels.AVERAGE_LOSS)
+    return losses.Panel(title, series, "task", "se", zoomed, panels.RUNNING_AVERAGE)
 
 
 FIGURE = overlay.AuthorsGrid(

@@ -36,7 +36,7 @@ def of_tasks(sweep: str, settings: Settings) -> list[Series]:
 
 def of_averages(sweep: str, settings: Settings, tasks: Sequence[int] = TASKS) -> list[Series]:
     """Return a series for each of these tasks: the loss averaged over tasks 1 to t (A10)."""
-    looks = sequence(tasks, lambda t: f"1 to {t}" if t > 1 else "task 1")
+    looks = sequence(tasks, lambda t: f"tasks 1 to {t}" if t > 1 else "task 1")
     return [Series(look, sweep, settings, average_of_first(t)) for t, look in looks.items()]
 
 
@@ -85,7 +85,7 @@ class Panel:
         panels.loss_axis(ax, self.label)
         if self.zoomed:
             panels.zoom(ax)
-        panels.letter(ax, self.letter, self.title)
+        panels.letter(ax, self.letter, f"{self.title} (zoomed)" if self.zoomed else self.title)
 
 
 def lettered(rows: Sequence[Sequence[Panel]]) -> list[list[Panel]]:

@@ -21,6 +21,10 @@ from pomrl.results.stored_sweeps import StoredSweeps
 
 LOSS = "Planning loss"
 AVERAGE_LOSS = "Average planning loss"
+RUNNING_AVERAGE = "Average loss, tasks 1 to t"
+
+MOST_MARKERS = 15
+"""The number of points of a line above which only some of them have a marker; most experiments have 15 tasks."""
 
 LABELS_HEIGHT = 0.36
 """The height of the ticks and the label beneath a panel, in inches."""
@@ -52,9 +56,13 @@ def curve(ax: Axes, points: pd.DataFrame, look: Look) -> None:
     """Draw the means of a series as a line, its band as a shade, and its marked points as circles."""
     style = {"color": look.color, "linestyle": look.linestyle, "label": look.label}
     shape = {"marker": look.marker, "markersize": look.size, "markeredgewidth": 0.4, "markeredgecolor": "white"}
+    # Markers at all points of a long line would hide the lines beneath it.
+    every = -(-len(points) // MOST_MARKERS) if look.linestyle else 1
     # Axes have room for all means over runs, but not for all values of bounds, so only these are cut at their edges.
     clip_on = not points["n"].all()
-    ax.plot(points["x"], points["mean"], clip_on=clip_on, **style, **(shape if look.marker else {}))
+    ax.plot(
+        points["x"], points["mean"], clip_on=clip_on, **style, **(shape | {"markevery": every} if look.marker else {})
+    )
     if points["lower"].notna().any():
         _band(ax, points, look)
     marked = points[points["marker"]]
@@ -100,7 +108,6 @@ def right_axis(ax: Axes) -> Axes:
 def zoom(ax: Axes) -> None:
     """Let the vertical axis of a panel of losses start at its lowest band instead of 0."""
     ax.autoscale(axis="y")
-    ax.set_ylabel(f"{ax.get_ylabel()} (zoomed)")
 
 
 def letter(ax: Axes, panel: str, title: str) -> None:

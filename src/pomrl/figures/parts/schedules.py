@@ -2,6 +2,7 @@
 
 from pomrl.figures.parts.drawing import Series
 from pomrl.figures.parts.losses import Panel
+from pomrl.figures.parts.panels import RUNNING_AVERAGE
 from pomrl.figures.parts.style import SCHEDULES
 from pomrl.figures.parts.views import View, at_largest_gamma, best_fixed, dynamic_best, running_average
 
@@ -28,5 +29,5 @@ def all_and_averages(estimator: str) -> list[Panel]:
     averages = [wanted(estimator, name, averaged=True) for name in STORED if name != "gamma_eval"]
     return [
         Panel("All schedules", [wanted(estimator, name) for name in STORED], "task", "se"),
-        Panel("Average of tasks 1 to t", averages, "task", "se", zoomed=True),
+        Panel("Averages", averages, "task", "se", zoomed=True, label=RUNNING_AVERAGE),
     ]

@@ -41,6 +41,9 @@ class Look:
 
 _BLUE, _ORANGE, _GREEN, _VERMILLION, _PURPLE, *_ = sns.color_palette("colorblind").as_hex()
 
+_NINE = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
+"""The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
+
 ESTIMATORS = {
     "oracle": Look("Oracle prior knowledge", _BLUE, "s"),
     "without_meta": Look("Without meta-learning", _VERMILLION, "D"),
@@ -53,8 +56,27 @@ ESTIMATORS = {
 BEYOND = {
     "empirical_bayes": Look("Empirical Bayes", "#661100", "P"),
     "bayes": Look("Bayes, prior known", "black", "X", ":"),
+    "exact_posterior": Look("Exact posterior", "black", "X", ":"),
+    "ada_pomrl_forgetting": Look("ada-POMRL, forgetting", "#33bbee", "o", "--"),
+    "empirical_bayes_forgetting": Look("Empirical Bayes, forgetting", "#cc6677", "P", "--"),
+    "mixture": Look("Mixture", "black", "X"),
 }
 """The estimators beyond the paper's, by their options."""
+
+UNEQUAL = {
+    ("m", "tasks"): Look("mean number", _VERMILLION, "D"),
+    ("visits", "tasks"): Look("own number", _GREEN, "o"),
+    ("visits", "transitions"): Look("own number, transitions weigh equally", _BLUE, "s"),
+}
+"""What the number of transitions of a pair is in the mixing rate, and what weighs equally in averages over tasks."""
+
+REWARD_MODELS = {
+    "known": Look("known", "black", "X", ":"),
+    "own": Look("own samples", _VERMILLION, "D"),
+    "pooled": Look("all tasks", _ORANGE, "v"),
+    "shrunk": Look("posterior mean", _BLUE, "s"),
+}
+"""How rewards are estimated."""
 
 SCHEDULES = {
     "gamma_eval": Look("Constant γₑᵥₐₗ", "black", "X", ":"),
@@ -81,6 +103,11 @@ def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Val
     labels = {value: label(value) for value in values}
     colors = sns.color_palette("mako_r", len(labels)).as_hex()
     return {value: Look(labels[value], color) for value, color in zip(labels, colors, strict=True)}
+
+
+def hues(number: int) -> list[str]:
+    """Return as many colours for things without an order; up to nine can be told apart with any colour vision."""
+    return _NINE[:number] if number <= len(_NINE) else sns.husl_palette(number, l=0.5).as_hex()
 
 
 @contextmanager

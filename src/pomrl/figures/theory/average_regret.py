@@ -3,8 +3,11 @@
 Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 and with m =
 100,000 samples in each task. Panels (d) to (f) show it against gamma for pairs of m and T, at the smallest sigma above
 0. Tasks are uniform in a ball, because the theory assumes that they are bounded, and sigma is a standard deviation.
-Bands show one standard error. Where only one bound can be seen, the corrected and the sharpened one coincide.
+Bands show one standard error. Above panels (a) to (c) are the bounds, which are thousands of times larger; where only
+one of them can be seen there, the corrected and the sharpened one are almost equal.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -54,21 +57,47 @@ def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
     data = pd.concat([losses.points(sweeps, PANELS, kind), *bounds], ignore_index=True)
     with context():
-        figure = panels.blank(TEXT_WIDTH, 4.8)
-        rows = panels.grid_of_panels(figure, 2, 3, share_y=True)
-        axes = [ax for row in rows for ax in row]
-        for ax, panel in zip(axes, PANELS, strict=True):
-            _draw_panel(ax, data, panel)
-        for row, letters in zip(rows, (AGAINST_T, AGAINST_GAMMA), strict=True):
-            _fit(row[0], data.loc[data["panel"].isin(letters.keys()), "mean"])
-        panels.shared_legend(figure, axes, columns=5)
+        figure = panels.blank(TEXT_WIDTH, 5.2)
+        rows = figure.add_gridspec(3, 1, height_ratios=[0.7, 1.0, 1.7])
+        above, measured, against_gamma = (figure.add_subfigure(row) for row in rows)
+        (lower,) = panels.grid_of_panels(measured, 1, 3, share_y=True)
+        (below,) = panels.grid_of_panels(against_gamma, 1, 3, share_y=True)
+        (upper,) = panels.grid_of_panels(above, 1, 3, share_y=True)
+        _draw_against_T(upper, lower, data)
+        _draw_against_gamma(below, data)
+        panels.shared_legend(against_gamma, [*below, *lower], columns=5)
         return panels.finish(figure, data, SERIES, sweeps)
 
 
-def _fit(ax: Axes, values: pd.Series) -> None:
-    """Let the logarithmic vertical axis of a row of panels have room for these values, and little more."""
-    positive = values[values > 0.0]
-    ax.set_ylim(0.3 * positive.min(), 2.0 * positive.max())
+def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataFrame) -> None:
+    """Draw each of panels (a) to (c) in two pieces, since linear axes show both the bounds and the regret."""
+    for top, bottom, panel in zip(upper, lower, PANELS[:3], strict=True):
+        panels.curves(top, data, _bounds(panel.letter))
+        _limit(top)
+        panels.curves(bottom, data, [*panel.series, *_bounds(panel.letter)])
+        for ax in (top, bottom):
+            panels.task_axis(ax, _bounds(panel.letter)[0].of(data))
+        top.set(xlabel="", xticklabels=[])
+        bottom.set_xlabel("Number of tasks T")
+        panels.letter(top, panel.letter, panel.title)
+    shown = data[data["panel"].isin(AGAINST_T.keys())]
+    upper[0].set(ylabel="Bounds", ylim=(0.0, 1.1 * shown["mean"].max()))
+    lower[0].set(ylabel="Average regret", ylim=(0.0, 1.1 * shown.loc[shown["n"] > 0, ["mean", "upper"]].max().max()))
+
+
+def _draw_against_gamma(axes: Sequence[Axes], data: pd.DataFrame) -> None:
+    for ax, panel in zip(axes, PANELS[3:], strict=True):
+        panels.curves(ax, data, [*panel.series, *_bounds(panel.letter)])
+        _limit(ax)
+        panels.gamma_axis(ax)
+        ax.set_yscale("log")
+        panels.letter(ax, panel.letter, panel.title)
+    shown = data.loc[data["panel"].isin(AGAINST_GAMMA.keys()), "mean"]
+    axes[0].set(ylabel="Average regret", ylim=(0.3 * shown[shown > 0.0].min(), 2.0 * shown.max()))
+
+
+def _limit(ax: Axes) -> None:
+    ax.axhline(100.0, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
 
 
 def _bounds(letter: str) -> list[Series]:
@@ -80,17 +109,3 @@ def _bound_points(letter: str) -> list[pd.DataFrame]:
     table = regret_bounds(problem(*(AGAINST_T | AGAINST_GAMMA)[letter]), GAMMAS)
     x = "T" if letter in AGAINST_T else "gamma"
     return [series.values(table, x, "bound", "bound") for series in _bounds(letter)]
-
-
-def _draw_panel(ax: Axes, data: pd.DataFrame, panel: losses.Panel) -> None:
-    bounds = _bounds(panel.letter)
-    panels.curves(ax, data, [*panel.series, *bounds])
-    ax.axhline(100.0, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
-    if panel.x == "task":
-        panels.task_axis(ax, bounds[0].of(data))
-        ax.set_xlabel("Number of tasks T")
-    else:
-        panels.gamma_axis(ax)
-    ax.set_yscale("log")
-    panels.letter(ax, panel.letter, panel.title)
-    ax.set_ylabel("Average regret" if panel.letter in "ad" else "")

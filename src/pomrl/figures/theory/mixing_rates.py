@@ -8,6 +8,7 @@ show one standard error.
 
 from pomrl.figures.parts.drawing import Series
 from pomrl.figures.parts.losses import Panel, PanelGrid
+from pomrl.figures.parts.panels import RUNNING_AVERAGE
 from pomrl.figures.parts.style import Look
 from pomrl.figures.parts.views import at_largest_gamma, running_average
 
@@ -27,7 +28,7 @@ def _panel(sigma: float, similarity: str) -> Panel:
     series = [
         Series(look, "mixing_rates", {**settings, "estimator.mixing": mixing}, view) for mixing, look in MIXING.items()
     ]
-    return Panel(f"σ = {sigma:g}, {SIMILARITY[similarity]}", series, "task", "se", label="Average loss, tasks 1 to t")
+    return Panel(f"σ = {sigma:g}, {SIMILARITY[similarity]}", series, "task", "se", label=RUNNING_AVERAGE)
 
 
 FIGURE = PanelGrid([[_panel(sigma, name) for name in SIMILARITY] for sigma in (0.01, 0.047)], legend_columns=3)

@@ -37,7 +37,7 @@ def draw(sweeps: StoredSweeps) -> Drawing:
         for ax, (panel, prior) in zip(axes, PANELS.items(), strict=True):
             curves = _curves(panel)
             panels.curves(ax, data, [*curves, *map(_simulated, curves), *_marks(panel)])
-            panels.letter(ax, panel, f"{prior} prior{', the same for all t' * (prior == 'known')}")
+            panels.letter(ax, panel, f"{prior} prior")
             ax.set_xlabel("Weight α of the prior")
         axes[0].set_ylabel("Mean squared error")
         axes[0].set_ylim(0.0, 0.2)

@@ -1,11 +1,10 @@
 "use strict";
-(async () => {
+(() => {
   const data = JSON.parse(document.getElementById("curves-data").textContent);
   const element = (id) => document.getElementById(id);
   const KEYS = ["sweep", "sigma", "m", "T", "S"];
   const MINIMUM = "Minimum, at γ*";
   const MARKS = [MINIMUM, ...Object.values(data.schedules).filter((label) => shown(label))];
-  const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"];
   const FIRST_SHOWN = ["ada-POMRL", "Without meta-learning"];
 
   function shown(label) {
@@ -17,7 +16,6 @@
   const start = data.series.find((each) => each.sweep === "task_similarity") ?? data.series[0];
   const chosen = Object.fromEntries(KEYS.map((key) => [key, start[key]]));
   let wanted = new Set(FIRST_SHOWN);
-  let charts = [];
 
   const matching = () => data.series.filter((each) => KEYS.every((key) => each[key] === chosen[key]));
   const drawn = () => matching().filter((each) => wanted.has(each.method));
@@ -69,71 +67,75 @@
     element("methods").replaceChildren(element("methods").querySelector("legend"), ...labels);
   }
 
-  function points(t) {
-    return drawn().flatMap((each) => {
-      const curve = data.curves[each.curve];
-      return curve.gammas.map((gamma, i) => {
-        const mean = curve.mean[t - 1][i];
-        const width = curve.se ? curve.se[t - 1][i] : 0;
-        return { method: each.method, color: each.color, gamma, mean, lower: Math.max(0, mean - width), upper: mean + width };
-      });
+  // A series is dashed if it would hide an earlier one that is the same in this task.
+  function lines(t) {
+    return drawn().map((each, i, all) => {
+      const { gammas, mean } = data.curves[each.curve];
+      const points = gammas.map((gamma, j) => [gamma, mean[t - 1][j]]);
+      return { points, color: each.color, dashes: all.slice(0, i).some((other) => same(other, each, t)) ? "7 7" : "" };
     });
   }
 
+  const same = (one, other, t) => String(data.curves[one.curve].mean[t - 1]) === String(data.curves[other.curve].mean[t - 1]);
+
+  function bands(t) {
+    return drawn().map((each) => {
+      const { gammas, mean, se } = data.curves[each.curve];
+      const width = (i) => (se ? se[t - 1][i] : 0);
+      const points = gammas.map((gamma, i) => [gamma, Math.max(0, mean[t - 1][i] - width(i)), mean[t - 1][i] + width(i)]);
+      return { points, color: each.color, opacity: 0.15 };
+    });
+  }
+
+  // What is marked in a task: the minimum of each series, and what schedules choose.
   function marks(t) {
     return drawn().flatMap((each) => {
       const curve = data.curves[each.curve];
       const best = curve.best[t - 1];
       const found = { mark: MINIMUM, gamma: curve.gammas[best], mean: curve.mean[t - 1][best] };
       const choices = Object.entries(curve.choices).map(([name, at]) => ({ mark: data.schedules[name] ?? name, gamma: at[t - 1][0], mean: at[t - 1][1] }));
-      return [found, ...choices].map((mark) => ({ ...mark, task: t, method: each.method, color: each.color }));
+      return [found, ...choices].map((mark) => ({
+        ...mark, task: t, method: each.method, color: each.color, shape: SHAPES[MARKS.indexOf(mark.mark) % SHAPES.length],
+        title: `${each.method}. ${mark.mark}: γ = ${Number(mark.gamma.toFixed(3))} in task ${t}, loss ${round(mark.mean)}`,
+      }));
     });
   }
 
   const allTasks = () => Array.from({ length: chosen.T }, (_, i) => i + 1);
 
-  const CONFIG = {
-    background: "transparent",
-    font: "system-ui, sans-serif",
-    view: { stroke: null },
-    aria: false,
-    axis: { labelColor: "currentColor", titleColor: "currentColor", gridColor: "currentColor", gridOpacity: 0.12, domainColor: "currentColor", domainOpacity: 0.4, tickColor: "currentColor", tickOpacity: 0.4, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500 },
-    legend: { labelColor: "currentColor", labelFontSize: 12, symbolStrokeColor: "currentColor", symbolFillColor: "transparent", symbolStrokeWidth: 1.5, symbolSize: 90 },
-  };
-  const COLOR = { field: "color", type: "nominal", scale: null };
-  const LINES = { field: "method", type: "nominal" };
-  const TOOLTIP = (titles) => Object.entries(titles).map(([field, title]) => ({ field, title, ...(["method", "mark"].includes(field) ? {} : { format: ".4~f" }) }));
-  const SHAPE = { field: "mark", type: "nominal", scale: { domain: MARKS, range: SHAPES.slice(0, MARKS.length) } };
-
-  const lossChart = () => ({
-    width: "container", height: 330, autosize: { type: "fit-x", contains: "padding" }, config: CONFIG,
-    datasets: { points: points(task()), marks: marks(task()) },
-    encoding: {
-      x: { field: "gamma", type: "quantitative", title: "γ, with which the model is planned", scale: { domain: [0, 1] }, axis: { format: "~g", tickCount: 10 } },
-      y: { type: "quantitative", title: "Planning loss", scale: { domain: [0, highest()], nice: true } },
-    },
-    layer: [
-      { data: { name: "points" }, mark: { type: "area", opacity: 0.15 }, encoding: { y: { field: "lower" }, y2: { field: "upper" }, color: COLOR, detail: LINES } },
-      { data: { name: "points" }, mark: { type: "line", strokeWidth: 2 }, encoding: { y: { field: "mean" }, color: COLOR, detail: LINES } },
-      { data: { name: "points" }, mark: { type: "point", filled: true, size: 22, opacity: 1 }, encoding: { y: { field: "mean" }, color: COLOR, tooltip: TOOLTIP({ method: "Method", gamma: "γ", mean: "Loss", lower: "less one s.e.", upper: "plus one s.e." }) } },
-      { data: { name: "marks" }, mark: { type: "point", filled: true, size: 130, opacity: 1, stroke: "currentColor", strokeWidth: 1.5 }, encoding: { y: { field: "mean" }, fill: COLOR, shape: { ...SHAPE, legend: { title: null, orient: "bottom", columns: window.innerWidth < 500 ? 1 : 4 } }, tooltip: TOOLTIP({ mark: "Choice", method: "Method", gamma: "γ", mean: "Loss" }) } },
-    ],
-  });
+  function drawLoss() {
+    drawChart(element("loss"), {
+      height: 360,
+      x: { domain: [0, 1], title: "γ, with which the model is planned" },
+      y: { domain: [0, 1.05 * highest()], title: "Planning loss" },
+      areas: bands(task()), lines: lines(task()), marks: marks(task()).map((each) => ({ ...each, at: [each.gamma, each.mean] })),
+    });
+  }
 
   // The best discount factor and those that schedules choose, against the task.
-  const horizonChart = () => ({
-    width: "container", height: 130, autosize: { type: "fit-x", contains: "padding" }, config: CONFIG,
-    datasets: { history: allTasks().flatMap(marks), now: [{ task: task() }] },
-    encoding: { x: { field: "task", type: "quantitative", title: "Task t", scale: { domain: [0.5, chosen.T + 0.5], nice: false }, axis: { tickMinStep: 1, grid: false } } },
-    layer: [
-      { data: { name: "now" }, mark: { type: "rule", strokeWidth: 14, opacity: 0.12, color: "currentColor" } },
-      { data: { name: "history" }, transform: [{ filter: { field: "mark", equal: MINIMUM } }], mark: { type: "line", strokeWidth: 1.5, opacity: 0.8 }, encoding: { y: { field: "gamma", type: "quantitative", title: "γ chosen", scale: { domain: [0, 1] } }, color: COLOR, detail: LINES } },
-      { data: { name: "history" }, mark: { type: "point", filled: true, size: 34, opacity: 0.9 }, encoding: { y: { field: "gamma", type: "quantitative" }, color: COLOR, shape: { ...SHAPE, legend: null }, tooltip: TOOLTIP({ mark: "Choice", method: "Method", task: "Task", gamma: "γ", mean: "Loss" }) } },
-    ],
-  });
+  function drawHorizon() {
+    const history = allTasks().flatMap(marks);
+    const best = (each) => history.filter((mark) => mark.mark === MINIMUM && mark.method === each.method);
+    drawChart(element("horizon"), {
+      height: 190,
+      x: { domain: [0.5, chosen.T + 0.5], title: "Task t", ticks: allTasks().filter((t) => t % Math.ceil(chosen.T / 15) === 0 || t === 1) },
+      y: { domain: [0, 1], title: "γ chosen" },
+      lines: drawn().map((each) => ({ points: best(each).map((mark) => [mark.task, mark.gamma]), color: each.color })),
+      marks: history.map((mark) => ({ ...mark, at: [mark.task, mark.gamma] })), rules: [task()],
+    });
+  }
+
+  function fillKey() {
+    const entries = MARKS.map((name, i) => {
+      const entry = document.createElement("li");
+      entry.append(drawChart.key(SHAPES[i % SHAPES.length]), ` ${name}`);
+      return entry;
+    });
+    element("key").replaceChildren(...entries);
+  }
 
   // One range for all tasks, so that the axes stay in place when the task changes.
-  const highest = () => Math.max(0.01, ...allTasks().flatMap((t) => points(t).map((point) => point.upper)));
+  const highest = () => Math.max(0.01, ...allTasks().flatMap((t) => bands(t).flatMap((band) => band.points.map(([, , upper]) => upper))));
 
   function describe() {
     const t = task();
@@ -141,7 +143,7 @@
     const problem = ["σ", "m", "T", "S"].map((name) => `${name}\u00a0=\u00a0${chosen[name === "σ" ? "sigma" : name]}`).join(", ");
     const setting = `Sweep ${chosen.sweep.replaceAll("_", " ")}: ${problem}`;
     element("task-shown").textContent = t;
-    element("explained").textContent = drawn().length ? `${setting}. Task ${t}, means over ${runs} runs.` : `${setting}. Choose a method.`;
+    element("explained").textContent = drawn().length ? `${setting}. Task ${t}, means over ${runs} runs. ${coinciding(t)}` : `${setting}. Choose a method.`;
     element("loss").setAttribute("aria-label", `Planning loss against γ in task ${t}. ${setting}. The values are in the table below.`);
     element("horizon").setAttribute("aria-label", `γ* and the choices of schedules in all tasks. ${setting}.`);
     const names = Object.keys(data.schedules).filter((name) => drawn().some((each) => name in data.curves[each.curve].choices));
@@ -152,6 +154,12 @@
       return [each.method, gammas[at], round(mean[t - 1][at]), round(mean[t - 1].at(-1)), ...chosenBy];
     });
     fillTable(["Method", "γ*", "Loss at γ*", "Loss at γ_eval", ...names.map((name) => `γ: ${data.schedules[name]}`)], rows);
+  }
+
+  // A sentence for each series that is the same as an earlier one in this task.
+  function coinciding(t) {
+    const pairs = drawn().map((each, i, all) => [each, all.slice(0, i).find((other) => same(other, each, t))]);
+    return pairs.filter(([, other]) => other).map(([each, other]) => `${each.method} is the same as ${other.method} in this task.`).join(" ");
   }
 
   function fillTable(heads, rows) {
@@ -170,18 +178,10 @@
     element("values").replaceChildren(head, body);
   }
 
-  async function redraw() {
+  function redraw() {
     describe();
-    charts.forEach((chart) => chart.finalize());
-    const options = { actions: false, renderer: "svg", mode: "vega-lite" };
-    charts = await Promise.all([vegaEmbed("#loss", lossChart(), options), vegaEmbed("#horizon", horizonChart(), options)]);
-  }
-
-  function move() {
-    describe();
-    const t = task();
-    charts[0].view.data("points", points(t)).data("marks", marks(t)).run();
-    charts[1].view.data("now", [{ task: t }]).run();
+    drawLoss();
+    drawHorizon();
   }
 
   function renew() {
@@ -190,13 +190,15 @@
     slider.max = chosen.T;
     slider.disabled = chosen.T === 1;
     fillMethods();
-    return redraw();
+    redraw();
   }
 
   fillSelects();
-  element("task").addEventListener("input", move);
+  fillKey();
+  element("task").addEventListener("input", redraw);
+  window.addEventListener("resize", redraw);
   // Begin with the last task: in the first, most methods coincide.
   Object.assign(element("task"), { max: chosen.T, value: chosen.T });
-  await renew();
+  renew();
   element("explorer").dataset.ready = "";
 })();

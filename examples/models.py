@@ -1,0 +1,26 @@
+"""An example of models of one's own, as a file: `python -m examples.models` writes examples/models.npz.
+
+A player of a game of patience has up to three cards to keep. Each task is another opponent, who takes a card with
+another probability. Action 0 waits for a card, action 1 plays all cards, which pays their number squared.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+FILE = Path(__file__).with_name("models.npz")
+
+
+def models() -> dict[str, np.ndarray]:
+    """Return P, [k, S, A, S], and R, [S, A]."""
+    taken = np.array([0.05, 0.1, 0.2, 0.4])
+    P = np.zeros((4, 4, 2, 4))
+    for cards in range(4):
+        P[:, cards, 0, min(cards + 1, 3)] += 1 - taken
+        P[:, cards, 0, max(cards - 1, 0)] += taken
+        P[:, cards, 1, 0] = 1
+    return {"P": P, "R": np.stack([np.zeros(4), np.arange(4.0) ** 2], axis=1)}
+
+
+if __name__ == "__main__":
+    np.savez(FILE, **models())

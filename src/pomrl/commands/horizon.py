@@ -1,0 +1,45 @@
+"""Say which horizons the transitions of a log support: `python -m src.horizon LOG.parquet`.
+
+The command prints what each discount factor is expected to lose, beside cross-validation, and when not to trust it. It
+writes the table and a figure to outputs/horizon/, under the name of the log.
+"""
+
+from pathlib import Path
+
+from pomrl.commands.arguments import Parser
+from pomrl.commands.errors import one_line_errors
+from pomrl.commands.tables import print_table
+from pomrl.configuration.outputs import outputs
+from pomrl.logs import COLUMNS, GAMMAS, from_log, horizon_report
+from pomrl.store.provenance import commit
+
+
+@one_line_errors(ValueError)
+def main() -> None:
+    """Run the command with the arguments of the process; exit with status 1 and one line where the log is wrong."""
+    parser = Parser(prog="python -m src.horizon", description="Compare discount factors on the transitions of a log.")
+    parser.add_argument("log", type=Path, help="a table of transitions, LOG.parquet or LOG.csv")
+    for column in COLUMNS:
+        parser.add_argument(
+            f"--{column.replace('_', '-')}", metavar="COLUMN", default=column, help=f"its column (default {column})"
+        )
+    parser.add_argument("--gamma-eval", type=float, default=0.99, help="what policies are judged at (default 0.99)")
+    parser.add_argument("--prior", choices=("learned", "uniform"), default="learned", help="(default learned)")
+    arguments = parser.parse_args()
+    log = from_log(arguments.log, **{column: getattr(arguments, column) for column in COLUMNS})
+    report = horizon_report(log, arguments.gamma_eval, _grid(arguments.gamma_eval), prior=arguments.prior)
+    shown = report.table.drop(columns=["lower_of_frequencies", "upper_of_frequencies"])
+    print_table("loss against the best policy, a mean over states and tasks", shown)
+    for sentence in [*log.remarks, *report.words]:
+        print(sentence)
+    from pomrl.figures import horizon_report as figure  # here, because help and errors need no figures
+    from pomrl.figures.parts.files import Sidecar, save
+
+    name = arguments.log.stem
+    for path in save(figure.draw(report), outputs() / "horizon", name, Sidecar(name, **commit())):
+        print(path)
+
+
+def _grid(gamma_eval: float) -> list[float]:
+    """Return the discount factors to compare: the default ones that are at most gamma_eval."""
+    return [gamma for gamma in GAMMAS if gamma <= gamma_eval]

@@ -1,0 +1,1 @@
+"""Figures of experiments that go beyond the paper, one module for each."""

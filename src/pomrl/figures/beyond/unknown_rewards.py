@@ -1,0 +1,34 @@
+"""The loss at gamma_eval with rewards that are not known, but estimated from five noisy samples of each pair.
+
+The noise has the standard deviation 0.3, where rewards are uniform in [0, 1] and equal in all tasks. They are the means
+of the task's own samples, those of the samples of all tasks, or posterior means between the two. Bands show one
+standard error.
+
+Beyond the paper, which assumes that rewards are known (Sec. 2).
+"""
+
+from pomrl.figures.parts.drawing import Series
+from pomrl.figures.parts.losses import Panel, PanelGrid
+from pomrl.figures.parts.style import REWARD_MODELS
+from pomrl.figures.parts.views import at_largest_gamma
+
+SWEEPS = ("unknown_rewards",)
+
+LEARNERS = {"oracle": "Oracle prior knowledge", "without_meta": "Without meta-learning", "ada_pomrl": "ada-POMRL"}
+
+PANELS = [
+    Panel(
+        title,
+        [
+            Series(look, SWEEPS[0], {"reward_model": model, "estimator": name}, at_largest_gamma)
+            for model, look in REWARD_MODELS.items()
+        ],
+        "task",
+        "se",
+    )
+    for name, title in LEARNERS.items()
+]
+
+FIGURE = PanelGrid([PANELS], legend_columns=4)
+SERIES = FIGURE.series
+draw = FIGURE.draw

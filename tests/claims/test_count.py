@@ -1,0 +1,49 @@
+"""How many of several statements are true, by Holm's correction."""
+
+import numpy as np
+import pytest
+
+from pomrl.claims.inference import Count
+from pomrl.claims.verdict import Part, Verdict
+
+
+def count(p_true: list[float], p_false: list[float] | None = None, runs: int = 100) -> Count:
+    false = p_false or [1.0 - p for p in p_true]
+    return Count(value=0.0, runs=runs, p_true=tuple(p_true), p_false=tuple(false))
+
+
+def test_the_interval_counts_what_holm_rejects() -> None:
+    # at 0.025: 0.001 x 4 and 0.008 x 3 are rejected, 0.02 x 2 is not, and nothing after it
+    assert count([0.02, 0.001, 0.9, 0.008]).interval(0.05) == (2.0, 4.0)
+    assert count([0.9999, 0.5, 0.001, 0.999]).interval(0.05) == (1.0, 2.0)
+
+
+def test_too_few_runs_show_nothing() -> None:
+    assert np.isnan(count([0.001], runs=9).interval(0.05)).all()
+
+
+@pytest.mark.parametrize(
+    ("p_true", "above", "verdict"),
+    [
+        ([0.001, 0.001, 0.001], 2.5, Verdict.REPRODUCED),
+        ([0.001, 0.001, 0.999], 2.5, Verdict.NOT_REPRODUCED),
+        ([0.001, 0.001, 0.2], 2.5, Verdict.UNDECIDED),
+        ([0.001, 0.9999, 0.9999], 0.5, Verdict.REPRODUCED),
+        ([0.01, 0.9, 0.9], 0.5, Verdict.UNDECIDED),
+        ([0.9999, 0.9999, 0.9999], 0.5, Verdict.NOT_REPRODUCED),
+        ([0.001, 0.001, 0.5], 1.5, Verdict.REPRODUCED),
+        ([0.001, 0.9999, 0.9999], 1.5, Verdict.NOT_REPRODUCED),
+    ],
+)
+def test_claims_on_every_one_and_most(p_true: list[float], above: float, verdict: Verdict) -> None:
+    assert Part("", count(p_true), above=above).verdict(0.05) is verdict
+
+
+def test_true_statements_are_rarely_counted_as_false() -> None:
+    """With uniform p-values of false statements, more are counted than are true in at most 2.5 % of cases."""
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(2000):
+        p = np.concatenate([np.zeros(2), rng.random(5)])
+        wrong += count(p.tolist()).interval(0.05)[0] > 2
+    assert wrong / 2000 < 0.025 + 3 * np.sqrt(0.025 / 2000)

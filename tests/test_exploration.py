@@ -1,0 +1,89 @@
+"""Tasks whose data the learner collects itself."""
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pomrl import experiment
+from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
+from pomrl.data import Batch, Trajectories
+from pomrl.empirical_bayes import EmpiricalBayes
+from pomrl.estimators import Estimator
+from pomrl.experiment import check, tables
+from pomrl.exploration import Belief, Exploration, explorations
+from pomrl.meta_batches import Separate
+from pomrl.planners import PolicyIteration
+
+BEHAVIOURS = ("epsilon_greedy", "posterior_sampling")
+GREEDY = Trajectories(behaviour="epsilon_greedy", epsilon=0.0, length=6)
+
+
+def exploration(data: Trajectories, n: int = 3, m: int = 4) -> Exploration:
+    rng = np.random.default_rng(0)
+    P, R = rng.dirichlet(np.ones(4), (1, n, 4, 2)), rng.random((1, n, 4, 2))
+    (task,) = explorations(data, [np.random.default_rng(run) for run in range(n)], P, R, m, 0.9)
+    return task
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS)
+@pytest.mark.parametrize("estimator", [METHOD.estimator, EmpiricalBayes(), Estimator(prior="known", mixing=1.0)])
+def test_an_experiment_runs(behaviour, estimator):
+    of_problem = replace(problem(), data=Trajectories(behaviour=behaviour, length=4))
+    assert_experiment_runs(of_problem, replace(METHOD, estimator=estimator))
+
+
+def test_all_trajectories_have_their_length_and_are_known_one_after_the_other():
+    task, seen = exploration(GREEDY), []
+
+    def believe(batch: Batch) -> Belief:
+        seen.append(int(batch.visits[0].sum()))
+        return Belief(task.P, np.ones((3, 1, 1)))
+
+    batches = task.collect(believe)
+    assert seen == [0, 6, 12, 18]
+    assert (batches.meta.visits.sum((1, 2)) == 24).all()
+    assert (batches.meta.counts.sum(-1)[task.P.min(-1) < 0] == 0).all()
+
+
+def test_a_greedy_learner_takes_the_best_actions_of_its_estimate():
+    task = exploration(GREEDY)
+    policy = PolicyIteration().plan(task.P, task.R, np.full((3, 1), 0.9))[:, 0]
+    batch = task.collect(lambda _: Belief(task.P, np.ones((3, 1, 1)))).meta
+    taken = np.take_along_axis(batch.visits, policy[..., None], -1)
+    assert taken.sum() == batch.visits.sum()
+
+
+def test_a_sample_of_a_sure_belief_is_its_estimate_and_of_an_unsure_one_is_not():
+    task = exploration(replace(GREEDY, behaviour="posterior_sampling"), n=60)
+    greedy = exploration(GREEDY, n=60).collect(lambda _: Belief(task.P, np.ones((60, 1, 1)))).meta.counts
+    sure, unsure = (task.collect(lambda _, c=c: Belief(task.P, np.full((60, 1, 1), c))).meta.counts for c in (1e9, 1.0))
+    assert (sure == greedy).all((1, 2, 3)).mean() > 0.9
+    assert (unsure == greedy).all((1, 2, 3)).mean() < 0.9
+
+
+def test_epsilon_1_explores_all_pairs():
+    task = exploration(replace(GREEDY, epsilon=1.0), m=60)
+    assert (task.collect(lambda _: Belief(task.P, np.ones((3, 1, 1)))).meta.visits > 0).all()
+
+
+@pytest.mark.parametrize("changed", [{"trials": 2}, {"meta_batch": Separate()}])
+def test_a_learner_that_collects_its_data_has_one_batch_for_each_task(changed):
+    with pytest.raises(ValueError, match="where a learner collects its data, there is one batch for each task"):
+        check(replace(problem(), data=GREEDY, **changed), METHOD, [0])
+
+
+def test_memory_does_not_grow_with_the_number_of_tasks(monkeypatch):
+    monkeypatch.setattr(experiment, "STACK_BYTES", 2**14)
+
+    def peak(T: int) -> int:
+        of_problem = replace(problem(), T=T)
+        tracemalloc.start()
+        (table,) = tables(of_problem, [METHOD], range(4))
+        found = tracemalloc.get_traced_memory()[1] - table.memory_usage().sum()
+        tracemalloc.stop()
+        return found
+
+    peak(10)
+    assert peak(200) - peak(50) < 150 * 4 * 3 * 8 * 20  # a few numbers for each row of the table, and no models

@@ -1,0 +1,141 @@
+"""Memories that forget, that weigh transitions equally, and a mixture of components."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pomrl.contracts.component import METHOD, problem
+from pomrl.data import Batch, Unequal
+from pomrl.empirical_bayes import EmpiricalBayes
+from pomrl.estimators import Estimator, Truth
+from pomrl.experiment import tables
+from pomrl.memory import FACTORS, Memory
+from pomrl.mixture import Mixture
+from pomrl.task_streams import Cycle
+
+ADA = Estimator(mixing="paper", similarity="welford")
+S, A, M = 8, 3, 5
+
+
+def drawn(P: np.ndarray, T: int, visits: int | None = M, seed: int = 0) -> list[Batch]:
+    """Batches of T tasks with the same models P [n, S, A, S]; numbers of transitions are unequal if None."""
+    rng = np.random.default_rng(seed)
+    batches = []
+    for _ in range(T):
+        N = visits if visits is not None else rng.integers(0, 2 * M, P.shape[:-1], endpoint=True)
+        batches.append(Batch.of_counts(rng.multinomial(N, P), M, equal=visits is not None))
+    return batches
+
+
+def models(n: int = 3, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).dirichlet(np.full(S, 0.4), (n, S, A))
+
+
+def learned(estimator: Estimator, batches: list[Batch]) -> Memory:
+    memory = estimator.initial_memory(len(batches[0].counts), S, A)
+    for batch in batches:
+        memory = estimator.learn(memory, batch)
+    return memory
+
+
+@pytest.mark.parametrize("factor", [0.3, 0.9])
+def test_averages_are_those_of_the_weighted_tasks(factor):
+    batches = drawn(models(), 6)
+    memory = learned(replace(ADA, forgetting=factor), batches)
+    weight = factor ** np.arange(5.0, -1.0, -1.0)
+    P_bar = np.stack([batch.P_bar for batch in batches])
+    mean = np.einsum("t,tnsax->nsax", weight, P_bar) / weight.sum()
+    squares = np.einsum("t,tnsax->nsax", weight, (P_bar - mean) ** 2)
+    np.testing.assert_allclose(memory.P_o_hat, mean)
+    unbiased = squares / (weight.sum() - (weight**2).sum() / weight.sum())
+    np.testing.assert_allclose(memory.variance("sample"), unbiased, atol=1e-15)
+    np.testing.assert_allclose(memory.effective_tasks, weight.sum() ** 2 / (weight**2).sum())
+
+
+def test_transitions_that_weigh_equally_give_pooled_frequencies():
+    batches = drawn(models(), 30, visits=None)
+    memory = learned(replace(ADA, weights="transitions"), batches)
+    counts = sum(batch.counts for batch in batches)
+    np.testing.assert_allclose(memory.P_o_hat, counts / counts.sum(-1, keepdims=True))
+
+
+def test_weights_do_not_matter_where_numbers_are_equal():
+    batches = drawn(models(), 5)
+    by_task, by_transition = (learned(replace(ADA, weights=kind), batches) for kind in ("tasks", "transitions"))
+    np.testing.assert_allclose(by_task.P_o_hat, by_transition.P_o_hat)
+    np.testing.assert_allclose(by_task.sampling_noise(), by_transition.sampling_noise())
+    np.testing.assert_allclose(by_task.variance("sample"), by_transition.variance("sample"), atol=1e-15)
+
+
+@pytest.mark.parametrize("estimator", [ADA, EmpiricalBayes()])
+def test_what_is_learned_is_to_forget_after_a_switch_and_not_before(estimator):
+    forgetting = replace(estimator, forgetting="learned")
+    before = learned(forgetting, drawn(models(), 20))
+    assert (before.mass == 20).all()
+    after = learned(forgetting, [*drawn(models(), 20), *drawn(models(seed=1), 3, seed=1)])
+    assert (after.mass < 1.0 / (1.0 - FACTORS[2])).all()
+
+
+@pytest.mark.parametrize("estimator", [ADA, EmpiricalBayes()])
+def test_a_factor_of_1_forgets_nothing_to_the_last_bit(estimator):
+    batches = drawn(models(), 20)
+    plain, kept = learned(estimator, batches), learned(replace(estimator, forgetting="learned"), batches)
+    assert (kept.mass == 20).all()
+    for name in ("P_o_hat", "squares", "noise", *(["c", "P_o"] if isinstance(estimator, EmpiricalBayes) else [])):
+        assert np.array_equal(getattr(plain, name), getattr(kept, name))
+
+
+def test_a_start_that_is_forgotten_is_refused():
+    with pytest.raises(ValueError, match=r"start_weight=1\.0: it has to be 0 where tasks are forgotten"):
+        replace(ADA, start_weight=1.0, forgetting=0.9)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [ADA, replace(ADA, forgetting=0.9), replace(ADA, forgetting="learned"), EmpiricalBayes(), Mixture(),
+     replace(ADA, similarity="debiased", mixing="mse_optimal", scope="per_pair", weights="transitions")],
+)  # fmt: skip
+def test_a_task_without_any_data_is_estimated_by_the_prior(estimator):
+    batches = drawn(models(), 4)
+    memory = learned(estimator, batches)
+    empty = Batch.of_counts(np.zeros_like(batches[0].counts), M)
+    truth = Truth(models(), 0.1 * models())
+    h = estimator.prior_model(estimator.learn(memory, empty) if estimator.learns_first else memory, empty, truth)
+    alone = estimator.learn(estimator.initial_memory(3, S, A), empty)
+    for of_model in (h, estimator.prior_model(alone, empty, truth)):
+        np.testing.assert_allclose(of_model.sum(-1), 1.0)
+    assert np.abs(h - models()).mean() < np.abs(1.0 / S - models()).mean()
+
+
+def test_the_mixing_rate_of_a_pair_has_its_own_number_of_transitions():
+    memory, truth = learned(ADA, drawn(models(), 4)), Truth(models(), 0.1 * models())
+    sigma = ADA.similarity_estimate(memory, M, truth)
+    numbers = drawn(models(), 1, visits=None)[0].visits
+    alpha = ADA.mixing_rate(5, numbers, sigma, memory, truth)
+    for index in np.ndindex(numbers.shape):
+        alone = ADA.mixing_rate(5, int(numbers[index]), sigma[index[:1]][None], memory, truth)
+        assert alpha[index] == alone.item()
+
+
+def test_unequal_numbers_have_the_mean_m():
+    P = np.full((1, 1, 2, 2, 2), 0.5)
+    for numbers in ("extremes", "geometric"):
+        counts = Unequal(numbers=numbers).draw([np.random.default_rng(0)], P, 8, 20000).sum(-1)
+        assert counts.mean() == pytest.approx(8.0, rel=0.02)
+        assert (counts == 0).any() == (numbers == "geometric")
+
+
+def test_components_are_told_apart_up_to_their_number():
+    two = [drawn(models(seed=kind), 1, 20, seed=t)[0] for t, kind in enumerate([0, 1, 0, 1, 0, 1, 1])]
+    memory = learned(Mixture(components=3), two)
+    counted = memory.members.counted.reshape(3, 3)  # components and runs
+    assert np.array_equal(np.sort(counted, axis=0), np.array([[0.0] * 3, [3.0] * 3, [4.0] * 3]))
+    assert learned(Mixture(components=1), two).members.counted.tolist() == [[[7.0]]] * 3
+
+
+def test_a_mixture_loses_less_where_mean_models_take_turns():
+    of_problem = replace(problem(), stream=Cycle(models=3), T=24)
+    methods = [replace(METHOD, estimator=estimator) for estimator in (Mixture(), Mixture(components=1))]
+    several, one = (table["model_error"].mean() for table in tables(of_problem, methods, range(10)))
+    assert several < 0.9 * one

@@ -1,0 +1,92 @@
+"""Rewards that are not known: what is sampled, and what is made of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pomrl.contracts.component import METHOD, problem
+from pomrl.data import Batch, Trajectories, Unequal
+from pomrl.experiment import check, tables
+from pomrl.reward_models import PRIOR_MEAN, RewardMemory, estimated_rewards, sampled_means
+
+SHAPE = (500, 1, 3, 2)
+NOISE = 0.3
+
+
+def estimates(model: str, R: np.ndarray, N: int, T: int, noise: float = NOISE) -> list[np.ndarray]:
+    """The estimated rewards of T tasks whose rewards R have been sampled N times in each pair."""
+    rng, memory, found = np.random.default_rng(0), RewardMemory(), []
+    for t in range(T):
+        mean = R[t] + noise * rng.standard_normal(SHAPE) / np.sqrt(N)
+        estimate, memory = estimated_rewards(model, noise, memory, mean, np.full(SHAPE, float(N)))
+        found.append(estimate)
+    return found
+
+
+def errors(spread: float, T: int = 12) -> dict[str, float]:
+    """The root mean squared error in the last task of each model, where rewards vary over tasks by `spread`."""
+    rng = np.random.default_rng(1)
+    R = rng.random(SHAPE) + spread * rng.standard_normal((T, *SHAPE))
+    return {
+        model: float(np.sqrt(np.mean((estimates(model, R, 5, T)[-1] - R[-1]) ** 2)))
+        for model in ("own", "pooled", "shrunk")
+    }
+
+
+def test_errors_of_own_and_pooled_samples_are_those_of_means():
+    equal = errors(0.0)
+    assert equal["own"] == pytest.approx(NOISE / np.sqrt(5), rel=0.05)
+    assert equal["pooled"] == pytest.approx(NOISE / np.sqrt(60), rel=0.05)
+
+
+def test_shrunk_rewards_are_nearly_as_good_as_the_better_of_both():
+    for spread in (0.0, 0.1, 0.5):
+        found = errors(spread)
+        assert found["shrunk"] < 1.1 * min(found["own"], found["pooled"])
+
+
+def test_a_pair_without_samples_has_the_middle_or_what_other_tasks_say():
+    none, some = np.zeros(SHAPE), np.full(SHAPE, 5.0)
+    for model, later in (("own", PRIOR_MEAN), ("pooled", 0.9), ("shrunk", 0.9)):
+        first, memory = estimated_rewards(model, NOISE, RewardMemory(), np.full(SHAPE, 0.1), none)
+        np.testing.assert_allclose(first, PRIOR_MEAN)
+        for _ in range(200):
+            _, memory = estimated_rewards(model, NOISE, memory, np.full(SHAPE, 0.9), some)
+        last, _ = estimated_rewards(model, NOISE, memory, np.full(SHAPE, 0.1), none)
+        np.testing.assert_allclose(last, later, atol=0.01)
+
+
+def test_sampled_means_are_centred_at_the_rewards_with_the_noise_of_a_mean():
+    batch = Batch.of_counts(np.full((2000, 1, 2, 1, 2), 4), 8)
+    R = np.tile([[[0.2], [0.8]]], (2000, 1, 1))
+    means = sampled_means([np.random.default_rng(run) for run in range(2000)], NOISE, batch, R)
+    np.testing.assert_allclose(means.mean(0)[0, :, 0], [0.2, 0.8], atol=0.01)
+    assert means.std(0) == pytest.approx(NOISE / np.sqrt(8), rel=0.05)
+
+
+def test_rewards_of_transitions_are_sampled_with_the_transitions():
+    counts = np.array([[[[[3, 1]], [[0, 2]]]]])
+    R = np.array([[[[0.0, 1.0]], [[0.5, 0.7]]]])
+    means = sampled_means([np.random.default_rng(0)], 0.0, Batch.of_counts(counts, 4), R)
+    np.testing.assert_allclose(means[0, 0, :, 0], [0.25, 0.7])
+
+
+def test_samples_without_noise_are_the_rewards():
+    known = replace(problem(), trials=2)
+    (as_known,) = tables(known, [METHOD], range(2))
+    (own,) = tables(replace(known, reward_model="own"), [METHOD], range(2))
+    assert own.equals(as_known)
+
+
+def test_runs_do_not_influence_one_another():
+    unknown = replace(problem(), reward_model="shrunk", reward_noise=0.3, trials=2, data=Unequal(numbers="geometric"))
+    (together,) = tables(unknown, [METHOD], range(3))
+    (alone,) = tables(unknown, [METHOD], [2])
+    assert together[together["run"] == 2].reset_index(drop=True).equals(alone)
+
+
+def test_a_learner_that_collects_its_data_has_to_know_the_rewards():
+    collecting = replace(problem(), data=Trajectories(behaviour="posterior_sampling"), reward_model="own")
+    with pytest.raises(ValueError, match="reward_model=own: a learner that collects its data knows the rewards"):
+        check(collecting, METHOD, [0])

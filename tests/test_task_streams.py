@@ -1,0 +1,109 @@
+"""Streams of tasks: what changes, when it does, and what is refused."""
+
+import re
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from pomrl import experiment
+from pomrl.configuration import studies
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.contracts.component import METHOD, problem
+from pomrl.estimators import Estimator
+from pomrl.experiment import check, tables
+from pomrl.task_distributions import Dirichlet, MeanModel, UniformBall
+from pomrl.task_streams import Cycle, Drift, Stationary, Switch, TaskStream
+
+STREAMS = [Stationary(), Drift(speed=1.0), Switch(at=(3, 4)), Cycle(models=3), Cycle(models=2, order="random")]
+TOLD = replace(METHOD, estimator=Estimator(prior="known", mixing=1.0))
+
+
+def means(stream: TaskStream, T: int = 8, sigma: float = 0.01) -> list[MeanModel]:
+    distribution = Dirichlet(zeros=2)
+    mean = distribution.draw_mean(0, 0, 6, 2, sigma)
+    return list(islice(stream.means(np.random.default_rng(1), mean, distribution), T))
+
+
+def changes(stream: TaskStream, T: int = 8) -> list[int]:
+    """The tasks whose mean model is not that of the task before."""
+    found = means(stream, T)
+    return [t for t in range(2, T + 1) if found[t - 1] is not found[t - 2]]
+
+
+def test_mean_models_change_when_the_stream_says():
+    assert changes(Stationary()) == []
+    assert changes(Drift(speed=0.5)) == list(range(2, 9))
+    assert changes(Switch(at=(3, 7))) == [3, 7]
+    assert changes(Cycle(models=1)) == []
+
+
+def test_models_take_turns_or_come_at_random():
+    turns = means(Cycle(models=3), 9)
+    identities = [[id(mean) for mean in turns].index(id(mean)) for mean in turns]
+    assert identities == [0, 1, 2] * 3
+    random = {id(mean) for mean in means(Cycle(models=3, order="random"), 60)}
+    assert len(random) == 3
+
+
+def test_a_step_of_the_drift_has_the_deviation_that_its_speed_says():
+    found = means(Drift(speed=0.1), 300)
+    P = np.stack([mean.P_o for mean in found])
+    inside = (P[:-1] > 0.05) & (P[:-1] < 0.95)  # where nothing is reflected
+    steps = np.diff(P, axis=0)[inside]
+    centred = np.sqrt(3 / 4)  # the deviates of the four supported states of a row are centred
+    assert steps.std() == pytest.approx(0.1 * found[0].sigma * centred, rel=0.1)
+
+
+@pytest.mark.parametrize("distribution", [Dirichlet(zeros=2), UniformBall(zeros=2, measure="std")])
+def test_the_fastest_drift_stays_among_the_models_with_room_for_sigma(distribution):
+    mean = distribution.draw_mean(0, 0, 6, 2, 0.01)
+    for moved in islice(Drift(speed=10.0).means(np.random.default_rng(0), mean, distribution), 300):
+        assert moved.has_room
+        assert moved.P_o.min() >= 0
+        np.testing.assert_allclose(moved.P_o.sum(-1), 1.0, rtol=0, atol=1e-12)
+        assert np.array_equal(moved.P_o > 0, mean.P_o > 0)
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_learner_that_is_told_the_mean_model_is_told_the_present_one(stream):
+    told = replace(problem(sigma=0.0), stream=replace(stream, speed=0.0) if isinstance(stream, Drift) else stream, T=9)
+    (table,) = tables(told, [TOLD], range(2))
+    assert (table["model_error"] == 0).all()
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_tables_do_not_depend_on_how_many_tasks_are_drawn_together(stream, monkeypatch):
+    of_problem = replace(problem(), stream=stream, T=9, reward_model="shrunk", reward_noise=0.2)
+    (together,) = tables(of_problem, [METHOD], range(2))
+    monkeypatch.setattr(experiment, "STACK_BYTES", 1)
+    (one_by_one,) = tables(of_problem, [METHOD], range(2))
+    assert together.equals(one_by_one)
+
+
+def checked(overrides: list[str]) -> None:
+    of_experiment = studies.experiment(PUBLISHED, overrides)
+    check(of_experiment.problem, of_experiment.method, [0])
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["stream=switch", "stream.at=[16]"], "stream.at=[16]: a switch is beyond the last task, T=15"),
+        (["stream=switch", "stream.at=[5,5]"], "stream.at=[5, 5]: they have to ascend strictly"),
+        (["stream=switch", "stream.at=[1]"], "stream.at=1: it has to be greater than or equal to 2"),
+        (["stream=switch", "stream.at=[]"], "stream.at=[]: "),
+        (["stream=cycle", "stream.models=16"], "stream.models=16: there are more mean models than tasks, T=15"),
+        (["stream=cycle", "stream.models=0"], "stream.models=0: it has to be greater than or equal to 1"),
+        (["stream=drift", "stream.speed=-1"], "stream.speed=-1: it has to be greater than or equal to 0"),
+        (
+            ["stream=switch", "task_distribution=uniform_ball", "sigma=0.055", "stream.at=[2,3,4,5,6]"],
+            "sigma: no UniformBall distribution on",
+        ),
+    ],
+)
+def test_streams_that_cannot_be_are_refused(overrides, message):
+    with pytest.raises(ValueError, match=re.escape(message)) as refused:
+        checked(overrides)
+    assert "\n" not in str(refused.value)
