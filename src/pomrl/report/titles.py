@@ -97,6 +97,7 @@ SHOWN_IN = {
     "H2": ("horizon_or_prior",),
     "H3": ("horizon_or_prior",),
     "H4": ("wrong_priors",),
+    "H4.2": ("families",),
 }
 """Names of figures by a claim's id, or by the part of the id before the point.
 
