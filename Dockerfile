@@ -5,6 +5,6 @@ FROM python:3.12-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends chromium gcc git libc6-dev && rm -rf /var/lib/apt/lists/*
 WORKDIR /pomrl
 COPY . .
-RUN bash -c 'set -e; source <(sed -e "/^main \"\$@\"/d" reproduce.sh); cd /pomrl; environment requirements-test.lock'
+RUN ./reproduce.sh environment
 ENV PATH="/pomrl/.venv/bin:$PATH"
 CMD ["./reproduce.sh"]

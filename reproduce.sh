@@ -6,6 +6,7 @@
 #   ./reproduce.sh readings  the claims under every reading of the paper's text, and in fifty environments
 #   ./reproduce.sh ledger    what each difference between the paper's text and its authors' notebook does
 #   ./reproduce.sh test      the environment and the tests, nothing else
+#   ./reproduce.sh environment  the environment of the tests alone
 set -euo pipefail
 cd "$(dirname "$0")"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -14,11 +15,12 @@ main() {
     case "${1:-all}" in
         all) environment requirements.lock; reproduce ;;
         quick) environment requirements.lock; reproduce --runs 20 ;;
-        beyond) environment requirements.lock; beyond ;;
+        beyond) environment requirements-test.lock; beyond ;;  # with Gymnasium
         readings) environment requirements.lock; readings; times ;;
         ledger) environment requirements.lock; ledger; times ;;
         test) environment requirements-test.lock; tests ;;
-        *) echo "usage: ./reproduce.sh [all | quick | beyond | readings | ledger | test]" >&2; exit 2 ;;
+        environment) environment requirements-test.lock ;;
+        *) echo "usage: ./reproduce.sh [all | quick | beyond | readings | ledger | test | environment]" >&2; exit 2 ;;
     esac
 }
 

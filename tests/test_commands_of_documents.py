@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.computed import call
@@ -107,7 +108,7 @@ def test_a_command_works(line: str) -> None:
         arguments = [*arguments, *([] if {"--help", "--version"} & set(arguments) else ["dry_run=true"])]
     if name == "run" or name in BIG:
         print(f"not executed in full: {line}")
-    module = main if name.startswith("-") else import_module(f"pomrl.commands.{name}{'_' * (name == 'import')}")
+    module: Any = main if name.startswith("-") else import_module(f"pomrl.commands.{name}{'_' * (name == 'import')}")
     status, _, err = call(module, *([name] if module is main else []), *arguments)
     assert status in ((0, 1) if name == "diff" else (0,)), err
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,7 +70,6 @@ def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: 
     expected = [store.signature(studies.experiment(PUBLISHED, ["T=1", f"sigma={sigma}"])) for sigma in (0.01, 0.02)]
     assert answer.stdout.split() == [f"outputs/runs/{signature}" for signature in expected], answer.stderr
     assert {path.name for path in (tmp_path / "here" / "outputs" / "runs").iterdir()} == set(expected)
-    assert program("--version").stdout.startswith("pomrl ")
 
 
 def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Program, installed: Path) -> None:
@@ -100,6 +100,19 @@ def test_the_tab_key_completes(
     with contextlib.suppress(SystemExit):
         main.main()
     assert set(offered.split()) <= set(capsys.readouterr().out.split())
+
+
+def test_the_version_is_ours_and_that_of_the_citation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    monkeypatch.setattr(sys, "argv", ["pomrl", "--version"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(SystemExit):
+        main.main()
+    assert capsys.readouterr().out.startswith("pomrl ")
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"version = {{{version}}}" in (ROOT / "README.md").read_text()
 
 
 def test_an_unknown_command_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

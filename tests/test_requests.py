@@ -100,7 +100,7 @@ class Searcher(Sweeper):
     found: ClassVar[list[float]] = []
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        self.launcher = Plugins.instance().instantiate_launcher(
+        self.launcher: Any = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
         )
 

@@ -95,7 +95,7 @@ def _of_part(judged: JudgedPart) -> dict[str, Any]:
         "above": part.above,
         "below": part.below,
         "part_runs": part.estimate.runs,
-        "part_verdict": str(judged.verdict),
+        "part_verdict": str(judged.verdict) if claimed(part.above, part.below) else REPORTED_ONLY,
         "no_difference_of_interest": judged.no_difference,
     }
 

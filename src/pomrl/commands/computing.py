@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 from pomrl import store
 from pomrl.commands import tables
@@ -50,12 +51,18 @@ def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
 
 def _offer(experiments: Sequence[Experiment]) -> None:
     """Print the commands that plot and tabulate a sweep that is stored."""
-    everything = [stored.flat_settings() for stored in store.all_experiments()]
-    signatures = {store.lookup(experiment).signature for experiment in experiments}
-    chosen = [stored.flat_settings() for stored in store.all_experiments() if stored.signature in signatures]
-    words = [f"{key}={','.join(map(str, values))}" for key, values in filter_of(chosen, everything).items()]
-    what = shlex.join(words)
-    warn(f"to plot it: python -m src.plot {what}; as a table: python -m src.table {what}")
+    what = shlex.join(f"{key}={','.join(map(str, values))}" for key, values in _filter(experiments).items())
+    warn(f"to plot it: python -m src.plot {what}")
+    warn(f"as a table: python -m src.table {what}")
+
+
+def _filter(experiments: Sequence[Experiment]) -> dict[str, list[Any]]:
+    """Return a filter that chooses these experiments out of all that is stored: their tag, or else their settings."""
+    wanted, tag = {store.lookup(experiment) for experiment in experiments}, experiments[0].request.tag
+    if tag is not None and wanted == set(store.find(tag=tag)):
+        return {"tag": [tag]}
+    settings = {stored: stored.flat_settings() for stored in store.all_experiments()}
+    return filter_of([settings[stored] for stored in wanted], list(settings.values()))
 
 
 def objective(composed: Composed) -> float:

@@ -80,7 +80,7 @@ def compose() -> Sweep | None:
 
     @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
     def collect(config: Any) -> float | None:
-        with_hydra = HydraConfig.instance().cfg
+        with_hydra: Any = HydraConfig.instance().cfg
         if isinstance(config, DictConfig) and is_swept_by_others(with_hydra):
             from pomrl.commands.computing import objective
 

@@ -19,7 +19,7 @@ MOST_CHARACTERS = 4000
 PROGRAM = "pomrl"
 """The name of the installed program, of which each command is a part."""
 
-_REPRODUCE = re.compile(r"\./reproduce\.sh(?! (readings|ledger|quick|test)\b)")
+_REPRODUCE = re.compile(r"\./reproduce\.sh(?! (readings|ledger|quick|beyond|test)\b)")
 """The script that reproduces everything, without the word that makes it do something else."""
 
 

@@ -15,6 +15,7 @@ from pydantic.dataclasses import dataclass, is_pydantic_dataclass
 from pomrl.components import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import imported
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.data import Data
 from pomrl.estimators import Estimator
 from pomrl.execution import Execution
@@ -100,8 +101,19 @@ def parse(composed: Composed) -> Experiment:
         method=_checked(Method, {group: components[group] for group in METHOD_GROUPS}),
         request=request,
         execution=components["execution"],
-        options={group: composed.options[group] for group in GROUPS if group in composed.options},
+        options={
+            group: _name(group, composed.options[group], components[group])
+            for group in GROUPS
+            if group in composed.options
+        },
     )
+
+
+def _name(group: str, option: str, component: Any) -> str:
+    """Return the name of an option, or of the class where one of the user's own was given to an option of ours."""
+    cls: type = component.__class__
+    is_ours = (PUBLISHED.folder / group / f"{option}.yaml").exists()
+    return option if cls.__module__.startswith("pomrl.") or not is_ours else f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _sized(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:

@@ -98,6 +98,10 @@ SHOWN_IN = {
     "H3": ("horizon_or_prior",),
     "H4": ("wrong_priors",),
     "H4.2": ("families",),
+    "R1": ("families",),
+    "R2": ("families",),
+    "R3": ("families",),
+    "R4": ("families",),
 }
 """Names of figures by a claim's id, or by the part of the id before the point.
 

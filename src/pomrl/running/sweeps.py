@@ -167,12 +167,12 @@ def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, 
 
 
 def _label(jobs: Sequence[Job]) -> None:
-    """Attach the tag and the note that jobs ask for, also to those that were stored already."""
+    """Attach tags and notes, also to what was stored already; the user's own components get the names of today."""
     for job in jobs:
-        tag, note = job.experiment.request.tag, job.experiment.request.note
-        if tag is not None or note is not None:
-            texts = [None if text is None else str(text) for text in (tag, note)]
-            store.label(job.stored, *texts)
+        experiment = job.experiment
+        labels = (experiment.request.tag, experiment.request.note)
+        if labels != (None, None) or is_foreign(experiment.problem, experiment.method):
+            store.label(experiment)
 
 
 def unfinished(jobs: Sequence[Job]) -> dict[str, Job]:

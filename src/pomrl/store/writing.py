@@ -237,14 +237,26 @@ def close_experiment(stored: StoredExperiment, status: Status, wall_seconds: flo
         manifest.write(stored.folder, replaced(said, status=status, provenance=made))
 
 
-def label(stored: StoredExperiment, tag: str | None, note: str | None) -> None:
-    """Add a tag and a note to a stored experiment, unless it has them already; its numbers do not depend on them."""
+def label(experiment: Experiment) -> None:
+    """Add to what is stored of an experiment the tag and the note of the request, unless it has them already.
+
+    The names of its options become those of the request. No number depends on labels and names.
+    """
+    stored, request = lookup(experiment), experiment.request
     with files.locked(stored.folder):
         said = manifest.read(stored.folder)
-        tags, notes = (*said.tags, *([tag] if tag else [])), (*said.notes, *([note] if note else []))
-        labelled = replaced(said, tags=tuple(dict.fromkeys(tags)), notes=tuple(dict.fromkeys(notes)))
+        labelled = replaced(
+            said,
+            options=_options_computed(experiment),
+            tags=_with(said.tags, request.tag),
+            notes=_with(said.notes, request.note),
+        )
         if labelled != said:
             manifest.write(stored.folder, labelled)
+
+
+def _with(texts: Sequence[str], further: str | int | float | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*texts, *([] if further is None else [str(further)])]))
 
 
 def log(stored: StoredExperiment, text: str) -> None:
