@@ -2,7 +2,7 @@
 
 What takes long is not executed in full: of a sweep, `src.run` composes the first experiment and only says what it would
 compute, and commands that need all sweeps only read their arguments. `pytest -rP` prints which these are. The pages
-docs/extending.md and docs/python.md have tests of their own.
+docs/extending.md, docs/models_and_logs.md and docs/python.md have tests of their own.
 """
 
 import re
@@ -22,7 +22,7 @@ from pomrl.commands import claims, figures, ledger, main, report, reproduce, run
 from pomrl.configuration import jobs, studies
 
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
-ELSEWHERE = ("docs/extending.md", "docs/python.md")
+ELSEWHERE = ("docs/extending.md", "docs/models_and_logs.md", "docs/python.md")
 
 FAMILIES = (*studies.FAMILIES, studies.LEDGER)
 """Sweeps whose jobs take seconds to compose."""
