@@ -109,7 +109,7 @@ class Log:
     @property
     def remarks(self) -> list[str]:
         """A line for each thing that the log does not say, and that is assumed in its place."""
-        ends = [name for name, any_seen in zip(self.states, self.seen.any(1).tolist(), strict=True) if not any_seen]
+        ends = [self.states[state] for state in np.flatnonzero(~self.seen.any(1))]
         lines = [f"state {name!r} is never left: it counts as an end that pays nothing" for name in ends]
         missing = int((~self.seen).sum()) - len(ends) * len(self.actions)
         if missing:
