@@ -14,7 +14,6 @@ COMMANDS: Mapping[str, str] = {
     "diff": "show what differs between experiments, in settings and in results",
     "plot": "plot what is stored of your own sweeps",
     "table": "tabulate what is stored, as text, CSV, Markdown or LaTeX",
-    "horizon": "say which horizons the transitions of a log support",
     "figures": "draw the figures of the paper, and supplementary ones",
     "claims": "check the claims of the paper on what is stored",
     "horizon": "compare horizons on a log of your own",
