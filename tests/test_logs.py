@@ -134,7 +134,8 @@ def test_the_command_prints_the_report_and_draws_it(
 
 def spoiled(column: str, value: object, row: int = 3) -> pd.DataFrame:
     frame = chain_log()
-    return frame.assign(**{column: [value if i == row else old for i, old in enumerate(frame[column])]})
+    values = pd.Series([value if i == row else old for i, old in enumerate(frame[column])], dtype=object)
+    return frame.assign(**{column: values})
 
 
 BAD = {

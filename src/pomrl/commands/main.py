@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = {
     "table": "tabulate what is stored, as text, CSV, Markdown or LaTeX",
     "figures": "draw the figures of the paper, and supplementary ones",
     "claims": "check the claims of the paper on what is stored",
+    "horizon": "compare horizons on a log of your own",
     "report": "write one page of all results",
     "ledger": "compare the paper's text with the authors' notebook",
     "reproduce": "compute, draw, check and report everything",

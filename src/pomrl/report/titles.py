@@ -97,6 +97,7 @@ SHOWN_IN = {
     "H2": ("horizon_or_prior",),
     "H3": ("horizon_or_prior",),
     "H4": ("wrong_priors",),
+    "H4.2": ("families",),
     "R1": ("families",),
     "R2": ("families",),
     "R3": ("families",),
