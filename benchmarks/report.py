@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.contenders import LARGE, OURS, SMALL
 from benchmarks.growth import growth
+from benchmarks.learners import learners
 from benchmarks.measurement import Measured, compare, plan_and_evaluate, seconds
 from benchmarks.plans import counts
 from benchmarks.problems import GAMMA_EVAL, draw, grid
@@ -36,16 +37,17 @@ COSTS = {
 
 
 def report(folder: Path) -> None:
-    """Measure everything, print it, and write plans.csv, ratios.csv, costs.csv, growth.csv and costs.png."""
+    """Measure everything, print it, and write a CSV file of each table, and costs.png."""
     folder.mkdir(parents=True, exist_ok=True)
     titles = {
         "plans": "plans in the published sweeps; `computed` counts those that several sweeps share once",
         "ratios": "how many times as long as ours, plan and evaluate, CPU time of one thread; over rounds",
         "costs": "cost of ours; microseconds of CPU time for one plan and its evaluation",
+        "learners": "what a task costs a learner in one run, without planning; microseconds of CPU time, at most 5 x",
         "growth": "an experiment with twice as many runs, tasks or discount factors",
     }
     with threadpool_limits(limits=1):
-        for (name, title), measure in zip(titles.items(), (counts, _ratios, _costs, growth), strict=True):
+        for (name, title), measure in zip(titles.items(), (counts, _ratios, _costs, learners, growth), strict=True):
             frame = pd.DataFrame(measure())
             frame.to_csv(folder / f"{name}.csv", index=False)
             _show(frame, title)

@@ -27,13 +27,11 @@ rng = np.random.default_rng(0)
 rows = []
 for day in range(8):
     slips = rng.beta(2, 3)
-    table = gymnasium.make("FrozenLake-v1", success_rate=1.0 - slips).unwrapped.P
+    ice = pomrl.from_gymnasium(gymnasium.make("FrozenLake-v1", success_rate=1.0 - slips))
     for state in range(16):
         for action in range(4):
-            outcomes = table[state][action]
-            for which in rng.choice(len(outcomes), size=3, p=[outcome[0] for outcome in outcomes]):
-                _, following, reward, _ = outcomes[which]
-                rows.append((day, state, action, reward, following))
+            drawn = rng.choice(16, size=3, p=np.asarray(ice.P)[state, action])
+            rows += [(day, state, action, float(following == 15 != state), following) for following in drawn]
 log = pomrl.from_log(pd.DataFrame(rows, columns=["task", "state", "action", "reward", "next_state"]))
 print(log.new_task().table().query("state == 14 and action == 2 and probability > 0.01"))
 

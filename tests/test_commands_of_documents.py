@@ -1,8 +1,8 @@
 """Every command and every piece of Python in the README and in docs/ works, from a folder in which much is stored.
 
 What takes long is not executed in full: of a sweep, `src.run` composes the first experiment and only says what it would
-compute, and commands that need all sweeps only read their arguments. `pytest -rP` prints which these are. Some pages
-have tests of their own.
+compute, and commands that need all sweeps only read their arguments. `pytest -rP` prints which these are. The pages
+docs/extending.md, docs/models_and_logs.md and docs/python.md have tests of their own.
 """
 
 import re
@@ -18,7 +18,7 @@ from tests.computed import call
 from tests.settings import CONF, ROOT
 
 from pomrl import store
-from pomrl.commands import claims, figures, ledger, main, report, reproduce, run, runs
+from pomrl.commands import claims, figures, ledger, main, ours, report, reproduce, run, runs
 from pomrl.configuration import jobs, studies
 
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
@@ -75,8 +75,9 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> None:
         return None
 
-    for name in [name for name in vars(claims) if name.startswith(("check_", "renew_"))]:
-        monkeypatch.setattr(claims, name, nothing)
+    for module in (claims, ours):
+        for name in [name for name in vars(module) if name.startswith(("check_", "renew_"))]:
+            monkeypatch.setattr(module, name, nothing)
     monkeypatch.setattr(figures, "draw", lambda names, *_: (set(names), {}))
     monkeypatch.setattr(report, "write", nothing)
     monkeypatch.setattr(reproduce, "stages", lambda *_: {})

@@ -60,7 +60,10 @@ def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
         "first_batch": "use",
         "start_weight": 0.0,
         "lag": 0,
+        "forgetting": 1.0,
+        "weights": "tasks",
     }
+    assert described["stream"] == {"_target_": "pomrl.task_streams.Stationary"}
     assert described["data"] == {"_target_": "pomrl.data.Generative"}
     assert described["meta_batch"] == {"_target_": "pomrl.meta_batches.Own", "unvisited": "skip"}
     numbers = {key: described[key] for key in ("S", "A", "m", "T", "sigma", "gamma_eval", "seed", "trials", "loss")}

@@ -29,11 +29,12 @@ def exact(counts: np.ndarray) -> np.ndarray:
     for state in range(2):
         n, other = counts[:, state, 0, 0], counts[:, state, 0, 1]
         terms = [betaln(c * p + x, c * (1 - p) + y) - betaln(c * p, c * (1 - p)) for x, y in zip(n, other, strict=True)]
-        joint = log_density + sum(terms)
+        joint = log_density + np.sum(terms, axis=0)
         by_row.append(logsumexp(joint, axis=1))
         weight = np.exp(joint - by_row[-1][:, None])
         means.append((weight * (c * p + n[-1]) / (c + n[-1] + other[-1])).sum(1))
-    of_c = np.exp(sum(by_row) - logsumexp(sum(by_row)))
+    both = np.sum(by_row, axis=0)
+    of_c = np.exp(both - logsumexp(both))
     first = np.array([of_c @ mean for mean in means])
     return np.stack([first, 1 - first], axis=-1)[:, None]
 
@@ -64,7 +65,7 @@ def test_the_estimate_is_a_function_of_the_run_s_own_batches():
 
 def test_states_beyond_the_support_have_probability_0_once_it_is_known():
     learner, batches = HierarchicalBayes(zeros=2, sweeps=5, burn_in=1), drawn(tasks=4)
-    seen = sum(np.asarray(batch.counts) for batch in batches) > 0
+    seen = np.sum([batch.counts for batch in batches], axis=0) > 0
     found = estimates(learner, batches)[-1]
     known = seen.sum(-1) == 2
     assert known.any()

@@ -133,9 +133,9 @@ def test_the_command_prints_the_report_and_draws_it(
 
 
 def spoiled(column: str, value: object, row: int = 3) -> pd.DataFrame:
-    frame = chain_log().astype({column: object})
-    frame.loc[row, column] = value
-    return frame
+    frame = chain_log()
+    values = pd.Series([value if i == row else old for i, old in enumerate(frame[column])], dtype=object)
+    return frame.assign(**{column: values})
 
 
 BAD = {

@@ -23,7 +23,7 @@ def test_the_code_of_the_document_runs_in_its_order(
     assert "γ_eval = 0.95" in capsys.readouterr().out
 
     names["frame"].to_parquet(tmp_path / "LOG.parquet")
-    (command,) = re.findall(r"^python -m src\.horizon (.*)$", DOCUMENT, flags=re.MULTILINE)
+    (command,) = re.findall(r"^pomrl horizon (.*)$", DOCUMENT, flags=re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
     monkeypatch.setattr("sys.argv", ["src.horizon", *command.split()])

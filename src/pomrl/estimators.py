@@ -221,7 +221,8 @@ class Estimator:
         seen = t if self.forgetting == 1.0 else 1.0 + memory.effective_tasks
         x = m * (sigma**2 if self.plug == "variance" else sigma**4)
         if self.mixing == "paper":
-            return np.asarray(paper_mixing_rate(x, seen if self.index == "text" else np.maximum(seen - 1, 1), self.v2))
+            tasks = seen if self.index == "text" else np.asarray(np.maximum(seen - 1, 1))
+            return np.asarray(paper_mixing_rate(x, tasks, self.v2))
         v = np.full_like(x, self.v2) if self.mixing == "mse_bound" else self._transition_variance(memory, truth)
         return squared_error_mixing_rate(x, v, seen, self.prior)
 

@@ -10,11 +10,12 @@ it costs too much for large problems. The model is, in each row of S states with
 and log c is uniform on a grid. One sweep of Gibbs' sampler draws each unknown given the others:
 
 - which transitions are *new draws* from P_o and which are copies of earlier ones (see `empirical_bayes`): transition k
-  of a task to a state, counted from 0, is new with probability a / (a + k), a = c P_o. Given the numbers K of new draws,
-  their total L, and c, the likelihood is Π P_o^K c^L Γ(c) / Γ(c + N), the last factor for each task and pair;
+  of a task to a state, counted from 0, is new with probability a / (a + k), a = c P_o. Given the numbers K of new draws
+  to each state, and their total L in each row, the likelihood of P_o is Π P_o^K;
 - u ~ Gamma(L, Σ w), an auxiliary variable after which the weights are independent: w has the density w^K exp(-u w) on
   (0, 1], and states without new draws are in the support with equal chances;
-- the supports and the weights, from these; and c, on its grid.
+- the supports and the weights, from these;
+- c, by Metropolis and Hastings on its grid, from P_o and the counts alone, so that it moves faster than given K.
 
 The random numbers come from generators that the batches seed, so that the estimate is a function of the batches alone.
 """
@@ -25,7 +26,7 @@ from dataclasses import fields, replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 from scipy.special import gammainc, gammaincinv
@@ -36,6 +37,12 @@ from pomrl.estimators import Estimator, Memory, Models, PerPair, Truth
 
 CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
 """The grid of concentrations c, each as probable as the others before any batch."""
+
+STEPS = 4
+"""The steps of Metropolis and Hastings for c in each sweep."""
+
+FARTHEST = 10
+"""The largest move of c in a step, in places of its grid."""
 
 SMALLEST = 1e-12
 """The smallest weight, below which a probability is a rounding error."""
@@ -93,8 +100,8 @@ class HierarchicalBayes(Estimator):
     mixing: Literal["mse_optimal"] = "mse_optimal"
     similarity: Literal["debiased"] = "debiased"
     zeros: Annotated[int, Field(ge=0, description="states of probability 0 in each row of the mean model")]
-    sweeps: Annotated[int, Field(ge=1, le=100_000, description="samples from the posterior in each task")] = 60
-    burn_in: Annotated[int, Field(ge=0, le=100_000, description="sweeps in each task before these")] = 15
+    sweeps: Annotated[int, Field(ge=1, le=100_000, description="samples from the posterior in each task")] = 40
+    burn_in: Annotated[int, Field(ge=0, le=100_000, description="sweeps in each task before these")] = 10
 
     @model_validator(mode="after")
     def _nothing_else_to_set(self) -> "HierarchicalBayes":
@@ -114,7 +121,7 @@ class HierarchicalBayes(Estimator):
             counts_above=np.zeros((1, n, S, A, S)),
             visits_above=np.zeros((1, n)),
             weights=np.full((n, S, A, S), 0.5),
-            c=np.full((1, n), 10.0),
+            c=np.full((1, n), CONCENTRATIONS[len(CONCENTRATIONS) // 2]),
             P_o=start.P_o_hat[None],
         )
 
@@ -122,15 +129,16 @@ class HierarchicalBayes(Estimator):
         """Return the memory after one more task, with samples from the posterior given all batches."""
         memory = _of_samples(memory).counted_with(batch)
         rngs = [_generator(counts, memory.tasks) for counts in batch.counts]
-        c, weights = memory.c[-1], memory.weights
+        index, weights = np.searchsorted(CONCENTRATIONS, memory.c[-1]), memory.weights
         kept_c, kept_P_o = [], []
         for sweep in range(self.burn_in + self.sweeps):
-            draws = _new_draws(rngs, memory.counts_above, c, weights)
+            draws = _new_draws(rngs, memory.counts_above, CONCENTRATIONS[index], weights)
             weights = self._weights(rngs, draws, memory.counts_above[0] > 0, weights)
-            c = _concentration(rngs, draws, memory.visits_above)
+            P_o = weights / weights.sum(-1, keepdims=True)
+            index = _concentration(rngs, memory, P_o, index)
             if sweep >= self.burn_in:
-                kept_c.append(c)
-                kept_P_o.append(weights / weights.sum(-1, keepdims=True))
+                kept_c.append(CONCENTRATIONS[index])
+                kept_P_o.append(P_o)
         return replace(memory, weights=weights, c=np.stack(kept_c), P_o=np.stack(kept_P_o))
 
     def _weights(
@@ -141,26 +149,29 @@ class HierarchicalBayes(Estimator):
         u = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, total, strict=True)])
         u = (u / weights.sum(-1))[..., None]
         uniform, key = np.stack([rng.random((2, *draws.shape[1:])) for rng in rngs], axis=1)
-        wanted = np.maximum(draws.shape[-1] - self.zeros - seen.sum(-1, keepdims=True), 0)
+        known = seen.sum(-1, keepdims=True)
+        wanted = np.maximum(draws.shape[-1] - self.zeros - known, known == 0)  # a row has one state at least
         rank = np.where(seen, np.inf, key).argsort(-1).argsort(-1)
         inside = seen | (rank < wanted)
-        return np.where(inside, _truncated_gamma(draws, u, uniform), 0.0)
+        drawn = np.zeros_like(draws)
+        drawn[inside] = _truncated_gamma(draws[inside], np.broadcast_to(u, draws.shape)[inside], uniform[inside])
+        return drawn
 
     def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         """Return the model that stands for P_o in the posterior mean: the samples' mean, weighted by their rates."""
         memory = _of_samples(memory)
         rate = _rates(memory, batch.visits)
-        return (rate[..., None] * memory.P_o).mean(0) / rate.mean(0)[..., None]
+        return _mean(rate[..., None] * memory.P_o) / _mean(rate)[..., None]
 
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
         """Return the largest standard deviation over tasks of an entry, from the mean over samples of its variance."""
         memory = _of_samples(memory)
-        variance = (memory.P_o * (1.0 - memory.P_o) / (memory.c + 1.0)[..., None, None, None]).mean(0)
+        variance = _mean(memory.P_o * (1.0 - memory.P_o) / (memory.c + 1.0)[..., None, None, None])
         return np.sqrt(variance.max((1, 2, 3)))[:, None, None]
 
     def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
         """Return the mean over samples of c / (c + N), with the number N of transitions from a pair."""
-        return _rates(_of_samples(memory), np.asarray(m, float)).mean(0)
+        return _mean(_rates(_of_samples(memory), np.asarray(m, float)))
 
 
 def _of_samples(memory: Memory) -> SampledMemory:
@@ -172,6 +183,14 @@ def _of_samples(memory: Memory) -> SampledMemory:
 def _rates(memory: SampledMemory, visits: Float[np.ndarray, "*n_and_pairs"]) -> Float[np.ndarray, "k n #S #A"]:
     c = memory.c[..., None, None]
     return c / (c + visits)
+
+
+def _mean(samples: Float[np.ndarray, "k ..."]) -> Float[np.ndarray, "..."]:
+    """Return the mean over samples, added up in their order, which does not depend on the number of runs."""
+    total = samples[0].copy()
+    for sample in samples[1:]:
+        total += sample
+    return total / len(samples)
 
 
 def _generator(counts: np.ndarray, task: int) -> np.random.Generator:
@@ -196,7 +215,9 @@ def _new_draws(
     return np.stack([rng.binomial(above[:, i], chance[:, i]).sum(0) for i, rng in enumerate(rngs)]).astype(float)
 
 
-def _truncated_gamma(draws: Models, u: Float[np.ndarray, "n S A 1"], uniform: Models) -> Models:
+def _truncated_gamma(
+    draws: Float[np.ndarray, " N"], u: Float[np.ndarray, " N"], uniform: Float[np.ndarray, " N"]
+) -> Float[np.ndarray, " N"]:
     """Draw weights with the density w^K exp(-u w) on (0, 1]."""
     shape = draws + 1.0
     below = gammainc(shape, u)
@@ -207,12 +228,27 @@ def _truncated_gamma(draws: Models, u: Float[np.ndarray, "n S A 1"], uniform: Mo
 
 
 def _concentration(
-    rngs: list[np.random.Generator], draws: Models, visits_above: Float[np.ndarray, "J n"]
-) -> Float[np.ndarray, " n"]:
-    """Draw the concentration of each run from its grid."""
-    k = np.arange(len(visits_above), dtype=float)
-    log_density = draws.reshape(len(draws), -1).sum(-1)[:, None] * np.log(CONCENTRATIONS)
-    log_density -= np.einsum("jn,jg->ng", visits_above, np.log(CONCENTRATIONS + k[:, None]))
-    cumulative = np.exp(log_density - log_density.max(1, keepdims=True)).cumsum(1)
-    chosen = [np.searchsorted(of_run, rng.random() * of_run[-1]) for rng, of_run in zip(rngs, cumulative, strict=True)]
-    return CONCENTRATIONS[np.minimum(chosen, len(CONCENTRATIONS) - 1)]
+    rngs: list[np.random.Generator], memory: SampledMemory, P_o: Models, index: Int[np.ndarray, " n"]
+) -> Int[np.ndarray, " n"]:
+    """Return the place of c on its grid after some steps of Metropolis and Hastings, given P_o and the counts."""
+    shifts = np.stack([rng.integers(-FARTHEST, FARTHEST + 1, STEPS) for rng in rngs], axis=1)
+    thresholds = np.log(np.stack([rng.random(STEPS) for rng in rngs], axis=1))
+    density = _log_density(memory, P_o, CONCENTRATIONS[index])
+    for shift, threshold in zip(shifts, thresholds, strict=True):
+        proposed = index + shift
+        inside = (proposed >= 0) & (proposed < len(CONCENTRATIONS))
+        there = np.where(inside, proposed, index)
+        density_there = _log_density(memory, P_o, CONCENTRATIONS[there])
+        accepted = inside & (threshold < density_there - density)
+        index, density = np.where(accepted, there, index), np.where(accepted, density_there, density)
+    return index
+
+
+def _log_density(memory: SampledMemory, P_o: Models, c: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """Return the logarithm of the likelihood of all counts given P_o and c, without what does not depend on c."""
+    a = c[:, None, None, None] * P_o
+    density = np.zeros(len(c))
+    for k, (above, visits) in enumerate(zip(memory.counts_above, memory.visits_above, strict=True)):
+        of_entries = above * np.log(np.maximum(a + k, SMALLEST))
+        density = density + of_entries.reshape(len(c), -1).sum(-1) - visits * np.log(c + k)
+    return density

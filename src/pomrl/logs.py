@@ -109,7 +109,7 @@ class Log:
     @property
     def remarks(self) -> list[str]:
         """A line for each thing that the log does not say, and that is assumed in its place."""
-        ends = [name for name, any_seen in zip(self.states, self.seen.any(1), strict=True) if not any_seen]
+        ends = [self.states[state] for state in np.flatnonzero(~self.seen.any(1))]
         lines = [f"state {name!r} is never left: it counts as an end that pays nothing" for name in ends]
         missing = int((~self.seen).sum()) - len(ends) * len(self.actions)
         if missing:
@@ -251,7 +251,8 @@ def _coded(table: pd.DataFrame, where: str, *columns: str) -> tuple[tuple[Hashab
         order = list(range(len(names)))
     place = np.empty(len(order), int)
     place[order] = np.arange(len(order))
-    return tuple(names[number] for number in order), place[codes]
+    plain = (names[number] for number in order)
+    return tuple(name.item() if isinstance(name, np.generic) else name for name in plain), place[codes]
 
 
 def _mean_rewards(total: Float[np.ndarray, "S A S"], counts: Int[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
@@ -400,27 +401,30 @@ def _prior_in_words(log: Log, prior: Prior) -> str:
     if prior == "uniform":
         return "The prior is uniform: one transition from each pair to each state, whatever other tasks show."
     return (
-        f"The prior is learned from {len(log.tasks)} tasks: in each pair a Dirichlet distribution around their mean, "
+        f"The prior is learned from {_tasks(log)}: in each pair a Dirichlet distribution around their mean, "
         f"worth {log.concentration:.1f} transitions, with independent rows."
     )
+
+
+def _tasks(log: Log) -> str:
+    return "one task" if len(log.tasks) == 1 else f"{len(log.tasks)} tasks"
 
 
 def _warnings(log: Log, table: pd.DataFrame) -> list[str]:
     """Return a sentence on each reason not to trust a report."""
     lines = []
     if len(log.tasks) < FEW_TASKS:
-        lines.append(f"Do not trust the prior: it comes from {len(log.tasks)} tasks, fewer than {FEW_TASKS}.")
+        lines.append(f"Do not trust the prior: it comes from {_tasks(log)}, fewer than {FEW_TASKS}.")
     empty = float((log.counts.sum(-1) == 0)[:, log.seen].mean())
     if empty > FEW_TRANSITIONS:
         lines.append(f"The prior decides: {100 * empty:.0f} % of the pairs of a task have no transition of its own.")
-    rows = table.set_index("gamma")
-    at_eval = float(rows.index[-1])
-    by = {name: float(rows[name].idxmin()) for name in ("loss", "cross_validation")}
+    gammas = table["gamma"].to_numpy(float)
+    by = {name: float(gammas[table[name].to_numpy(float).argmin()]) for name in ("loss", "cross_validation")}
     if abs(by["loss"] - by["cross_validation"]) > 0.1:
         lines.append(
             f"The posterior and cross-validation disagree (γ = {by['loss']:g} and {by['cross_validation']:g}): the "
             "prior may be wrong, or halves of the data are too few."
         )
-    if rows["lower"].iloc[-1] <= rows["loss"].min():
-        lines.append(f"No γ is better than {at_eval:g} beyond the uncertainty of the posterior.")
+    if table["lower"].iloc[-1] <= table["loss"].min():
+        lines.append(f"No γ is better than {gammas[-1]:g} beyond the uncertainty of the posterior.")
     return lines

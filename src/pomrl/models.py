@@ -148,10 +148,11 @@ def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | No
         if dense.ndim != 3:
             raise ValueError(f"P has to be [S, A, S] or sparse matrices, and its shape is {list(dense.shape)}")
         return _named(dense, _checked_rewards(dense, np.asarray(R, float)), states, actions)
-    S, A = rows.shape[1], rows.shape[0] // max(rows.shape[1], 1)
-    if rows.shape != (S * A, S):
-        raise ValueError(f"a sparse P has to be [S A, S], and its shape is {list(rows.shape)}")
-    if 8 * rows.shape[0] * S <= DENSE_BYTES:
+    pairs, S = cast(tuple[int, int], rows.shape)
+    A = pairs // max(S, 1)
+    if pairs != S * A:
+        raise ValueError(f"a sparse P has to be [S A, S], and its shape is {[pairs, S]}")
+    if 8 * pairs * S <= DENSE_BYTES:
         return from_arrays(rows.toarray().reshape(S, A, S), R, states, actions)
     expected = np.asarray(R, float)
     if expected.shape not in ((S,), (S, A)):
@@ -252,9 +253,9 @@ def _rows(P: Any) -> sparse.csr_array | None:
     S = matrices[0].shape[1]
     if shapes != {(S, S)}:
         raise ValueError(f"the matrices of all actions have to be [S, S] = {[S, S]}, and their shapes are {shapes}")
-    by_action = sparse.vstack(matrices, format="csr")
+    by_action = sparse.csr_array(sparse.vstack(matrices))
     order = np.arange(S * len(matrices)).reshape(len(matrices), S).T.ravel()
-    return sparse.csr_array(by_action[order])
+    return cast(sparse.csr_array, by_action[order])
 
 
 def _checked_rewards(P: Float[np.ndarray, "S A S"], R: np.ndarray) -> Float[np.ndarray, "S A"]:

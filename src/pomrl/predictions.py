@@ -78,4 +78,4 @@ def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"
 
 def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K n"]:
     """Return the logarithm of the mean likelihood over `GRID`, up to a constant."""
-    return logsumexp(log_likelihood, axis=-1)
+    return np.asarray(logsumexp(log_likelihood, axis=-1))

@@ -55,6 +55,7 @@ AXES: dict[str, dict[str, list]] = {
         "sigma": SIGMAS,
         "estimator": ["without_meta", "pomrl", "ada_pomrl", "aggregating", "oracle", "empirical_bayes", "bayes"],
     },
+    "known_law": {"sigma": SIGMAS, "estimator": ["ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes"]},
     "wrong_priors": {
         "sigma": [0.01, 0.047],
         "estimator.prior": ["known", "uniform"],
@@ -65,7 +66,7 @@ AXES: dict[str, dict[str, list]] = {
 """The values of the settings that each sweep varies; `tests/test_studies.py` draws the real sweeps."""
 
 PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
-PROMISED |= {"horizon_or_prior": 1200, "wrong_priors": 300}
+PROMISED |= {"horizon_or_prior": 1200, "wrong_priors": 300, "known_law": 100}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)
 """The number of runs that each sweep promises."""

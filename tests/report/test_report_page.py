@@ -317,12 +317,12 @@ class TestInTheBrowser:
     def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(self, visit: Page) -> None:
         shown = visit.locator("article.claim:visible")
         every = shown.count()
-        visit.get_by_label("Search").fill("Q1.1 LOSS")
+        visit.locator("#filter [name=words]").fill("Q1.1 LOSS")
         assert shown.evaluate_all("claims => claims.map(claim => claim.id)") == ["claim-Q1.1"]
-        visit.get_by_label("Verdict").select_option(index=1)
+        visit.locator("#filter [name=verdict]").select_option(index=1)
         assert visit.inner_text("#filter output") == f"{shown.count()} of {every} claims"
         visit.evaluate("location.hash = 'claim-Q1.2'")
-        visit.wait_for_selector("#claim-Q1.2", state="visible")
+        visit.wait_for_selector('[id="claim-Q1.2"]', state="visible")
         assert shown.count() == every
 
     def test_figures_open_large_on_a_phone(self, visit: Page) -> None:

@@ -55,7 +55,12 @@ CLAIMS = tuple(claim for module in QUESTIONS for claim in vars(module).values() 
 QUESTIONS_OF_OURS = (horizons_and_priors, families, assumptions)
 """The modules of claims of ours, in the order of their questions."""
 
-_OF_OURS = tuple(claim for module in QUESTIONS_OF_OURS for claim in vars(module).values() if isinstance(claim, Claim))
+_OF_OURS = tuple(
+    claim
+    for module in QUESTIONS_OF_OURS
+    for claim in vars(module).values()
+    if isinstance(claim, Claim) and claim not in CLAIMS  # a claim of ours may compare verdicts on the paper's
+)
 
 OURS = tuple(claim for claim in _OF_OURS if claim.is_judged)
 """Claims of ours, which go beyond the paper. They share an error of 5 % of their own (`pomrl.claims.ours`)."""

@@ -28,8 +28,8 @@ BEGIN, END = "<!-- generated: python -m src.claims --document -->", "<!-- end --
 NOTES = (
     "These claims are ours and not the paper's. Their rules were fixed before the data were seen, and the runs are of "
     "seeds on which nothing had been chosen. They are judged as the claims of the paper are (docs/claims.md), with an "
-    "error of 5 % over all of them. A claim whose rule names a one-sided 95 % interval is judged once, by that. What "
-    "is reported has 95 % intervals and no verdict. `./reproduce.sh beyond` computes all of it."
+    "error of 5 % over all of them. A claim whose rule names the level of an interval is judged once, at that level. "
+    "What is reported has 95 % intervals and no verdict. `./reproduce.sh beyond` computes all of it."
 )
 
 

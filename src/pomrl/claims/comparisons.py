@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pomrl.claims.inference import Estimate, attenuated, mean, ratio, resampled, smooth
+from pomrl.claims.inference import MANY_RESAMPLES, Estimate, attenuated, mean, ratio, resampled, smooth
 from pomrl.claims.verdict import INTEREST, Part
 from pomrl.results.losses import Losses, LossPerRun, SweepLosses
 
@@ -93,9 +93,13 @@ def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], 
     return Part(f"{words}, relative, {PAIRED}", estimate, below=MARGIN, margin=MARGIN)
 
 
-def best_grows(losses: Losses, curves: Float[np.ndarray, "n X G"], words: str) -> Part:
-    """Compare whether gamma* grows with the index X of curves of the same runs."""
-    return Part(words, attenuated(lambda means: rank_correlation(losses.best(means)), curves), above=0.0)
+def best_grows(losses: Losses, curves: Float[np.ndarray, "n X G"], words: str, resamples: int = MANY_RESAMPLES) -> Part:
+    """Compare whether gamma* grows with the index X of curves of the same runs.
+
+    From `LARGE` runs on there are so many resamples, which resolve errors of twice one over their number.
+    """
+    correlation = attenuated(lambda means: rank_correlation(losses.best(means)), curves, resamples)
+    return Part(words, correlation, above=0.0)
 
 
 def smaller_best(losses: Losses, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:

@@ -282,22 +282,28 @@ def _fieller(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"], error: floa
     return float((linear - root) / quadratic - 1), float((linear + root) / quadratic - 1)
 
 
-def resampled(statistic: Statistic, sample: Sample) -> Resampled:
-    """Estimate any function of the means of a sample, with its values in resamples of the runs."""
+def resampled(statistic: Statistic, sample: Sample, many: int = MANY_RESAMPLES) -> Resampled:
+    """Estimate any function of the means of a sample, with its values in resamples of the runs.
+
+    Args:
+        statistic: The function.
+        sample: The sample.
+        many: The number of resamples from `LARGE` runs on.
+    """
     value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
     if n < FEWEST_RUNS:
         return Resampled(value, n, np.full(RESAMPLES, np.nan))
     if n < LARGE:
         return Resampled(value, n, statistic(bootstrap_means(sample, RESAMPLES, 0)))
-    parts = [statistic(means) for means in normal_means(sample, MANY_RESAMPLES, AT_A_TIME, 0)]
+    parts = [statistic(means) for means in normal_means(sample, many, AT_A_TIME, 0)]
     return Resampled(value, n, np.concatenate(parts))
 
 
-def attenuated(correlation: Statistic, sample: Sample) -> Resampled:
+def attenuated(correlation: Statistic, sample: Sample, many: int = MANY_RESAMPLES) -> Resampled:
     """Estimate a correlation between quantities that are estimated themselves, with an interval for its weakest value.
 
     Errors of the quantities weaken their correlation. The interval is therefore extended to the perfect correlation of
     the sign that is estimated (1 or -1, or both for 0).
     """
-    estimate = resampled(correlation, sample)
+    estimate = resampled(correlation, sample, many)
     return Resampled(estimate.value, estimate.runs, estimate.distribution, attenuated=True)

@@ -63,9 +63,13 @@ class Basis:
         return [claim for claim in self.registry if claim.id in self._read]
 
     def unjudged(self, claim: Claim) -> Outcome:
-        """Return the outcome of a claim before its first analysis, with the analyses that are planned."""
+        """Return the outcome of a claim before its first analysis, with the analyses that are planned.
+
+        A claim whose rule names the level of its intervals takes no share of the error over all claims.
+        """
         analyses = self.analyses if claim.fixed_error is None else (self.promised(claim),)
-        return Outcome(claim, analyses=analyses, claims=len(self.registry))
+        sharing = sum(each.fixed_error is None for each in self.registry)
+        return Outcome(claim, analyses=analyses, claims=sharing)
 
     def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
         """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""

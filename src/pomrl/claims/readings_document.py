@@ -1,6 +1,7 @@
 """The generated tables of docs/readings.md, made from a stored readings.csv and environments.csv."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -52,7 +53,7 @@ def _of_choices(matrix: pd.DataFrame) -> str:
     return markdown.table(["choice", "claim", "by default", "under the choice", "comparison [interval]"], rows)
 
 
-def _comparison(by_key: pd.DataFrame, row: Mapping[object, object]) -> str:
+def _comparison(by_key: pd.DataFrame, row: Mapping[Any, Any]) -> str:
     found = by_key.loc[row["choice"], row["claim"]]
     if pd.isna(found["estimate"]):
         return ""

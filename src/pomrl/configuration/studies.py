@@ -20,7 +20,7 @@ FAMILIES = ("environments", "readings")
 """Sweeps that ask how far the results depend on what the paper leaves open; the paper has no figure of them."""
 
 BEYOND = (
-    "horizon_or_prior", "wrong_priors", "streams", "unequal_data", "online_collection", "unknown_rewards",
+    "horizon_or_prior", "wrong_priors", "known_law", "streams", "unequal_data", "online_collection", "unknown_rewards",
     "long_streams", "families", "families_schedules",
 )  # fmt: skip
 """Sweeps that go beyond the paper, which `./reproduce.sh beyond` computes, and the main job does not."""

@@ -15,6 +15,7 @@ from pomrl.figures import authors
 from pomrl.figures.beyond import (
     families,
     horizon_or_prior,
+    known_law,
     long_streams,
     online_collection,
     streams,
@@ -148,6 +149,7 @@ SUPPLEMENTARY: dict[str, Figure] = {
 BEYOND: dict[str, Figure] = {
     "horizon_or_prior": horizon_or_prior,
     "wrong_priors": wrong_priors,
+    "known_law": known_law,
     "families": families,
     "streams": streams,
     "unequal_data": unequal_data,

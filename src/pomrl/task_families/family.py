@@ -51,7 +51,7 @@ class Candidates:
     def mean(self) -> MeanModel:
         """The mean over tasks of models and rewards; sigma is the largest standard deviation of any entry."""
         sigma = float(np.sqrt(self.variance.max()))
-        return MeanModel(self.P.mean(0), self.R.mean(0), (self.variance > 0).any(-1), sigma, np.inf)
+        return MeanModel(self.P.mean(0), self.R.mean(0), np.asarray((self.variance > 0).any(-1)), sigma, np.inf)
 
 
 class FiniteTasks(TaskDistribution):

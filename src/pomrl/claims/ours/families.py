@@ -90,6 +90,23 @@ def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     ]
 
 
+@claim("H4.2", "families", is_judged=False)
+def independent_rows_gain(sweep: SweepLosses) -> list[Part]:
+    """how much a posterior mean gains from a shorter horizon that wrongly takes the rows of a model as independent.
+
+    What a horizon is worth: the gain of the best gamma as a share of the loss at gamma_eval for
+    `estimator=empirical_bayes`, on models in which one latent moves many rows together.
+    """
+    return [
+        Part(
+            f"empirical Bayes, {family}, spread {spread:g}, {PAIRED}",
+            _gain(_of(sweep, family, spread, estimator="empirical_bayes")),
+        )
+        for family in FAMILIES
+        for spread in SPREADS
+    ]
+
+
 def _of(sweep: SweepLosses, family: str, spread: float, **settings: str) -> Losses:
     return sweep.at(task_distribution=family, spread=spread, **settings)
 

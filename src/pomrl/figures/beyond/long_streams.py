@@ -79,7 +79,7 @@ def flattens_at(sigma: float) -> float:
 def _order(measured: pd.DataFrame, panel: losses.Panel, sigma: float) -> pd.DataFrame:
     """Return the order of the bound and its constant, scaled to the last point of the first series of a panel."""
     points = panel.series[0].of(measured)
-    order, constant = (regret_order(m=M, sigma=radius(sigma), T=tasks) for tasks in (SHOWN, np.inf))
+    order, constant = (np.asarray(regret_order(m=M, sigma=radius(sigma), T=tasks)) for tasks in (SHOWN, np.inf))
     scale = points["mean"].iloc[-1] / order[-1] if len(points) else np.nan
     table = pd.DataFrame({"T": SHOWN, "order": scale * order, "constant": scale * constant})
     shown = {ORDER: "order", **({CONSTANT: "constant"} if sigma else {})}

@@ -58,7 +58,9 @@ def coinciding(data: pd.DataFrame) -> Iterator[str]:
         return
     parts = []
     for panel, points in data.groupby("panel", sort=False):
-        curves = {name: of.set_index("x")["mean"] for name, of in points.groupby("series", sort=False) if _is_curve(of)}
+        curves = {
+            str(name): of.set_index("x")["mean"] for name, of in points.groupby("series", sort=False) if _is_curve(of)
+        }
         for names, start in _groups(curves):
             where = f" from x = {start:g} on" if start is not None else ""
             parts.append(f"{f'({panel}) ' if panel else ''}{', '.join(names[:-1])} and {names[-1]} coincide{where}")

@@ -60,9 +60,8 @@ def curve(ax: Axes, points: pd.DataFrame, look: Look) -> None:
     every = -(-len(points) // MOST_MARKERS) if look.linestyle else 1
     # Axes have room for all means over runs, but not for all values of bounds, so only these are cut at their edges.
     clip_on = not points["n"].all()
-    ax.plot(
-        points["x"], points["mean"], clip_on=clip_on, **style, **(shape | {"markevery": every} if look.marker else {})
-    )
+    (line,) = ax.plot(points["x"], points["mean"], clip_on=clip_on, **style, **(shape if look.marker else {}))
+    line.set_markevery(every)
     if points["lower"].notna().any():
         _band(ax, points, look)
     marked = points[points["marker"]]

@@ -55,6 +55,7 @@ ESTIMATORS = {
 
 BEYOND = {
     "empirical_bayes": Look("Empirical Bayes", "#661100", "P"),
+    "hierarchical_bayes": Look("Bayes, law of mean models known", "#117733", "*", "-."),
     "bayes": Look("Bayes, prior known", "black", "X", ":"),
     "exact_posterior": Look("Exact posterior", "black", "X", ":"),
     "ada_pomrl_forgetting": Look("ada-POMRL, forgetting", "#33bbee", "o", "--"),

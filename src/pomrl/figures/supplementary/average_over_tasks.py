@@ -21,6 +21,6 @@ ROWS = [
     [_panel(estimator, 0.01) for estimator in ("oracle", "without_meta", "pomrl")],
 ]
 
-FIGURE = PanelGrid(ROWS, legend_columns=7)
+FIGURE = PanelGrid(ROWS, legend_columns=4)
 SERIES = FIGURE.series
 draw = FIGURE.draw

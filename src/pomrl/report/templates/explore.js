@@ -20,7 +20,7 @@
       x: { domain: [0, 1], title: "γ, with which the model is planned" },
       // The end of the axis stays in place while sliders move, unless the curve would leave it.
       y: { domain: [0, Math.max(2, ...mean.map((at, i) => at + se[i]))], title: "Planning loss" },
-      areas: [{ points: GAMMAS.map((g, i) => [g, mean[i] - se[i], mean[i] + se[i]]), color: "#332288", opacity: 0.2 }],
+      areas: [{ points: GAMMAS.map((g, i) => [g, mean[i] - se[i], mean[i] + se[i]]), color: "var(--link)", opacity: 0.18 }],
       lines: [{ points: GAMMAS.map((g, i) => [g, mean[i]]), color: "var(--link)" }],
       marks: [{ at: [gamma, mean[best]], shape: "circle", color: "var(--link)", title: `γ* = ${gamma}` }],
       rules: [gamma],
@@ -48,7 +48,7 @@
     drawLoss(found);
     drawWeights(alpha, gamma);
     const parts = weights(alpha, gamma).map((share, i) => `${percent(share)} ${PARTS[i][0]}`).join(", ");
-    element("explore-explained").textContent = `The best γ* is ${gamma}, with a loss of ${found.mean[found.best].toFixed(3)} ± ${found.se[found.best].toFixed(3)}; with γ = ${GAMMA_EVAL} it is ${found.mean.at(-1).toFixed(3)}. `
+    element("explore-explained").textContent = `With m = ${m}, σ = ${sigma} and α = ${alpha} the best γ* is ${gamma}, with a loss of ${found.mean[found.best].toFixed(3)} ± ${found.se[found.best].toFixed(3)}; with γ = ${GAMMA_EVAL} it is ${found.mean.at(-1).toFixed(3)}. `
       + `To plan with γ* is to plan with ${GAMMA_EVAL} in a model of ${parts}: both plans are the same in ${found.agreeing} of ${RUNS} runs.`;
     element("explore").dataset.ready = "";
   }

@@ -38,10 +38,9 @@
 
 (() => {
   const dialog = document.getElementById("large");
-  const picture = dialog.querySelector("img");
 
   function open(image) {
-    Object.assign(picture, { src: image.src, alt: image.alt });
+    dialog.append(Object.assign(new Image(), { src: image.src, alt: image.alt }));
     dialog.style.setProperty("--pixels", `${image.naturalWidth}px`);
     dialog.showModal();
   }
@@ -53,5 +52,5 @@
     button.addEventListener("click", () => open(image));
   });
   dialog.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("close", () => picture.removeAttribute("src"));
+  dialog.addEventListener("close", () => dialog.querySelector("img").remove());
 })();

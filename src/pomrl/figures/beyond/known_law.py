@@ -1,0 +1,32 @@
+"""How far ada-POMRL and empirical Bayes are from what can be known: the loss in each task, planned with gamma_eval.
+
+One reference knows the prior of the tasks, which is the mean model and the concentration. The other one knows only the
+law by which mean models are drawn, and integrates over the rest by Markov chain Monte Carlo. Bands show one standard
+error.
+"""
+
+from pomrl.figures.parts.drawing import Series
+from pomrl.figures.parts.losses import Panel, PanelGrid
+from pomrl.figures.parts.style import BEYOND, ESTIMATORS
+from pomrl.figures.parts.views import at_largest_gamma
+
+SWEEPS = ("known_law",)
+
+LOOKS = {"ada_pomrl": ESTIMATORS["ada_pomrl"], **BEYOND}
+
+PANELS = [
+    Panel(
+        f"σ = {sigma:g}",
+        [
+            Series(look, "known_law", {"sigma": sigma, "estimator": name}, at_largest_gamma)
+            for name, look in LOOKS.items()
+        ],
+        "task",
+        "se",
+    )
+    for sigma in (0.01, 0.025, 0.047)
+]
+
+FIGURE = PanelGrid([PANELS], legend_columns=4)
+SERIES = FIGURE.series
+draw = FIGURE.draw
