@@ -70,12 +70,36 @@ AXES: dict[str, dict[str, list]] = {
         "task_distribution.spread": [0.15],
         "estimator": [*ESTIMATORS, "empirical_bayes", "exact_posterior"],
     },
+    "streams": {
+        "stream": ["stationary", "drift", "switch", "cycle"],
+        "estimator": [
+            "oracle",
+            "ada_pomrl",
+            "ada_pomrl_forgetting",
+            "empirical_bayes",
+            "empirical_bayes_forgetting",
+            "mixture",
+        ],
+    },
+    "unequal_data": {
+        "data.numbers": ["extremes", "geometric"],
+        "estimator": ["pomrl", "ada_pomrl"],
+        "estimator.samples": ["visits", "m"],
+        "estimator.weights": ["tasks", "transitions"],
+    },
+    "online_collection": {
+        "data.behaviour": ["uniform", "epsilon_greedy", "posterior_sampling"],
+        "estimator": ["oracle", "without_meta", "ada_pomrl", "empirical_bayes"],
+    },
+    "unknown_rewards": {"reward_model": ["known", "own", "pooled", "shrunk"], "estimator": FOUR},
+    "long_streams": {"sigma": [0.0, 0.01, 0.03], "estimator": ["pomrl", "ada_pomrl"]},
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
 """The values of the settings that each sweep varies; `tests/test_studies.py` draws the real sweeps."""
 
 PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
 PROMISED |= {"families": 300, "horizon_or_prior": 1200, "wrong_priors": 300, "known_law": 100}
+PROMISED |= {"streams": 200, "unequal_data": 200, "unknown_rewards": 200, "long_streams": 60}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)
 """The number of runs that each sweep promises."""
