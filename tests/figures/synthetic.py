@@ -56,6 +56,55 @@ AXES: dict[str, dict[str, list]] = {
         "estimator": ["without_meta", "pomrl", "ada_pomrl", "aggregating", "oracle", "empirical_bayes", "bayes"],
     },
     "known_law": {"sigma": SIGMAS, "estimator": ["ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes"]},
+    "families": {
+        "task_distribution": [
+            "river_swim",
+            "inventory",
+            "queue",
+            "machine_replacement",
+            "forest",
+            "garnet",
+            "frozen_lake",
+            "frozen_lake_8x8",
+            "cliff_walking",
+        ],
+        "task_distribution.spread": [0.05, 0.15],
+        "estimator": [
+            "without_meta",
+            "pomrl",
+            "ada_pomrl",
+            "aggregating",
+            "oracle",
+            "empirical_bayes",
+            "exact_posterior",
+        ],
+    },
+    "streams": {
+        "stream": ["stationary", "drift", "switch", "cycle"],
+        "estimator": [
+            "oracle",
+            "ada_pomrl",
+            "ada_pomrl_forgetting",
+            "empirical_bayes",
+            "empirical_bayes_forgetting",
+            "mixture",
+        ],
+    },
+    "unequal_data": {
+        "data.numbers": ["extremes", "geometric"],
+        "estimator": ["pomrl", "ada_pomrl"],
+        "estimator.samples": ["visits", "m"],
+        "estimator.weights": ["tasks", "transitions"],
+    },
+    "online_collection": {
+        "data.behaviour": ["uniform", "epsilon_greedy", "posterior_sampling"],
+        "estimator": ["oracle", "without_meta", "ada_pomrl", "empirical_bayes"],
+    },
+    "unknown_rewards": {
+        "reward_model": ["known", "own", "pooled", "shrunk"],
+        "estimator": ["oracle", "without_meta", "pomrl", "ada_pomrl"],
+    },
+    "long_streams": {"sigma": [0.0, 0.01, 0.03], "estimator": ["pomrl", "ada_pomrl"]},
     "wrong_priors": {
         "sigma": [0.01, 0.047],
         "estimator.prior": ["known", "uniform"],
@@ -66,7 +115,8 @@ AXES: dict[str, dict[str, list]] = {
 """The values of the settings that each sweep varies; `tests/test_studies.py` draws the real sweeps."""
 
 PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
-PROMISED |= {"horizon_or_prior": 1200, "wrong_priors": 300, "known_law": 100}
+PROMISED |= {"horizon_or_prior": 1200, "wrong_priors": 300, "known_law": 100, "families": 300}
+PROMISED |= {"streams": 200, "unequal_data": 200, "unknown_rewards": 200, "long_streams": 60}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)
 """The number of runs that each sweep promises."""
