@@ -70,7 +70,7 @@ beyond() { .venv/bin/python -m src.reproduce --beyond; }
 
 readings() {
     stage environments .venv/bin/python -m src.run experiment=environments
-    stage matrix .venv/bin/python -m src.claims --readings --decide --budget 600
+    stage matrix .venv/bin/python -m src.claims --readings --decide --budget 900
     stage shares .venv/bin/python -m src.claims --environments
 }
 

@@ -37,3 +37,5 @@ def test_a_sweep_is_found_by_its_tag() -> None:
     pomrl.sweep(sigma=[0.01, 0.02], T=1, S=4, runs=1, tag="mine")
     assert {each.settings()["sigma"] for each in store.find(tag="mine")} == {0.01, 0.02}
     assert len(pomrl.table(tag="mine")) == 2
+    with pytest.raises(store.StoreError, match=r"has tag=yours; there are tag=mine$"):
+        pomrl.find(tag="yours")

@@ -267,6 +267,8 @@ def _compute(experiments: Sequence[Experiment], report: Report | None) -> None:
 
 
 def _values(listed: Sequence[StoredExperiment], key: str) -> list[Any]:
-    """Return the values of a key that stored experiments have."""
+    """Return the values of a key, or the tags, that stored experiments have."""
+    if key == "tag":
+        return sorted({tag for each in listed if (said := each.manifest()) for tag in said.tags})
     values = {repr(value): value for each in listed if (value := each.flat_settings().get(key)) is not None}
     return sorted(values.values(), key=repr)

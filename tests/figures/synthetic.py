@@ -15,6 +15,10 @@ GAMMAS = [0.0, 0.25, 0.5, 0.9, 0.99]
 RUNS = 4
 TASKS = 15
 
+FAMILIES = [
+    "river_swim", "inventory", "queue", "machine_replacement", "forest", "garnet", "frozen_lake", "frozen_lake_8x8",
+    "cliff_walking",
+]  # fmt: skip
 FOUR = ["oracle", "without_meta", "pomrl", "ada_pomrl"]
 BATCHES = {"m5_T5": 5, "m20_T5": 5, "m5_T30": 30, "m5_T15": 15, "m100000_T30": 30}
 AXES: dict[str, dict[str, list]] = {
@@ -56,28 +60,15 @@ AXES: dict[str, dict[str, list]] = {
         "estimator": ["without_meta", "pomrl", "ada_pomrl", "aggregating", "oracle", "empirical_bayes", "bayes"],
     },
     "known_law": {"sigma": SIGMAS, "estimator": ["ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes"]},
+    "wrong_priors": {
+        "sigma": [0.01, 0.047],
+        "estimator.prior": ["known", "uniform"],
+        "estimator.mixing": [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.83],
+    },
     "families": {
-        "task_distribution": [
-            "river_swim",
-            "inventory",
-            "queue",
-            "machine_replacement",
-            "forest",
-            "garnet",
-            "frozen_lake",
-            "frozen_lake_8x8",
-            "cliff_walking",
-        ],
-        "task_distribution.spread": [0.05, 0.15],
-        "estimator": [
-            "without_meta",
-            "pomrl",
-            "ada_pomrl",
-            "aggregating",
-            "oracle",
-            "empirical_bayes",
-            "exact_posterior",
-        ],
+        "task_distribution": FAMILIES,
+        "task_distribution.spread": [0.15],
+        "estimator": [*ESTIMATORS, "empirical_bayes", "exact_posterior"],
     },
     "streams": {
         "stream": ["stationary", "drift", "switch", "cycle"],
@@ -100,22 +91,14 @@ AXES: dict[str, dict[str, list]] = {
         "data.behaviour": ["uniform", "epsilon_greedy", "posterior_sampling"],
         "estimator": ["oracle", "without_meta", "ada_pomrl", "empirical_bayes"],
     },
-    "unknown_rewards": {
-        "reward_model": ["known", "own", "pooled", "shrunk"],
-        "estimator": ["oracle", "without_meta", "pomrl", "ada_pomrl"],
-    },
+    "unknown_rewards": {"reward_model": ["known", "own", "pooled", "shrunk"], "estimator": FOUR},
     "long_streams": {"sigma": [0.0, 0.01, 0.03], "estimator": ["pomrl", "ada_pomrl"]},
-    "wrong_priors": {
-        "sigma": [0.01, 0.047],
-        "estimator.prior": ["known", "uniform"],
-        "estimator.mixing": [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.83],
-    },
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
 """The values of the settings that each sweep varies; `tests/test_studies.py` draws the real sweeps."""
 
 PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
-PROMISED |= {"horizon_or_prior": 1200, "wrong_priors": 300, "known_law": 100, "families": 300}
+PROMISED |= {"families": 300, "horizon_or_prior": 1200, "wrong_priors": 300, "known_law": 100}
 PROMISED |= {"streams": 200, "unequal_data": 200, "unknown_rewards": 200, "long_streams": 60}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)

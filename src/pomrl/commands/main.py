@@ -31,7 +31,6 @@ _OF_EXTRAS = {
     "latex2mathml": "report",
     "markdown_it": "report",
     "mdit_py_plugins": "report",
-    "vl_convert": "report",
 }
 """The extra that installs a package which not every command needs."""
 
