@@ -41,7 +41,7 @@ def test_only_the_bands_differ_from_the_version_of_the_caption(
     others = ["panel", "series", "x", "mean", "n", "marker"]
     pd.testing.assert_frame_equal(plain[others], shown[others])
     of_runs = plain["n"] > 0
-    renamed = {"sd": "ci", "se": "ci", "bootstrap sd": "bootstrap ci"}
+    renamed = {"sd": "ci", "se": "ci", "ci": "ci", "bootstrap sd": "bootstrap ci"}
     assert list(shown.loc[of_runs, "band"]) == [renamed[kind] for kind in plain.loc[of_runs, "band"]]
     assert (shown["lower"][of_runs] <= shown["mean"][of_runs]).all()
     assert (shown["mean"][of_runs] <= shown["upper"][of_runs]).all()

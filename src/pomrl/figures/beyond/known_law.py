@@ -12,7 +12,7 @@ from pomrl.figures.parts.views import at_largest_gamma
 
 SWEEPS = ("known_law",)
 
-LOOKS = {"ada_pomrl": ESTIMATORS["ada_pomrl"], **BEYOND}
+LOOKS = {name: (ESTIMATORS | BEYOND)[name] for name in ("ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes")}
 
 PANELS = [
     Panel(
