@@ -23,4 +23,4 @@ def models() -> dict[str, np.ndarray]:
 
 
 if __name__ == "__main__":
-    np.savez(FILE, **models())
+    np.savez(FILE, allow_pickle=False, **models())

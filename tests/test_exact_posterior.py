@@ -16,7 +16,7 @@ def brute_force(counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     likelihood = [
         prod(float(P[index]) ** int(count) for index, count in np.ndenumerate(counts) if count) for P in candidates
     ]
-    return sum(weight * P for weight, P in zip(likelihood, candidates, strict=True)) / sum(likelihood)
+    return np.sum([weight * P for weight, P in zip(likelihood, candidates, strict=True)], axis=0) / sum(likelihood)
 
 
 @pytest.mark.parametrize("zeros", [False, True])

@@ -81,7 +81,7 @@ def test_memory_does_not_grow_with_the_number_of_tasks(monkeypatch):
         of_problem = replace(problem(), T=T)
         tracemalloc.start()
         (table,) = tables(of_problem, [METHOD], range(4))
-        found = tracemalloc.get_traced_memory()[1] - table.memory_usage().sum()
+        found = tracemalloc.get_traced_memory()[1] - int(table.memory_usage().sum())
         tracemalloc.stop()
         return found
 

@@ -11,7 +11,7 @@ from pomrl.empirical_bayes import EmpiricalBayes
 from pomrl.estimators import Estimator, Truth
 from pomrl.experiment import tables
 from pomrl.memory import FACTORS, Memory
-from pomrl.mixture import Mixture
+from pomrl.mixture import Mixture, MixtureMemory
 from pomrl.task_streams import Cycle
 
 ADA = Estimator(mixing="paper", similarity="welford")
@@ -56,7 +56,7 @@ def test_averages_are_those_of_the_weighted_tasks(factor):
 def test_transitions_that_weigh_equally_give_pooled_frequencies():
     batches = drawn(models(), 30, visits=None)
     memory = learned(replace(ADA, weights="transitions"), batches)
-    counts = sum(batch.counts for batch in batches)
+    counts = np.sum([batch.counts for batch in batches], axis=0)
     np.testing.assert_allclose(memory.P_o_hat, counts / counts.sum(-1, keepdims=True))
 
 
@@ -128,10 +128,12 @@ def test_unequal_numbers_have_the_mean_m():
 
 def test_components_are_told_apart_up_to_their_number():
     two = [drawn(models(seed=kind), 1, 20, seed=t)[0] for t, kind in enumerate([0, 1, 0, 1, 0, 1, 1])]
-    memory = learned(Mixture(components=3), two)
-    counted = memory.members.counted.reshape(3, 3)  # components and runs
+    several, one = (learned(Mixture(components=number), two) for number in (3, 1))
+    assert isinstance(several, MixtureMemory)
+    assert isinstance(one, MixtureMemory)
+    counted = several.members.counted.reshape(3, 3)  # components and runs
     assert np.array_equal(np.sort(counted, axis=0), np.array([[0.0] * 3, [3.0] * 3, [4.0] * 3]))
-    assert learned(Mixture(components=1), two).members.counted.tolist() == [[[7.0]]] * 3
+    assert one.members.counted.tolist() == [[[7.0]]] * 3
 
 
 def test_a_mixture_loses_less_where_mean_models_take_turns():

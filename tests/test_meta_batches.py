@@ -9,7 +9,7 @@ import pytest
 from pomrl.algorithm import pomrl
 from pomrl.data import Batch, Batches, Data, Generative, Trajectories
 from pomrl.estimators import Estimator
-from pomrl.experiment import Method, Problem, _draw, _truth, check, mixing_rates, tables
+from pomrl.experiment import Method, Problem, _draw, _settings, check, mixing_rates, tables
 from pomrl.gamma_schedules import Grid
 from pomrl.meta_batches import Own, Separate
 from pomrl.planners import PolicyIteration
@@ -85,8 +85,8 @@ def test_separate_batches_leave_all_other_draws_as_they_are():
 
 def test_each_trial_learns_from_its_own_batches_alone():
     n, K = 3, PROBLEM.trials
-    means, truth = _truth(PROBLEM, range(n))
-    tasks = [task.batches.meta.counts for task in _draw(PROBLEM, means, range(n), PROBLEM.T)]
+    truth = next(_settings(PROBLEM, range(n))).truth
+    tasks = [task.batches.meta.counts for task in _draw(PROBLEM, range(n), PROBLEM.T)]
     rates = []
     for trial in range(K):
         of_trial = [Batches.same(Batch.of_counts(counts[trial::K], PROBLEM.m, equal=True)) for counts in tasks]

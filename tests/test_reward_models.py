@@ -8,13 +8,13 @@ import pytest
 from pomrl.contracts.component import METHOD, problem
 from pomrl.data import Batch, Trajectories, Unequal
 from pomrl.experiment import check, tables
-from pomrl.reward_models import PRIOR_MEAN, RewardMemory, estimated_rewards, sampled_means
+from pomrl.reward_models import PRIOR_MEAN, RewardMemory, RewardModel, estimated_rewards, sampled_means
 
 SHAPE = (500, 1, 3, 2)
 NOISE = 0.3
 
 
-def estimates(model: str, R: np.ndarray, N: int, T: int, noise: float = NOISE) -> list[np.ndarray]:
+def estimates(model: RewardModel, R: np.ndarray, N: int, T: int, noise: float = NOISE) -> list[np.ndarray]:
     """The estimated rewards of T tasks whose rewards R have been sampled N times in each pair."""
     rng, memory, found = np.random.default_rng(0), RewardMemory(), []
     for t in range(T):
@@ -28,10 +28,8 @@ def errors(spread: float, T: int = 12) -> dict[str, float]:
     """The root mean squared error in the last task of each model, where rewards vary over tasks by `spread`."""
     rng = np.random.default_rng(1)
     R = rng.random(SHAPE) + spread * rng.standard_normal((T, *SHAPE))
-    return {
-        model: float(np.sqrt(np.mean((estimates(model, R, 5, T)[-1] - R[-1]) ** 2)))
-        for model in ("own", "pooled", "shrunk")
-    }
+    models: tuple[RewardModel, ...] = ("own", "pooled", "shrunk")
+    return {model: float(np.sqrt(np.mean((estimates(model, R, 5, T)[-1] - R[-1]) ** 2))) for model in models}
 
 
 def test_errors_of_own_and_pooled_samples_are_those_of_means():
@@ -48,7 +46,8 @@ def test_shrunk_rewards_are_nearly_as_good_as_the_better_of_both():
 
 def test_a_pair_without_samples_has_the_middle_or_what_other_tasks_say():
     none, some = np.zeros(SHAPE), np.full(SHAPE, 5.0)
-    for model, later in (("own", PRIOR_MEAN), ("pooled", 0.9), ("shrunk", 0.9)):
+    expected: dict[RewardModel, float] = {"own": PRIOR_MEAN, "pooled": 0.9, "shrunk": 0.9}
+    for model, later in expected.items():
         first, memory = estimated_rewards(model, NOISE, RewardMemory(), np.full(SHAPE, 0.1), none)
         np.testing.assert_allclose(first, PRIOR_MEAN)
         for _ in range(200):

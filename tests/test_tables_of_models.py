@@ -37,7 +37,7 @@ def rows(arrays: Arrays) -> pd.DataFrame:
 
 def test_a_strangers_models_go_from_the_file_to_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    np.savez(tmp_path / "lift.npz", **elevators())
+    np.savez(tmp_path / "lift.npz", allow_pickle=False, **elevators())
     options = ["task_distribution=table", f"task_distribution.file={tmp_path / 'lift.npz'}", "T=3", "runs=4"]
     status, _, wrong = call(run, "-m", *options, "estimator=without_meta,exact_posterior,oracle")
     assert (status, wrong.count("Error")) == (0, 0), wrong
@@ -50,7 +50,7 @@ def test_a_strangers_models_go_from_the_file_to_results(tmp_path: Path, monkeypa
 
 
 def test_both_formats_give_the_same_models(tmp_path: Path) -> None:
-    np.savez(tmp_path / "lift.npz", **elevators())
+    np.savez(tmp_path / "lift.npz", allow_pickle=False, **elevators())
     rows(elevators()).to_parquet(tmp_path / "lift.parquet")
     one, other = (Table(file=str(tmp_path / f"lift.{kind}")).candidate_models() for kind in ("npz", "parquet"))
     np.testing.assert_allclose(one.P, other.P, rtol=0, atol=1e-15)
@@ -66,7 +66,7 @@ def test_the_file_of_the_example_is_what_the_example_writes() -> None:
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
     tasks = elevators()
-    np.savez(tmp_path / "lift.npz", **tasks)
+    np.savez(tmp_path / "lift.npz", allow_pickle=False, **tasks)
     before = Table(file=str(tmp_path / "lift.npz")).candidate_models()
     np.savez(tmp_path / "lift.npz", P=tasks["P"][:1], R=tasks["R"][:1])
     after = Table(file=str(tmp_path / "lift.npz")).candidate_models()
@@ -96,7 +96,7 @@ BAD_ARRAYS = {
 @pytest.mark.parametrize("name", BAD_ARRAYS)
 def test_bad_arrays_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
     arrays, message = BAD_ARRAYS[name]
-    np.savez(tmp_path / "bad.npz", **arrays())
+    np.savez(tmp_path / "bad.npz", allow_pickle=False, **arrays())
     with pytest.raises(ValueError, match=rf"bad\.npz: {message}") as error:
         Table(file=str(tmp_path / "bad.npz")).candidate_models()
     assert "\n" not in str(error.value)

@@ -142,7 +142,7 @@ def test_the_slip_of_gymnasium_gives_the_table_of_gymnasium(family: type[TaskFam
 
     P, R = family(centre=slip, spread=0.0, values=2).models(np.array([slip]))
     theirs = (toy_text.FrozenLakeEnv(is_slippery=True) if family is FrozenLake else toy_text.TaxiEnv(is_rainy=True)).P
-    found, pays = np.zeros((2, *P.shape[1:]))
+    found, pays = np.zeros(P.shape[1:]), np.zeros(P.shape[1:])
     ended = {s for of_state in theirs.values() for rows in of_state.values() for _, s, _, ends in rows if ends}
     for s in set(theirs) - ended:
         for a, outcomes in theirs[s].items():

@@ -1,5 +1,7 @@
 """The rules of the claims on families, on losses that are made up."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from omegaconf import OmegaConf
 from tests.settings import CONF
@@ -28,7 +30,7 @@ def losses(more: float, *, grows: bool = False) -> Losses:
     return Losses(mean + np.random.default_rng(0).normal(0.0, 0.01, (RUNS, 15, 1)), GAMMAS)
 
 
-def verdict(id: str, grows: tuple[str, ...] = (), **more: dict[str, float]) -> Verdict:
+def verdict(id: str, grows: tuple[str, ...] = (), **more: Mapping[str, float]) -> Verdict:
     """Judge a claim; `more` is what is added to the loss of an estimator, or of the schedule, in each family."""
     of_estimators, of_schedule = {}, {}
     for family in FAMILIES:

@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from tests.report.elements import Elements
 from tests.report.outputs import DRAWN, READINGS, write_readings
+from tests.settings import ROOT
 
 from pomrl import store
 from pomrl.claims import CLAIMS
@@ -136,7 +137,7 @@ class TestOneFile:
 
     def test_equal_inputs_give_equal_bytes_in_another_process(self, folder: Path, page: str) -> None:
         environment = {**os.environ, "POMRL_OUTPUTS": str(folder), "PYTHONHASHSEED": "7"}
-        subprocess.run([sys.executable, "-m", "src.report"], cwd=command.ROOT, env=environment, check=True)
+        subprocess.run([sys.executable, "-m", "src.report"], cwd=ROOT, env=environment, check=True)
         assert (folder / "report" / "index.html").read_text(encoding="utf-8") == page
 
 
