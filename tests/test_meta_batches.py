@@ -86,7 +86,8 @@ def test_separate_batches_leave_all_other_draws_as_they_are():
 def test_each_trial_learns_from_its_own_batches_alone():
     n, K = 3, PROBLEM.trials
     truth = next(_settings(PROBLEM, range(n))).truth
-    tasks = [task.batches.meta.counts for task in _draw(PROBLEM, range(n), PROBLEM.T)]
+    batches = [task.batches for task in _draw(PROBLEM, range(n), PROBLEM.T)]
+    tasks = [each.meta.counts for each in batches if isinstance(each, Batches)]
     rates = []
     for trial in range(K):
         of_trial = [Batches.same(Batch.of_counts(counts[trial::K], PROBLEM.m, equal=True)) for counts in tasks]

@@ -56,14 +56,14 @@ def test_the_sweeps_have_the_families_of_the_claims() -> None:
 
 
 def test_meta_learning_has_to_help_in_every_family() -> None:
-    everywhere = dict.fromkeys(FAMILIES, -0.1)
+    everywhere: dict[str, float] = dict.fromkeys(FAMILIES, -0.1)
     assert verdict("R1", ada_pomrl=everywhere) is Verdict.REPRODUCED
     one_worse = everywhere | {"forest": 0.1}
     assert verdict("R1", ada_pomrl=one_worse) is Verdict.NOT_REPRODUCED
 
 
 def test_one_family_is_enough_for_the_schedule() -> None:
-    everywhere = dict.fromkeys(FAMILIES, 0.1)
+    everywhere: dict[str, float] = dict.fromkeys(FAMILIES, 0.1)
     assert verdict("R2", upper_bound=everywhere) is Verdict.NOT_REPRODUCED
     one_better = everywhere | {"garnet": -0.1}
     assert verdict("R2", upper_bound=one_better) is Verdict.REPRODUCED
