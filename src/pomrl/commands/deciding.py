@@ -11,7 +11,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.execution import ExecutionError
 from pomrl.running import estimates, sweeps
 
-BUDGET = 400.0
+BUDGET = 1100.0
 """The default budget of --decide, in estimated seconds of one core."""
 
 
