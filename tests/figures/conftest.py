@@ -2,7 +2,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 import pytest
-from tests.figures.synthetic import make_sweeps
+from tests.figures.synthetic import AXES, Lazy, make_sweep
 
 from pomrl.figures import FIGURES
 from pomrl.figures.parts.drawing import Drawing
@@ -13,17 +13,20 @@ from pomrl.theory.simulations import SIMULATIONS
 @pytest.fixture(scope="session")
 def sweeps() -> StoredSweeps:
     """All sweeps, with random losses, and all simulations. Tests must not change their tables."""
-    simulated = {name: StoredSweep(simulation.table(), [], None, None) for name, simulation in SIMULATIONS.items()}
-    return make_sweeps() | simulated
+
+    def make(name: str) -> StoredSweep:
+        return make_sweep(name) if name in AXES else StoredSweep(SIMULATIONS[name].table(), [], None, None)
+
+    return Lazy([*AXES, *SIMULATIONS], make)
 
 
 @pytest.fixture(scope="session")
 def tables(sweeps: StoredSweeps) -> Mapping[str, pd.DataFrame]:
     """The table of each sweep and each simulation of the fixture `sweeps`, by name."""
-    return {name: sweep.table for name, sweep in sweeps.items()}
+    return Lazy(sweeps, lambda name: sweeps[name].table)
 
 
 @pytest.fixture(scope="session")
 def drawings(sweeps: StoredSweeps) -> Mapping[str, Drawing]:
-    """All figures, drawn from the tables of the fixture `sweeps`."""
-    return {name: figure.draw(sweeps) for name, figure in FIGURES.items()}
+    """All figures, each drawn from the tables of the fixture `sweeps` when a test first asks for it."""
+    return Lazy(FIGURES, lambda name: FIGURES[name].draw(sweeps))

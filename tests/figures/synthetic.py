@@ -1,14 +1,18 @@
 """Sweeps with random losses, which figures are drawn from in tests."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
 from pomrl.figures.parts.style import ESTIMATORS
 from pomrl.results.stored_sweeps import StoredSweep
+
+Value = TypeVar("Value")
 
 SIGMAS = [0.01, 0.025, 0.047]
 GAMMAS = [0.0, 0.25, 0.5, 0.9, 0.99]
@@ -121,12 +125,43 @@ def make_table(axes: dict[str, list], runs: int = RUNS, tasks: int = TASKS, seed
     return frame.astype({"run": "int32", "task": "int16"})
 
 
-def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> dict[str, StoredSweep]:
-    """Return all sweeps with this number of runs and, unless a setting says otherwise, of tasks."""
-    tables = {name: make_table(axes, runs, 1 if name == "illustration" else tasks) for name, axes in AXES.items()}
-    return {name: StoredSweep(table, [], PROMISED[name], None) for name, table in tables.items()}
+class Lazy(Mapping[str, Value]):
+    """A mapping that makes each value when it is first asked for, and keeps it.
+
+    There are many sweeps and figures, of which a single test needs one or two.
+    """
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], Value]) -> None:
+        self._names = list(names)
+        self._make = cache(make)
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._make(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
-def with_table(sweeps: Mapping[str, StoredSweep], name: str, table: pd.DataFrame) -> dict[str, StoredSweep]:
+def make_sweep(name: str, runs: int = RUNS, tasks: int = TASKS) -> StoredSweep:
+    """Return a sweep with this number of runs and, unless a setting says otherwise, of tasks."""
+    return StoredSweep(make_table(AXES[name], runs, 1 if name == "illustration" else tasks), [], PROMISED[name], None)
+
+
+def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> Lazy[StoredSweep]:
+    """Return all sweeps as `make_sweep` makes them."""
+    return Lazy(AXES, lambda name: make_sweep(name, runs, tasks))
+
+
+def with_sweep(sweeps: Mapping[str, StoredSweep], name: str, sweep: StoredSweep) -> Lazy[StoredSweep]:
+    """Return the sweeps with another one under this name."""
+    return Lazy(sweeps, lambda one: sweep if one == name else sweeps[one])
+
+
+def with_table(sweeps: Mapping[str, StoredSweep], name: str, table: pd.DataFrame) -> Lazy[StoredSweep]:
     """Return the sweeps with another table for one of them."""
-    return {**sweeps, name: replace(sweeps[name], table=table)}
+    return with_sweep(sweeps, name, replace(sweeps[name], table=table))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 from tests.figures.checks import choose, note
-from tests.figures.synthetic import PROMISED, RUNS, make_sweeps
+from tests.figures.synthetic import PROMISED, RUNS, Lazy, make_sweeps
 
 from pomrl.figures import FIGURES, INTERVALS, find, intervals_of, series_of, versions
 from pomrl.figures.parts.drawing import Drawing
@@ -20,7 +20,7 @@ GAINS = ("horizon_or_prior", "wrong_priors")
 
 @pytest.fixture(scope="module")
 def with_intervals(sweeps: StoredSweeps) -> Mapping[str, Drawing]:
-    return {name: figure.draw(sweeps) for name, figure in INTERVALS.items()}
+    return Lazy(INTERVALS, lambda name: INTERVALS[name].draw(sweeps))
 
 
 def test_every_figure_of_runs_has_a_version_with_intervals_and_names_its_series() -> None:

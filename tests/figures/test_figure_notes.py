@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from tests.figures.checks import choose, note
-from tests.figures.synthetic import PROMISED, RUNS, make_sweeps, with_table
+from tests.figures.synthetic import PROMISED, RUNS, Lazy, make_sweeps, with_sweep, with_table
 
 from pomrl.figures import FIGURES
 from pomrl.figures.parts import panels
@@ -16,11 +16,15 @@ from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
 
 OF_SWEEPS = [name for name, figure in FIGURES.items() if figure.SWEEPS]
 
+OF_INTERVALS = ("families",)
+"""The figures whose captions say that their bands are 95 % intervals of the mean."""
 
-def promised(name: str) -> int:
-    """Return the number of runs that the sweeps of a figure promise."""
-    (runs,) = {PROMISED[sweep] for sweep in FIGURES[name].SWEEPS}
-    return runs
+
+def expected_note(name: str, runs: int) -> str:
+    """Return the note above a figure that shows fewer runs than its sweeps promise."""
+    (promised,) = {PROMISED[sweep] for sweep in FIGURES[name].SWEEPS}
+    intervals = f"95 % intervals of the mean over {runs} runs\n" if name in OF_INTERVALS else ""
+    return f"{intervals}provisional: {runs} of {promised} runs"
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +55,11 @@ def draw(sweeps):
 class TestRuns:
     @pytest.mark.parametrize("name", OF_SWEEPS)
     def test_fewer_runs(self, name, drawings):
-        assert note(drawings[name]) == f"provisional: {RUNS} of {promised(name)} runs"
+        assert note(drawings[name]) == expected_note(name, RUNS)
 
     @pytest.mark.parametrize("name", OF_SWEEPS)
     def test_one_run(self, name, one_run):
-        assert note(FIGURES[name].draw(one_run)) == f"provisional: 1 of {promised(name)} runs"
+        assert note(FIGURES[name].draw(one_run)) == expected_note(name, 1)
 
     def test_as_many_runs_as_promised(self):
         assert note(FIGURES["pomrl_vs_adapomrl"].draw(make_sweeps(runs=100, tasks=2))) == ""
@@ -69,9 +73,9 @@ class TestRuns:
         assert note(draw("pomrl_vs_adapomrl", table)) == "provisional: 3 to 4 of 100 runs"
 
     def test_each_sweep_is_held_to_its_own_promise(self, sweeps):
-        other = {**sweeps, "states_20": replace(sweeps["states_20"], promised=RUNS)}
+        other = with_sweep(sweeps, "states_20", replace(sweeps["states_20"], promised=RUNS))
         assert note(FIGURES["varyingSmT"].draw(other)) == f"provisional: {RUNS} of 20 runs"
-        other["states_20"] = replace(sweeps["states_20"], promised=50)
+        other = with_sweep(sweeps, "states_20", replace(sweeps["states_20"], promised=50))
         expected = f"provisional: {RUNS} of 50 runs\nprovisional: {RUNS} of 20 runs"
         assert note(FIGURES["varyingSmT"].draw(other)) == expected
 
@@ -117,7 +121,7 @@ class TestMissing:
 class TestRefusals:
     @pytest.mark.parametrize("name", OF_SWEEPS)
     def test_nothing_of_the_figure(self, name, sweeps):
-        nothing = {sweep: replace(stored, table=stored.table.iloc[:0]) for sweep, stored in sweeps.items()}
+        nothing = Lazy(sweeps, lambda sweep: replace(sweeps[sweep], table=sweeps[sweep].table.iloc[:0]))
         with pytest.raises(ValueError, match="hold nothing that this figure shows: it needs "):
             FIGURES[name].draw(nothing)
 

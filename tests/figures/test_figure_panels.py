@@ -4,6 +4,7 @@ from matplotlib.container import ErrorbarContainer
 from tests.figures.checks import assert_close, assert_drawn, average_of_first, choose, outlines
 from tests.figures.synthetic import AXES, BATCHES, FOUR, SIGMAS
 
+from pomrl.figures import FIGURES
 from pomrl.figures.parts.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES
 from pomrl.results.statistics import band, best_gamma, best_gamma_deviation
@@ -170,24 +171,28 @@ class TestPanels:
         segments = np.array(bars[2][0].get_segments())
         np.testing.assert_allclose(segments[:, :, 1], np.stack([gamma - deviation, gamma + deviation], axis=1))
 
-    def test_loss_axes_start_at_zero_and_reach_every_band(self, drawings):
-        for drawing in drawings.values():
-            for ax in drawing.figure.axes:
-                zoomed = "zoomed" in ax.get_title(loc="left")
-                if ax.get_ylabel() in (LOSS, AVERAGE_LOSS, RUNNING_AVERAGE) and not zoomed:
-                    bottom, top = ax.get_ylim()
-                    assert bottom == 0.0
-                    assert top >= max(outline[:, 1].max() for outline in outlines(ax))
+    @pytest.mark.parametrize("name", FIGURES)
+    def test_loss_axes_start_at_zero_and_reach_every_band(self, drawings, name):
+        for ax in drawings[name].figure.axes:
+            zoomed = "zoomed" in ax.get_title(loc="left")
+            if ax.get_ylabel() in (LOSS, AVERAGE_LOSS, RUNNING_AVERAGE) and not zoomed:
+                bottom, top = ax.get_ylim()
+                assert bottom == 0.0
+                assert top >= max(outline[:, 1].max() for outline in outlines(ax))
 
-    def test_one_method_has_one_look(self, drawings):
-        for looks in (ESTIMATORS, SCHEDULES):
-            for look in looks.values():
-                every = [ax for drawing in drawings.values() for ax in drawing.figure.axes]
-                lines = [one for ax in every for one in ax.lines if one.get_label() == look.label]
-                assert len(lines) >= 3
-                assert {(one.get_color(), one.get_marker(), one.get_linestyle()) for one in lines} == {
-                    (look.color, look.marker, look.linestyle)
-                }
+    @pytest.mark.parametrize("name", FIGURES)
+    def test_one_method_has_one_look(self, drawings, name):
+        looks = {look.label: look for look in [*ESTIMATORS.values(), *SCHEDULES.values()]}
+        for one in (one for ax in drawings[name].figure.axes for one in ax.lines):
+            if look := looks.get(str(one.get_label())):
+                drawn = (one.get_color(), one.get_marker(), one.get_linestyle())
+                assert drawn == (look.color, look.marker, look.linestyle)
+
+    def test_every_method_is_drawn(self, drawings):
+        names = ("dependence_on_tasksimilarity_ablation", "gamma_schedules", "gamma_schedules_adapomrl")
+        axes = [ax for name in names for ax in drawings[name].figure.axes]
+        labels = [one.get_label() for ax in axes for one in ax.lines]
+        assert all(labels.count(look.label) >= 3 for look in [*ESTIMATORS.values(), *SCHEDULES.values()])
 
     def test_looks_differ(self):
         looks = [*ESTIMATORS.values(), *SCHEDULES.values()]

@@ -60,4 +60,4 @@ def _gains(sweeps: StoredSweeps, wanted: list[Series]) -> Iterator[pd.DataFrame]
                 gain = relative_gain(Losses.of_table(of_weight))
                 found.append((weight, gain.value, gain.lower, gain.upper, gain.runs))
         bands = pd.DataFrame(found, columns=["weight", "mean", "lower", "upper", "n"])
-        yield series.points(bands, "weight", "ci")
+        yield series.points(bands, "weight", "95 % interval")
