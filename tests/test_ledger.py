@@ -16,6 +16,7 @@ from pomrl import store
 from pomrl.commands import ledger as command
 from pomrl.commands import run
 from pomrl.configuration import studies
+from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.ledger import Ledger, ledger
 from pomrl.configuration.readings import family, reading_of, without
 from pomrl.configuration.settings import flat_settings, scientific_settings
@@ -40,14 +41,19 @@ def published() -> Ledger:
     return ledger(PUBLISHED)
 
 
+@cache
 def flat(*overrides: str) -> dict[str, Any]:
     experiment = studies.experiment(PUBLISHED, list(overrides))
     return flat_settings(scientific_settings(experiment), experiment.options)
 
 
 def keys_of_ledger(options: dict[str, str]) -> set[str]:
+    """The keys that the ledger sets, and where it sets the option of a group, the keys that only this option has."""
     concerned = [choice for choice in published().family.choices if choice.concerns(options)]
-    return {override.partition("=")[0] for choice in concerned for override in choice.overrides}
+    overrides = [override for choice in concerned for override in choice.overrides]
+    keys = {override.partition("=")[0] for override in overrides}
+    options_set = [override for override in overrides if override.partition("=")[0] in GROUPS]
+    return keys.union(*(flat(option).keys() - flat().keys() for option in options_set))
 
 
 class TestDifferences:

@@ -12,7 +12,8 @@ from tests.settings import CONF
 
 from pomrl import store
 from pomrl.claims import robustness
-from pomrl.claims.environments import bases
+from pomrl.claims.environments import ENVIRONMENT, bases
+from pomrl.claims.loading import Basis
 from pomrl.claims.verdict import LOOKS, Verdict
 from pomrl.commands import claims, run
 from pomrl.configuration import studies
@@ -22,6 +23,7 @@ from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import readings as figure
 from pomrl.figures.parts.files import Sidecar, save
+from pomrl.results.comparison import differences
 
 CHOICES = {
     "std": {"of": "A1", "set": "measure=std"},
@@ -128,16 +130,29 @@ class TestPublished:
     def test_environments_differ_in_their_mean_model_alone(self) -> None:
         found = [basis.settings["task_similarity"] for basis in bases(studies.sweep(PUBLISHED, "environments"))]
         assert len(found) == 50
-        assert [list(setting.varied) for setting in found[0]] == [["sigma", "estimator"]] * 5
-        problems = {settings[0].experiment.problem for settings in found}
-        assert len(problems) == 50
+        assert [list(setting.varied) for setting in found[0]] == [["sigma", "estimator"]] * 15
+        for of_setting in zip(*found, strict=True):
+            assert set(differences([flat(setting) for setting in of_setting])) == {ENVIRONMENT}
+            assert len({setting.experiment.problem for setting in of_setting}) == 50
         for settings in found:
-            assert len({setting.experiment.problem for setting in settings}) == 1
+            problems = {setting.varied["sigma"]: setting.experiment.problem for setting in settings}
+            assert list(problems) == [0.01, 0.025, 0.047]
+            assert all(setting.experiment.problem == problems[setting.varied["sigma"]] for setting in settings)
 
     def test_in_an_environment_those_claims_are_judged_whose_settings_it_has(self) -> None:
         basis = bases(studies.sweep(PUBLISHED, "environments"))[0]
-        ids = [claim.id for claim in basis.claims]
-        assert ids == ["Q1.1", "Q1.2", "Q1.3", "Q1.4", "Q1.5", "Q1.6", "Q2.1", "Q2.2", "Q2.3", "Q2.4", "Q4.5", "A.1"]
+        of_similarity = [f"Q3.{number}" for number in range(1, 6)]
+        assert [claim.id for claim in basis.claims] == [
+            *(f"Q1.{number}" for number in range(1, 7)),
+            *(f"Q2.{number}" for number in range(1, 5)),
+            *of_similarity,
+            "Q4.5",
+            "A.1",
+            "A.2",
+        ]
+        at_one_sigma = [setting for setting in basis.settings["task_similarity"] if setting.varied["sigma"] == 0.01]
+        without = {claim.id for claim in Basis("", {"task_similarity": at_one_sigma}).claims}
+        assert {claim.id for claim in basis.claims} - without == {*of_similarity, "A.2"}
 
 
 def make_matrix(verdicts: dict[str, str]) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.settings import CONF
 
 from pomrl.commands import run
 from pomrl.experiment import SCHEMA
@@ -164,7 +165,7 @@ BAD = {
     "runs=0": ("runs=0", "greater than or equal to 1"),
     "estimator=best": (
         "estimator=best",
-        "ada_pomrl, aggregating, bayes, empirical_bayes, fixed_mixing, oracle, pomrl, uniform_prior, ",
+        f"there are {', '.join(sorted(path.stem for path in (CONF / 'estimator').glob('*.yaml')))}\n",
     ),
     "experiment=best": ("experiment=best", "task_similarity"),
     "estimator.prior=none": ("estimator.prior='none'", "'inclusive', 'exclusive', 'known', 'unsmoothed' or 'uniform'"),
