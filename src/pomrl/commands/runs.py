@@ -50,17 +50,18 @@ def main() -> None:
         raise SystemExit(verify(listed, everything=not wanted))
     if arguments.prune:
         raise SystemExit(prune(listed, yes=arguments.yes))
-    show(listed, arguments.format)
+    show(listed, arguments.format, sweeps=arguments.sweeps)
 
 
-def show(listed: Sequence[StoredExperiment], form: str) -> None:
-    """Print the list of stored experiments as a table, as JSON, or as CSV."""
+def show(listed: Sequence[StoredExperiment], form: str, *, sweeps: bool = False) -> None:
+    """Print the list of stored experiments as a table, as JSON, or as CSV, if wanted with the sweeps they belong to."""
     if form == "table" and not listed:
         warn(f"{store.root()}: nothing is stored yet")
         return
     rows = [_row(stored) for stored in listed]
-    sweeps = sweeps_by_signature() if listed else {}
-    rows = [{**row, "sweeps": sweeps.get(row["signature"], [])} for row in rows]
+    if sweeps:
+        names = sweeps_by_signature()
+        rows = [{**row, "sweeps": names.get(row["signature"], [])} for row in rows]
     if form == "json":
         print(json.dumps(rows, indent=2))
     elif form == "csv":
@@ -90,7 +91,7 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the list as CSV, with a column for each setting."""
     if not rows:
         return ""
-    lists = ("sweeps", "tags", "notes")
+    lists = [key for key in ("sweeps", "tags", "notes") if key in rows[0]]
     flat = [{"signature": "", **row["settings"], **row, **{key: ", ".join(row[key]) for key in lists}} for row in rows]
     frame = pd.DataFrame(flat).drop(columns="settings")
     shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
@@ -100,14 +101,14 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return a table with a row for each stored experiment, sorted by the settings that vary."""
     varying = varying_keys([row["settings"] for row in rows]) if len(rows) > 1 else []
-    labels = [label for label in ("tags", "notes") if any(row[label] for row in rows)]
-    columns = ("signature", *varying, "runs", "status", "computed", "commit", "sweeps", *labels)
+    labels = [label for label in ("sweeps", "tags", "notes") if any(row.get(label) for row in rows)]
+    columns = ("signature", *varying, "runs", "status", "computed", "commit", *labels)
     table = tables.plain_table(str(store.root()), *columns)
     for row in sorted(rows, key=lambda row: _order(row["settings"], varying)):
         commit = (row["commit"] or "")[:7] + ("+" if row["dirty"] else "")
         values = [row["settings"].get(key, "") for key in varying]
         made = (row["computed"] or "")[:16]
-        lists = [", ".join(row[key]) for key in ("sweeps", *labels)]
+        lists = [", ".join(row[key]) for key in labels]
         tables.add_row(table, row["signature"], *values, row["runs"], row["status"], made, commit, *lists)
     return table
 
