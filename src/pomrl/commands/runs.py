@@ -1,7 +1,8 @@
 """List what is stored: python -m src.runs [key=value ...] [--format FORMAT] [--verify | --repair | --prune [--yes]].
 
-The list has the settings in which the stored experiments differ, how many runs of each are complete, the published
-sweeps that it belongs to, and when and with which commit it was computed.
+The list has the settings in which the stored experiments differ, how many runs of each are complete, and when and with
+which commit it was computed. With --sweeps it has the published sweeps that each experiment belongs to; the first time
+this takes half a minute, because all of them are composed.
 """
 
 import json
@@ -34,6 +35,7 @@ def main() -> None:
     parser = Parser(prog="python -m src.runs", description="List what is stored.")
     add_filters(parser)
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the list")
+    parser.add_argument("--sweeps", action="store_true", help="name the published sweeps that each belongs to")
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
     task.add_argument("--repair", action="store_true", help="compute what is damaged again, then verify")

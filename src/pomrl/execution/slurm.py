@@ -6,6 +6,7 @@ accounting, says why it died. Items that a dead job leaves behind are tried agai
 Slurm requeues skips the items whose files exist.
 """
 
+import os
 import pickle
 import shutil
 import signal
@@ -68,9 +69,10 @@ class Slurm(Execution):
         int, Field(ge=1, description="jobs in an array, at most the cluster's MaxArraySize; they share the work")
     ] = 100
     tries: Annotated[int, Field(ge=1, description="how often work is tried whose job dies")] = 3
-    folder: Annotated[str, Field(description="folder of jobs and their logs, on a file system that all nodes see")] = (
-        "outputs/slurm"
-    )
+    folder: Annotated[
+        str | None,
+        Field(description="folder of jobs and their logs, that all nodes see; null: slurm/ in the outputs"),
+    ] = None
 
     def capacity(self) -> int:
         return self.array_size
@@ -80,7 +82,7 @@ class Slurm(Execution):
     ) -> Iterator[tuple[int, Result | Failure]]:
         if not shutil.which("sbatch"):
             raise EngineUnavailableError("execution=slurm: there is no sbatch here; run it where jobs are submitted")
-        base = Path(self.folder).resolve()
+        base = Path(self.folder or Path(os.environ.get("POMRL_OUTPUTS", "outputs"), "slurm")).resolve()
         base.mkdir(parents=True, exist_ok=True)
         folder = Path(mkdtemp(dir=base))
         pending = {index: each.item for index, each in enumerate(work)}
