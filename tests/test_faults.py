@@ -8,8 +8,8 @@ from tests.faults import damages, engines, inputs, kills, outcomes
 from tests.faults.outcomes import FaultError, Result, result, wrong
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
-    "kills": lambda: list(kills.results(0, 4)),
-    "damages": lambda: damages.results_in_this_process(range(16)),
+    "kills": lambda: list(kills.results(0, 3)),
+    "damages": lambda: damages.results_in_this_process(range(10)),
     "inputs": lambda: list(inputs.results(2, 20)),
     "engines": lambda: list(engines.results(2)),
 }
