@@ -59,9 +59,14 @@ class _StoredSource:
 
     @property
     def similarity(self) -> float | str:
-        """Return the similarity sigma, or in words the concentration of the tasks that gives it."""
+        """Return the similarity sigma, or in words what gives it: the concentration of the tasks, or their spread."""
         sigma = self.settings["sigma"]
-        return f"that of c = {self.stored.flat_settings()[CONCENTRATION]:g}" if sigma is None else sigma
+        if sigma is not None:
+            return sigma
+        settings = self.stored.flat_settings()
+        if CONCENTRATION in settings:
+            return f"that of c = {settings[CONCENTRATION]:g}"
+        return f"that of {self.option('task_distribution')} at spread {settings['task_distribution.spread']:g}"
 
     @cached_property
     def problem_and_estimator(self) -> str:
