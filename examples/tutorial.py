@@ -1,4 +1,7 @@
-"""From an environment, and from a log, to a figure; each part between two lines of `# %%` is a cell of a notebook."""
+"""A tutorial that goes from an environment, and from a log, to a figure.
+
+Each part between two lines of `# %%` is a cell of a notebook.
+"""
 
 # %% An environment of Gymnasium: at which discount factors does the best policy change?
 import gymnasium

@@ -34,6 +34,7 @@ LAYERS = (
     ("results", "running", "contracts", "bounds"),
     ("store",),
     ("configuration", "theory"),
+    ("horizon_reports",),
     ("logs",),
     ("models",),
     SCIENCE,

@@ -31,7 +31,7 @@ gamma, C, gamma_eval, x, t, m, sigma, alpha, v, u = sp.symbols(
 
 
 def is_positive(expression: sp.Expr) -> bool:
-    """Whether numerator and denominator have positive coefficients only; all symbols are positive."""
+    """Return whether numerator and denominator have only positive coefficients; all symbols are positive."""
     parts = sp.fraction(sp.together(expression))
     return all(min(sp.Poly(part, *sorted(part.free_symbols, key=str)).coeffs()) > 0 for part in parts)
 

@@ -140,7 +140,7 @@ def test_first_tasks_do_not_depend_on_how_many_follow():
 
 
 def test_methods_meet_the_same_tasks_and_batches():
-    """In task 1 POMRL has no prior: it is without meta-learning, and only there."""
+    """POMRL has no prior in task 1, so that its losses are those of no meta-learning there, and only there."""
     without, pomrl = tables(problem(), [method(mixing=0.0), method(mixing="paper", similarity="known")], [0, 1, 2])
     first = without["task"] == 1
     columns = ["run", "gamma", "planning_loss", "model_error"]

@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pomrl.api import component, find, load, plot, run, sweep, table
-    from pomrl.logs import from_log, horizon_report
+    from pomrl.horizon_reports import horizon_report
+    from pomrl.logs import from_log
     from pomrl.models import from_arrays, from_gymnasium, plan
 
 _PUBLIC = {
@@ -37,7 +38,7 @@ _PUBLIC = {
     "from_arrays": "pomrl.models",
     "from_gymnasium": "pomrl.models",
     "from_log": "pomrl.logs",
-    "horizon_report": "pomrl.logs",
+    "horizon_report": "pomrl.horizon_reports",
     "load": "pomrl.api",
     "plan": "pomrl.models",
     "plot": "pomrl.api",

@@ -108,7 +108,7 @@ class Data(ABC):
 
     @property
     def is_adaptive(self) -> bool:
-        """Whether what is sampled depends on the learner, so that `draw` cannot be used."""
+        """Return whether what is sampled depends on the learner, so that `draw` cannot be used."""
         return False
 
     def check(self, m: int) -> None:  # noqa: B027 (most data go with any m)
@@ -208,7 +208,7 @@ class Trajectories(Data):
 
     @property
     def is_adaptive(self) -> bool:
-        """Whether what is sampled depends on the learner, so that `draw` cannot be used."""
+        """Return whether what is sampled depends on the learner, so that `draw` cannot be used."""
         return self.behaviour != "uniform"
 
     def check(self, m: int) -> None:

@@ -47,7 +47,7 @@ class MeanModel:
 
     @property
     def has_room(self) -> bool:
-        """Whether there are tasks around this mean model that spread by sigma."""
+        """Return whether there are tasks around this mean model that spread by sigma."""
         return self.sigma < self.largest_sigma or self.sigma == 0
 
 

@@ -54,7 +54,7 @@ def test_own_numbers_have_to_be_better_in_both_distributions():
 
 
 def test_unknown_rewards_are_judged_by_the_rules_of_the_paper_beside_known_ones():
-    """With known rewards all three claims hold; with rewards from own samples, ada-POMRL learns nothing."""
+    """The losses are made such that all three claims hold with known rewards and none with those of own samples."""
     order = dict(zip(ESTIMATORS, (0.1, 0.9, 0.2, 0.3), strict=True))
     learning = np.where(np.arange(T)[:, None] < 5, [0.7, 0.8, 0.9], [0.0, -0.05, -0.1])
     losses = {

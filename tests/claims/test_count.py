@@ -40,7 +40,7 @@ def test_claims_on_every_one_and_most(p_true: list[float], above: float, verdict
 
 
 def test_true_statements_are_rarely_counted_as_false() -> None:
-    """With uniform p-values of false statements, more are counted than are true in at most 2.5 % of cases."""
+    """If p-values of false statements are uniform, the count is too large in at most 2.5 % of cases."""
     rng = np.random.default_rng(0)
     wrong = 0
     for _ in range(2000):

@@ -10,7 +10,8 @@ from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.tables import print_table
 from pomrl.configuration.outputs import outputs
-from pomrl.logs import COLUMNS, GAMMAS, from_log, horizon_report
+from pomrl.horizon_reports import GAMMAS, horizon_report
+from pomrl.logs import COLUMNS, from_log
 from pomrl.store.provenance import commit
 
 
