@@ -25,7 +25,7 @@ import os, signal, time
 import numpy as np
 from pydantic.dataclasses import dataclass
 from pomrl.components import CHECKED
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.task_distributions import Dirichlet
 
 

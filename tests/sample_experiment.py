@@ -4,7 +4,7 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment, Request
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.execution import Local
 from pomrl.experiment import Method, Problem, tables
 from pomrl.gamma_schedules import GammaSchedule, Grid

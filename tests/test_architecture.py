@@ -18,8 +18,7 @@ SRC = ROOT / "src"
 
 SCIENCE = (
     "experiment", "algorithm", "task_distributions", "estimators", "gamma_schedules", "gamma_star", "planners", "mdp",
-    "randomness", "upper_bound", "checked", "data", "meta_batches", "empirical_bayes", "hierarchical_bayes",
-    "exact_posterior", "task_families", "task_streams", "exploration", "memory", "mixture", "predictions",
+    "randomness", "upper_bound", "checked", "data", "meta_batches", "task_families", "task_streams", "exploration",
     "reward_models",
 )  # fmt: skip
 """The modules directly in the package that numbers pass through; they may import each other."""

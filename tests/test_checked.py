@@ -14,7 +14,7 @@ from pomrl.checked import ComponentError
 from pomrl.components import CHECKED
 from pomrl.configuration import studies
 from pomrl.configuration.sources import Sources
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.execution import Failure
 from pomrl.experiment import Method, Problem, tables
 from pomrl.gamma_schedules import GammaSchedule, Grid
@@ -99,7 +99,7 @@ WRITER = """
 import sys
 from pydantic.dataclasses import dataclass
 from pomrl.components import CHECKED
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Writer(Estimator):

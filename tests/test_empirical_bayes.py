@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
-from pomrl import empirical_bayes as module
 from pomrl.data import Batch, Trajectories
-from pomrl.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
-from pomrl.estimators import Estimator, Truth
+from pomrl.estimators import empirical_bayes as module
+from pomrl.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
+from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.experiment import Method, Problem, tables
 from pomrl.gamma_schedules import Fixed
 from pomrl.planners import PolicyIteration

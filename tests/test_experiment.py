@@ -6,7 +6,7 @@ import pytest
 from tests.sample_models import all_policies, brute_force_value, value_of
 
 from pomrl import experiment
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.experiment import SCHEMA, Method, Problem, check, tables
 from pomrl.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
 from pomrl.mdp import random_chain_mdp

@@ -8,7 +8,7 @@ import pytest
 
 from pomrl.algorithm import pomrl
 from pomrl.data import Batch, Batches, Data, Generative, Trajectories
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.experiment import Method, Problem, _draw, _settings, check, mixing_rates, tables
 from pomrl.gamma_schedules import Grid
 from pomrl.meta_batches import Own, Separate

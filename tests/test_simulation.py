@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.experiment import Method, Problem, loss_array, tables
 from pomrl.gamma_schedules import Grid
 from pomrl.planners import PolicyIteration

@@ -11,7 +11,7 @@ from pomrl import experiment
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, problem
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.experiment import check, tables
 from pomrl.task_distributions import Dirichlet, MeanModel, UniformBall
 from pomrl.task_streams import Cycle, Drift, Stationary, Switch, TaskStream

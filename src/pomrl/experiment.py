@@ -18,7 +18,8 @@ from pydantic.dataclasses import dataclass
 from pomrl.algorithm import PlanningInput, pomrl
 from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch, Batches, Data, Generative, Trajectories
-from pomrl.estimators import Estimator, Models, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Models
 from pomrl.exploration import Exploration, explorations
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.mdp import LossNorm, Rewards, check_gamma_eval, expected_rewards, optimal_value, planning_loss

@@ -17,7 +17,7 @@ from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, 
 from pomrl.configuration.importing import imported
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.data import Data
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.execution import Execution
 from pomrl.execution.engine import MissingPackagesError
 from pomrl.experiment import Method, Problem

@@ -13,7 +13,8 @@ from jaxtyping import Float
 
 from pomrl.algorithm import pomrl
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Estimator, Models, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Models
 from pomrl.experiment import Method, Problem, loss_array, tables
 from pomrl.gamma_schedules import Fixed, Grid
 from pomrl.planners import PolicyIteration
