@@ -20,8 +20,8 @@ from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.estimators.memory import Memory
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.planners import Planner
-from pomrl.task_distributions import RandomChains
-from pomrl.task_streams import TaskStream
+from pomrl.tasks.random_chains import RandomChains
+from pomrl.tasks.streams import TaskStream
 
 
 class TestPooledVariances(EstimatorContract):

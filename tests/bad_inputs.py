@@ -55,7 +55,7 @@ SWEEPS = (
 TARGETS = (
     "", "5", "true", "null", "[a]", "os.system", "os", "os.path.join", "pomrl.estimators.estimator",
     "pomrl.estimators.estimator.", ".Estimator", "pomrl..Estimator",
-    "pomrl.planners.PolicyIteration", "pomrl.planners.Planner", "pomrl.task_distributions.TaskDistribution",
+    "pomrl.planners.PolicyIteration", "pomrl.planners.Planner", "pomrl.tasks.distribution.TaskDistribution",
     "pomrl.configuration.parsing.parse", "no.Such", "no", "é.É", "'a b.C'", "builtins.exit", "builtins.dict",
     "typing.Any",
     "pomrl.estimators.estimator.Estimator.check", "'pomrl.estimators.estimator.Estimator\n'", "'\x00'",

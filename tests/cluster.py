@@ -26,7 +26,7 @@ import numpy as np
 from pydantic.dataclasses import dataclass
 from pomrl.components import CHECKED
 from pomrl.estimators.estimator import Estimator
-from pomrl.task_distributions import Dirichlet
+from pomrl.tasks.random_chains import Dirichlet
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

@@ -20,7 +20,7 @@ from pomrl.experiment import Method, Problem, tables
 from pomrl.gamma_schedules import GammaSchedule, Grid
 from pomrl.planners import Planner, PolicyIteration
 from pomrl.running import sweeps
-from pomrl.task_distributions import Dirichlet
+from pomrl.tasks.random_chains import Dirichlet
 
 PROBLEM = Problem(S=4, A=2, m=5, T=3, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=1))
 GRID = Grid(gammas=[0.0, 0.9])

@@ -29,8 +29,9 @@ from pomrl.estimators.memory import Memory, PerPair
 from pomrl.gamma_schedules import GammaSchedule, TaskState
 from pomrl.meta_batches import MetaBatch
 from pomrl.planners import Planner
-from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel
-from pomrl.task_streams import TaskStream
+from pomrl.tasks.distribution import MeanModel
+from pomrl.tasks.random_chains import Dirichlet, Gaussian
+from pomrl.tasks.streams import TaskStream
 
 
 def options(group: str) -> list[str]:

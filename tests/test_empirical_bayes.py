@@ -13,7 +13,7 @@ from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.experiment import Method, Problem, tables
 from pomrl.gamma_schedules import Fixed
 from pomrl.planners import PolicyIteration
-from pomrl.task_distributions import Dirichlet
+from pomrl.tasks.random_chains import Dirichlet
 
 ADA_POMRL = Estimator(mixing="paper", similarity="welford")
 PROBLEM = Problem(S=10, A=2, m=5, T=15, sigma=0.01, gamma_eval=0.99, seed=7, task_distribution=Dirichlet(zeros=5))

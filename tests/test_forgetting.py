@@ -12,7 +12,7 @@ from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.estimators.memory import FACTORS, Memory
 from pomrl.estimators.mixture import Mixture, MixtureMemory
 from pomrl.experiment import tables
-from pomrl.task_streams import Cycle
+from pomrl.tasks.streams import Cycle
 
 ADA = Estimator(mixing="paper", similarity="welford")
 S, A, M = 8, 3, 5

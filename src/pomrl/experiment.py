@@ -27,8 +27,9 @@ from pomrl.meta_batches import MetaBatch, Own
 from pomrl.planners import Planner
 from pomrl.randomness import Stream, generator
 from pomrl.reward_models import RewardMemory, RewardModel, estimated_rewards, sampled_means
-from pomrl.task_distributions import MeanModel, RandomChains, TaskDistribution
-from pomrl.task_streams import Stationary, TaskStream
+from pomrl.tasks.distribution import MeanModel, TaskDistribution
+from pomrl.tasks.random_chains import RandomChains
+from pomrl.tasks.streams import Stationary, TaskStream
 
 STACK_BYTES = 4 * 2**20
 """Largest size of a stack of models that is planned at once, in bytes, unless the models of one task exceed it."""

@@ -14,7 +14,7 @@ from pomrl.experiment import Method, Problem, check, tables
 from pomrl.gamma_schedules import Grid
 from pomrl.planners import PolicyIteration
 from pomrl.store.code_digest import code_digest
-from pomrl.task_distributions import Dirichlet, RandomChains
+from pomrl.tasks.random_chains import Dirichlet, RandomChains
 
 
 class ComponentContract:
