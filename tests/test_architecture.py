@@ -20,7 +20,7 @@ SCIENCE = (
     "experiment", "algorithm", "tasks", "estimators", "gamma_schedules", "gamma_star", "planners", "mdp",
     "randomness", "upper_bound", "checked", "data", "meta_batches", "exploration", "reward_models",
 )  # fmt: skip
-"""The modules directly in the package that numbers pass through; they may import each other."""
+"""The modules and folders that numbers pass through; they may import each other."""
 
 LAYERS = (
     ("__main__",),
@@ -32,9 +32,7 @@ LAYERS = (
     ("results", "running", "contracts", "bounds"),
     ("store",),
     ("configuration", "theory"),
-    ("horizon_reports",),
-    ("logs",),
-    ("models",),
+    ("own_models_and_logs",),
     SCIENCE,
     ("solvers", "execution"),
     ("components",),

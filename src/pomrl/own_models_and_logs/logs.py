@@ -18,7 +18,7 @@ from scipy.special import betaincinv
 from pomrl.data import Batch
 from pomrl.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 from pomrl.mdp import expected_rewards
-from pomrl.models import Model, check_memory
+from pomrl.own_models_and_logs.models import Model, check_memory
 
 COLUMNS = ("task", "state", "action", "reward", "next_state")
 """What a log has for each transition, in the order of the arguments of `from_log`."""
