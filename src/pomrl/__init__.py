@@ -24,6 +24,7 @@ module imports only from what stands below it:
     solvers              policy evaluation and optimisation for many MDPs at once
     execution            engines that map a function over items: local processes, Dask, Slurm
     components           the checks that all configurable components share (a module)
+    outputs              the folder that everything computed is kept in (a module)
 """
 
 from importlib import import_module
