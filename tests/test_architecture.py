@@ -18,7 +18,7 @@ SRC = ROOT / "src"
 
 SCIENCE = (
     "experiment", "algorithm", "tasks", "estimators", "gamma_schedules", "gamma_star", "planners", "mdp",
-    "randomness", "upper_bound", "checked", "data", "meta_batches", "exploration", "reward_models",
+    "randomness", "upper_bound", "checked", "data", "meta_batches", "exploration",
 )  # fmt: skip
 """The modules and folders that numbers pass through; they may import each other."""
 

@@ -20,13 +20,13 @@ from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch, Batches, Data, Generative, Trajectories
 from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.estimators.memory import Models
+from pomrl.estimators.reward_models import RewardMemory, RewardModel, estimated_rewards, sampled_means
 from pomrl.exploration import Exploration, explorations
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.mdp import LossNorm, Rewards, check_gamma_eval, expected_rewards, optimal_value, planning_loss
 from pomrl.meta_batches import MetaBatch, Own
 from pomrl.planners import Planner
 from pomrl.randomness import Stream, generator
-from pomrl.reward_models import RewardMemory, RewardModel, estimated_rewards, sampled_means
 from pomrl.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.tasks.random_chains import RandomChains
 from pomrl.tasks.streams import Stationary, TaskStream

@@ -1,4 +1,4 @@
-"""Estimators of a task's transition model: what is learned from its own batch and from the batches of the tasks before.
+"""Estimators of a task's model: what is learned of it from its own batch and from the batches of the tasks before.
 
 An estimator of one's own is a subclass of `estimator.Estimator` with a YAML file in `conf/estimator/`.
 
@@ -9,4 +9,5 @@ An estimator of one's own is a subclass of `estimator.Estimator` with a YAML fil
 - `mixture`: keeps an average for each of several mean models.
 - `memory`: what is kept of all batches so far, and how it is forgotten.
 - `predictions`: how likely a batch is under what has been learned, by which forgetting and mixtures choose.
+- `reward_models`: the rewards, where they are not known.
 """
