@@ -13,6 +13,7 @@ from tests.settings import CONF, ROOT
 
 from pomrl.configuration import composition_cache, studies
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.composition import Composer
 from pomrl.configuration.composition_cache import cached
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
 
@@ -64,6 +65,14 @@ def test_a_sweep_that_is_read_is_the_one_that_was_composed(name: str, monkeypatc
     composed = studies.sweep(PUBLISHED, name)
     monkeypatch.setattr("pomrl.configuration.composition._loader", None)
     assert studies.sweep(PUBLISHED, name) == composed
+
+
+@pytest.mark.parametrize("name", [*studies.names(PUBLISHED)])
+def test_a_job_is_composed_as_hydra_composes_it(name: str) -> None:
+    """Hydra's own part is left out where a job is composed among others, and nothing else differs."""
+    composer = Composer(PUBLISHED.folders, keeps=False)
+    job = composer.sweep(name)[1][-1]
+    assert composer.each([job]) == [composer.one(job)]
 
 
 def test_an_experiment_that_is_read_is_the_one_that_was_composed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,6 +216,7 @@ def test_processes_that_write_at_once_leave_one_whole_entry(conf: Path, caches: 
     script = """
 import sys
 from pathlib import Path
+from pomrl.configuration.composition import Composer
 from pomrl.configuration.composition_cache import cached
 for _ in range(20):
     assert cached([Path(sys.argv[1])], sys.argv[2], lambda: list(range(10000))) == list(range(10000))

@@ -1,5 +1,6 @@
 """docs/extending.md: its files are those of `examples/`, and its commands do what it says."""
 
+import os
 import re
 import shlex
 import shutil
@@ -30,7 +31,8 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def execute(command: str, outputs: Path, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, *shlex.split(command)[1:]]
-    of_process = {"POMRL_OUTPUTS": str(outputs), "PATH": "/usr/bin:/bin", **environment}
+    kept = {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
+    of_process = {**kept, "POMRL_OUTPUTS": str(outputs), **environment}
     return subprocess.run(words, cwd=folder, env=of_process, capture_output=True, text=True, timeout=300)
 
 

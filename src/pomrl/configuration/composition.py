@@ -1,34 +1,31 @@
 """Composing the configurations of all jobs of a sweep with Hydra, fast.
 
-This is the one module that knows how Hydra composes; `hydra_plugins.whole_sweep` is the other end of it. Hydra takes
-about a tenth of a second for each composition, most of it for its own configuration. Jobs that differ in values alone
-therefore share one, and what was composed before is read from `composition_cache`.
+Hydra takes about a tenth of a second for each composition. Jobs are therefore composed without Hydra's own part and
+from files that are read once (`jobs_loader`), jobs that differ in values alone share one composition, and what was
+composed before is read from `composition_cache`. `hydra_plugins.whole_sweep` hands over the jobs of a command.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice, product
 from math import isfinite
 from pathlib import Path
 from typing import Any, cast
 
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.utils import create_config_search_path
+from hydra._internal.config_repository import CachingConfigRepository
 from hydra.core.config_loader import ConfigLoader
-from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, RangeSweep
-from hydra.core.utils import setup_globals
 from hydra.errors import HydraException, MissingConfigException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from pomrl.configuration import yaml_files
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composition_cache import cached
+from pomrl.configuration.jobs_loader import Loaded, Loader, loader
 from pomrl.configuration.readings import Family, Reading
 
 MOST_VALUES = 1_000_000
@@ -222,6 +219,16 @@ class Composer:
         config = self._load(overrides)
         return plain(config, config.hydra.runtime.choices)
 
+    def _load_job(self, files: CachingConfigRepository, overrides: Sequence[str]) -> Loaded:
+        """Compose without Hydra's own part; what Hydra refuses, it refuses in its own words."""
+        parsed = OverridesParser.create().parse_overrides([*self.hydra_overrides, *overrides])
+        try:
+            with composing():
+                return _loader(self.folders).load_ours(files, self.config_name, parsed)
+        except (HydraException, OmegaConfBaseException):
+            config = self._load(overrides)
+            return Loaded(config, config.hydra.runtime.choices)
+
     def sweeper(self, name: str) -> dict[str, Any]:
         """Return what a published sweep says of its axes (`params`) and `readings`."""
         sweeper = OmegaConf.to_container(self._load([f"experiment={name}"]).hydra.sweeper)
@@ -236,32 +243,25 @@ class Composer:
         return list(axes), [list(job) for job in product(*self.choices(axes, further))]
 
     def _each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
-        groups = frozenset(_loader(self.folders).list_groups(""))
-        shared = cache(self._load)
+        groups, files = frozenset(_loader(self.folders).list_groups("")), _loader(self.folders).files()
+        shared = cache(partial(self._load_job, files))
         composed: list[Composed] = []
         for job in jobs:
             parsed = OverridesParser.create().parse_overrides(list(job))
             values = [override for override in parsed if _sets_a_value(override, groups)]
             others = tuple(line for line, override in zip(job, parsed, strict=True) if override not in values)
-            config = shared(others)
+            loaded = shared(others)
             try:
-                changed = _updated(config, values)
+                changed = _updated(loaded.config, values)
             except OmegaConfBaseException:  # Hydra's own message says better what is wrong
                 changed = self._load(job)
-            composed.append(plain(changed, config.hydra.runtime.choices))
+            composed.append(plain(changed, loaded.choices))
         return composed
 
 
-@cache
-def _loader(folders: tuple[Path, ...]) -> ConfigLoader:
-    """Return Hydra's loader for these folders; it reads their files anew each time."""
-    yaml_files.check(folders)
-    setup_globals()
+def _loader(folders: tuple[Path, ...]) -> Loader:
     register_resolvers()
-    search_path = create_config_search_path(str(folders[0]))
-    for folder in folders[1:]:
-        search_path.prepend("command-line", f"file://{folder}", SearchPathQuery(provider="schema"))
-    return ConfigLoaderImpl(search_path)
+    return loader(folders)
 
 
 def _one_for_each_value(override: Override) -> list[str]:
