@@ -84,7 +84,7 @@ tests() {
     .venv/bin/ruff check .
     .venv/bin/ruff format --check .
     .venv/bin/pyright
-    .venv/bin/python -m pytest -q -n auto --dist loadfile
+    .venv/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 }
 
 # Runs a command and remembers how long it took.

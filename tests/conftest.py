@@ -7,6 +7,15 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 
 
+LONGEST = ("test_extending", "test_studies", "test_dask", "test_faults", "test_figure_files", "test_store_faults")
+"""The test files that take longest, a minute or two each."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that no worker is left alone with one of them at the end."""
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Compositions are cached apart from the user's, in a folder that all processes of a session share."""

@@ -16,7 +16,7 @@ from tests.figures.synthetic import AXES, GAMMAS, RUNS, TASKS, Lazy, make_sweep,
 from pomrl.configuration.sources import Replacement
 from pomrl.figures import FIGURES
 from pomrl.figures.parts.drawing import COLUMNS
-from pomrl.figures.parts.files import Sidecar, save
+from pomrl.figures.parts.files import Sidecar, save, save_small
 from pomrl.results.stored_sweeps import Source, StoredSweeps
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
@@ -80,7 +80,7 @@ import pathlib
 import sys
 import pandas as pd
 from pomrl.figures import FIGURES
-from pomrl.figures.parts.files import Sidecar, save
+from pomrl.figures.parts.files import Sidecar, save, save_small
 from pomrl.results.stored_sweeps import StoredSweep
 sweeps = {"task_similarity": StoredSweep(pd.read_parquet(sys.argv[1]), [], 100, None)}
 save(FIGURES["planning_omrl"].draw(sweeps), pathlib.Path(sys.argv[2]), "planning_omrl", Sidecar("planning_omrl"))
@@ -89,6 +89,13 @@ save(FIGURES["planning_omrl"].draw(sweeps), pathlib.Path(sys.argv[2]), "planning
 
 class TestFiles:
     @pytest.mark.parametrize("name", FIGURES)
+    def test_same_tables_same_picture_and_data(self, name, tmp_path, drawings, again):
+        drawn = FIGURES[name].draw(again)
+        (once,), (twice,) = save_small(drawings[name], tmp_path, "once"), save_small(drawn, tmp_path, "again")
+        assert once.read_bytes() == twice.read_bytes()
+        pd.testing.assert_frame_equal(drawings[name].data, drawn.data, check_exact=True)
+
+    @pytest.mark.parametrize("name", ["planning_omrl", "mixing_rates", "overview"])
     def test_same_tables_same_bytes(self, name, tmp_path, drawings, again):
         once = save(drawings[name], tmp_path / "once", name, Sidecar(name))
         twice = save(FIGURES[name].draw(again), tmp_path / "again", name, Sidecar(name))
