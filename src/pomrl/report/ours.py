@@ -39,29 +39,35 @@ class ClaimOfOurs:
         return figures_of(self.id)
 
 
-def read(path: Path) -> list[ClaimOfOurs]:
+def read(path: Path, remedy: str = "python -m src.claims --ours") -> list[ClaimOfOurs]:
     """Return the claims in a claims_ours.csv; there are none if it is not made.
+
+    Args:
+        path: The path of the table.
+        remedy: The command that makes it, for the message of the error.
 
     Raises:
         ReportError: The file is damaged, or another version wrote it.
     """
-    table = read_table(path, "python -m src.claims --ours")
+    table = read_table(path, remedy)
     if table is None:
         return []
     table["reason"] = table["reason"].astype(object).fillna("")
     try:
         return [_claim(rows) for _, rows in table.groupby("claim", sort=False)]
     except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise ReportError(f"{path}: of another version ({error}); python -m src.claims --ours renews it") from error
+        raise ReportError(f"{path}: of another version ({error}); {remedy} renews it") from error
 
 
 def _claim(rows: pd.DataFrame) -> ClaimOfOurs:
     records = rows.to_dict("records")
     first = records[0]
-    named = ("compared", "estimate", "lower", "upper", "above", "below", "decisive")
+    numbers = ("estimate", "lower", "upper", "above", "below")
     comparisons = tuple(
         Comparison(
-            **{name: row[name] for name in named},
+            compared=row["compared"],
+            decisive=row["decisive"],
+            **{name: float(row[name]) for name in numbers},
             verdict=Verdict.UNDECIDED if row["part_verdict"] == REPORTED_ONLY else Verdict(row["part_verdict"]),
         )
         for row in records
