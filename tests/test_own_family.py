@@ -1,4 +1,4 @@
-"""Models of a stranger's go from a file to runs, a figure, claims and the report, in a folder outside of the checkout."""
+"""Models of a stranger's go from a file to runs, a figure, claims and the report, in a folder of their own."""
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
