@@ -8,7 +8,7 @@ from pomrl.algorithm import pomrl
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.studies import experiment
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Estimator, Truth
+from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.gamma_schedules import Fixed
 
 LEARNERS = ("ada_pomrl", "pomrl", "without_meta", "aggregating", "empirical_bayes", "bayes")

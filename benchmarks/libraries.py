@@ -6,6 +6,8 @@ import numpy as np
 import quantecon
 from jaxtyping import Float, Int
 
+from benchmarks.losses import of_policies
+
 Model = quantecon.markov.DiscreteDP
 
 
@@ -58,16 +60,8 @@ def quantecon_losses(
     policies: Int[np.ndarray, "M G S"],
     gamma: float,
 ) -> Float[np.ndarray, "M G"]:
-    """Return the planning losses by `evaluate_policy`; a policy that equals the one before is not evaluated again."""
-    losses = np.empty(policies.shape[:2])
-    for i in range(len(P)):
-        problem = Model(R[i], P[i], gamma)
-        for g, policy in enumerate(policies[i]):
-            if g and np.array_equal(policy, policies[i, g - 1]):
-                losses[i, g] = losses[i, g - 1]
-            else:
-                losses[i, g] = np.abs(V_star[i] - problem.evaluate_policy(policy)).max()
-    return losses
+    """Return the planning losses by `evaluate_policy`."""
+    return of_policies((Model(R[i], P[i], gamma).evaluate_policy for i in range(len(P))), V_star, policies)
 
 
 def mdpsolver_documented(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np.ndarray:

@@ -1,8 +1,12 @@
 """What a user could write: policy iteration, started at each gamma from the policy of the gamma before."""
 
+from functools import partial
+
 import numpy as np
 from jaxtyping import Float, Int
 from numba import njit
+
+from benchmarks.losses import of_policies
 
 TIE = 1e-12
 """An action is kept unless another is better by more than this, over 1 - gamma, so that rounding makes no cycles."""
@@ -37,17 +41,13 @@ def numpy_losses(
     policies: Int[np.ndarray, "M G S"],
     gamma: float,
 ) -> Float[np.ndarray, "M G"]:
-    """Return the planning losses; a policy that equals the one before is not evaluated again."""
-    M, G, S = policies.shape
-    losses, states, identity = np.empty((M, G)), np.arange(S), np.eye(S)
-    for i in range(M):
-        for g, policy in enumerate(policies[i]):
-            if g and np.array_equal(policy, policies[i, g - 1]):
-                losses[i, g] = losses[i, g - 1]
-            else:
-                V = np.linalg.solve(identity - gamma * P[i, states, policy], R[i, states, policy])
-                losses[i, g] = np.abs(V_star[i] - V).max()
-    return losses
+    """Return the planning losses by `numpy.linalg.solve`."""
+    states, identity = np.arange(policies.shape[2]), np.eye(policies.shape[2])
+
+    def evaluate(i: int, policy: Int[np.ndarray, " S"]) -> Float[np.ndarray, " S"]:
+        return np.linalg.solve(identity - gamma * P[i, states, policy], R[i, states, policy])
+
+    return of_policies((partial(evaluate, i) for i in range(len(P))), V_star, policies)
 
 
 @njit(fastmath=True)

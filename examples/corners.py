@@ -7,7 +7,8 @@ from jaxtyping import Float
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.task_distributions import MeanModel, RandomChains
+from pomrl.tasks.distribution import MeanModel
+from pomrl.tasks.random_chains import RandomChains
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

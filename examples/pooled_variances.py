@@ -4,7 +4,8 @@ import numpy as np
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.estimators import Estimator, Memory, PerPair, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory, PerPair
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

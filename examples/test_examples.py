@@ -16,11 +16,12 @@ from pomrl.contracts import (
     TaskStreamContract,
 )
 from pomrl.data import Batch
-from pomrl.estimators import Estimator, Memory, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.planners import Planner
-from pomrl.task_distributions import RandomChains
-from pomrl.task_streams import TaskStream
+from pomrl.tasks.random_chains import RandomChains
+from pomrl.tasks.streams import TaskStream
 
 
 class TestPooledVariances(EstimatorContract):

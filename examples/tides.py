@@ -10,8 +10,9 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.task_distributions import MeanModel, RandomChains
-from pomrl.task_streams import TaskStream
+from pomrl.tasks.distribution import MeanModel
+from pomrl.tasks.random_chains import RandomChains
+from pomrl.tasks.streams import TaskStream
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

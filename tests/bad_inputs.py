@@ -53,13 +53,12 @@ SWEEPS = (
 """Overrides that are wrong with -m."""
 
 TARGETS = (
-    "", "5", "true", "null", "[a]", "os.system", "os", "os.path.join", "pomrl.estimators", "pomrl.estimators.",
-    ".Estimator",
-    "pomrl..Estimator", "pomrl.planners.PolicyIteration", "pomrl.planners.Planner",
-    "pomrl.task_distributions.TaskDistribution",
+    "", "5", "true", "null", "[a]", "os.system", "os", "os.path.join", "pomrl.estimators.estimator",
+    "pomrl.estimators.estimator.", ".Estimator", "pomrl..Estimator",
+    "pomrl.planners.PolicyIteration", "pomrl.planners.Planner", "pomrl.tasks.distribution.TaskDistribution",
     "pomrl.configuration.parsing.parse", "no.Such", "no", "é.É", "'a b.C'", "builtins.exit", "builtins.dict",
     "typing.Any",
-    "pomrl.estimators.Estimator.check", "'pomrl.estimators.Estimator\n'", "'\x00'",
+    "pomrl.estimators.estimator.Estimator.check", "'pomrl.estimators.estimator.Estimator\n'", "'\x00'",
 )  # fmt: skip
 
 YAML = {
@@ -111,8 +110,10 @@ MODULES = {
     "a null byte": "a = '\x00'",
     "no class": "",
     "a class of nothing": "class Mine: pass",
-    "no dataclass": "from pomrl.estimators import Estimator\nclass Mine(Estimator):\n    def __init__(self, **_): pass",
-    "an error when it is made": "from pydantic.dataclasses import dataclass\nfrom pomrl.estimators import Estimator\n"
+    "no dataclass": "from pomrl.estimators.estimator import Estimator\n"
+    "class Mine(Estimator):\n    def __init__(self, **_): pass",
+    "an error when it is made": "from pydantic.dataclasses import dataclass\n"
+    "from pomrl.estimators.estimator import Estimator\n"
     "@dataclass(frozen=True)\nclass Mine(Estimator):\n    def __post_init__(self): raise KeyError('nothing')",
     "an attribute that raises": "def __getattr__(name): raise RuntimeError(name)",
 }

@@ -25,8 +25,8 @@ import os, signal, time
 import numpy as np
 from pydantic.dataclasses import dataclass
 from pomrl.components import CHECKED
-from pomrl.estimators import Estimator
-from pomrl.task_distributions import Dirichlet
+from pomrl.estimators.estimator import Estimator
+from pomrl.tasks.random_chains import Dirichlet
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

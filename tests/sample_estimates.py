@@ -6,7 +6,8 @@ import numpy as np
 from tests.sample_models import random_models
 
 from pomrl.data import Batch
-from pomrl.estimators import Estimator, Memory, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory
 
 MIXINGS = ["paper", "mse_bound", "mse_optimal"]
 

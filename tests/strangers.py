@@ -7,7 +7,7 @@ import ctypes, os, random, signal, sys, time
 import numpy as np
 from pydantic.dataclasses import dataclass
 from pomrl.components import CHECKED
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 
 
 COUNTER = []

@@ -7,7 +7,7 @@ from tests.sample_models import random_models
 
 from pomrl.algorithm import PlanningInput, pomrl
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Estimator, Truth
+from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.gamma_schedules import Dong, Fixed, Grid, UpperBound
 
 M_SAMPLES, S, A, T = 5, 4, 2, 7

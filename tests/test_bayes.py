@@ -7,7 +7,7 @@ from pomrl.algorithm import pomrl
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Estimator, Truth
+from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.gamma_schedules import Fixed
 
 C = 7.0

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from pomrl.estimators import Estimator, Memory, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory
 from pomrl.experiment import Problem
-from pomrl.task_distributions import Dirichlet, UniformBall
+from pomrl.tasks.random_chains import Dirichlet, UniformBall
 from pomrl.theory.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
 from pomrl.theory.bounds import (
     average_regret_bound,

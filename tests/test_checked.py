@@ -14,13 +14,13 @@ from pomrl.checked import ComponentError
 from pomrl.components import CHECKED
 from pomrl.configuration import studies
 from pomrl.configuration.sources import Sources
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.execution import Failure
 from pomrl.experiment import Method, Problem, tables
 from pomrl.gamma_schedules import GammaSchedule, Grid
 from pomrl.planners import Planner, PolicyIteration
 from pomrl.running import sweeps
-from pomrl.task_distributions import Dirichlet
+from pomrl.tasks.random_chains import Dirichlet
 
 PROBLEM = Problem(S=4, A=2, m=5, T=3, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=1))
 GRID = Grid(gammas=[0.0, 0.9])
@@ -99,7 +99,7 @@ WRITER = """
 import sys
 from pydantic.dataclasses import dataclass
 from pomrl.components import CHECKED
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Writer(Estimator):

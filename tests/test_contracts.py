@@ -24,12 +24,14 @@ from pomrl.contracts import (
 )
 from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
 from pomrl.data import Data, Generative, Trajectories
-from pomrl.estimators import Estimator, Memory, PerPair, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory, PerPair
 from pomrl.gamma_schedules import GammaSchedule, TaskState
 from pomrl.meta_batches import MetaBatch
 from pomrl.planners import Planner
-from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel
-from pomrl.task_streams import TaskStream
+from pomrl.tasks.distribution import MeanModel
+from pomrl.tasks.random_chains import Dirichlet, Gaussian
+from pomrl.tasks.streams import TaskStream
 
 
 def options(group: str) -> list[str]:

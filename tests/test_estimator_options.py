@@ -5,7 +5,8 @@ import pytest
 
 from pomrl.algorithm import pomrl
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Estimator, Memory, Prior, Truth
+from pomrl.estimators.estimator import Estimator, Prior, Truth
+from pomrl.estimators.memory import Memory
 from pomrl.gamma_schedules import Fixed
 
 S, A, M = 3, 2, 5

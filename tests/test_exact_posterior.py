@@ -8,7 +8,7 @@ import pytest
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
-from pomrl.exact_posterior import ExactPosterior, posterior_mean
+from pomrl.estimators.exact_posterior import ExactPosterior, posterior_mean
 from pomrl.experiment import Method, check
 
 

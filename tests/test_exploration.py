@@ -9,8 +9,8 @@ import pytest
 from pomrl import experiment
 from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
 from pomrl.data import Batch, Trajectories
-from pomrl.empirical_bayes import EmpiricalBayes
-from pomrl.estimators import Estimator
+from pomrl.estimators.empirical_bayes import EmpiricalBayes
+from pomrl.estimators.estimator import Estimator
 from pomrl.experiment import check, tables
 from pomrl.exploration import Belief, Exploration, explorations
 from pomrl.meta_batches import Separate

@@ -7,12 +7,12 @@ import pytest
 
 from pomrl.contracts.component import METHOD, problem
 from pomrl.data import Batch, Unequal
-from pomrl.empirical_bayes import EmpiricalBayes
-from pomrl.estimators import Estimator, Truth
+from pomrl.estimators.empirical_bayes import EmpiricalBayes
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import FACTORS, Memory
+from pomrl.estimators.mixture import Mixture, MixtureMemory
 from pomrl.experiment import tables
-from pomrl.memory import FACTORS, Memory
-from pomrl.mixture import Mixture, MixtureMemory
-from pomrl.task_streams import Cycle
+from pomrl.tasks.streams import Cycle
 
 ADA = Estimator(mixing="paper", similarity="welford")
 S, A, M = 8, 3, 5

@@ -6,9 +6,9 @@ from scipy.special import betaln, logsumexp
 
 from pomrl.algorithm import pomrl
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Truth
+from pomrl.estimators.estimator import Truth
+from pomrl.estimators.hierarchical_bayes import CONCENTRATIONS, HierarchicalBayes
 from pomrl.gamma_schedules import Fixed
-from pomrl.hierarchical_bayes import CONCENTRATIONS, HierarchicalBayes
 
 POINTS = 400
 

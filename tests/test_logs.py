@@ -9,9 +9,9 @@ import pytest
 import pomrl
 from pomrl.commands import horizon
 from pomrl.data import Batch
-from pomrl.empirical_bayes import EmpiricalBayes
-from pomrl.estimators import Truth
-from pomrl.logs import COLUMNS, Log
+from pomrl.estimators.empirical_bayes import EmpiricalBayes
+from pomrl.estimators.estimator import Truth
+from pomrl.own_models_and_logs.logs import COLUMNS, Log
 
 NAMES = ("left", ("a", 1), 3.5)
 """States of several kinds, which have no order."""

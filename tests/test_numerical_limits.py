@@ -10,7 +10,7 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.experiment import check
 from pomrl.mdp import LARGEST_GAMMA_EVAL, LOSS_ERROR, check_gamma_eval, planning_loss, random_chain_mdp
 from pomrl.planners import PolicyIteration
-from pomrl.task_distributions import SMALLEST_DEVIATION, Dirichlet, Gaussian, RandomChains, UniformBall
+from pomrl.tasks.random_chains import SMALLEST_DEVIATION, Dirichlet, Gaussian, RandomChains, UniformBall
 
 
 def exact_value(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:

@@ -7,8 +7,8 @@ import pytest
 
 from pomrl.contracts.component import METHOD, problem
 from pomrl.data import Batch, Trajectories, Unequal
+from pomrl.estimators.reward_models import PRIOR_MEAN, RewardMemory, RewardModel, estimated_rewards, sampled_means
 from pomrl.experiment import check, tables
-from pomrl.reward_models import PRIOR_MEAN, RewardMemory, RewardModel, estimated_rewards, sampled_means
 
 SHAPE = (500, 1, 3, 2)
 NOISE = 0.3

@@ -230,7 +230,7 @@ def test_a_class_of_another_kind_is_refused_without_calling_it(command: Command,
     for target in ("os.getcwd", "pomrl.planners.PolicyIteration", "pomrl.configuration.parsing.parse"):
         status, _, said = command(f"estimator._target_={target}")
         assert status == 1
-        assert said == f"estimator._target_={target}: it has to be a pomrl.estimators.Estimator\n"
+        assert said == f"estimator._target_={target}: it has to be a pomrl.estimators.estimator.Estimator\n"
     assert not list(tmp_path.iterdir())
 
 

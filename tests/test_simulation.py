@@ -2,11 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.experiment import Method, Problem, loss_array, tables
 from pomrl.gamma_schedules import Grid
 from pomrl.planners import PolicyIteration
-from pomrl.task_distributions import UniformBall
+from pomrl.tasks.random_chains import UniformBall
 from pomrl.theory.bounds import jiang_bound, model_error_bound
 from pomrl.theory.coverage import model_error_coverage, regret_coverage
 from pomrl.theory.related_tasks import DIRICHLET as RELATED

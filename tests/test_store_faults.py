@@ -169,7 +169,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 FAILING = """
 from pydantic.dataclasses import dataclass
 from pomrl.components import CHECKED
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Failing(Estimator):

@@ -13,7 +13,7 @@ from pomrl import store
 from pomrl.commands import run
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.task_families.table import Table
+from pomrl.tasks.families.table import Table
 
 Arrays = dict[str, np.ndarray]
 

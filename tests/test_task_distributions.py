@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 from pomrl.randomness import Stream, generator
-from pomrl.task_distributions import Dirichlet, Gaussian, MeanModel, RandomChains, UniformBall
+from pomrl.tasks.distribution import MeanModel
+from pomrl.tasks.random_chains import Dirichlet, Gaussian, RandomChains, UniformBall
 
 DRAWS = 20_000
 STANDARD_ERRORS = 5.0

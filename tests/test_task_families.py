@@ -18,15 +18,15 @@ from pomrl.experiment import Problem, check
 from pomrl.mdp import expected_rewards
 from pomrl.planners import PolicyIteration
 from pomrl.solvers.evaluation import policy_value
-from pomrl.task_families.family import Candidates, TaskFamily
-from pomrl.task_families.forest import Forest
-from pomrl.task_families.frozen_lake import FrozenLake
-from pomrl.task_families.inventory import Inventory
-from pomrl.task_families.river_swim import RiverSwim
-from pomrl.task_families.taxi import Taxi
+from pomrl.tasks.families.family import Candidates, TaskFamily
+from pomrl.tasks.families.forest import Forest
+from pomrl.tasks.families.frozen_lake import FrozenLake
+from pomrl.tasks.families.inventory import Inventory
+from pomrl.tasks.families.river_swim import RiverSwim
+from pomrl.tasks.families.taxi import Taxi
 
 OPTIONS = sorted(
-    path.stem for path in (CONF / "task_distribution").glob("*.yaml") if "task_families" in path.read_text()
+    path.stem for path in (CONF / "task_distribution").glob("*.yaml") if "tasks.families" in path.read_text()
 )
 WITH_GYMNASIUM = ("cliff_walking", "frozen_lake", "taxi")
 GAMMA = 0.95

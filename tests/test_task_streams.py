@@ -11,10 +11,11 @@ from pomrl import experiment
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, problem
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.experiment import check, tables
-from pomrl.task_distributions import Dirichlet, MeanModel, UniformBall
-from pomrl.task_streams import Cycle, Drift, Stationary, Switch, TaskStream
+from pomrl.tasks.distribution import MeanModel
+from pomrl.tasks.random_chains import Dirichlet, UniformBall
+from pomrl.tasks.streams import Cycle, Drift, Stationary, Switch, TaskStream
 
 STREAMS = [Stationary(), Drift(speed=1.0), Switch(at=(3, 4)), Cycle(models=3), Cycle(models=2, order="random")]
 TOLD = replace(METHOD, estimator=Estimator(prior="known", mixing=1.0))

@@ -3,24 +3,28 @@
 `import pomrl` gives the names in `__all__` and loads each when it is first used. The folders, from the top down; a
 module imports only from what stands below it:
 
-    commands         the command line: arguments, terminal, exit status
-    api              the Python interface, whose names `import pomrl` gives (a module)
-    report           the report: a page of HTML with all figures and claims
-    figures          each figure of the paper, drawn from stored tables
-    claims           how claims are judged on stored tables; `claims.paper` has the claims of the paper
-    results          tables as arrays, statistics and comparisons
-    running          computes what is missing of experiments and sweeps, and stores it
-    contracts        what every component has to keep to, as tests that anyone can run on a class of their own
-    bounds           the public names of the bounds in `theory` (a module)
-    store            where the tables of experiments are kept: reading, writing, signatures, provenance
-    configuration    from YAML files and a command line to checked objects
-    logs             what the transitions of tasks of one's own say of the next task and of a horizon (a module)
-    models           planning with models of one's own (a module)
-    theory           the paper's bounds and concentration inequalities, and simulations that check them
-    the modules      the science: mdp, task_distributions, estimators, gamma_schedules, planners, algorithm, experiment
-    solvers          policy evaluation and optimisation for many MDPs at once
-    execution        engines that map a function over items: local processes, Dask, Slurm
-    components       the checks that all configurable components share (a module)
+    commands             the command line: arguments, terminal, exit status
+    api                  the Python interface, whose names `import pomrl` gives (a module)
+    report               the report: a page of HTML with all figures and claims
+    figures              each figure of the paper, drawn from stored tables
+    claims               how claims are judged on stored tables; `claims.paper` has the claims of the paper
+    results              tables as arrays, statistics and comparisons
+    running              computes what is missing of experiments and sweeps, and stores it
+    contracts            what every component has to keep to, as tests that anyone can run on a class of their own
+    bounds               the public names of the bounds in `theory` (a module)
+    store                where the tables of experiments are kept: reading, writing, signatures, provenance
+    configuration        from YAML files and a command line to checked objects
+    theory               the paper's bounds and concentration inequalities, and simulations that check them
+    own_models_and_logs  plans and horizons for models and logs of one's own
+    experiment           the science: an experiment's table from all that follows (a module)
+    algorithm            Algorithms 1 and 2, line by line (a module)
+    estimators           what learns a task's model from its own batch and from earlier tasks
+    tasks                distributions, families and streams of tasks
+    other modules        the rest of the science: MDPs, data, planners, schedules of the discount factor
+    solvers              policy evaluation and optimisation for many MDPs at once
+    execution            engines that map a function over items: local processes, Dask, Slurm
+    components           the checks that all configurable components share (a module)
+    outputs              the folder that everything computed is kept in (a module)
 """
 
 from importlib import import_module
@@ -28,19 +32,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pomrl.api import component, find, load, plot, run, sweep, table
-    from pomrl.horizon_reports import horizon_report
-    from pomrl.logs import from_log
-    from pomrl.models import from_arrays, from_gymnasium, plan
+    from pomrl.own_models_and_logs.horizon_reports import horizon_report
+    from pomrl.own_models_and_logs.logs import from_log
+    from pomrl.own_models_and_logs.models import from_arrays, from_gymnasium, plan
 
 _PUBLIC = {
     "component": "pomrl.api",
     "find": "pomrl.api",
-    "from_arrays": "pomrl.models",
-    "from_gymnasium": "pomrl.models",
-    "from_log": "pomrl.logs",
-    "horizon_report": "pomrl.horizon_reports",
+    "from_arrays": "pomrl.own_models_and_logs.models",
+    "from_gymnasium": "pomrl.own_models_and_logs.models",
+    "from_log": "pomrl.own_models_and_logs.logs",
+    "horizon_report": "pomrl.own_models_and_logs.horizon_reports",
     "load": "pomrl.api",
-    "plan": "pomrl.models",
+    "plan": "pomrl.own_models_and_logs.models",
     "plot": "pomrl.api",
     "run": "pomrl.api",
     "sweep": "pomrl.api",

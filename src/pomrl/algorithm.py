@@ -15,10 +15,10 @@ from jaxtyping import Float
 
 from pomrl.checked import mixing_rate, prior_model, select, similarity_estimate
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Estimator, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory, PerPair
 from pomrl.exploration import Belief, Exploration
 from pomrl.gamma_schedules import GammaSchedule, TaskState
-from pomrl.memory import Memory, PerPair
 
 LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
 """Limits of the number of transitions that the prior of a belief stands for."""

@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.data import Batch
-from pomrl.estimators import Estimator, Memory, Models, PerPair, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory, Models, PerPair
 from pomrl.gamma_schedules import GammaSchedule, TaskState
 
 _ROW_SUM_ULPS = 64.0

@@ -18,16 +18,18 @@ from pydantic.dataclasses import dataclass
 from pomrl.algorithm import PlanningInput, pomrl
 from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch, Batches, Data, Generative, Trajectories
-from pomrl.estimators import Estimator, Models, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Models
+from pomrl.estimators.reward_models import RewardMemory, RewardModel, estimated_rewards, sampled_means
 from pomrl.exploration import Exploration, explorations
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.mdp import LossNorm, Rewards, check_gamma_eval, expected_rewards, optimal_value, planning_loss
 from pomrl.meta_batches import MetaBatch, Own
 from pomrl.planners import Planner
 from pomrl.randomness import Stream, generator
-from pomrl.reward_models import RewardMemory, RewardModel, estimated_rewards, sampled_means
-from pomrl.task_distributions import MeanModel, RandomChains, TaskDistribution
-from pomrl.task_streams import Stationary, TaskStream
+from pomrl.tasks.distribution import MeanModel, TaskDistribution
+from pomrl.tasks.random_chains import RandomChains
+from pomrl.tasks.streams import Stationary, TaskStream
 
 STACK_BYTES = 4 * 2**20
 """Largest size of a stack of models that is planned at once, in bytes, unless the models of one task exceed it."""

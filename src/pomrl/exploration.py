@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.data import Batch, Batches, Counts, Trajectories, cumulative, next_states
+from pomrl.estimators.memory import Models, PerPair
 from pomrl.mdp import Rewards, expected_rewards
-from pomrl.memory import Models, PerPair
 from pomrl.planners import PolicyIteration
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from pomrl.claims.verdict import Verdict
-from pomrl.report import scorecard
+from pomrl.report.judged_claims import Comparison
 
 
 class TestInterval:
-    def comparison(self, above: float, below: float, lower: float = -1.0, upper: float = 3.0) -> scorecard.Comparison:
-        return scorecard.Comparison(
+    def comparison(self, above: float, below: float, lower: float = -1.0, upper: float = 3.0) -> Comparison:
+        return Comparison(
             compared="a less b",
             estimate=1.0,
             lower=lower,

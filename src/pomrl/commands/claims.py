@@ -50,8 +50,8 @@ from pomrl.commands.tables import print_table
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration import notebook, studies
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
+from pomrl.outputs import outputs
 from pomrl.report import ReportError
 from pomrl.report.stored_tables import read_table
 from pomrl.results import markdown

@@ -12,9 +12,9 @@ from omegaconf.errors import OmegaConfBaseException
 from pomrl.commands.terminal import GOES_ON, exit_with, one_line
 from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composition import missing_option
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.parsing import KEYS
 from pomrl.execution import EngineUnavailableError, ExecutionError
+from pomrl.outputs import outputs
 from pomrl.store import StoreError
 
 EXPLAINED = (ConfigError, StoreError, HydraException, OmegaConfBaseException, EngineUnavailableError, OSError)

@@ -21,7 +21,6 @@ from pomrl.commands.progress import simulate
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.studies import Setting
 from pomrl.figures import (
@@ -40,6 +39,7 @@ from pomrl.figures import (
 from pomrl.figures.parts.drawing import Drawing
 from pomrl.figures.parts.files import Sidecar, save, save_small
 from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES
+from pomrl.outputs import outputs
 from pomrl.results.stored_sweeps import (
     StoredSweep,
     StoredSweeps,

@@ -15,8 +15,8 @@ from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration import studies
 from pomrl.configuration.ledger import ledger
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.outputs import outputs
 from pomrl.report.ledger import tables
 from pomrl.results import blind_prediction
 from pomrl.results.ledger import effects, ladder

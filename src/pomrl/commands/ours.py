@@ -12,8 +12,8 @@ from pomrl.commands.deciding import decided
 from pomrl.commands.result_files import write_table
 from pomrl.commands.terminal import console, exit_with
 from pomrl.configuration import studies
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.outputs import outputs
 from pomrl.report.stored_tables import read_table
 from pomrl.store import files
 

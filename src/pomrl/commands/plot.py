@@ -7,9 +7,9 @@ settings in which they differ tell the curves apart. The plot is written to outp
 
 from pomrl.commands.arguments import Parser, add_filters, filters, tasks
 from pomrl.commands.errors import one_line_errors
-from pomrl.configuration.outputs import outputs
 from pomrl.figures.parts.files import Sidecar, save
 from pomrl.figures.relational import BANDS, Roles, draw
+from pomrl.outputs import outputs
 from pomrl.results.chosen_runs import VALUES, choose
 from pomrl.store.provenance import commit
 

@@ -13,8 +13,8 @@ from pomrl.commands.result_files import write_table
 from pomrl.commands.tables import print_table
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration import studies
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.outputs import outputs
 from pomrl.store.provenance import commit
 
 

@@ -10,11 +10,11 @@ from pomrl.commands.progress import progress, simulate
 from pomrl.commands.terminal import one_line, warn
 from pomrl.configuration import studies
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import ExecutionError
 from pomrl.figures import FIGURES, INTERVALS
+from pomrl.outputs import outputs
 from pomrl.running import sweeps
 from pomrl.store import StoredExperiment, StoreError, simulations
 from pomrl.store.derived import DerivedFiles

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import beside_the_package
+from pomrl.outputs import outputs
 from pomrl.report import ReportError
 from pomrl.report.page import Documents, html
 from pomrl.store.derived import DerivedFiles

@@ -20,12 +20,12 @@ from pomrl.commands.deciding import BUDGET
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration import studies
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED, Replacement, Sources, beside_the_package
 from pomrl.execution import ExecutionError
 from pomrl.figures import BEYOND, FIGURES, versions
 from pomrl.figures.parts.files import save
+from pomrl.outputs import outputs
 from pomrl.report import ReportError
 
 EXAMPLES = beside_the_package("examples") / "conf"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pomrl.experiment import Method, Problem, mixing_rates
-from pomrl.task_distributions import Dirichlet
+from pomrl.tasks.random_chains import Dirichlet
 
 RUNS = range(10)
 """The runs over which a quantity that differs between runs is averaged."""

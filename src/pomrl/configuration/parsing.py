@@ -17,15 +17,15 @@ from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, 
 from pomrl.configuration.importing import imported
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.data import Data
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.execution import Execution
 from pomrl.execution.engine import MissingPackagesError
 from pomrl.experiment import Method, Problem
 from pomrl.gamma_schedules import GammaSchedule
 from pomrl.meta_batches import MetaBatch
 from pomrl.planners import Planner
-from pomrl.task_distributions import TaskDistribution
-from pomrl.task_streams import TaskStream
+from pomrl.tasks.distribution import TaskDistribution
+from pomrl.tasks.streams import TaskStream
 
 Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
 """Text that people attach to an experiment; what looks like a number is one."""

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.estimators import Estimator
+from pomrl.estimators.estimator import Estimator
 from pomrl.experiment import Method, Problem, check, tables
 from pomrl.gamma_schedules import Grid
 from pomrl.planners import PolicyIteration
 from pomrl.store.code_digest import code_digest
-from pomrl.task_distributions import Dirichlet, RandomChains
+from pomrl.tasks.random_chains import Dirichlet, RandomChains
 
 
 class ComponentContract:

@@ -16,7 +16,7 @@ from pomrl.contracts.component import (
     problem,
 )
 from pomrl.data import Batch, Batches, Trajectories
-from pomrl.estimators import Estimator, Truth
+from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.gamma_schedules import Fixed
 from pomrl.meta_batches import Separate
 

@@ -6,7 +6,6 @@ accounting, says why it died. Items that a dead job leaves behind are tried agai
 Slurm requeues skips the items whose files exist.
 """
 
-import os
 import pickle
 import shutil
 import signal
@@ -34,6 +33,7 @@ from pomrl.execution.engine import (
     Result,
     Work,
 )
+from pomrl.outputs import outputs
 
 try:
     from submitit import Job, SlurmExecutor
@@ -82,7 +82,7 @@ class Slurm(Execution):
     ) -> Iterator[tuple[int, Result | Failure]]:
         if not shutil.which("sbatch"):
             raise EngineUnavailableError("execution=slurm: there is no sbatch here; run it where jobs are submitted")
-        base = Path(self.folder or Path(os.environ.get("POMRL_OUTPUTS", "outputs"), "slurm")).resolve()
+        base = Path(self.folder or outputs() / "slurm").resolve()
         base.mkdir(parents=True, exist_ok=True)
         folder = Path(mkdtemp(dir=base))
         pending = {index: each.item for index, each in enumerate(work)}

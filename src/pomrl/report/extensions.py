@@ -9,7 +9,8 @@ from pomrl.claims.verdict import Verdict
 from pomrl.figures import FIGURES
 from pomrl.report import ReportError, scorecard
 from pomrl.report.figure_files import FigureFiles, refuse_damage
-from pomrl.report.scorecard import Comparison, ScoredClaim
+from pomrl.report.judged_claims import Comparison
+from pomrl.report.scorecard import ScoredClaim
 from pomrl.report.stored_tables import read_table
 from pomrl.results.replacement import SHORT
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -12,99 +11,31 @@ from pomrl.claims import CLAIMS
 from pomrl.claims.authors import TEXT, difference
 from pomrl.claims.scorecard import turned
 from pomrl.claims.summary import answer
-from pomrl.claims.verdict import Verdict, claimed_range
-from pomrl.report import ReportError
-from pomrl.report.stored_tables import read_table
-from pomrl.report.titles import CLAIM_TITLES, HEADLINES, figures_of
-
-
-@dataclass(frozen=True)
-class IntervalDrawing:
-    """Positions in a small drawing of an estimate and its interval, in percent of the drawing's width."""
-
-    low: float
-    """The position of the lower end of the interval."""
-    value: float
-    """The position of the estimate."""
-    high: float
-    """The position of the upper end of the interval."""
-    claimed: tuple[float, float]
-    """The ends of the range that the claim asserts, which is shaded."""
-    thresholds: tuple[float, ...]
-    """The positions of the claim's finite thresholds."""
+from pomrl.claims.verdict import Verdict
+from pomrl.report.judged_claims import JudgedClaim, comparison, read_claims
+from pomrl.report.titles import CLAIM_TITLES, HEADLINES
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """One of the comparisons that a claim consists of: the claim is that a number lies between `above` and `below`."""
+class ScoredClaim(JudgedClaim):
+    """A claim of the paper with its verdicts."""
 
-    compared: str
-    estimate: float
-    lower: float
-    """The lower end of the interval that the verdict rests on; NaN for a single run."""
-    upper: float
-    """The upper end of the interval that the verdict rests on; NaN for a single run."""
-    above: float = -inf
-    below: float = inf
-    verdict: Verdict
-    decisive: bool = False
-    """Whether the claim's verdict is that of this comparison."""
-
-    @property
-    def claimed(self) -> str:
-        """The range in which the number lies according to the claim."""
-        return claimed_range(self.above, self.below)
-
-    @property
-    def interval(self) -> IntervalDrawing | None:
-        """A drawing of the interval and the thresholds, with margins of a tenth of what they span.
-
-        It is None for a single run, which has no interval.
-        """
-        if not (isfinite(self.lower) and isfinite(self.upper)):
-            return None
-        thresholds = tuple(end for end in (self.above, self.below) if isfinite(end))
-        shown = [self.lower, self.estimate, self.upper, *thresholds]
-        left, right = min(shown), max(shown)
-        margin = 0.1 * (right - left or 1.0)
-
-        def place(x: float) -> float:
-            share = (x - left + margin) / (right - left + 2 * margin)
-            return round(100 * min(1.0, max(0.0, share)), 2)
-
-        claimed = (place(self.above), place(self.below))
-        return IntervalDrawing(
-            place(self.lower), place(self.estimate), place(self.upper), claimed, tuple(map(place, thresholds))
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoredClaim:
-    """A claim with its verdict and the comparisons that the verdict rests on."""
-
-    id: str
     selected_on: bool
     """Whether readings were chosen knowing this result (`pomrl.claims.scorecard.SELECTED`)."""
-    statement: str
     where: str
     """The section and the figure of the paper in which the claim is made."""
     verdict: Verdict
     """The verdict at precision."""
-    reason: str
-    """Why the claim is undecided; empty if it is decided."""
     at_paper_runs: Verdict
     """The verdict at the paper's number of runs, with Holm's correction for the number of claims."""
     alone: Verdict
     """The verdict at the paper's number of runs, without Holm's correction."""
-    runs: int
-    """The number of runs on which the claim was last judged; 0 if there are too few for precision."""
     promised: int
     """The paper's number of runs."""
     paper_runs_show_it: float | None
     """The probability that the paper's number of runs shows the claim."""
     true_in_environments: float | None
     """The share of environments in which the claim is true; of several parts, that of the hardest one."""
-    comparisons: tuple[Comparison, ...]
     authors: Verdict | None = None
     """The verdict as the authors' notebook computes the results; None where it is not judged on them."""
     in_the_notebook: bool = True
@@ -125,16 +56,6 @@ class ScoredClaim:
         """Which difference between the text and the notebook turns the verdict; empty where none does."""
         return difference(self.id) if self.authors and turned(self.verdict, self.authors) else ""
 
-    @property
-    def decisive(self) -> Comparison:
-        """The comparison on which the verdict rests."""
-        return next(each for each in self.comparisons if each.decisive)
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """The names of the figures that show what the claim is about."""
-        return figures_of(self.id)
-
 
 def read(path: Path) -> list[ScoredClaim]:
     """Return the claims in a claims.csv; there are none if it is not made.
@@ -142,17 +63,13 @@ def read(path: Path) -> list[ScoredClaim]:
     Raises:
         ReportError: The file is damaged, or another version wrote it.
     """
-    table = read_table(path, "python -m src.claims")
-    if table is None:
-        return []
-    words = ["reason", "topic"]
-    table[words] = table[words].astype(object).fillna("")
-    try:
-        of_text = table["basis"] == TEXT
-        notebook = table[~of_text].drop_duplicates("claim").set_index("claim").to_dict("index")
-        return [_scored(rows, notebook.get(claim)) for claim, rows in table[of_text].groupby("claim", sort=False)]
-    except (KeyError, ValueError, TypeError, IndexError, StopIteration) as error:
-        raise ReportError(f"{path}: of another version ({error}); python -m src.claims renews it") from error
+    return read_claims(path, "python -m src.claims", ("reason", "topic"), _scored_claims)
+
+
+def _scored_claims(table: pd.DataFrame) -> list[ScoredClaim]:
+    of_text = table["basis"] == TEXT
+    notebook = table[~of_text].drop_duplicates("claim").set_index("claim").to_dict("index")
+    return [_scored(rows, notebook.get(claim)) for claim, rows in table[of_text].groupby("claim", sort=False)]
 
 
 def summed_up(scored: Sequence[ScoredClaim]) -> str:
@@ -187,7 +104,7 @@ def _scored(rows: pd.DataFrame, notebook: Mapping[Any, Any] | None) -> ScoredCla
         promised=int(first["paper_runs"]),
         paper_runs_show_it=_number(first["paper_runs_show_it"]),
         true_in_environments=_number(first["true_in_environments"]),
-        comparisons=tuple(_comparison(row) for row in records),
+        comparisons=tuple(comparison(row, Verdict(row["part_verdict"])) for row in records),
         authors=Verdict(notebook["verdict"]) if notebook else None,
         in_the_notebook=bool(notebook["in_the_notebook"]) if notebook else True,
     )
@@ -196,11 +113,6 @@ def _scored(rows: pd.DataFrame, notebook: Mapping[Any, Any] | None) -> ScoredCla
 def _number(cell: Any) -> float | None:
     """Return the number in a cell of the table; None for an empty one."""
     return None if cell == "" or pd.isna(cell) else float(cell)
-
-
-def _comparison(row: dict[Any, Any]) -> Comparison:
-    named = ("compared", "estimate", "lower", "upper", "above", "below", "decisive")
-    return Comparison(**{name: row[name] for name in named}, verdict=Verdict(row["part_verdict"]))
 
 
 def not_computed(scored: Sequence[ScoredClaim]) -> list[tuple[str, str, tuple[str, ...]]]:

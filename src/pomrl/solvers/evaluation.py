@@ -83,7 +83,7 @@ def _value_by_elimination(
 
 def reward_scale(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
     """Return max(1, max |R|) of each MDP, the scale of rewards that tolerances are relative to."""
-    return np.maximum(1.0, np.abs(R).max((-2, -1), initial=0.0))
+    return np.maximum(1.0, _largest(R))
 
 
 def magnitude(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
@@ -91,9 +91,16 @@ def magnitude(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
 
     Rewards so small would be tied by tolerances that are absolute for them. Rewards that are all 0 have magnitude 1.
     """
-    largest = np.abs(R).max((-2, -1), initial=0.0)
+    largest = _largest(R)
     small = (largest > 0.0) & (largest < 0.125)
-    return np.where(small, np.ldexp(1.0, np.frexp(largest)[1]), reward_scale(R))
+    return np.where(small, np.ldexp(1.0, np.frexp(largest)[1]), np.maximum(1.0, largest))
+
+
+def _largest(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
+    """Return max |R| of each MDP, or 0 without states; the longest axis is made the last one, which is faster."""
+    *stack, S, A = R.shape
+    pairs = np.moveaxis(R.reshape(*stack, S * A), -1, 0)
+    return np.abs(pairs, order="C").max(0, initial=0.0)
 
 
 def of_ordinary_size(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n S A"]:

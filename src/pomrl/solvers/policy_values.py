@@ -30,17 +30,19 @@ def distinct_policy_values(
         The values of the k policies that differ from the one before, the MDP that each of them belongs to, and for each
         of all policies the index of its values.
     """
+    M, G, S = policies.shape
     new = _differs_from_the_one_before(policies)
-    model = np.nonzero(new)[0]
-    if P.shape[1] >= relative_values.LARGE:
+    at = np.flatnonzero(new)
+    model, different = at // max(G, 1), policies.reshape(M * G, S).take(at, 0)
+    if S >= relative_values.LARGE:
         stack = zip(P, R, policies, new, strict=True)
         V = np.concatenate(
             [_values_on_large_model(P_i, R_i, policies_i[new_i], gamma) for P_i, R_i, policies_i, new_i in stack]
         )
-    elif P.shape[1] <= SMALL and compiled.is_used():
-        V = compiled.evaluate_policies(P, R, model, policies[new], np.full(len(model), gamma))
+    elif S <= SMALL and compiled.is_used():
+        V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))
     else:
-        rows = model[:, None], np.arange(P.shape[1]), policies[new]
+        rows = model[:, None], np.arange(S), different
         V = chain_value(P[rows], R[rows], gamma)
     return V, model, np.cumsum(new).reshape(new.shape) - 1
 

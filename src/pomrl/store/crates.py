@@ -20,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
-from pomrl.configuration.outputs import outputs
+from pomrl.outputs import outputs
 from pomrl.store import files, manifest, simulations
 from pomrl.store.derived import LARGEST, DerivedFiles
 from pomrl.store.layout import BLOCK_LIST, CONFIG, LOG, MANIFEST, StoreError, is_our_name, is_signature, root

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from pomrl.configuration.outputs import outputs
+from pomrl.outputs import outputs
 
 SCHEMA_VERSION = 2
 """Version of the tables and of all files of the store; it is part of every signature."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from pomrl.configuration.outputs import outputs
+from pomrl.outputs import outputs
 from pomrl.store.code_digest import closure_digest
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.layout import MANIFEST, StoreError, is_signature

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pomrl.experiment import Problem
-from pomrl.task_distributions import UniformBall
+from pomrl.tasks.random_chains import UniformBall
 from pomrl.theory.bounds import average_regret_bound, average_uncertainty
 from pomrl.theory.concentration import VARIANTS
 from pomrl.upper_bound import regret_upper_bound, upper_bound_gamma

@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
 
-from pomrl.estimators import Prior, paper_mixing_rate
+from pomrl.estimators.estimator import Prior, paper_mixing_rate
 from pomrl.upper_bound import Numbers, Values
 
 VARIANTS = ("as_printed", "corrected", "sharpened")

@@ -13,11 +13,13 @@ from jaxtyping import Float
 
 from pomrl.algorithm import pomrl
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Estimator, Models, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Models
 from pomrl.experiment import Method, Problem, loss_array, tables
 from pomrl.gamma_schedules import Fixed, Grid
 from pomrl.planners import PolicyIteration
-from pomrl.task_distributions import MeanModel, UniformBall
+from pomrl.tasks.distribution import MeanModel
+from pomrl.tasks.random_chains import UniformBall
 from pomrl.theory.bounds import model_error_bound, planning_loss_bound
 from pomrl.theory.concentration import PRIORS, REPAIRED, VARIANTS
 

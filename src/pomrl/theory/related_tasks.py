@@ -6,7 +6,7 @@ from jaxtyping import Float
 
 from pomrl.algorithm import pomrl
 from pomrl.data import Batch, Batches
-from pomrl.estimators import Estimator, Truth
+from pomrl.estimators.estimator import Estimator, Truth
 from pomrl.gamma_schedules import UpperBound
 from pomrl.theory.dirichlet_tasks import DirichletTasks
 

@@ -12,7 +12,8 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.data import Batch
-from pomrl.estimators import Estimator, Memory, Models
+from pomrl.estimators.estimator import Estimator
+from pomrl.estimators.memory import Memory, Models
 from pomrl.theory.concentration import PRIORS
 from pomrl.theory.dirichlet_tasks import DirichletTasks
 

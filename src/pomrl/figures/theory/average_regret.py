@@ -20,7 +20,7 @@ from pomrl.figures.parts.style import BOUNDS, ESTIMATORS, TEXT_WIDTH, context
 from pomrl.figures.parts.views import at_gamma, average_of_first, running_average
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
-from pomrl.task_distributions import UniformBall
+from pomrl.tasks.random_chains import UniformBall
 from pomrl.theory.bound_tables import regret_bounds
 
 SWEEPS = ("theory",)

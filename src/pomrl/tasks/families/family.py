@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED, read_only
 from pomrl.mdp import Rewards, check_models, expected_rewards
-from pomrl.task_distributions import MeanModel, TaskDistribution, Tasks
+from pomrl.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
 Latents = Float[np.ndarray, " k"]
 """Values of the latent, in the units that the family's docstring names."""

@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 
 from pomrl.components import read_only
 from pomrl.data import Batch
-from pomrl.predictions import GRID, evidence, log_likelihoods, predictive_concentration
+from pomrl.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
 Forgetting = float | Literal["learned"]
 """A factor of forgetting, or that the factor is learned."""

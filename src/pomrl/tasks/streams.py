@@ -15,7 +15,8 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
-from pomrl.task_distributions import MeanModel, RandomChains, TaskDistribution
+from pomrl.tasks.distribution import MeanModel, TaskDistribution
+from pomrl.tasks.random_chains import RandomChains
 
 NewTask = Annotated[int, Field(ge=2)]
 

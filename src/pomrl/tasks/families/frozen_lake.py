@@ -9,8 +9,8 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Latents, TaskFamily
-from pomrl.task_families.gymnasium_tables import slipping, table
+from pomrl.tasks.families.family import Latents, TaskFamily
+from pomrl.tasks.families.gymnasium_tables import slipping, table
 
 _SIDEWAYS = ((3, 1), (0, 2), (1, 3), (2, 0))
 """For each of the actions left, down, right and up, the two at a right angle to it."""

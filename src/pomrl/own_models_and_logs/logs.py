@@ -1,7 +1,8 @@
 """Logs of one's own: what transitions of earlier tasks say about the next task.
 
 `from_log` counts the transitions of a table. `Log.prior` learns from them how the models of tasks are distributed, by
-empirical Bayes (`pomrl.empirical_bayes`), and `Log.new_task` gives the model of a new task with its uncertainty.
+empirical Bayes (`pomrl.estimators.empirical_bayes`), and `Log.new_task` gives the model of a new task with its
+uncertainty.
 """
 
 from collections.abc import Hashable, Sequence
@@ -15,9 +16,9 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import betaincinv
 
 from pomrl.data import Batch
-from pomrl.empirical_bayes import DirichletMemory, EmpiricalBayes
+from pomrl.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 from pomrl.mdp import expected_rewards
-from pomrl.models import Model, check_memory
+from pomrl.own_models_and_logs.models import Model, check_memory
 
 COLUMNS = ("task", "state", "action", "reward", "next_state")
 """What a log has for each transition, in the order of the arguments of `from_log`."""

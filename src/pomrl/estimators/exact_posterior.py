@@ -10,7 +10,8 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
 from pomrl.data import Batch, Counts
-from pomrl.estimators import Estimator, Memory, Models, Prior, Truth
+from pomrl.estimators.estimator import Estimator, Prior, Truth
+from pomrl.estimators.memory import Memory, Models
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

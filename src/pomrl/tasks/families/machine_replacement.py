@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Latents, TaskFamily
+from pomrl.tasks.families.family import Latents, TaskFamily
 
 _INCOME, _NEW_MACHINE = 10.0, 20.0
 """What a machine earns in a period, less its state, and what a new machine costs."""

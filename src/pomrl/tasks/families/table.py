@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED, DataFile
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Candidates, FiniteTasks
+from pomrl.tasks.families.family import Candidates, FiniteTasks
 
 _INDICES = ["model", "state", "action", "next_state"]
 _COLUMNS = [*_INDICES, "probability", "reward"]

@@ -33,7 +33,8 @@ from scipy.special import gammainc, gammaincinv
 
 from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch
-from pomrl.estimators import Estimator, Memory, Models, PerPair, Truth
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory, Models, PerPair
 
 CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
 """The grid of concentrations c, each as probable as the others before any batch."""

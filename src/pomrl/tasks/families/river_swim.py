@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Latents, TaskFamily
+from pomrl.tasks.families.family import Latents, TaskFamily
 
 _STAY = 0.6
 """Probability that a swimmer who swims upstream stays where it is; the current shares the rest with progress."""

@@ -6,8 +6,8 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Latents, TaskFamily
-from pomrl.task_families.gymnasium_tables import slipping, table
+from pomrl.tasks.families.family import Latents, TaskFamily
+from pomrl.tasks.families.gymnasium_tables import slipping, table
 
 _SIDEWAYS = ((1, 3), (0, 2), (1, 3), (0, 2))
 """For each of the actions up, right, down and left, the two at a right angle to it."""

@@ -6,8 +6,8 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Latents, TaskFamily
-from pomrl.task_families.gymnasium_tables import slipping, table
+from pomrl.tasks.families.family import Latents, TaskFamily
+from pomrl.tasks.families.gymnasium_tables import slipping, table
 
 _SIDEWAYS = ((2, 3), (2, 3), (0, 1), (0, 1), (), ())
 """For south, north, east and west the two actions at a right angle; passengers get in and out as they should."""

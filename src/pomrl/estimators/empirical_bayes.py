@@ -29,8 +29,8 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch
-from pomrl.estimators import Estimator, Truth
-from pomrl.memory import Memory, Models, PerPair, learn_and_forget
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory, Models, PerPair, learn_and_forget
 
 C_MEDIAN = 9.0
 """Median of the log-normal prior of the concentration c."""

@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Latents, TaskFamily
+from pomrl.tasks.families.family import Latents, TaskFamily
 
 _SERVICE = np.array([0.2, 0.5, 0.8])
 """Probability that a customer in service leaves in a slot, at each rate of work."""

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Latents
+from pomrl.tasks.families.family import Latents
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy.stats import poisson
 
 from pomrl.components import CHECKED
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Latents, TaskFamily
+from pomrl.tasks.families.family import Latents, TaskFamily
 
 _PRICE, _UNIT_COST, _ORDER_COST, _HOLDING_COST = 8.0, 2.0, 4.0, 1.0
 """What a unit sells for, what it costs, the fixed cost of an order, and the cost of holding a unit for a period."""

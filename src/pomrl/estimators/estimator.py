@@ -19,7 +19,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch
-from pomrl.memory import Memory, Models, PerPair, learn_and_forget
+from pomrl.estimators.memory import Memory, Models, PerPair, learn_and_forget
 
 Prior = Literal["inclusive", "exclusive", "known", "unsmoothed", "uniform"]
 """A prior that is learned from the batches of all tasks, or of all but the task's own (A2); or a model that is given:

@@ -12,8 +12,8 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from pomrl.data import Batch
-from pomrl.logs import Log, Posterior
 from pomrl.mdp import check_gamma_eval, planning_loss
+from pomrl.own_models_and_logs.logs import Log, Posterior
 from pomrl.planners import PolicyIteration
 
 GAMMAS = tuple(round(0.05 * i, 2) for i in range(20))

@@ -17,9 +17,9 @@ from scipy.special import softmax
 
 from pomrl.components import CHECKED, read_only
 from pomrl.data import Batch
-from pomrl.estimators import Estimator, Truth
-from pomrl.memory import Memory, Models, PerPair
-from pomrl.predictions import GRID, evidence, log_likelihoods, predictive_concentration
+from pomrl.estimators.estimator import Estimator, Truth
+from pomrl.estimators.memory import Memory, Models, PerPair
+from pomrl.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
 
 @plain_dataclass(frozen=True)

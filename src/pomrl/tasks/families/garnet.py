@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.components import CHECKED
 from pomrl.mdp import Rewards
-from pomrl.task_families.family import Latents, TaskFamily
+from pomrl.tasks.families.family import Latents, TaskFamily
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
