@@ -7,8 +7,8 @@ from pomrl.commands.result_files import write_table
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.outputs import outputs
 from pomrl.configuration.sources import Sources
+from pomrl.outputs import outputs
 
 
 def check_own(sources: Sources, module: str) -> None:
