@@ -40,7 +40,11 @@ def basis(settings: Settings) -> Basis:
 
 def reported(settings: Settings, reader: Reader) -> dict[Claim, tuple[Part, ...]]:
     """Return the estimates behind each question of ours without a claim, from the published number of runs."""
-    on = Basis(NAME, settings, kind="reported")
+    return estimates(Basis(NAME, settings, kind="reported"), reader)
+
+
+def estimates(on: Basis, reader: Reader) -> dict[Claim, tuple[Part, ...]]:
+    """Return the estimates behind each question of a basis, from the number of runs that its sweeps ask for."""
     runs = {claim: min(on.promised(claim), on.stored(claim)) for claim in on.claims}
     return {claim: reader.parts(on, claim, number) for claim, number in runs.items() if number}
 

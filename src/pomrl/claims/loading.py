@@ -42,9 +42,11 @@ class Basis:
     choice: HindsightChoice = "population"
     """How the schedules that choose in hindsight do so (A8)."""
     analyses: tuple[int, ...] = ANALYSES
-    """The numbers of runs at which claims are judged."""
+    """The numbers of runs at which claims are judged; empty to judge each once, at the number its sweeps ask for."""
     kind: Literal["paper", "ours", "reported"] = "paper"
     """Which claims are judged: the paper's, or ours; or what of ours is only reported."""
+    of_ones_own: Sequence[Claim] = ()
+    """Claims of a user's own, which are judged in the place of those."""
 
     @staticmethod
     def of_reading(reading: Reading, settings: Settings) -> "Basis":
@@ -55,7 +57,7 @@ class Basis:
     @property
     def registry(self) -> Sequence[Claim]:
         """The claims that share an error of 5 %, whether or not they can be judged on this basis."""
-        return {"paper": CLAIMS, "ours": OURS, "reported": REPORTED}[self.kind]
+        return self.of_ones_own or {"paper": CLAIMS, "ours": OURS, "reported": REPORTED}[self.kind]
 
     @property
     def claims(self) -> list[Claim]:
@@ -67,7 +69,7 @@ class Basis:
 
         A claim whose rule names the level of its intervals takes no share of the error over all claims.
         """
-        analyses = self.analyses if claim.fixed_error is None else (self.promised(claim),)
+        analyses = (claim.fixed_error is None and self.analyses) or (self.promised(claim),)
         sharing = sum(each.fixed_error is None for each in self.registry)
         return Outcome(claim, analyses=analyses, claims=sharing)
 

@@ -8,7 +8,8 @@ outputs/claims_at_paper_runs.csv. With --readings, the claims are checked under 
 with an option of your own in the place of one of ours. In the last case, outputs/extensions/YOURS/ also has the paired
 differences between the two options. With --document, docs/claims.md, docs/ours.md, the tables of docs/readings.md and
 the answer in the README are made from what is stored. With --turns, claims whose verdicts differ between the text and
-the authors' notebook are judged with the single difference that turns them.
+the authors' notebook are judged with the single difference that turns them. With a MODULE, the claims of your own that
+it has are judged instead (docs/extending.md).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +38,7 @@ from pomrl.claims.hindsight import costs_of_halves
 from pomrl.claims.loading import Basis, Reader
 from pomrl.claims.precision import of_simulation
 from pomrl.claims.scorecard import Row, Scored
-from pomrl.commands import ours
+from pomrl.commands import ours, own_claims
 from pomrl.commands.arguments import Parser, add_arguments, add_replacement, sources_of
 from pomrl.commands.deciding import BUDGET, compute, decided
 from pomrl.commands.errors import one_line_errors
@@ -78,6 +79,7 @@ def main() -> None:
     instead.add_argument(
         "--turns", action="store_true", help="with each single difference that turns a verdict instead"
     )
+    instead.add_argument("module", nargs="?", help="claims of your own instead, in the module of this dotted name")
     add_arguments(parser)
     parser.add_argument("--decide", action="store_true", help="add the runs that undecided claims need")
     parser.add_argument(
@@ -88,6 +90,8 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     sources = sources_of(arguments)
+    if arguments.module and arguments.decide:
+        parser.error("--decide adds no runs to sweeps of your own; set runs in their YAML files")
     default = ours.BUDGET if arguments.ours else BUDGET
     budget = (default if arguments.budget is None else arguments.budget) if arguments.decide else None
     if arguments.readings:
@@ -96,6 +100,8 @@ def main() -> None:
         check_environments()
     elif arguments.turns:
         check_turns()
+    elif arguments.module:
+        own_claims.check_own(sources, arguments.module)
     elif arguments.ours:
         ours.check_ours(budget)
     elif arguments.document:

@@ -204,7 +204,9 @@ def _sidecar(name: str, sweeps: StoredSweeps, sources: Sources) -> Sidecar:
     figure = find(name)
     of_sweeps = {sweep: sweeps[sweep].sources for sweep in figure.SWEEPS}
     of_simulations = {simulation: sweeps[simulation].sources for simulation in simulations_of(figure)}
-    return Sidecar(name, **commit(), replacement=sources.replacement, sweeps=of_sweeps, simulations=of_simulations)
+    caption = None if "." not in name else figure.__doc__
+    origin = {"replacement": sources.replacement, "sweeps": of_sweeps, "simulations": of_simulations}
+    return Sidecar(name, **commit(), **origin, caption=caption)
 
 
 def _relabelled(drawing: Drawing, sources: Sources) -> Drawing:

@@ -34,7 +34,7 @@ def check_ours(budget: float | None = None) -> None:
     basis.refuse_damage()
     cases = deciding.stored_outcomes([basis], reader) if budget is None else decided([basis], reader, Spending(budget))
     write_table(beyond.table(cases, beyond.reported(settings, reader)), outputs() / "claims_ours.csv")
-    _show(cases)
+    show(cases, "claims of ours, which go beyond the paper", "claims_ours.csv", "./reproduce.sh beyond")
 
 
 def renew_document(path: Path) -> bool:
@@ -51,9 +51,16 @@ def _settings() -> Settings:
     return {name: studies.sweep(PUBLISHED, name) for name in names}
 
 
-def _show(cases: Sequence[Case]) -> None:
-    """Print a row for each claim, and the command that computes what claims lack."""
-    shown = tables.plain_table("claims of ours, which go beyond the paper", "claim", "verdict", "estimate")
+def show(cases: Sequence[Case], title: str, file: str, remedy: str) -> None:
+    """Print a row for each claim, and the command that computes what claims lack.
+
+    Args:
+        cases: The claims.
+        title: The title of the table.
+        file: The name of the file that has all comparisons.
+        remedy: The command.
+    """
+    shown = tables.plain_table(title, "claim", "verdict", "estimate")
     lacking = []
     for outcome in (case.outcome for case in cases):
         sentence = f"{outcome.claim.id}: {outcome.claim.statement}"
@@ -66,11 +73,11 @@ def _show(cases: Sequence[Case]) -> None:
         shown.add_row(
             f"{sentence}\n{part.compared}", beyond.WORDS[outcome.verdict], number, style=LOOKS[outcome.verdict].style
         )
-    shown.caption = "estimate: of the decisive comparison; all comparisons are in claims_ours.csv"
+    shown.caption = f"estimate: of the decisive comparison; all comparisons are in {file}"
     terminal = console()
     terminal.print(shown)
     for outcome in (case.outcome for case in cases):
         if outcome.parts and outcome.reason:
             terminal.print(f"{outcome.claim.id} {outcome.reason}")
     if lacking:
-        terminal.print(f"too few runs are stored for {', '.join(lacking)}; to compute them: ./reproduce.sh beyond")
+        terminal.print(f"too few runs are stored for {', '.join(lacking)}; to compute them: {remedy}")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pomrl import store
+from pomrl.claims import own
 from pomrl.commands.progress import progress, simulate
 from pomrl.commands.terminal import one_line, warn
 from pomrl.configuration import studies
@@ -44,8 +45,10 @@ def faults_beside_experiments() -> list[str]:
 def _derived(folder: Path) -> Iterator[tuple[DerivedFiles, str]]:
     """Yield the sets of derived files in a folder of outputs, each with the command that makes it."""
     yield from _results(folder, "")
-    for own in sorted((folder / "extensions").glob("*/")):
-        yield from _results(own, f" --replace OURS={own.name}")
+    for extension in sorted((folder / "extensions").glob("*/")):
+        yield from _results(extension, f" --replace OURS={extension.name}")
+    for path in sorted((folder / own.FOLDER).glob("*.json")):
+        yield DerivedFiles(path), f"python -m src.claims {path.stem}"
     yield DerivedFiles(folder / "report" / "index.json"), "python -m src.report"
 
 

@@ -28,6 +28,24 @@ def imported(module: str) -> ModuleType:
     return import_module(module)
 
 
+def module_of_ones_own(name: str) -> ModuleType:
+    """Return the module of this dotted name, such as `mine.my_figure`.
+
+    Raises:
+        LookupError: There is no such module, or it cannot be imported; the message is one line.
+    """
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise LookupError(f"{name}: it is no dotted name of a module")
+    try:
+        return imported(name)
+    except ImportError as error:
+        raise LookupError(f"{name}: there is no such module ({error})") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a module of somebody's own does when it is imported
+        raise LookupError(f"{name}: importing it ended with {error!r}") from error
+
+
 def _ends_its_process(module: str) -> bool:
     """Return whether a copy of this process ends while it imports a module; errors of the import do not count."""
     receiver, sender = _COPY.Pipe(duplex=False)

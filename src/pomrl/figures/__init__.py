@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
-from pomrl.configuration.importing import imported
+from pomrl.configuration.importing import module_of_ones_own
 from pomrl.figures import authors
 from pomrl.figures.beyond import (
     families,
@@ -205,18 +205,8 @@ def find(name: str) -> Figure:
         return figure
     if "." not in name:
         raise LookupError(f"{name}: there is no such figure; there are {', '.join(FIGURES)}")
-    if not all(part.isidentifier() for part in name.split(".")):
-        raise LookupError(f"{name}: it is no dotted name of a module")
-    try:
-        module: Any = imported(name)
-        lacking = [attribute for attribute in ("SWEEPS", "draw") if not hasattr(module, attribute)]
-    except ImportError as error:
-        raise LookupError(f"{name}: there is no such module ({error})") from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # whatever a module of somebody's own does when it is imported
-        raise LookupError(f"{name}: importing it ended with {error!r}") from error
-    if lacking:
+    module: Any = module_of_ones_own(name)
+    if lacking := [attribute for attribute in ("SWEEPS", "draw") if not hasattr(module, attribute)]:
         raise LookupError(f"{name}: it is no figure, because it has no {', '.join(lacking)}")
     return module
 

@@ -4,6 +4,7 @@ Data flow from a folder of outputs through the modules of this package to the pa
 
     claims.csv                    ->  scorecard           ->
     claims_ours.csv               ->  ours                ->
+    own_claims/MODULE.csv         ->  own                 ->
     readings.csv                  ->  readings            ->
     figures/NAME.{png,csv,json}   ->  figure_files        ->  page and templates/  ->  report/index.html
     runs/ (blocks, manifests)     ->  curves, provenance  ->

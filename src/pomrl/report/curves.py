@@ -59,14 +59,15 @@ class _StoredSource:
 
     @property
     def similarity(self) -> float | str:
-        """Return the similarity sigma, or in words what gives it: the concentration of the tasks, or their spread."""
+        """Return the similarity sigma, or in words what gives it: their concentration, spread or models."""
         sigma = self.settings["sigma"]
         if sigma is not None:
             return sigma
         settings = self.stored.flat_settings()
         if CONCENTRATION in settings:
             return f"that of c = {settings[CONCENTRATION]:g}"
-        return f"that of {self.option('task_distribution')} at spread {settings['task_distribution.spread']:g}"
+        spread = settings.get("task_distribution.spread")
+        return f"that of {self.option('task_distribution')}" + (f" at spread {spread:g}" if spread is not None else "")
 
     @cached_property
     def problem_and_estimator(self) -> str:

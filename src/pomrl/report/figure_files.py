@@ -1,7 +1,7 @@
 """The files that `python -m src.figures` writes for a figure: a picture, a table, and a sidecar with their sources."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -55,7 +55,7 @@ class FigureFiles:
     @property
     def versions(self) -> list["FigureFiles"]:
         """The versions of this figure that are drawn: that of the caption, and that with 95 % intervals."""
-        each = (FigureFiles(self.name, self.folder), FigureFiles(self.name, self.folder, with_intervals=True))
+        each = (replace(self, with_intervals=False), replace(self, with_intervals=True))
         return [version for version in each if version.is_drawn]
 
     @property

@@ -127,5 +127,5 @@ def read_claims(
 
 def comparison(row: dict[Any, Any], verdict: Verdict) -> Comparison:
     """Return the comparison in a row of a table of claims."""
-    named = ("compared", "estimate", "lower", "upper", "above", "below", "decisive")
-    return Comparison(**{name: row[name] for name in named}, verdict=verdict)
+    numbers = {name: float(row[name]) for name in ("estimate", "lower", "upper", "above", "below")}
+    return Comparison(**numbers, compared=row["compared"], decisive=row["decisive"], verdict=verdict)

@@ -19,13 +19,17 @@ class ClaimOfOurs(JudgedClaim):
     """The verdict at precision; None where estimates are reported."""
 
 
-def read(path: Path) -> list[ClaimOfOurs]:
+def read(path: Path, remedy: str = "python -m src.claims --ours") -> list[ClaimOfOurs]:
     """Return the claims in a claims_ours.csv; there are none if it is not made.
+
+    Args:
+        path: The path of the table.
+        remedy: The command that makes it, for the message of the error.
 
     Raises:
         ReportError: The file is damaged, or another version wrote it.
     """
-    return read_claims(path, "python -m src.claims --ours", ("reason",), _claims)
+    return read_claims(path, remedy, ("reason",), _claims)
 
 
 def _claims(table: pd.DataFrame) -> list[ClaimOfOurs]:

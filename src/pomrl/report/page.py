@@ -11,8 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pomrl.claims import scorecard as claims_scorecard
 from pomrl.claims.beyond import WORDS
 from pomrl.claims.verdict import LOOKS, Verdict
-from pomrl.figures import AUTHORS, BEYOND, FIGURES, PAPER, SUPPLEMENTARY, THEORY
-from pomrl.report import ReportError, curves, extensions, ours, readings, scorecard
+from pomrl.figures import AUTHORS, BEYOND, FIGURES, INTERVALS, PAPER, SUPPLEMENTARY, THEORY
+from pomrl.report import ReportError, curves, extensions, ours, own, readings, scorecard
 from pomrl.report.encoding import data_uri, script_data
 from pomrl.report.figure_files import FigureFiles, refuse_damage
 from pomrl.report.markup import document, sentence, symbols
@@ -41,12 +41,14 @@ def html(folder: Path, documents: Documents) -> str:
         StoreError: A stored experiment that a figure shows is damaged.
     """
     figures = {name: FigureFiles(name, folder / "figures") for name in FIGURES}
-    refuse_damage(list(figures.values()))
-    drawn = [figure for figure in figures.values() if figure.is_drawn]
+    of_ones_own = own.figures(folder, {*FIGURES, *INTERVALS})
+    refuse_damage([*figures.values(), *of_ones_own])
+    drawn = [figure for figure in (*figures.values(), *of_ones_own) if figure.is_drawn]
     for stored in shown_experiments(drawn).values():
         stored.refuse_damage()
     scored = scorecard.read(folder / "claims.csv")
-    if not drawn and not scored:
+    own_claims = own.claims(folder)
+    if not drawn and not scored and not own_claims:
         raise ReportError("there is nothing to report yet; ./reproduce.sh computes, draws and checks all of it")
     return (
         _environment()
@@ -58,6 +60,8 @@ def html(folder: Path, documents: Documents) -> str:
             provenance=report_provenance(drawn),
             drawn=drawn,
             extensions=extensions.read(folder, scored),
+            own_figures=of_ones_own,
+            own_claims=own_claims,
             claims_of_ours=ours.read(folder / "claims_ours.csv"),
             matrix=readings.read(folder / "readings.csv"),
             errata=document(documents.errata, "errata", LINKS),

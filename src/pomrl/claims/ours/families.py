@@ -2,7 +2,8 @@
 
 Each family is looked at where its latent differs little and where it differs more from task to task. A claim holds in a
 family if it holds at both spreads. How many families there are in which it holds is judged with Holm's correction over
-families (`inference.Count`). Taxi is left out, because it takes too long.
+families (`inference.Count`). Taxi is left out, because 300 runs of it would take hours; docs/families.md compares
+learners on 10 runs.
 """
 
 from collections.abc import Callable, Sequence

@@ -19,7 +19,7 @@ SUFFIXES = ("pdf", "png", "csv", "json")
 """The files of a figure, in the order in which `save` writes them: two pictures, the table, and the sidecar."""
 
 
-_OPTIONAL = ("replacement", "simulations")
+_OPTIONAL = ("replacement", "simulations", "caption")
 """The keys of a sidecar file that are left out if there is nothing to say."""
 
 
@@ -38,6 +38,8 @@ class Sidecar:
     """The stored experiments of each sweep that the figure shows."""
     simulations: Mapping[str, Sequence[Source]] = field(default_factory=dict)
     """What is stored of each simulation that the figure shows; absent from the file if there is none."""
+    caption: str | None = None
+    """The docstring of the module of a figure of one's own; absent from the file of a figure of ours."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The SHA-256 digest of each other file of the figure, by its name; `save` adds them."""
 
