@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-
 LONGEST = ("test_extending", "test_studies", "test_dask", "test_faults", "test_figure_files", "test_store_faults")
 """The test files that take longest, a minute or two each."""
 
