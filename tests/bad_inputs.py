@@ -32,7 +32,7 @@ OVERRIDES = (
     "sigma=\u202e1", "estimator=é", "estimator=", "estimator={a:1}", "estimator=null", "estimator=../pomrl",
     "estimator=/etc/passwd", "estimator@sigma=pomrl", "experiment=", "experiment=null.x", "experiment=..",
     "+experiment=theory",
-    "planner=null", "~planner", "execution=null", "hydra=null", "hydra.mode=NONE", "hydra.sweeper=null",
+    "planner=null", "~planner", "execution=null", "hydra=null", "hydra.mode=NONE",
     "hydra.launcher=null",
     "hydra/launcher=joblib", "hydra/launcher=submitit_local", "hydra/sweeper=optuna", "hydra.job=1", "hydra.run=null",
     "hydra.searchpath=1", "hydra.searchpath=[nowhere://x]", "--config-name=nothing", "--config-path=nowhere",

@@ -10,10 +10,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 import pytest
-from tests.computed import DRAWN, SWEEP, Command, call, outputs_of_every_kind, page, page_without_provenance
+from joblib.externals.loky import get_reusable_executor
+from tests.computed import SWEEP, Command, call, outputs_of_every_kind, page, page_without_provenance
 from tests.damage import Damage, copied, damage_one
 from tests.faults.outcomes import End, FaultError, Result, result
 
@@ -78,6 +80,8 @@ _OF_PROCESS: list[tuple[Sound, Path, ExitStack]] = []
 def _prepare(folder: Path) -> None:
     stack = ExitStack()
     _OF_PROCESS.append((*_prepared(folder / str(os.getpid()), stack), stack))
+    # without this, the process would wait five minutes for workers that joblib keeps for the next use
+    Finalize(None, lambda: get_reusable_executor(kill_workers=True).shutdown(), exitpriority=0)
 
 
 def _of_seed(seed: int) -> Result:
@@ -123,11 +127,11 @@ def _tried(sound: Sound, folder: Path, done: Damage, *, mend: bool) -> End:
     refused = [faulty, _call(runs)[0], _report(sound, folder, found), _claims(sound, folder)]
     if not mend:
         return "refused" if any(refused) else "unaffected"
-    drawn = {path.stem for path in (done.path, done.other) if path.parent.name == "figures"}
+    drawn = {path.stem: None for path in (done.path, done.other) if path.parent.name == "figures"}
     _call(runs, "--repair")  # which fails where something derived is damaged
     made_again = [
         _call(run, f"experiment={SWEEP}", "runs=2")[0],
-        *(_call(figures, name)[0] for name in DRAWN if name in drawn),
+        *(_call(figures, name)[0] for name in drawn),
         _claims(sound, folder),
         _report(sound, folder, ""),
     ]
