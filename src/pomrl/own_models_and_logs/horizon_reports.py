@@ -122,7 +122,7 @@ def horizon_report(
     return HorizonReport(table, gamma_eval, _prior_in_words(log, prior), _warnings(log, table))
 
 
-def _grid(gamma_eval: float, gammas: Sequence[float] | None) -> Float[np.ndarray, " G"]:
+def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
     """Return the discount factors to compare, ascending; gamma_eval is the last one."""
     grid = ascending([gamma for gamma in GAMMAS if gamma <= gamma_eval] if gammas is None else gammas)
     if grid[-1] > gamma_eval:

@@ -216,7 +216,7 @@ def _check_columns(table: pd.DataFrame, where: str, named: Sequence[str]) -> Non
             raise ValueError(f"{where}: the column {column!r} is given twice, for {first} and for {role}")
 
 
-def _read(frame: pd.DataFrame | str | Path) -> tuple[pd.DataFrame, str]:
+def _read(frame: object) -> tuple[pd.DataFrame, str]:
     """Return the table of a log and a name for it in messages."""
     if isinstance(frame, pd.DataFrame):
         return frame, "the log"

@@ -8,7 +8,7 @@ actions.
 # SciPy's sparse linear algebra comes without types.
 # pyright: reportMissingTypeStubs=false
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
@@ -32,7 +32,7 @@ MOST_STEPS = 10_000
 END = "end"
 """The name of a state that is added where an episode ends."""
 
-Names = Sequence[Hashable]
+Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
 
 
@@ -273,7 +273,7 @@ def _rows(P: Any) -> sparse.csr_array:
     return cast(sparse.csr_array, by_action[order])
 
 
-def _checked_rewards(P: Float[np.ndarray, "*M S A S"], R: np.ndarray) -> Float[np.ndarray, "*M S A"]:
+def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
     """Return the expected rewards of pairs, of models that are checked with them."""
     if P.shape[-1] == P.shape[-2] != P.shape[-3]:
         raise ValueError(
@@ -312,16 +312,18 @@ def _named(P: Any, R: Float[np.ndarray, "S A"], states: Names | None, actions: N
 def _checked_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
     """Return the names of states or actions; ValueError unless there are so many and all are different."""
     found = tuple(range(count) if names is None else names)
-    if unhashable := [name for name in found if not isinstance(name, Hashable)]:
-        raise ValueError(f"the names of {what} have to be hashable, and {unhashable[0]!r:.80} is not")
+    try:
+        different = len(set(found))
+    except TypeError as error:
+        raise ValueError(f"the names of {what} have to be hashable ({error})") from error
     if len(found) != count:
         raise ValueError(f"there are {count} {what}, and {len(found)} names of them")
-    if len(set(found)) != count:
-        raise ValueError(f"there are {count} {what}, and {len(set(found))} different names of them")
+    if different != count:
+        raise ValueError(f"there are {count} {what}, and {different} different names of them")
     return found
 
 
-def ascending(gammas: Sequence[float] | np.ndarray) -> Float[np.ndarray, " G"]:
+def ascending(gammas: Any) -> Float[np.ndarray, " G"]:
     """Return discount factors in ascending order, each once; ValueError if there are none, or one is wrong."""
     found = _numbers(gammas, "gammas")
     if found.ndim != 1 or not found.size:
