@@ -1,5 +1,7 @@
 """Planning with models of one's own: all forms give the same plan, and what is wrong is named in one line."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -115,6 +117,7 @@ def stack_with(value: float) -> np.ndarray:
     return P
 
 
+LISTS: list[Any] = [[1], [2]]
 ONE = sparse.csr_array(np.eye(2))
 TABLE = {0: {0: [(np.nan, 0, 1.0, False)]}}
 BAD = {
@@ -138,7 +141,7 @@ BAD = {
         r"P has to be \[S, A, S\], and is \[2, 6, 6\]; if actions come first",
     ),
     "names that are unhashable": (
-        lambda: pomrl.from_arrays(FLIP, np.zeros(2), states=iter([[1], [2]])),
+        lambda: pomrl.from_arrays(FLIP, np.zeros(2), states=iter(LISTS)),
         "names of states have to be hashable",
     ),
     "a name too many": (lambda: pomrl.from_arrays(FLIP, np.zeros(2), actions="aba"), "2 actions, and 3 names"),

@@ -111,7 +111,9 @@ def claim(
         TypeError: The decorator stands without parentheses.
     """
     if callable(id):
-        raise TypeError(f"{id.__name__}: @claim needs parentheses, an id and a sweep, as in @claim('A', 'SWEEP')")
+        raise TypeError(
+            f"{getattr(id, '__name__', id)}: @claim needs parentheses, an id and a sweep, as in @claim('A', 'SWEEP')"
+        )
 
     def make(check: Check) -> Claim:
         statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
