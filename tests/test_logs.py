@@ -238,6 +238,10 @@ BAD = {
         lambda path: inspect.unwrap(Log.new_task)(pomrl.from_log(chain_log()), np.full((4, 2, 4), np.nan)),
         r"counts\[0, 0, 0\] = nan is no number",
     ),
+    "a model without end": (
+        lambda path: pomrl.from_log(chain_log()).model(pomrl.from_log(chain_log()).new_task(), gamma=1.0),
+        r"gamma=1\.0 is not in \[0, 1\)",
+    ),
     "complex rewards": (
         lambda path: pomrl.from_log(chain_log().assign(reward=1 + 2j)),
         "row 0: the value of 'reward' is a complex number",

@@ -138,7 +138,7 @@ BAD = {
     "complex rewards": (lambda: pomrl.plan(FLIP, np.full(2, 1j), [0.5]), "R has to be .* complex"),
     "actions before states": (
         lambda: pomrl.plan(drawn()[0][0].swapaxes(0, 1), np.zeros(6), [0.5]),
-        r"P has to be \[S, A, S\], and is \[2, 6, 6\]; if actions come first",
+        r"P has to be \[..., S, A, S\], and is \[2, 6, 6\]: swap",
     ),
     "names that are unhashable": (
         lambda: pomrl.from_arrays(FLIP, np.zeros(2), states=iter(LISTS)),

@@ -71,9 +71,10 @@ def fault(module: str, claim: Claim, settings: Settings, reader: Reader) -> str 
     basis = Basis(module, settings, analyses=(), of_ones_own=[claim])
     try:
         basis.read_by_parts(claim)
-        if runs := min(basis.promised(claim), basis.stored(claim)):
+        promised, stored = basis.promised(claim), basis.stored(claim)
+        if stored >= promised or (stored and not claim.is_judged):
             basis.refuse_damage()
-            reader.parts(basis, claim, runs)
+            reader.parts(basis, claim, min(promised, stored))
     except StoreError:
         raise
     except Exception as error:  # whatever a function of somebody's own raises

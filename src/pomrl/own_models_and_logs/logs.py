@@ -19,7 +19,7 @@ from pomrl.components import check_memory
 from pomrl.data import Batch
 from pomrl.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 from pomrl.mdp import expected_rewards
-from pomrl.own_models_and_logs.models import Model
+from pomrl.own_models_and_logs.models import Model, numbers
 
 COLUMNS = ("task", "state", "action", "reward", "next_state")
 """What a log has for each transition, in the order of the arguments of `from_log`."""
@@ -120,7 +120,7 @@ class Log:
             return self.prior
         if np.shape(counts) != self.counts.shape[1:]:
             raise ValueError(f"counts have to be {list(self.counts.shape[1:])}, and are {list(np.shape(counts))}")
-        found = np.asarray(counts, float)
+        found = numbers(counts, "counts")
         if (bad := ~(np.isfinite(found) & (found >= 0))).any():
             s, a, s_next = np.argwhere(bad)[0].tolist()
             raise ValueError(f"counts[{s}, {a}, {s_next}] = {found[s, a, s_next]:g} is no number of transitions")
@@ -130,7 +130,12 @@ class Log:
         """Return the expected model, for `Model.plan` at discount factors up to this one.
 
         A pair of which the log has no transition pays so little that no plan contains it.
+
+        Raises:
+            ValueError: The discount factor is not in [0, 1).
         """
+        if not 0.0 <= gamma < 1.0:
+            raise ValueError(f"gamma={gamma!r} is not in [0, 1)")
         P, R = self.playable(posterior.mean[None], gamma)
         return Model(P[0], R[0], self.states, self.actions)
 
@@ -233,9 +238,9 @@ def _read(frame: object) -> tuple[pd.DataFrame, str]:
 
 
 def _numbers(table: pd.DataFrame, column: str, where: str) -> Float[np.ndarray, " n"]:
-    numbers = pd.to_numeric(table[column], errors="coerce")
-    _refuse(np.full(len(table), np.iscomplexobj(numbers)), where, column, "is a complex number")
-    found = numbers.to_numpy(float, na_value=np.nan)
+    parsed = pd.to_numeric(table[column], errors="coerce")
+    _refuse(np.full(len(table), np.iscomplexobj(parsed)), where, column, "is a complex number")
+    found = parsed.to_numpy(float, na_value=np.nan)
     _refuse(~np.isfinite(found), where, column, "is no finite number")
     return found
 

@@ -120,9 +120,9 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
     """
     if R is None:
         return from_gymnasium(P).plan(gammas)
-    if _is_sparse(P) or (stack := _numbers(P, "P")).ndim != 4:
+    if _is_sparse(P) or (stack := _probabilities(P)).ndim != 4:
         return from_arrays(P, R).plan(gammas)
-    rewards = _numbers(R, "R")
+    rewards = numbers(R, "R")
     if rewards.shape in (stack.shape[1:3], stack.shape[1:]) and rewards.shape != stack.shape[:3]:
         rewards = np.broadcast_to(rewards, (len(stack), *rewards.shape))
     if not len(stack) or rewards.shape[:1] != stack.shape[:1]:
@@ -145,10 +145,10 @@ def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | No
         ValueError: P and R are no model; the message names the first wrong index.
     """
     if not _is_sparse(P):
-        dense = _numbers(P, "P")
+        dense = _probabilities(P)
         if dense.ndim != 3:
             raise ValueError(f"P has to be [S, A, S] or sparse matrices, and its shape is {list(dense.shape)}")
-        return _named(dense, _checked_rewards(dense, _numbers(R, "R")), states, actions)
+        return _named(dense, _checked_rewards(dense, numbers(R, "R")), states, actions)
     rows = _rows(P)
     pairs, S = cast(tuple[int, int], rows.shape)
     A = pairs // max(S, 1)
@@ -156,7 +156,7 @@ def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | No
         raise ValueError(f"a sparse P has to be [S A, S], and its shape is {[pairs, S]}")
     if 8 * pairs * S <= DENSE_BYTES:
         return from_arrays(rows.toarray().reshape(S, A, S), R, states, actions)
-    expected = _numbers(R, "R")
+    expected = numbers(R, "R")
     if expected.shape not in ((S,), (S, A)):
         raise ValueError(f"R has to be [S] or [S, A] = {[S, A]} with a large sparse P, and is {list(expected.shape)}")
     expected = np.repeat(expected[:, None], A, 1) if expected.ndim == 1 else expected
@@ -243,7 +243,7 @@ def _is_sparse(P: Any) -> bool:
     return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
 
 
-def _numbers(values: Any, name: str) -> Float[np.ndarray, "..."]:
+def numbers(values: Any, name: str) -> Float[np.ndarray, "..."]:
     """Return an array of real numbers; ValueError if these are none."""
     if isinstance(values, Mapping):
         raise ValueError(f"{name} is a dictionary: pomrl.from_gymnasium takes it, or pomrl.plan with R=None")
@@ -254,6 +254,14 @@ def _numbers(values: Any, name: str) -> Float[np.ndarray, "..."]:
         return found.astype(float, copy=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} has to be an array of numbers ({' '.join(str(error).split())})") from error
+
+
+def _probabilities(P: Any) -> Float[np.ndarray, "..."]:
+    """Return transition probabilities as an array; ValueError if these are no numbers, or actions come first."""
+    found = numbers(P, "P")
+    if found.ndim > 2 and found.shape[-1] == found.shape[-2] != found.shape[-3]:
+        raise ValueError(f"P has to be [..., S, A, S], and is {list(found.shape)}: swap the axes of states and actions")
+    return found
 
 
 def _rows(P: Any) -> sparse.csr_array:
@@ -275,10 +283,6 @@ def _rows(P: Any) -> sparse.csr_array:
 
 def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
     """Return the expected rewards of pairs, of models that are checked with them."""
-    if P.shape[-1] == P.shape[-2] != P.shape[-3]:
-        raise ValueError(
-            f"P has to be [S, A, S], and is {list(P.shape)}; if actions come first, swap the first two axes"
-        )
     check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong probability would spoil
     if R.shape == P.shape:
         bad = ~np.isfinite(R)
@@ -325,7 +329,7 @@ def _checked_names(what: str, names: Names | None, count: int) -> tuple[Hashable
 
 def ascending(gammas: Any) -> Float[np.ndarray, " G"]:
     """Return discount factors in ascending order, each once; ValueError if there are none, or one is wrong."""
-    found = _numbers(gammas, "gammas")
+    found = numbers(gammas, "gammas")
     if found.ndim != 1 or not found.size:
         raise ValueError(f"gammas have to be a sequence of discount factors, and their shape is {list(found.shape)}")
     check_gammas(found)
