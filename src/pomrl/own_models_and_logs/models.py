@@ -125,7 +125,7 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
     rewards = numbers(R, "R")
     if rewards.shape in (stack.shape[1:3], stack.shape[1:]) and rewards.shape != stack.shape[:3]:
         rewards = np.broadcast_to(rewards, (len(stack), *rewards.shape))
-    if not len(stack) or rewards.shape[:1] != stack.shape[:1]:
+    if not len(stack) or rewards.ndim < 3 or len(rewards) != len(stack):
         shapes = f"{list(stack.shape)}, {list(rewards.shape)}"
         raise ValueError(f"P and R have to have the same models, and their shapes are {shapes}")
     S, A = stack.shape[1:3]
@@ -289,8 +289,8 @@ def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -
         if bad.any():
             raise ValueError(f"R{[int(i) for i in np.argwhere(bad)[0]]} is not finite")
         R = (P * R).sum(-1)
-    elif R.shape == P.shape[:-2]:
-        R = np.repeat(R[..., None], P.shape[-2], -1)
+    elif R.shape == P.shape[:1]:
+        R = np.repeat(R[:, None], P.shape[-2], 1)
     check_models(P, R)
     return R
 
