@@ -248,14 +248,17 @@ REFUSED = {
         "medicine.twice: f and g have the same id 'A'",
     ),
     "silent": ('@claim("A", "trials")\ndef f(sweep): ...', "medicine.silent: f has no docstring"),
-    "bare": ("from inspect import unwrap\n@unwrap(claim)\ndef f(sweep): ...", "f: @claim needs parentheses"),
+    "bare": (
+        "from inspect import unwrap\n@unwrap(claim)\ndef f(sweep): ...",
+        'medicine/bare.py:5 with TypeError("f: @claim needs parentheses',
+    ),
     "no_sweep": ('@claim("A")\ndef f(sweep):\n    """One."""', "medicine.no_sweep: f names no sweep"),
     "misspelt": (
         '@claim("A", "trails")\ndef f(sweep):\n    """One."""',
         "medicine.misspelt: claim A: there is no sweep 'trails' in ",
     ),
     "syntax": ("def f(:", "medicine/syntax.py:4: invalid syntax"),
-    "imports": ("import nowhere.at_all", "medicine.imports: importing it ended with ModuleNotFoundError"),
+    "imports": ("import nowhere.at_all", "medicine.imports: importing it ended at medicine/imports.py:4 with Mod"),
 }
 
 

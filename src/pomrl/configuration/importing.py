@@ -41,7 +41,7 @@ def module_of_ones_own(name: str) -> ModuleType:
         return imported(name)
     except ModuleNotFoundError as error:
         if not f"{name}.".startswith(f"{error.name}."):
-            raise LookupError(f"{name}: importing it ended with {error!r}") from error
+            raise LookupError(f"{name}: importing it ended {_with(error)}") from error
         looked = "it is looked for in the folder in which the command runs, and in those of PYTHONPATH"
         raise LookupError(f"{name}: there is no such module ({error}); {looked}") from error
     except SyntaxError as error:
@@ -49,7 +49,13 @@ def module_of_ones_own(name: str) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever a module of somebody's own does when it is imported
-        raise LookupError(f"{name}: importing it ended with {error!r}") from error
+        raise LookupError(f"{name}: importing it ended {_with(error)}") from error
+
+
+def _with(error: BaseException) -> str:
+    """Return the error that an import ended with, after the last line of a module that was being executed."""
+    modules = [frame for frame in extract_tb(error.__traceback__) if frame.name == "<module>"]
+    return f"at {shown(modules[-1].filename)}:{modules[-1].lineno} with {error!r}" if modules else f"with {error!r}"
 
 
 def place_of(error: BaseException, file: str, line: int = 1) -> str:
