@@ -1,5 +1,6 @@
 """Logs of one's own: counts and names, the learned model of a new task, and the report on horizons."""
 
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,11 @@ from pomrl.commands import horizon
 from pomrl.data import Batch
 from pomrl.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.estimators.estimator import Truth
-from pomrl.own_models_and_logs.logs import COLUMNS, Log
+from pomrl.own_models_and_logs import horizon_reports
+from pomrl.own_models_and_logs.logs import COLUMNS, Log, Posterior
+
+UNCHECKED = inspect.unwrap(pomrl.horizon_report)
+"""The report without run-time checks of types, as users have it."""
 
 NAMES = ("left", ("a", 1), 3.5)
 """States of several kinds, which have no order."""
@@ -106,6 +111,60 @@ def test_the_report_always_has_gamma_eval_and_says_what_its_prior_is(log: Log):
     assert uniform.prior.startswith("The prior is uniform")
 
 
+def test_the_default_discount_factors_end_at_gamma_eval(log: Log):
+    assert pomrl.horizon_report(log, 0.12, samples=2).table["gamma"].tolist() == [0.0, 0.05, 0.1, 0.12]
+
+
+def test_the_report_on_identical_tasks_is_that_on_one_with_a_narrower_interval():
+    one = chain_log(tasks=1, m=10)
+    several = pd.concat([one.assign(task=k) for k in range(9)])
+    wanted, found = (
+        pomrl.horizon_report(pomrl.from_log(rows), 0.9, [0.0], prior="uniform", samples=1000).table
+        for rows in (one, several)
+    )
+    np.testing.assert_allclose(found["loss"], wanted["loss"], rtol=0.05)
+    width = (found["upper"] - found["lower"]) / (wanted["upper"] - wanted["lower"])
+    np.testing.assert_allclose(width, 1 / 3, rtol=0.25)  # nearly: no loss is below 0
+
+
+def test_cross_validation_plans_on_one_half_and_judges_on_the_other():
+    # Action a wins 1 in one half and never in the other, and action b pays 0.4 in both. Both lead to an end.
+    rows = [("x", "s", "a", 1.0, "won")] * 2 + [("x", "s", "a", 0.0, "lost")] * 2 + [("x", "s", "b", 0.4, "lost")] * 2
+    log = pomrl.from_log(pd.DataFrame(rows, columns=COLUMNS))
+    s, won, lost = (log.states.index(name) for name in ("s", "won", "lost"))
+    half = np.zeros((3, 2, 3), int)
+    half[s, 0, won], half[s, 1, lost] = 2, 1
+
+    class Halves(np.random.Generator):
+        def binomial(self, *_: object) -> np.ndarray:  # type: ignore[override]
+            return half
+
+    found = horizon_reports._validated(log, log.counts[0], np.array([0.0, 0.9]), Halves(np.random.PCG64(0)))
+    np.testing.assert_allclose(found, 0.4 / 3)  # lost in one of three states
+
+
+def test_intervals_of_the_report_are_quantiles_of_draws_and_errors_over_tasks():
+    draws = np.stack([np.arange(41.0)[::-1, None], 2 * np.arange(41.0)[:, None]])
+    (row,) = horizon_reports._table(np.array([0.9]), draws, np.array([[1.0], [3.0]])).to_dict("records")
+    assert (row["loss"], row["lower"], row["upper"]) == pytest.approx((20.0, 1.0, 39.0))
+    assert (row["lower_of_frequencies"], row["upper_of_frequencies"]) == pytest.approx((2.0, 78.0))
+    assert (row["cross_validation"], row["standard_error"]) == pytest.approx((2.0, 1.0))
+
+
+def test_the_deviation_of_a_posterior_is_that_of_dirichlet_distributions():
+    posterior = Posterior(np.array([[[1.0, 3.0]], [[2.0, 4.0]]]), ("s", "t"), ("a",))
+    variance = np.array([1 * 3 / (4**2 * 5), 2 * 4 / (6**2 * 7)])
+    np.testing.assert_allclose(posterior.deviation[:, 0, 0], np.sqrt(variance))
+
+
+@pytest.mark.parametrize("given", [{}, None, [("x", 0, 0, 1.0, 0)]])
+def test_what_is_no_log_is_said_by_its_type(given: object):
+    with pytest.raises(TypeError, match=f"not a {type(given).__name__}"):
+        inspect.unwrap(pomrl.from_log)(given)
+    with pytest.raises(TypeError, match=f"a log as pomrl.from_log returns it, and not a {type(given).__name__}"):
+        UNCHECKED(given)
+
+
 def test_the_loss_is_that_of_the_posterior_where_the_model_is_certain():
     log = pomrl.from_log(chain_log(tasks=8, m=400))
     table = pomrl.horizon_report(log, 0.9, [0.0], samples=20).table
@@ -150,6 +209,50 @@ BAD = {
     "a horizon beyond gamma_eval": (
         lambda path: pomrl.horizon_report(pomrl.from_log(chain_log()), 0.9, [0.95]),
         "gamma = 0.95 is above gamma_eval = 0.9",
+    ),
+    "a prior of another name": (
+        lambda path: UNCHECKED(pomrl.from_log(chain_log()), prior="Uniform"),
+        "prior='Uniform': it has to be one of learned, uniform",
+    ),
+    "a gamma_eval of one": (
+        lambda path: pomrl.horizon_report(pomrl.from_log(chain_log()), 1.0),
+        r"gamma_eval=1\.0 is not in \[0, 1\)",
+    ),
+    "discount factors that are none": (
+        lambda path: UNCHECKED(pomrl.from_log(chain_log()), 0.9, "ab"),
+        "gammas has to be an array of numbers",
+    ),
+    "a discount factor in the order of the user": (
+        lambda path: pomrl.horizon_report(pomrl.from_log(chain_log()), 0.9, [0.5, -1.0]),
+        r"gamma\[1\] = -1\.0",
+    ),
+    "a level in percent": (
+        lambda path: pomrl.from_log(chain_log()).new_task().table(level=95.0),
+        "level=95.0 is no probability between 0 and 1",
+    ),
+    "a negative count": (
+        lambda path: pomrl.from_log(chain_log()).new_task(np.full((4, 2, 4), -1)),
+        r"counts\[0, 0, 0\] = -1 is no number",
+    ),
+    "a count that is NaN": (
+        lambda path: inspect.unwrap(Log.new_task)(pomrl.from_log(chain_log()), np.full((4, 2, 4), np.nan)),
+        r"counts\[0, 0, 0\] = nan is no number",
+    ),
+    "a model without end": (
+        lambda path: pomrl.from_log(chain_log()).model(pomrl.from_log(chain_log()).new_task(), gamma=1.0),
+        r"gamma=1\.0 is not in \[0, 1\)",
+    ),
+    "complex rewards": (
+        lambda path: pomrl.from_log(chain_log().assign(reward=1 + 2j)),
+        "row 0: the value of 'reward' is a complex number",
+    ),
+    "a column for two roles": (
+        lambda path: pomrl.from_log(chain_log(), next_state="state"),
+        "the column 'state' is given twice, for state and for next_state",
+    ),
+    "a column twice": (
+        lambda path: pomrl.from_log(pd.concat([chain_log(), chain_log()[["state"]]], axis=1)),
+        "there are 2 columns 'state'",
     ),
     "counts of another size": (
         lambda path: pomrl.from_log(chain_log()).new_task(np.zeros((1, 2, 1), int)),

@@ -1,5 +1,7 @@
 """Planning with models of one's own: all forms give the same plan, and what is wrong is named in one line."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -34,6 +36,27 @@ def test_the_policy_changes_where_waiting_begins_to_pay():
     plan = pomrl.plan(FLIP, np.array([[1.0, 3.0], [0.0, 0.0]]), [0.5, 0.6, 0.7, 0.8])
     assert plan.changes.to_dict("list") == {"model": [0], "below": [0.6], "above": [0.7], "states": [1]}
     assert plan.policies[:, 0].tolist() == [1, 1, 0, 0]
+
+
+def test_the_policies_of_a_sparse_model_change_where_those_of_the_dense_one_do(monkeypatch: pytest.MonkeyPatch):
+    R, gammas = np.array([[1.0, 3.0], [0.0, 0.0]]), [0.5, 0.6, 0.7, 0.8]
+    wanted = pomrl.plan(FLIP, R, gammas).changes
+    monkeypatch.setattr(models, "DENSE_BYTES", 1)
+    found = pomrl.plan(sparse.csr_array(FLIP.reshape(-1, 2)), R, gammas).changes
+    assert len(wanted) == 1
+    assert found.equals(wanted)
+
+
+def test_lists_and_rewards_of_all_models_alike_are_planned_as_arrays():
+    P, R = drawn()
+    wanted = pomrl.plan(P, R, GAMMAS).values
+    np.testing.assert_array_equal(pomrl.plan(P.tolist(), R.tolist(), GAMMAS).values, wanted)
+    of_transitions = np.arange(72.0).reshape(6, 2, 6)
+    repeated = np.broadcast_to(of_transitions, P.shape)
+    shared = pomrl.plan(P, of_transitions, GAMMAS).values
+    np.testing.assert_array_equal(shared, pomrl.plan(P, repeated, GAMMAS).values)
+    names = (name for name in "ab")
+    assert pomrl.from_arrays(FLIP, np.zeros(2), states=names).states == ("a", "b")
 
 
 @pytest.mark.parametrize("dense_bytes", [2**28, 1], ids=["as a dense model", "as a sparse model"])
@@ -88,7 +111,44 @@ def lacking_sum() -> np.ndarray:
     return P
 
 
+def stack_with(value: float) -> np.ndarray:
+    P = drawn()[0]
+    P[1, 2, 1, 0] = value
+    return P
+
+
+LISTS: list[Any] = [[1], [2]]
+ONE = sparse.csr_array(np.eye(2))
+TABLE = {0: {0: [(np.nan, 0, 1.0, False)]}}
 BAD = {
+    "a negative sparse entry": (
+        lambda: models._check_rows(sparse.csr_array([[1.5, -0.5], [0.0, 1.0]]), np.zeros((2, 1)), 1),
+        r"P\[0, 0\] is no distribution: an entry is negative",
+    ),
+    "a row of one of several models": (lambda: pomrl.plan(stack_with(2), drawn()[1], [0.5]), r"the row P\[1, 2, 1\]"),
+    "a probability that is NaN, with rewards of transitions": (
+        lambda: pomrl.plan(stack_with(np.nan), np.zeros((6, 2, 6)), [0.5]),
+        r"P\[1, 2, 1, 0\] = nan is not a probability",
+    ),
+    "a probability that is NaN in a table": (lambda: pomrl.plan(TABLE, None, [0.5]), r"P\[0, 0, 0\] = nan is not"),
+    "a dictionary with rewards": (lambda: pomrl.plan(TABLE, np.zeros(1), [0.5]), "P is a dictionary: "),
+    "an empty dictionary": (lambda: pomrl.plan({}, None, [0.5]), "P has no states"),
+    "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "R is missing"),
+    "sparse and dense": (lambda: pomrl.plan([ONE, np.eye(2)], np.zeros(2), [0.5]), r"P\[1\] is no sparse matrix"),
+    "complex rewards": (lambda: pomrl.plan(FLIP, np.full(2, 1j), [0.5]), "R has to be .* complex"),
+    "actions before states": (
+        lambda: pomrl.plan(drawn()[0][0].swapaxes(0, 1), np.zeros(6), [0.5]),
+        r"P has to be \[..., S, A, S\], and is \[2, 6, 6\]: swap",
+    ),
+    "names that are unhashable": (
+        lambda: pomrl.from_arrays(FLIP, np.zeros(2), states=iter(LISTS)),
+        "names of states have to be hashable",
+    ),
+    "a name too many": (lambda: pomrl.from_arrays(FLIP, np.zeros(2), actions="aba"), "2 actions, and 3 names"),
+    "discount factors in the order of the user": (
+        lambda: pomrl.plan(FLIP, np.zeros(2), [0.5, -1.0]),
+        r"gamma\[1\] = -1\.0",
+    ),
     "a row that does not sum to one": (lambda: pomrl.plan(lacking_sum(), np.zeros(6), [0.5]), r"P\[3, 1\] = 0\.9"),
     "a sparse row that does not": (
         lambda: models._check_rows(sparse.csr_array(lacking_sum().reshape(-1, 6)), np.zeros((6, 2)), 2),

@@ -103,6 +103,13 @@ class _Text(HTMLParser):
         self.words += data.split()
 
 
+def page_of(folder: Path) -> _Text:
+    made(report)
+    page = _Text()
+    page.feed((folder / "outputs" / "report" / "index.html").read_text())
+    return page
+
+
 def test_models_in_a_file_become_a_figure_claims_and_a_page(folder: Path) -> None:
     made(figures, "--config-dir", "conf", "medicine.trials")
     drawn = pd.read_csv(folder / "outputs" / "figures" / "trials.csv")
@@ -114,9 +121,7 @@ def test_models_in_a_file_become_a_figure_claims_and_a_page(folder: Path) -> Non
     assert table[["claim", "runs"]].to_numpy().tolist() == [["M1", 20], ["M2", 20]]
     assert table["verdict"].tolist()[1] == "reported"
 
-    made(report)
-    page = _Text()
-    page.feed((folder / "outputs" / "report" / "index.html").read_text())
+    page = page_of(folder)
     text = " ".join(page.words)
     assert "M1 a trial gains from those before it" in text
     assert "The loss in trials of a medicine, of which each is a task." in text
@@ -155,3 +160,130 @@ def test_a_module_without_claims_is_one_line(module: str, said: str, folder: Pat
     assert status == 1
     assert said in err
     assert err.count("\n") == 1
+
+
+HEAD = """from medicine.trials import other_trials_help
+from pomrl.claims.claim import claim
+from pomrl.claims.comparisons import less
+"""
+
+MISTAKES = (
+    HEAD
+    + '''
+@claim("A", "trials")
+def raises(sweep):
+    """a claim divides by zero."""
+    return 1 / 0
+
+
+@claim("B", "trials")
+def returns_nothing(sweep):
+    """a claim returns nothing."""
+
+
+@claim("C", "trials")
+def returns_a_part(sweep):
+    """a claim returns a part."""
+    loss = sweep.at(estimator="ada_pomrl").regret
+    return less(loss, loss, "")
+
+
+@claim("D", "trials")
+def has_no_parts(sweep):
+    """a claim returns no parts."""
+    return []
+
+
+@claim("E", "trials")
+def takes_two(one, two):
+    """a claim takes two sweeps."""
+
+
+@claim("F", "trials")
+def reads_another_setting(sweep):
+    """a claim reads a setting that is not there."""
+    return [less(sweep.at(estimator="oracle").regret, 0, "")]
+
+
+@claim("G", "trials")
+def fails_on_many_runs(sweep):
+    """a claim fails on what is stored alone."""
+    loss = sweep.at(estimator="ada_pomrl").regret
+    return [less(loss, loss / 2, "")] if len(loss) == 2 else int("many")
+
+
+@claim("NA", "trials")
+def is_well(sweep):
+    """nan."""
+    return [less(*(sweep.at(estimator=name).regret for name in ("ada_pomrl", "without_meta")), "None")]
+'''
+)
+
+
+def test_a_claim_that_fails_is_one_line_and_the_others_are_judged(folder: Path) -> None:
+    (folder / "medicine" / "mistakes.py").write_text(MISTAKES)
+    status, out, err = call(claims, "--config-dir", "conf", "medicine.mistakes")
+    assert status == 1
+    assert "NA: nan" in out
+    table = pd.read_csv(folder / "outputs" / "own_claims" / "medicine.mistakes.csv", keep_default_na=False)
+    assert table["claim"].tolist() == ["NA"]  # the imported claim M1 is not of this module
+    wanted = {
+        "A (medicine/mistakes.py:8)": "ZeroDivisionError: division by zero",
+        "B (medicine/mistakes.py:11)": "TypeError: a claim returns a list of parts, ",
+        "C (medicine/mistakes.py:16)": "TypeError: a claim returns a list of parts, ",
+        "D (medicine/mistakes.py:23)": "TypeError: a claim returns a list of parts, ",
+        "E (medicine/mistakes.py:29)": "TypeError: takes_two() missing 1 required positional argument: 'two'",
+        "F (medicine/mistakes.py:37)": "LookupError: the sweep has no setting estimator='oracle'; in it estimator is "
+        "'without_meta', 'ada_pomrl'",
+        "G (medicine/mistakes.py:44)": "ValueError: invalid literal for int() with base 10: 'many'",
+    }
+    for line, (place, said) in zip(err.splitlines(), wanted.items(), strict=True):
+        assert line.startswith(f"medicine.mistakes: claim {place}: {said}")
+    assert "NA nan" in " ".join(page_of(folder).words)  # as text, though pandas takes both for missing numbers
+
+
+REFUSED = {
+    "twice": (
+        '@claim("A", "trials")\ndef f(sweep):\n    """One."""\n\n@claim("A", "trials")\ndef g(sweep):\n    """Two."""',
+        "medicine.twice: f and g have the same id 'A'",
+    ),
+    "silent": ('@claim("A", "trials")\ndef f(sweep): ...', "medicine.silent: f has no docstring"),
+    "bare": (
+        "from inspect import unwrap\n@unwrap(claim)\ndef f(sweep): ...",
+        'medicine/bare.py:5 with TypeError("f: @claim needs parentheses',
+    ),
+    "no_sweep": ('@claim("A")\ndef f(sweep):\n    """One."""', "medicine.no_sweep: f names no sweep"),
+    "misspelt": (
+        '@claim("A", "trails")\ndef f(sweep):\n    """One."""',
+        "medicine.misspelt: claim A: there is no sweep 'trails' in ",
+    ),
+    "syntax": ("def f(:", "medicine/syntax.py:4: invalid syntax"),
+    "imports": ("import nowhere.at_all", "medicine.imports: importing it ended at medicine/imports.py:4 with Mod"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_module_with_a_mistake_is_refused_in_one_line(name: str, folder: Path) -> None:
+    text, said = REFUSED[name]
+    (folder / "medicine" / f"{name}.py").write_text(HEAD + text)
+    status, _, err = call(claims, "--config-dir", "conf", f"medicine.{name}")
+    assert (status, err.count("\n")) == (1, 1), err
+    assert said in err
+
+
+FIGURES = {
+    "fails": ('SWEEPS = ("trials",)\ndef draw(sweeps):\n    return 1 / 0', "medicine/fails.py:3: ZeroDivisionError: "),
+    "empty": ('SWEEPS = ("trials",)\ndef draw(sweeps): ...', "draw has to return a Drawing, and returns NoneType"),
+    "letters": ('SWEEPS = "trials"\ndef draw(sweeps): ...', "SWEEPS has to be a tuple of names, such as ('trials',)"),
+    "wrong": ('SWEEPS = ("trails",)\ndef draw(sweeps): ...', "medicine.wrong is not drawn: there is no sweep 'trails'"),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_with_a_mistake_is_named_in_one_line(name: str, folder: Path) -> None:
+    text, said = FIGURES[name]
+    (folder / "medicine" / f"{name}.py").write_text(text)
+    status, _, err = call(figures, "--config-dir", "conf", f"medicine.{name}")
+    assert status == 1
+    assert said in err.splitlines()[0]
+    assert err.splitlines()[1:] in ([], ["1 of 1 figures are not drawn"])

@@ -58,6 +58,13 @@ def test_both_formats_give_the_same_models(tmp_path: Path) -> None:
     np.testing.assert_array_equal(one.R[seen], other.R[seen])
 
 
+def test_rewards_of_transitions_may_be_those_of_all_models(tmp_path: Path) -> None:
+    tasks = elevators()
+    np.savez(tmp_path / "lift.NPZ.npz", allow_pickle=False, P=tasks["P"], R=tasks["R"][0])
+    (tmp_path / "lift.NPZ.npz").rename(tmp_path / "lift.NPZ")
+    np.testing.assert_array_equal(Table(file=str(tmp_path / "lift.NPZ")).candidate_models().R, tasks["R"])
+
+
 def test_the_file_of_the_example_is_what_the_example_writes() -> None:
     candidates = Table(file=str(FILE)).candidate_models()
     np.testing.assert_allclose(candidates.P, models()["P"], rtol=0, atol=1e-15)
@@ -88,6 +95,11 @@ BAD_ARRAYS = {
     "a reward": (changed("R", (0, 2, 1, 2), np.nan), r"R\[0, 2, 1\] = nan is not finite"),
     "no rewards": (lambda: {"P": elevators()["P"]}, "the array R is missing; it has P"),
     "the shape of P": (lambda: {"P": np.ones((3, 2)), "R": np.ones(3)}, r"P has to be \[k, S, A, S\], and is \[3, 2\]"),
+    "actions before states": (
+        lambda: {"P": elevators()["P"].swapaxes(1, 2), "R": np.ones((3, 2))},
+        r"P has to be \[k, S, A, S\], and is \[3, 2, 3, 3\], which has actions before states",
+    ),
+    "a probability that is NaN": (changed("P", (1, 0, 1, 2), np.nan), r"P\[1, 0, 1, 2\] = nan is not a probability"),
     "the shape of R": (lambda: {"P": elevators()["P"], "R": np.ones((2, 3))}, r"R has to be .* and is \[2, 3\]"),
     "words": (lambda: {"P": np.array(["a"]), "R": np.ones(3)}, "P has to be numbers"),
 }
@@ -111,7 +123,24 @@ BAD_ROWS = {
     "no rows": (lambda table: table[:0], "it has no rows"),
     "a negative index": (lambda table: table.assign(action=table["action"] - 1), "row 0: action=-1 is negative"),
     "words": (lambda table: table.assign(state="up"), "the column state has to be integers"),
-    "a missing pair": (lambda table: table[table["state"] != 1], r"the sum of the row P\[0, 1, 0\] = 0.0 is not 1"),
+    "a missing pair": (
+        lambda table: table.query("state != 1 or action != 0"),
+        r"the sum of the row P\[0, 1, 0\] = 0.0 is not 1",
+    ),
+    "a missing state": (lambda table: table[table["state"] != 1], "there is no row for state 1"),
+    "models from 1 on": (lambda table: table.assign(model=table["model"] + 1), "there is no row for model 0"),
+    "a huge index": (
+        lambda table: table.assign(next_state=table["next_state"].replace(2, 10**9)),
+        "row 1: next_state=1000000000: .* GiB",
+    ),
+    "an index that is missing": (
+        lambda table: table.assign(state=table["state"].astype("Int64").where(table.index != 4)),
+        "row 4: state is missing",
+    ),
+    "a probability that is NaN": (
+        lambda table: table.assign(probability=table["probability"].where(table.index != 2)),
+        "row 2: probability is missing",
+    ),
 }
 
 

@@ -22,6 +22,7 @@ from pomrl.tasks.families.family import Candidates, TaskFamily
 from pomrl.tasks.families.forest import Forest
 from pomrl.tasks.families.frozen_lake import FrozenLake
 from pomrl.tasks.families.inventory import Inventory
+from pomrl.tasks.families.queue import Queue
 from pomrl.tasks.families.river_swim import RiverSwim
 from pomrl.tasks.families.taxi import Taxi
 
@@ -124,6 +125,22 @@ def test_river_swim_is_that_of_strehl_and_littman() -> None:
     np.testing.assert_allclose(P[0, 2, 1], [0, 0.1, 0.6, 0.3, 0, 0])
     np.testing.assert_allclose(P[0, 0, 1, :2], [0.7, 0.3])
     np.testing.assert_allclose(P[0, 5, 1, 4:], [0.1, 0.9])
+
+
+def test_a_queue_costs_its_customers_and_its_work() -> None:
+    P, R = Queue(centre=0.4, spread=0.0).models(np.array([0.4]))
+    assert R[0, 3].tolist() == [-3.0, -4.0, -7.0]  # three customers, and work for 0, 1 or 4
+    np.testing.assert_allclose(P[0, 3, 1, 2:5], [0.6 * 0.5, 0.4 * 0.5 + 0.6 * 0.5, 0.4 * 0.5])
+
+
+def test_rewards_without_an_axis_for_the_latent_are_refused() -> None:
+    class Flat(Queue):
+        def models(self, latent: np.ndarray) -> Any:
+            P, R = super().models(latent)
+            return P, R[0]
+
+    with pytest.raises(ValueError, match=r"Flat\.models returns \[15, 11, 3, 11\], \[11, 3\] and not P \[k, S, A, S\]"):
+        Flat(centre=0.4, spread=0.1).candidate_models()
 
 
 def test_the_demand_of_an_inventory_is_poisson() -> None:

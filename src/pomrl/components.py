@@ -1,5 +1,6 @@
 """The configuration that all components of an experiment share: they are frozen pydantic dataclasses with checks."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +12,10 @@ CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 Engine = Literal["auto", "compiled", "numpy"]
 """The engine that solves small models; `auto` is the compiled engine if it was built, and NumPy if it was not."""
+
+
+SHARE_OF_MEMORY = 0.5
+"""The largest share of this machine's memory that one array may take."""
 
 
 class DataPath(str):
@@ -37,3 +42,13 @@ def read_only(*arrays: np.ndarray) -> None:
     """Make writing to these arrays an error, so that no component can change what another one sees."""
     for array in arrays:
         array.flags.writeable = False
+
+
+def check_memory(size: int, what: str) -> None:
+    """Raise a ValueError if an array of so many bytes takes more than `SHARE_OF_MEMORY` of this machine's memory."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if size > SHARE_OF_MEMORY * memory:
+        raise ValueError(
+            f"{what}: the transition probabilities take {size / 2**30:,.1f} GiB, and this machine has "
+            f"{memory / 2**30:,.1f} GiB of memory"
+        )

@@ -78,7 +78,9 @@ def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.n
 
 
 def check_gamma_eval(gamma_eval: float) -> None:
-    """Raise a ValueError if gamma_eval is above `LARGEST_GAMMA_EVAL`."""
+    """Raise a ValueError unless gamma_eval is at least 0 and at most `LARGEST_GAMMA_EVAL`."""
+    if not 0.0 <= gamma_eval < 1.0:
+        raise ValueError(f"gamma_eval={gamma_eval!r} is not in [0, 1)")
     if gamma_eval > LARGEST_GAMMA_EVAL:
         error = np.finfo(float).eps / (1.0 - gamma_eval) ** 2
         raise ValueError(

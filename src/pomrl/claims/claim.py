@@ -66,10 +66,16 @@ class Claim:
 
         Raises:
             LookupError: A sweep or the simulation is not among them, or a sweep lacks a setting.
+            TypeError: The function does not return a list of parts, of which there is at least one.
         """
         if self.simulation is not None:
-            return tuple(self.check((simulations or {})[self.simulation]))
-        return tuple(self.check(*(sweeps[name] for name in self.experiments)))
+            found = self.check((simulations or {})[self.simulation])
+        else:
+            found = self.check(*(sweeps[name] for name in self.experiments))
+        if not isinstance(found, list | tuple) or not found or not all(isinstance(part, Part) for part in found):
+            what = f"{found!r:.40}" if not found else type(found).__name__
+            raise TypeError(f"a claim returns a list of parts, such as [less(a, b, 'a less b')], and this one {what}")
+        return tuple(found)
 
 
 def _of_module(module: str, name: str) -> Claim | None:
@@ -100,7 +106,14 @@ def claim(
             number of runs; 0.1 is that of one-sided 95 % intervals. By default the error of 5 % over all claims is
             spent over analyses (`pomrl.claims.precision`).
         is_judged: Whether there is a verdict; else estimates are reported.
+
+    Raises:
+        TypeError: The decorator stands without parentheses.
     """
+    if callable(id):
+        raise TypeError(
+            f"{getattr(id, '__name__', id)}: @claim needs parentheses, an id and a sweep, as in @claim('A', 'SWEEP')"
+        )
 
     def make(check: Check) -> Claim:
         statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")

@@ -111,10 +111,10 @@ class Basis:
         for claim in self.registry:
             if claim.experiments and set(claim.experiments) <= self.settings.keys():
                 with suppress(LookupError):  # the claim is about a setting that this basis does not have
-                    read[claim.id] = self._read_by_parts(claim)
+                    read[claim.id] = self.read_by_parts(claim)
         return read
 
-    def _read_by_parts(self, claim: Claim) -> list[list[Experiment]]:
+    def read_by_parts(self, claim: Claim) -> list[list[Experiment]]:
         """Return the experiments that each part of a claim reads, found by trial on losses that are made up.
 
         The losses of one experiment after the other are changed: the estimates of the parts that read them change too.

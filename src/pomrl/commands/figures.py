@@ -7,6 +7,7 @@ the small pictures of the README are renewed instead, in outputs/readme/. With -
 outputs/extensions/YOURS/figures/. A NAME with a dot is a module of your own that defines a figure.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,6 +22,7 @@ from pomrl.commands.progress import simulate
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.studies import Setting
 from pomrl.figures import (
@@ -118,8 +120,9 @@ def main() -> None:
     drawn, lacking = draw(names, folder, write, sources)
     for sweep, line in lacking.items():
         warn(f"{line}; to compute them: {studies.command(sources, sweep)}")
-    if missing := len(names) - len(drawn):
-        exit_with(f"{missing} of {len(names)} figures are not drawn; ./reproduce.sh computes all sweeps of the paper")
+    if missing := [name for name in names if name.rpartition(".")[2] not in drawn]:
+        remedy = "; ./reproduce.sh computes all sweeps of the paper" if any("." not in name for name in missing) else ""
+        exit_with(f"{len(missing)} of {len(names)} figures are not drawn{remedy}")
 
 
 def draw(
@@ -182,11 +185,24 @@ def _draw_one(name: str, selection: Selection, write: Writer) -> Outcome:
         return Outcome(problems=[f"{name} is not drawn: nothing is stored of {', '.join(sweeps)}"], lacking=lacking)
     sweeps |= {simulation: stored_simulation(SIMULATIONS[simulation]) for simulation in simulations_of(figure)}
     try:
-        drawing = _relabelled(figure.draw(sweeps), sources)
+        drawing = _relabelled(_drawing(name, figure, sweeps), sources)
         files = write(drawing, selection.folder, name.rpartition(".")[2], _sidecar(name, sweeps, sources))
     except (ValueError, OSError) as error:
         return Outcome(problems=[f"{name} is not drawn: {error}"], lacking=lacking)
     return Outcome(files, lacking=lacking)
+
+
+def _drawing(name: str, figure: Figure, sweeps: StoredSweeps) -> Drawing:
+    """Return what a figure draws; ValueError if one of the user's own raises an error or returns nothing."""
+    if "." not in name:
+        return figure.draw(sweeps)
+    try:
+        drawing: object = figure.draw(sweeps)
+    except Exception as error:  # whatever code of somebody's own raises
+        raise ValueError(f"{place_of(error, str(sys.modules[name].__file__))}: {in_words(error)}") from error
+    if not isinstance(drawing, Drawing):
+        raise ValueError(f"draw has to return a Drawing, and returns {type(drawing).__name__}")
+    return drawing
 
 
 def _shown(figure: Figure, sources: Sources) -> dict[str, list[Setting]]:

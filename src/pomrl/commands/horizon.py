@@ -10,7 +10,7 @@ from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.tables import print_table
 from pomrl.outputs import outputs
-from pomrl.own_models_and_logs.horizon_reports import GAMMAS, horizon_report
+from pomrl.own_models_and_logs.horizon_reports import horizon_report
 from pomrl.own_models_and_logs.logs import COLUMNS, from_log
 from pomrl.store.provenance import commit
 
@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--prior", choices=("learned", "uniform"), default="learned", help="(default learned)")
     arguments = parser.parse_args()
     log = from_log(arguments.log, **{column: getattr(arguments, column) for column in COLUMNS})
-    report = horizon_report(log, arguments.gamma_eval, _grid(arguments.gamma_eval), prior=arguments.prior)
+    report = horizon_report(log, arguments.gamma_eval, prior=arguments.prior)
     shown = report.table.drop(columns=["lower_of_frequencies", "upper_of_frequencies"])
     print_table("loss against the best policy, a mean over states and tasks", shown)
     for sentence in [*log.remarks, *report.words]:
@@ -39,8 +39,3 @@ def main() -> None:
     name = arguments.log.stem
     for path in save(figure.draw(report), outputs() / "horizon", name, Sidecar(name, **commit())):
         print(path)
-
-
-def _grid(gamma_eval: float) -> list[float]:
-    """Return the discount factors to compare: the default ones that are at most gamma_eval."""
-    return [gamma for gamma in GAMMAS if gamma <= gamma_eval]

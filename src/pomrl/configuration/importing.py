@@ -8,6 +8,7 @@ from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
 
 _COPY = get_context("fork")
@@ -38,12 +39,46 @@ def module_of_ones_own(name: str) -> ModuleType:
         raise LookupError(f"{name}: it is no dotted name of a module")
     try:
         return imported(name)
-    except ImportError as error:
-        raise LookupError(f"{name}: there is no such module ({error})") from error
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise LookupError(f"{name}: importing it ended {_with(error)}") from error
+        looked = "it is looked for in the folder in which the command runs, and in those of PYTHONPATH"
+        raise LookupError(f"{name}: there is no such module ({error}); {looked}") from error
+    except SyntaxError as error:
+        raise LookupError(f"{shown(error.filename or name)}:{error.lineno}: {error.msg}") from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever a module of somebody's own does when it is imported
-        raise LookupError(f"{name}: importing it ended with {error!r}") from error
+        raise LookupError(f"{name}: importing it ended {_with(error)}") from error
+
+
+def _with(error: BaseException) -> str:
+    """Return the error that an import ended with, after the last line of a module that was being executed."""
+    modules = [frame for frame in extract_tb(error.__traceback__) if frame.name == "<module>"]
+    return f"at {shown(modules[-1].filename)}:{modules[-1].lineno} with {error!r}" if modules else f"with {error!r}"
+
+
+def place_of(error: BaseException, file: str, line: int = 1) -> str:
+    """Return the place in a user's file at which an error was raised, FILE:LINE.
+
+    Args:
+        error: The error.
+        file: The path of the file.
+        line: The line that counts if none of the file was being executed.
+    """
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
+    return f"{shown(file)}:{lines[-1] if lines else line}"
+
+
+def in_words(error: BaseException) -> str:
+    """Return the type and the message of an error in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+
+
+def shown(file: str) -> str:
+    """Return the path of a file, relative to the current folder if it is in there."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _ends_its_process(module: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache, reduce
 from itertools import product
 from operator import getitem
@@ -63,8 +64,8 @@ def sweep(sources: Sources, name: str, further: Sequence[str] = ()) -> list[Sett
         further: Further overrides of all settings.
 
     Raises:
-        ConfigError: A setting is wrong. With a replacement this may be so because the new option lacks a key that the
-            sweep varies.
+        ConfigError: There is no such sweep, or a setting is wrong. With a replacement this may be so because the new
+            option lacks a key that the sweep varies.
     """
     composer = Composer(sources.folders)
     try:
@@ -77,8 +78,17 @@ def sweep(sources: Sources, name: str, further: Sequence[str] = ()) -> list[Sett
             composed = composer.each([_replaced(job, of_job.options, sources.replacement) for job, of_job in of_jobs])
         experiments = [parse(each) for each in composed]
     except (HydraException, OmegaConfBaseException, ConfigError) as error:
+        _refuse_unknown(sources, name)
         raise ConfigError(f"{name}: {' '.join(str(error).split())}") from error
     return [Setting(*each) for each in zip(varied, experiments, strict=True)]
+
+
+def _refuse_unknown(sources: Sources, name: str) -> None:
+    """Raise a ConfigError with the nearest names if no folder has a sweep of this name."""
+    known = sorted({path.stem for folder in sources.folders for path in (folder / "experiment").glob("*.yaml")})
+    if name not in known:
+        there = ", ".join(get_close_matches(name, known) or known)
+        raise ConfigError(f"there is no sweep {name!r} in {' or '.join(map(str, sources.folders))}; there is {there}")
 
 
 def settings_of(sources: Sources, arguments: Sequence[str], name: str | None = None) -> list[Setting]:

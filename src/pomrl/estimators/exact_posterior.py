@@ -20,8 +20,8 @@ class ExactPosterior(Estimator):
 
     Each of the k models (`Truth.candidates`) has the same chance before the batch is seen. After it, its weight is
     proportional to its likelihood, the product of its probabilities of all transitions in the batch. Tasks are
-    independent given the models, so that other tasks add nothing. No learner knows less about its task than this one
-    who has the same batch.
+    independent given the models, so that other tasks add nothing. Of all learners with the same batch, this one knows
+    most about its task.
 
     Raises:
         ValueError: If the tasks do not have finitely many models, or no model can have the batch.

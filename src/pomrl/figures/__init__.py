@@ -208,6 +208,8 @@ def find(name: str) -> Figure:
     module: Any = module_of_ones_own(name)
     if lacking := [attribute for attribute in ("SWEEPS", "draw") if not hasattr(module, attribute)]:
         raise LookupError(f"{name}: it is no figure, because it has no {', '.join(lacking)}")
+    if isinstance(module.SWEEPS, str):
+        raise LookupError(f"{name}: SWEEPS has to be a tuple of names, such as ({module.SWEEPS!r},)")
     return module
 
 

@@ -5,7 +5,7 @@ They are compared by what is lost in expectation under the posterior of each tas
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,11 @@ from jaxtyping import Float, Int
 from pomrl.data import Batch
 from pomrl.mdp import check_gamma_eval, planning_loss
 from pomrl.own_models_and_logs.logs import Log, Posterior
+from pomrl.own_models_and_logs.models import ascending
 from pomrl.planners import PolicyIteration
 
 GAMMAS = tuple(round(0.05 * i, 2) for i in range(20))
-"""The discount factors that are compared by default, to which gamma_eval is added."""
+"""The discount factors that are compared by default, as far as they are below gamma_eval, which is added."""
 
 FEW_TASKS = 5
 """With fewer tasks a learned prior says little of the next one."""
@@ -75,7 +76,7 @@ class HorizonReport:
 def horizon_report(
     log: Log,
     gamma_eval: float = 0.99,
-    gammas: Sequence[float] = GAMMAS,
+    gammas: Sequence[float] | None = None,
     *,
     prior: Prior = "learned",
     samples: int = 200,
@@ -89,18 +90,22 @@ def horizon_report(
     Args:
         log: The transitions.
         gamma_eval: The discount factor that policies are judged at; it is always among those compared.
-        gammas: The other discount factors to plan with, each at most gamma_eval.
+        gammas: The other discount factors to plan with, each at most gamma_eval; by default those of `GAMMAS` that are.
         prior: Whether the posterior's prior is learned from the log, or uniform.
         samples: The number of models that are drawn from the posterior of each task.
         seed: The seed of these draws and of the halves of cross-validation.
 
     Raises:
-        ValueError: A discount factor is above gamma_eval or not in [0, 1), or there are too few samples.
+        TypeError: The log is none.
+        ValueError: A discount factor is above gamma_eval or not in [0, 1), the prior is another word, or there are too
+            few samples.
     """
+    if not isinstance(log, Log):
+        raise TypeError(f"a horizon report takes a log as pomrl.from_log returns it, and not a {type(log).__name__}")
+    if prior not in get_args(Prior):
+        raise ValueError(f"prior={prior!r}: it has to be one of {', '.join(get_args(Prior))}")
     check_gamma_eval(gamma_eval)
-    grid = np.unique([*gammas, gamma_eval])
-    if grid[-1] > gamma_eval:
-        raise ValueError(f"gamma = {grid[-1]:g} is above gamma_eval = {gamma_eval:g}; it has to be at most that")
+    grid = _grid(gamma_eval, gammas)
     if samples < 2:
         raise ValueError(f"samples = {samples}: an interval needs at least 2")
     rng = np.random.default_rng(seed)
@@ -115,6 +120,14 @@ def horizon_report(
     losses /= len(log.tasks)
     table = _table(grid, losses, np.array(validated))
     return HorizonReport(table, gamma_eval, _prior_in_words(log, prior), _warnings(log, table))
+
+
+def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
+    """Return the discount factors to compare, ascending; gamma_eval is the last one."""
+    grid = ascending([gamma for gamma in GAMMAS if gamma <= gamma_eval] if gammas is None else gammas)
+    if grid[-1] > gamma_eval:
+        raise ValueError(f"gamma = {grid[-1]:g} is above gamma_eval = {gamma_eval:g}; it has to be at most that")
+    return np.unique([*grid, gamma_eval])
 
 
 def _uniform(log: Log) -> Posterior:

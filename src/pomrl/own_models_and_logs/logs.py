@@ -15,10 +15,11 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.special import betaincinv
 
+from pomrl.components import check_memory
 from pomrl.data import Batch
 from pomrl.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 from pomrl.mdp import expected_rewards
-from pomrl.own_models_and_logs.models import Model, check_memory
+from pomrl.own_models_and_logs.models import Model, numbers
 
 COLUMNS = ("task", "state", "action", "reward", "next_state")
 """What a log has for each transition, in the order of the arguments of `from_log`."""
@@ -53,8 +54,13 @@ class Posterior:
         """Return a row for each transition, with columns state, action, next_state, probability, lower, upper.
 
         Args:
-            level: The probability with which a transition probability lies between lower and upper.
+            level: The probability with which a transition probability lies between lower and upper, in (0, 1).
+
+        Raises:
+            ValueError: The level is not in (0, 1).
         """
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level={level!r} is no probability between 0 and 1, such as 0.95")
         rest = np.maximum(self.alpha.sum(-1, keepdims=True) - self.alpha, 1e-12)
         ends = [betaincinv(np.maximum(self.alpha, 1e-12), rest, q) for q in ((1 - level) / 2, (1 + level) / 2)]
         index = pd.MultiIndex.from_product([self.states, self.actions, self.states])
@@ -108,19 +114,28 @@ class Log:
             counts: The numbers of its transitions, with states and actions in the order of this log; none by default.
 
         Raises:
-            ValueError: The counts have another shape.
+            ValueError: The counts have another shape, or one of them is negative or not finite.
         """
         if counts is None:
             return self.prior
         if np.shape(counts) != self.counts.shape[1:]:
             raise ValueError(f"counts have to be {list(self.counts.shape[1:])}, and are {list(np.shape(counts))}")
-        return Posterior(self.prior.alpha + counts, self.states, self.actions)
+        found = numbers(counts, "counts")
+        if (bad := ~(np.isfinite(found) & (found >= 0))).any():
+            s, a, s_next = np.argwhere(bad)[0].tolist()
+            raise ValueError(f"counts[{s}, {a}, {s_next}] = {found[s, a, s_next]:g} is no number of transitions")
+        return Posterior(self.prior.alpha + found, self.states, self.actions)
 
     def model(self, posterior: Posterior, gamma: float = 0.99) -> Model:
         """Return the expected model, for `Model.plan` at discount factors up to this one.
 
         A pair of which the log has no transition pays so little that no plan contains it.
+
+        Raises:
+            ValueError: The discount factor is not in [0, 1).
         """
+        if not 0.0 <= gamma < 1.0:
+            raise ValueError(f"gamma={gamma!r} is not in [0, 1)")
         P, R = self.playable(posterior.mean[None], gamma)
         return Model(P[0], R[0], self.states, self.actions)
 
@@ -160,7 +175,8 @@ def from_log(
     """Return the transitions of a log, counted.
 
     Tasks may have different numbers of transitions, and need not have any from some pairs. States and actions are
-    anything that is hashable; they are sorted where they can be, and else in the order of the log.
+    anything that is hashable; they are sorted where they can be, and else in the order of the log. Names of different
+    kinds differ: the state 1 is not the state '1', so that a column of numbers and one of texts share no state.
 
     Args:
         frame: A table with a row for each transition, or the path of one: a file of the format parquet, or CSV.
@@ -171,13 +187,11 @@ def from_log(
         next_state: The column of next states.
 
     Raises:
+        TypeError: The log is neither a data frame nor a path.
         ValueError: The table cannot be read, lacks a column, or has a bad entry; the message names the first one.
     """
     table, where = _read(frame)
-    named = (task, state, action, reward, next_state)
-    missing = [column for column in named if column not in table]
-    if missing:
-        raise ValueError(f"{where}: there is no column {missing[0]!r}; there are {', '.join(map(repr, table.columns))}")
+    _check_columns(table, where, (task, state, action, reward, next_state))
     if table.empty:
         raise ValueError(f"{where}: there are no transitions")
     rewards = _numbers(table, reward, where)
@@ -195,22 +209,38 @@ def from_log(
     return Log(counts, _mean_rewards(total, counts.sum(0)), tasks, states, actions)
 
 
-def _read(frame: pd.DataFrame | str | Path) -> tuple[pd.DataFrame, str]:
+def _check_columns(table: pd.DataFrame, where: str, named: Sequence[str]) -> None:
+    """Raise a ValueError unless each of these columns is there once, and none has two roles."""
+    for role, column in zip(COLUMNS, named, strict=True):
+        times = list(table.columns).count(column)
+        if not times:
+            raise ValueError(f"{where}: there is no column {column!r}; there are {', '.join(map(repr, table.columns))}")
+        if times > 1:
+            raise ValueError(f"{where}: there are {times} columns {column!r}, and one of them has to be the {role}")
+        if (first := COLUMNS[named.index(column)]) != role:
+            raise ValueError(f"{where}: the column {column!r} is given twice, for {first} and for {role}")
+
+
+def _read(frame: object) -> tuple[pd.DataFrame, str]:
     """Return the table of a log and a name for it in messages."""
     if isinstance(frame, pd.DataFrame):
         return frame, "the log"
+    if not isinstance(frame, str | Path):
+        raise TypeError(f"a log is a pandas.DataFrame or the path of a file, and not a {type(frame).__name__}")
     path = Path(frame)
     readers = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
-    if path.suffix not in readers:
+    if path.suffix.lower() not in readers:
         raise ValueError(f"{path}: a log is a file that ends with .parquet or .csv")
     try:
-        return readers[path.suffix](path), str(path)
+        return readers[path.suffix.lower()](path), str(path)
     except Exception as error:  # pandas and pyarrow raise errors of many kinds where a file is damaged
         raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())})") from error
 
 
 def _numbers(table: pd.DataFrame, column: str, where: str) -> Float[np.ndarray, " n"]:
-    found = pd.to_numeric(table[column], errors="coerce").to_numpy(float)
+    parsed = pd.to_numeric(table[column], errors="coerce")
+    _refuse(np.full(len(table), np.iscomplexobj(parsed)), where, column, "is a complex number")
+    found = parsed.to_numpy(float, na_value=np.nan)
     _refuse(~np.isfinite(found), where, column, "is no finite number")
     return found
 

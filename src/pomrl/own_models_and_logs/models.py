@@ -8,8 +8,7 @@ actions.
 # SciPy's sparse linear algebra comes without types.
 # pyright: reportMissingTypeStubs=false
 
-import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
@@ -20,14 +19,12 @@ from jaxtyping import Bool, Float, Int
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from pomrl.components import check_memory
 from pomrl.planners import PolicyIteration
 from pomrl.solvers.evaluation import action_tie_tolerance, check_gammas, check_models, policy_value, reward_scale
 
 DENSE_BYTES = 2**28
 """The size of a transition model up to which a sparse one is planned as a dense one, which is faster."""
-
-SHARE_OF_MEMORY = 0.5
-"""The largest share of this machine's memory that one array may take."""
 
 MOST_STEPS = 10_000
 """The number of steps at one discount factor after which the policy iteration of a sparse model fails."""
@@ -35,7 +32,7 @@ MOST_STEPS = 10_000
 END = "end"
 """The name of a state that is added where an episode ends."""
 
-Names = Sequence[Hashable]
+Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
 
 
@@ -52,7 +49,7 @@ class Model:
 
     def plan(self, gammas: Sequence[float] | np.ndarray) -> "Plan":
         """Return optimal policies and values at discount factors in [0, 1); see `pomrl.plan`."""
-        return _plan_sparse(self, _ascending(gammas)) if sparse.issparse(self.P) else _plan_dense(self, gammas)
+        return _plan_sparse(self, ascending(gammas)) if sparse.issparse(self.P) else _plan_dense(self, gammas)
 
     @property
     def remarks(self) -> list[str]:
@@ -114,20 +111,25 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
             with row s A + a for the pair (s, a), or a sequence of one sparse matrix [S, S] for each action; or
             Gymnasium's dictionary, whose P[s][a] lists tuples of probability, next state, reward and whether the
             episode ends.
-        R: Rewards: [S], [S, A] or [S, A, S]; for several models [S, A] for all alike, [M, S, A] or [M, S, A, S]. None
-            with Gymnasium's dictionary, which contains them.
+        R: Rewards: [S], [S, A] or [S, A, S]; for several models [S, A] or [S, A, S] for all alike, [M, S, A] or
+            [M, S, A, S]. None with Gymnasium's dictionary, which contains them.
         gammas: Discount factors in [0, 1).
 
     Raises:
         ValueError: P and R are no model, or a discount factor is outside of [0, 1); the message names the first index.
     """
-    if not isinstance(P, np.ndarray) or np.ndim(P) != 4:
-        return (from_gymnasium(P) if R is None else from_arrays(P, R)).plan(gammas)
-    P, R = np.asarray(P, float), np.asarray(R, float)
-    if not len(P) or (R.ndim > 2 and len(R) != len(P)):
-        raise ValueError(f"P and R have to have the same models, and their shapes are {list(P.shape)}, {list(R.shape)}")
-    rewards = np.stack([_checked_rewards(P[i], R if R.ndim == 2 else R[i]) for i in range(len(P))])
-    return _plan_stack(P, rewards, gammas, range(P.shape[1]), range(P.shape[2]))
+    if R is None:
+        return from_gymnasium(P).plan(gammas)
+    if _is_sparse(P) or (stack := _probabilities(P)).ndim != 4:
+        return from_arrays(P, R).plan(gammas)
+    rewards = numbers(R, "R")
+    if rewards.shape in (stack.shape[1:3], stack.shape[1:]) and rewards.shape != stack.shape[:3]:
+        rewards = np.broadcast_to(rewards, (len(stack), *rewards.shape))
+    if not len(stack) or rewards.ndim < 3 or len(rewards) != len(stack):
+        shapes = f"{list(stack.shape)}, {list(rewards.shape)}"
+        raise ValueError(f"P and R have to have the same models, and their shapes are {shapes}")
+    S, A = stack.shape[1:3]
+    return _plan_stack(stack, _checked_rewards(stack, rewards), gammas, range(S), range(A))
 
 
 def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | None = None) -> Model:
@@ -142,19 +144,19 @@ def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | No
     Raises:
         ValueError: P and R are no model; the message names the first wrong index.
     """
-    rows = _rows(P)
-    if rows is None:
-        dense = np.asarray(P, float)
+    if not _is_sparse(P):
+        dense = _probabilities(P)
         if dense.ndim != 3:
             raise ValueError(f"P has to be [S, A, S] or sparse matrices, and its shape is {list(dense.shape)}")
-        return _named(dense, _checked_rewards(dense, np.asarray(R, float)), states, actions)
+        return _named(dense, _checked_rewards(dense, numbers(R, "R")), states, actions)
+    rows = _rows(P)
     pairs, S = cast(tuple[int, int], rows.shape)
     A = pairs // max(S, 1)
     if pairs != S * A:
         raise ValueError(f"a sparse P has to be [S A, S], and its shape is {[pairs, S]}")
     if 8 * pairs * S <= DENSE_BYTES:
         return from_arrays(rows.toarray().reshape(S, A, S), R, states, actions)
-    expected = np.asarray(R, float)
+    expected = numbers(R, "R")
     if expected.shape not in ((S,), (S, A)):
         raise ValueError(f"R has to be [S] or [S, A] = {[S, A]} with a large sparse P, and is {list(expected.shape)}")
     expected = np.repeat(expected[:, None], A, 1) if expected.ndim == 1 else expected
@@ -177,7 +179,11 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     Raises:
         ValueError: There is no such table, or it is no model.
     """
+    if isinstance(environment, np.ndarray) or _is_sparse(environment):
+        raise ValueError("R is missing: only Gymnasium's dictionary contains the rewards")
     table = environment if isinstance(environment, Mapping | list) else _table_of(environment)
+    if not len(table):
+        raise ValueError("P has no states")
     entries = list(_entries(table))
     S, A = len(table), max((entry.action + 1 for entry in entries), default=0)
     for entry in entries:
@@ -232,23 +238,40 @@ def _entries(table: Any) -> Iterator[_Entry]:
             ) from error
 
 
-def check_memory(size: int, what: str) -> None:
-    """Raise a ValueError if an array of so many bytes takes more than `SHARE_OF_MEMORY` of this machine's memory."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if size > SHARE_OF_MEMORY * memory:
-        raise ValueError(
-            f"{what}: the transition probabilities take {size / 2**30:,.1f} GiB, and this machine has "
-            f"{memory / 2**30:,.1f} GiB of memory"
-        )
+def _is_sparse(P: Any) -> bool:
+    """Return whether P is a sparse matrix, or a sequence in which there is one."""
+    return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
 
 
-def _rows(P: Any) -> sparse.csr_array | None:
-    """Return the rows of the pairs of a sparse model, or None if P is not sparse."""
+def numbers(values: Any, name: str) -> Float[np.ndarray, "..."]:
+    """Return an array of real numbers; ValueError if these are none."""
+    if isinstance(values, Mapping):
+        raise ValueError(f"{name} is a dictionary: pomrl.from_gymnasium takes it, or pomrl.plan with R=None")
+    try:
+        found = np.asarray(values)
+        if np.iscomplexobj(found):
+            raise ValueError("they are complex")
+        return found.astype(float, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} has to be an array of numbers ({' '.join(str(error).split())})") from error
+
+
+def _probabilities(P: Any) -> Float[np.ndarray, "..."]:
+    """Return transition probabilities as an array; ValueError if these are no numbers, or actions come first."""
+    found = numbers(P, "P")
+    if found.ndim > 2 and found.shape[-1] == found.shape[-2] != found.shape[-3]:
+        raise ValueError(f"P has to be [..., S, A, S], and is {list(found.shape)}: swap the axes of states and actions")
+    return found
+
+
+def _rows(P: Any) -> sparse.csr_array:
+    """Return the rows of the pairs of a sparse model."""
     if sparse.issparse(P):
         return sparse.csr_array(P)
-    matrices = list(P) if isinstance(P, list | tuple) else []
-    if not matrices or not all(map(sparse.issparse, matrices)):
-        return None
+    matrices = list(P)
+    for action, matrix in enumerate(matrices):
+        if not sparse.issparse(matrix):
+            raise ValueError(f"P[{action}] is no sparse matrix, and others are; all of them have to be")
     shapes = {matrix.shape for matrix in matrices}
     S = matrices[0].shape[1]
     if shapes != {(S, S)}:
@@ -258,16 +281,16 @@ def _rows(P: Any) -> sparse.csr_array | None:
     return cast(sparse.csr_array, by_action[order])
 
 
-def _checked_rewards(P: Float[np.ndarray, "S A S"], R: np.ndarray) -> Float[np.ndarray, "S A"]:
-    """Return the expected rewards of pairs, of a model that is checked with them."""
-    shape = P.shape[:2]
+def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
+    """Return the expected rewards of pairs, of models that are checked with them."""
+    check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong probability would spoil
     if R.shape == P.shape:
         bad = ~np.isfinite(R)
         if bad.any():
             raise ValueError(f"R{[int(i) for i in np.argwhere(bad)[0]]} is not finite")
         R = (P * R).sum(-1)
-    elif R.shape == shape[:1]:
-        R = np.repeat(R[:, None], shape[1], 1)
+    elif R.shape == P.shape[:1]:
+        R = np.repeat(R[:, None], P.shape[-2], 1)
     check_models(P, R)
     return R
 
@@ -279,22 +302,34 @@ def _check_rows(rows: sparse.csr_array, R: Float[np.ndarray, "S A"], A: int) -> 
     bad = ~(np.abs(total - 1.0) <= 64 * R.shape[0] * np.finfo(float).eps) | negative
     if bad.any():
         pair = int(bad.argmax())
-        raise ValueError(f"P[{pair // A}, {pair % A}] is no distribution: its sum is {float(total[pair])!r}")
+        why = "an entry is negative" if negative[pair] else f"its sum is {float(total[pair])!r}"
+        raise ValueError(f"P[{pair // A}, {pair % A}] is no distribution: {why}")
     if not np.isfinite(R).all():
         raise ValueError(f"R{[int(i) for i in np.argwhere(~np.isfinite(R))[0]]} is not finite")
 
 
 def _named(P: Any, R: Float[np.ndarray, "S A"], states: Names | None, actions: Names | None) -> Model:
     S, A = R.shape
-    for what, names, count in (("states", states, S), ("actions", actions, A)):
-        if names is not None and len(set(names)) != count:
-            raise ValueError(f"there are {count} {what}, and {len(set(names))} different names of them")
-    return Model(P, R, tuple(range(S) if states is None else states), tuple(range(A) if actions is None else actions))
+    return Model(P, R, _checked_names("states", states, S), _checked_names("actions", actions, A))
 
 
-def _ascending(gammas: Sequence[float] | np.ndarray) -> Float[np.ndarray, " G"]:
+def _checked_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
+    """Return the names of states or actions; ValueError unless there are so many and all are different."""
+    found = tuple(range(count) if names is None else names)
+    try:
+        different = len(set(found))
+    except TypeError as error:
+        raise ValueError(f"the names of {what} have to be hashable ({error})") from error
+    if len(found) != count:
+        raise ValueError(f"there are {count} {what}, and {len(found)} names of them")
+    if different != count:
+        raise ValueError(f"there are {count} {what}, and {different} different names of them")
+    return found
+
+
+def ascending(gammas: Any) -> Float[np.ndarray, " G"]:
     """Return discount factors in ascending order, each once; ValueError if there are none, or one is wrong."""
-    found = np.asarray(gammas, float)
+    found = numbers(gammas, "gammas")
     if found.ndim != 1 or not found.size:
         raise ValueError(f"gammas have to be a sequence of discount factors, and their shape is {list(found.shape)}")
     check_gammas(found)
@@ -314,7 +349,7 @@ def _plan_stack(
     states: Names,
     actions: Names,
 ) -> Plan:
-    grid = _ascending(gammas)
+    grid = ascending(gammas)
     policies = PolicyIteration().plan(P, R, grid)
     values = np.stack([policy_value(P, R, policies[:, g], gamma) for g, gamma in enumerate(grid)], axis=1)
     kept = np.empty((len(P), len(grid) - 1), bool)

@@ -56,7 +56,7 @@ def read(folder: Path, scored: Sequence[ScoredClaim]) -> list[Extension]:
 
 def _extension(folder: Path, scored: Sequence[ScoredClaim]) -> Extension:
     remedy = f"python -m src.claims --replace OURS={folder.name}"
-    table = read_table(folder / "gains.csv", remedy, keep_default_na=False)
+    table = read_table(folder / "gains.csv", remedy, ("settings",))
     try:
         gains = [_gain(row) for row in ([] if table is None else table.to_dict("records"))]
         replaced = "" if table is None else str(table["ours"].iloc[0])

@@ -114,12 +114,10 @@ def read_claims(
     Raises:
         ReportError: The file is damaged, or another version wrote it.
     """
-    table = read_table(path, remedy)
+    table = read_table(path, remedy, words)
     if table is None:
         return []
     try:
-        columns = list(words)
-        table[columns] = table[columns].astype(object).fillna("")
         return parse(table)
     except (KeyError, ValueError, TypeError, IndexError, StopIteration) as error:
         raise ReportError(f"{path}: of another version ({error}); {remedy} renews it") from error

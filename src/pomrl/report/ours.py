@@ -29,7 +29,7 @@ def read(path: Path, remedy: str = "python -m src.claims --ours") -> list[ClaimO
     Raises:
         ReportError: The file is damaged, or another version wrote it.
     """
-    return read_claims(path, remedy, ("reason",), _claims)
+    return read_claims(path, remedy, ("question", "reason"), _claims)
 
 
 def _claims(table: pd.DataFrame) -> list[ClaimOfOurs]:

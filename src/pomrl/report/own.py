@@ -15,7 +15,7 @@ from pomrl.report.provenance import command_of_sweep
 
 @dataclass(frozen=True)
 class FigureOfOnesOwn(FigureFiles):
-    """The files of a figure that a module of the user's own defines, which need not be found when the page is made."""
+    """The files of a figure of a user's own; the module that draws it need not be importable when the page is made."""
 
     @cached_property
     def caption(self) -> Caption:

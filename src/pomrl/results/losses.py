@@ -149,5 +149,8 @@ class SweepLosses:
         """
         key = tuple(settings.get(name) for name in self.names)
         if key not in self.losses:
-            raise LookupError(f"the sweep has no setting {settings}")
+            asked = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+            values = zip(self.names, zip(*self.losses, strict=True), strict=True)
+            known = "; ".join(f"{name} is {', '.join(map(repr, dict.fromkeys(of)))}" for name, of in values)
+            raise LookupError(f"the sweep has no setting {asked}; in it {known}")
         return self.losses[key]

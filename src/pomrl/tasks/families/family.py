@@ -39,6 +39,8 @@ class Candidates:
         Raises:
             ValueError: If P and R are not models; the message names the first wrong index.
         """
+        if R.ndim == P.ndim:
+            check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
         check_models(P, expected_rewards(R, P))
         return Candidates(latent, P / P.sum(-1, keepdims=True), R)
 
@@ -86,7 +88,9 @@ class FiniteTasks(TaskDistribution):
 class TaskFamily(FiniteTasks):
     """Base class of families: each task has a value of a latent, one of equally spaced values with the same chance.
 
-    Subclasses implement `size` and `models`, and say in `domain` between which numbers the latent makes sense.
+    Subclasses implement `size` and `models`, and say in `domain` between which numbers the latent makes sense. What
+    `models` returns has an axis for the k values of the latent in front: P is [k, S, A, S], and R is [k, S, A] or
+    [k, S, A, S], also where rewards do not depend on the latent.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -125,4 +129,8 @@ class TaskFamily(FiniteTasks):
 @lru_cache(maxsize=2)  # those of the largest family take a hundred megabytes
 def _candidates(family: TaskFamily) -> Candidates:
     latent = family.latents()
-    return Candidates.checked(latent, *family.models(latent))
+    P, R = family.models(latent)
+    if len(P) != len(latent) or R.shape not in (P.shape, P.shape[:-1]):
+        wanted = f"P [k, S, A, S] and R [k, S, A] or [k, S, A, S] with k = {len(latent)}"
+        raise ValueError(f"{type(family).__name__}.models returns {list(P.shape)}, {list(R.shape)} and not {wanted}")
+    return Candidates.checked(latent, P, R)

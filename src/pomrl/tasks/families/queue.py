@@ -22,9 +22,9 @@ _COST = np.array([0.0, 1.0, 4.0])
 class Queue(TaskFamily):
     """A queue with a server; the latent is the load, the probability that a customer arrives in a slot.
 
-    The state is the number of customers, at most `room`; who finds the room full is lost. Actions are the rates at
-    which the server works: a customer leaves with probability 0.2, 0.5 or 0.8, independently of arrivals. Working costs
-    0, 1 or 4, and each customer in the room costs 1 a slot, so that all rewards are negative or 0.
+    The state is the number of customers, at most `room`; a customer who arrives when the room is full is lost. Actions
+    are the rates at which the server works: a customer leaves with probability 0.2, 0.5 or 0.8, independently of
+    arrivals. Working costs 0, 1 or 4, and each customer in the room costs 1 a slot, so that no reward is above 0.
     """
 
     room: Annotated[int, Field(ge=1, le=1000, description="the largest number of customers")] = 10
