@@ -32,6 +32,12 @@ def no_workers_are_left() -> Iterator[None]:
     get_reusable_executor().shutdown(wait=True)
 
 
+@pytest.fixture(autouse=True)
+def errors_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that a test starts print an error as one line, also after another test ran a command in this process."""
+    monkeypatch.delenv("HYDRA_FULL_ERROR", raising=False)
+
+
 @pytest.fixture
 def call_main(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
