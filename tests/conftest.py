@@ -1,10 +1,15 @@
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from joblib.externals.loky import get_reusable_executor
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A shell starts its background jobs so, and every process that a test interrupts would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = ("test_extending", "test_studies", "test_dask", "test_faults", "test_figure_files", "test_store_faults")
 """The test files that take longest, a minute or two each."""
