@@ -121,7 +121,19 @@ def test_the_commands_are_found() -> None:
     assert {"./reproduce.sh quick", "pomrl export crate.zip", "pomrl import crate.zip"} <= set(of_readme)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in ELSEWHERE])
+BLOCKS = {
+    page: found
+    for page in PAGES
+    if page not in ELSEWHERE
+    and (found := re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL))
+}
+"""The blocks of Python on each page that has some."""
+
+
+@pytest.mark.parametrize("page", BLOCKS)
 def test_its_python_runs(page: str) -> None:
-    for block in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL):
-        exec(block, {})
+    for block in BLOCKS[page]:
+        names: dict[str, Any] = {}
+        exec(block, names)
+        assert "pomrl" in block
+        assert len(names) > 1, "nothing is imported or named"

@@ -75,6 +75,12 @@ def test_a_job_is_composed_as_hydra_composes_it(name: str) -> None:
     assert composer.each([job]) == [composer.one(job)]
 
 
+@pytest.mark.parametrize("job", [["+tag=mine", "sigma=0.02"], ["~dry_run", "estimator=pomrl"], ["hydra.verbose=true"]])
+def test_keys_that_are_added_or_removed_are_those_of_hydra(job: list[str]) -> None:
+    composer = Composer(PUBLISHED.folders, keeps=False)
+    assert composer.each([job]) == [composer.one(job)]
+
+
 def test_an_experiment_that_is_read_is_the_one_that_was_composed(monkeypatch: pytest.MonkeyPatch) -> None:
     composed = studies.experiment(PUBLISHED, ["sigma=0.02", "estimator=oracle"])
     monkeypatch.setattr("pomrl.configuration.composition._loader", None)

@@ -8,9 +8,17 @@ from pomrl.gamma_star import best_index
 from pomrl.mdp import expected_rewards, planning_loss
 from pomrl.planners import PolicyIteration, ValueIteration
 from pomrl.solvers import sparse
+from pomrl.solvers.evaluation import magnitude, reward_scale
 from pomrl.solvers.policy_values import distinct_policy_values
 
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9, 0.99])
+
+
+def test_the_scale_is_that_of_the_largest_reward_of_either_sign() -> None:
+    R = np.array([[[1.0, -5.0], [2.0, 0.5]], [[0.0, 0.0], [-0.01, 0.001]], [[0.0, 0.0], [0.0, 0.0]]])
+    np.testing.assert_array_equal(reward_scale(R), [5.0, 1.0, 1.0])
+    np.testing.assert_array_equal(magnitude(R), [5.0, 2.0**-6, 1.0])
+    assert reward_scale(np.empty((0, 3, 2))).shape == (0,)
 
 
 @pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()])

@@ -1,7 +1,7 @@
 """Composing the configurations of all jobs of a sweep with Hydra, fast.
 
 Hydra takes about a tenth of a second for each composition. Jobs are therefore composed without Hydra's own part and
-from files that are read once (`jobs_loader`), jobs that differ in values alone share one composition, and what was
+from files that are read once (`hydra_loader`), jobs that differ in values alone share one composition, and what was
 composed before is read from `composition_cache`. `hydra_plugins.whole_sweep` hands over the jobs of a command.
 """
 
@@ -14,7 +14,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, cast
 
-from hydra._internal.config_repository import CachingConfigRepository
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, RangeSweep
@@ -25,7 +24,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composition_cache import cached
-from pomrl.configuration.jobs_loader import Loaded, Loader, loader
+from pomrl.configuration.hydra_loader import Files, Loaded, Loader, loader
 from pomrl.configuration.readings import Family, Reading
 
 MOST_VALUES = 1_000_000
@@ -219,7 +218,7 @@ class Composer:
         config = self._load(overrides)
         return plain(config, config.hydra.runtime.choices)
 
-    def _load_job(self, files: CachingConfigRepository, overrides: Sequence[str]) -> Loaded:
+    def _load_job(self, files: Files, overrides: Sequence[str]) -> Loaded:
         """Compose without Hydra's own part; what Hydra refuses, it refuses in its own words."""
         parsed = OverridesParser.create().parse_overrides([*self.hydra_overrides, *overrides])
         try:
@@ -259,6 +258,7 @@ class Composer:
         return composed
 
 
+@cache
 def _loader(folders: tuple[Path, ...]) -> Loader:
     register_resolvers()
     return loader(folders)

@@ -6,7 +6,6 @@ it, which takes most of the time. `Loader.load_ours` leaves them out and reads e
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from pomrl.configuration import yaml_files
 
+Files = CachingConfigRepository
+"""YAML files, each of which is read once."""
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -33,12 +35,17 @@ class Loaded:
 class Loader(ConfigLoaderImpl):
     """Hydra's loader; `load_configuration` is Hydra's own."""
 
-    def files(self) -> CachingConfigRepository:
-        """Return the YAML files of this loader, each of which is read once."""
-        return CachingConfigRepository(self.repository)
+    def files(self) -> Files:
+        """Return the YAML files of this loader."""
+        return Files(self.repository)
 
-    def load_ours(self, files: CachingConfigRepository, config_name: str, overrides: Sequence[Override]) -> Loaded:
+    def load_ours(self, files: Files, config_name: str, overrides: Sequence[Override]) -> Loaded:
         """Compose as Hydra does, but without Hydra's own part of the configuration.
+
+        Args:
+            files: The YAML files of this loader, which further calls may share as long as nobody edits them.
+            config_name: The primary configuration.
+            overrides: All overrides; those of Hydra's own values are ignored.
 
         Raises:
             HydraException: An override does not fit. `load_configuration` says more precisely what is wrong.
@@ -53,7 +60,6 @@ class Loader(ConfigLoaderImpl):
         return Loaded(config, found.overrides.known_choices)
 
 
-@cache
 def loader(folders: tuple[Path, ...]) -> Loader:
     """Return Hydra's loader for these folders, of which the first has the primary configuration.
 
