@@ -13,10 +13,10 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
-SOURCE = Path("src/pomrl/solvers/_compiled.c")
+SOURCE = Path("src/pomrl/science/solvers/_compiled.c")
 
 ENGINE = Extension(
-    "pomrl.solvers._compiled",
+    "pomrl.science.solvers._compiled",
     [SOURCE.as_posix()],
     # Without contraction of multiplication and addition the bits are those of NumPy.
     extra_compile_args=["-O3", "-ffp-contract=off", "-Wno-psabi"],

@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 from benchmarks import libraries, loops, vmapped
-from pomrl.mdp import planning_loss
-from pomrl.planners import PolicyIteration
+from pomrl.science.mdp import planning_loss
+from pomrl.science.planners import PolicyIteration
 
 Plan = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """A function of (P, R, gammas) that returns the policy of each model and gamma."""

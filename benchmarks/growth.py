@@ -8,8 +8,8 @@ import numpy as np
 
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.studies import experiment
-from pomrl.experiment import Method, Problem, tables
-from pomrl.gamma_schedules import Grid
+from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.gamma_schedules import Grid
 
 RUNS, TASKS, GAMMAS, BLOCK = 50, 15, 21, 50
 ROUNDS = 7

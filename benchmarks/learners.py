@@ -4,12 +4,12 @@ import time
 
 import numpy as np
 
-from pomrl.algorithm import pomrl
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.studies import experiment
-from pomrl.data import Batch, Batches
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.gamma_schedules import Fixed
+from pomrl.science.algorithm import pomrl
+from pomrl.science.data import Batch, Batches
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.gamma_schedules import Fixed
 
 LEARNERS = ("ada_pomrl", "pomrl", "without_meta", "aggregating", "empirical_bayes", "bayes")
 RUNS, TASKS, ROUNDS = 50, 15, 15

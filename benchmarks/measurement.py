@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from benchmarks.contenders import OURS, Contender, Plan
 from benchmarks.problems import GAMMA_EVAL, Models
-from pomrl.solvers.evaluation import policy_value
+from pomrl.science.solvers.evaluation import policy_value
 
 VALUE_TOLERANCE = 1e-9
 """Largest difference in value between our policies and another's, each at its own discount factor."""

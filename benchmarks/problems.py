@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.mdp import optimal_value, random_chain_mdp
+from pomrl.science.mdp import optimal_value, random_chain_mdp
 
 GAMMA_EVAL = 0.99
 

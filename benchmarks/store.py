@@ -21,7 +21,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.experiment import SCHEMA
+from pomrl.science.experiment import SCHEMA
 from pomrl.store import blocks, files
 
 TASKS, GAMMAS = 15, 21

@@ -6,9 +6,9 @@ import numpy as np
 from jaxtyping import Float
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
-from pomrl.tasks.distribution import MeanModel
-from pomrl.tasks.random_chains import RandomChains
+from pomrl.checks import CHECKED
+from pomrl.science.tasks.distribution import MeanModel
+from pomrl.science.tasks.random_chains import RandomChains
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

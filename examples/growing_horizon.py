@@ -7,8 +7,8 @@ from jaxtyping import Float
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
-from pomrl.gamma_schedules import GammaSchedule, TaskState
+from pomrl.checks import CHECKED
+from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

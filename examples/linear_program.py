@@ -5,8 +5,8 @@ from jaxtyping import Float, Int
 from pydantic.dataclasses import dataclass
 from scipy.optimize import linprog
 
-from pomrl.components import CHECKED
-from pomrl.planners import Planner
+from pomrl.checks import CHECKED
+from pomrl.science.planners import Planner
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

@@ -3,9 +3,9 @@
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.estimators.memory import Memory, PerPair
+from pomrl.checks import CHECKED
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Memory, PerPair
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

@@ -15,13 +15,13 @@ from pomrl.contracts import (
     TaskDistributionContract,
     TaskStreamContract,
 )
-from pomrl.data import Batch
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.estimators.memory import Memory
-from pomrl.gamma_schedules import GammaSchedule
-from pomrl.planners import Planner
-from pomrl.tasks.random_chains import RandomChains
-from pomrl.tasks.streams import TaskStream
+from pomrl.science.data import Batch
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Memory
+from pomrl.science.gamma_schedules import GammaSchedule
+from pomrl.science.planners import Planner
+from pomrl.science.tasks.random_chains import RandomChains
+from pomrl.science.tasks.streams import TaskStream
 
 
 class TestPooledVariances(EstimatorContract):

@@ -9,10 +9,10 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
-from pomrl.tasks.distribution import MeanModel
-from pomrl.tasks.random_chains import RandomChains
-from pomrl.tasks.streams import TaskStream
+from pomrl.checks import CHECKED
+from pomrl.science.tasks.distribution import MeanModel
+from pomrl.science.tasks.random_chains import RandomChains
+from pomrl.science.tasks.streams import TaskStream
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

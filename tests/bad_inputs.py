@@ -53,12 +53,13 @@ SWEEPS = (
 """Overrides that are wrong with -m."""
 
 TARGETS = (
-    "", "5", "true", "null", "[a]", "os.system", "os", "os.path.join", "pomrl.estimators.estimator",
-    "pomrl.estimators.estimator.", ".Estimator", "pomrl..Estimator",
-    "pomrl.planners.PolicyIteration", "pomrl.planners.Planner", "pomrl.tasks.distribution.TaskDistribution",
+    "", "5", "true", "null", "[a]", "os.system", "os", "os.path.join", "pomrl.science.estimators.estimator",
+    "pomrl.science.estimators.estimator.", ".Estimator", "pomrl..Estimator",
+    "pomrl.science.planners.PolicyIteration", "pomrl.science.planners.Planner",
+    "pomrl.science.tasks.distribution.TaskDistribution",
     "pomrl.configuration.parsing.parse", "no.Such", "no", "é.É", "'a b.C'", "builtins.exit", "builtins.dict",
     "typing.Any",
-    "pomrl.estimators.estimator.Estimator.check", "'pomrl.estimators.estimator.Estimator\n'", "'\x00'",
+    "pomrl.science.estimators.estimator.Estimator.check", "'pomrl.science.estimators.estimator.Estimator\n'", "'\x00'",
 )  # fmt: skip
 
 YAML = {
@@ -110,10 +111,10 @@ MODULES = {
     "a null byte": "a = '\x00'",
     "no class": "",
     "a class of nothing": "class Mine: pass",
-    "no dataclass": "from pomrl.estimators.estimator import Estimator\n"
+    "no dataclass": "from pomrl.science.estimators.estimator import Estimator\n"
     "class Mine(Estimator):\n    def __init__(self, **_): pass",
     "an error when it is made": "from pydantic.dataclasses import dataclass\n"
-    "from pomrl.estimators.estimator import Estimator\n"
+    "from pomrl.science.estimators.estimator import Estimator\n"
     "@dataclass(frozen=True)\nclass Mine(Estimator):\n    def __post_init__(self): raise KeyError('nothing')",
     "an attribute that raises": "def __getattr__(name): raise RuntimeError(name)",
 }

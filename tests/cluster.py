@@ -24,9 +24,9 @@ COMPONENTS = '''
 import os, signal, time
 import numpy as np
 from pydantic.dataclasses import dataclass
-from pomrl.components import CHECKED
-from pomrl.estimators.estimator import Estimator
-from pomrl.tasks.random_chains import Dirichlet
+from pomrl.checks import CHECKED
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.tasks.random_chains import Dirichlet
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from tests.sample_models import random_models
 
-from pomrl.data import Batch
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.estimators.memory import Memory
+from pomrl.science.data import Batch
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Memory
 
 MIXINGS = ["paper", "mse_bound", "mse_optimal"]
 

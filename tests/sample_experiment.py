@@ -4,12 +4,12 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment, Request
-from pomrl.estimators.estimator import Estimator
 from pomrl.execution import Local
-from pomrl.experiment import Method, Problem, tables
-from pomrl.gamma_schedules import GammaSchedule, Grid
-from pomrl.planners import PolicyIteration
-from pomrl.tasks.random_chains import Dirichlet
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.gamma_schedules import GammaSchedule, Grid
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.tasks.random_chains import Dirichlet
 
 GAMMAS = [0.0, 0.5, 0.9]
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from pomrl.mdp import random_chain_mdp
+from pomrl.science.mdp import random_chain_mdp
 
 
 def random_models(rng: np.random.Generator, M: int, S: int, A: int, zeros: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pomrl.planners import PolicyIteration, ValueIteration
+from pomrl.science.planners import PolicyIteration, ValueIteration
 
 PLANNERS = [PolicyIteration(), ValueIteration()]
 every_planner = pytest.mark.parametrize("planner", PLANNERS, ids=["PolicyIteration", "ValueIteration"])

@@ -6,8 +6,8 @@ SOURCE = """
 import ctypes, os, random, signal, sys, time
 import numpy as np
 from pydantic.dataclasses import dataclass
-from pomrl.components import CHECKED
-from pomrl.estimators.estimator import Estimator
+from pomrl.checks import CHECKED
+from pomrl.science.estimators.estimator import Estimator
 
 
 COUNTER = []

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from tests.sample_models import random_models
 
-from pomrl.algorithm import PlanningInput, pomrl
-from pomrl.data import Batch, Batches
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.gamma_schedules import Dong, Fixed, Grid, UpperBound
+from pomrl.science.algorithm import PlanningInput, pomrl
+from pomrl.science.data import Batch, Batches
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.gamma_schedules import Dong, Fixed, Grid, UpperBound
 
 M_SAMPLES, S, A, T = 5, 4, 2, 7
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from pomrl.algorithm import pomrl
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.data import Batch, Batches
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.gamma_schedules import Fixed
+from pomrl.science.algorithm import pomrl
+from pomrl.science.data import Batch, Batches
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.gamma_schedules import Fixed
 
 C = 7.0
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.estimators.memory import Memory
-from pomrl.experiment import Problem
-from pomrl.tasks.random_chains import Dirichlet, UniformBall
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Memory
+from pomrl.science.experiment import Problem
+from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
+from pomrl.science.upper_bound import regret_constant, regret_upper_bound, upper_bound_gamma
 from pomrl.theory.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
 from pomrl.theory.bounds import (
     average_regret_bound,
@@ -20,7 +21,6 @@ from pomrl.theory.bounds import (
     regret_order,
 )
 from pomrl.theory.concentration import PRIORS, VARIANTS
-from pomrl.upper_bound import regret_constant, regret_upper_bound, upper_bound_gamma
 
 SETTING: Any = {"m": 50, "sigma": 0.1, "S": 4, "A": 2, "T": 9, "delta": 0.1}
 

@@ -10,17 +10,17 @@ from pydantic.dataclasses import dataclass
 from tests.settings import CONF
 
 from pomrl import store
-from pomrl.checked import ComponentError
-from pomrl.components import CHECKED
+from pomrl.checks import CHECKED
 from pomrl.configuration import studies
 from pomrl.configuration.sources import Sources
-from pomrl.estimators.estimator import Estimator
 from pomrl.execution import Failure
-from pomrl.experiment import Method, Problem, tables
-from pomrl.gamma_schedules import GammaSchedule, Grid
-from pomrl.planners import Planner, PolicyIteration
 from pomrl.running import sweeps
-from pomrl.tasks.random_chains import Dirichlet
+from pomrl.science.checked import ComponentError
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.gamma_schedules import GammaSchedule, Grid
+from pomrl.science.planners import Planner, PolicyIteration
+from pomrl.science.tasks.random_chains import Dirichlet
 
 PROBLEM = Problem(S=4, A=2, m=5, T=3, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=1))
 GRID = Grid(gammas=[0.0, 0.9])
@@ -98,8 +98,8 @@ def test_a_bad_policy_is_refused() -> None:
 WRITER = """
 import sys
 from pydantic.dataclasses import dataclass
-from pomrl.components import CHECKED
-from pomrl.estimators.estimator import Estimator
+from pomrl.checks import CHECKED
+from pomrl.science.estimators.estimator import Estimator
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Writer(Estimator):

@@ -12,14 +12,16 @@ from pomrl.store.code_digest import closure_digest, code_digest, modules, normal
 
 
 def test_it_covers_every_module_that_an_experiment_runs_through() -> None:
-    imported = "import sys, pomrl.experiment; print(*sorted(m for m in sys.modules if m.startswith('pomrl.')))"
+    imported = "import sys, pomrl.science.experiment; print(*sorted(m for m in sys.modules if m.startswith('pomrl.')))"
     loaded = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True).stdout
-    assert loaded.split() == sorted(modules(["pomrl.experiment"]))
+    assert loaded.split() == sorted(modules(["pomrl.science.experiment"]))
 
 
 def test_the_bound_that_a_schedule_minimises_counts_and_those_of_the_theory_do_not() -> None:
-    covered = modules(["pomrl.experiment", "pomrl.gamma_schedules", "pomrl.estimators.estimator"])
-    assert "pomrl.upper_bound" in covered
+    covered = modules(
+        ["pomrl.science.experiment", "pomrl.science.gamma_schedules", "pomrl.science.estimators.estimator"]
+    )
+    assert "pomrl.science.upper_bound" in covered
     assert not [name for name in covered if name.startswith(("pomrl.theory", "pomrl.bounds", "pomrl.store"))]
 
 

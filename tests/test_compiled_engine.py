@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pomrl.mdp import planning_loss, random_chain_mdp
-from pomrl.planners import PolicyIteration
-from pomrl.solvers import compiled
-from pomrl.solvers.elimination import SMALL
-from pomrl.solvers.evaluation import chain_value
+from pomrl.science.mdp import planning_loss, random_chain_mdp
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers import compiled
+from pomrl.science.solvers.elimination import SMALL
+from pomrl.science.solvers.evaluation import chain_value
 
 GRID = np.append(np.arange(20) / 20, 0.99)
 

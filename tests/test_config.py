@@ -34,7 +34,7 @@ def test_every_option_is_a_component_whose_keys_are_all_in_its_file(option: str)
 def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
     described = scientific_settings(experiment())
     assert described["task_distribution"] == {
-        "_target_": "pomrl.tasks.random_chains.Dirichlet",
+        "_target_": "pomrl.science.tasks.random_chains.Dirichlet",
         "measure": "variance",
         "zeros": 5,
         "mean_model": "per_run",
@@ -45,7 +45,7 @@ def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
         "concentration_over_S": None,
     }
     assert described["estimator"] == {
-        "_target_": "pomrl.estimators.estimator.Estimator",
+        "_target_": "pomrl.science.estimators.estimator.Estimator",
         "mixing": "paper",
         "prior": "inclusive",
         "similarity": "welford",
@@ -63,9 +63,9 @@ def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
         "forgetting": 1.0,
         "weights": "tasks",
     }
-    assert described["stream"] == {"_target_": "pomrl.tasks.streams.Stationary"}
-    assert described["data"] == {"_target_": "pomrl.data.Generative"}
-    assert described["meta_batch"] == {"_target_": "pomrl.meta_batches.Own", "unvisited": "skip"}
+    assert described["stream"] == {"_target_": "pomrl.science.tasks.streams.Stationary"}
+    assert described["data"] == {"_target_": "pomrl.science.data.Generative"}
+    assert described["meta_batch"] == {"_target_": "pomrl.science.meta_batches.Own", "unvisited": "skip"}
     numbers = {key: described[key] for key in ("S", "A", "m", "T", "sigma", "gamma_eval", "seed", "trials", "loss")}
     assert numbers == {
         "S": 10, "A": 2, "m": 5, "T": 15, "sigma": 0.01, "gamma_eval": 0.99, "seed": 0, "trials": 1, "loss": "max"

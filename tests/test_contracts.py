@@ -9,8 +9,7 @@ from jaxtyping import Float, Int
 from pydantic.dataclasses import dataclass
 from tests.settings import CONF
 
-from pomrl.checked import ComponentError
-from pomrl.components import CHECKED
+from pomrl.checks import CHECKED
 from pomrl.configuration import studies
 from pomrl.configuration.composed import PROBLEM_GROUPS
 from pomrl.configuration.sources import PUBLISHED
@@ -23,15 +22,16 @@ from pomrl.contracts import (
     TaskStreamContract,
 )
 from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
-from pomrl.data import Data, Generative, Trajectories
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.estimators.memory import Memory, PerPair
-from pomrl.gamma_schedules import GammaSchedule, TaskState
-from pomrl.meta_batches import MetaBatch
-from pomrl.planners import Planner
-from pomrl.tasks.distribution import MeanModel
-from pomrl.tasks.random_chains import Dirichlet, Gaussian
-from pomrl.tasks.streams import TaskStream
+from pomrl.science.checked import ComponentError
+from pomrl.science.data import Data, Generative, Trajectories
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Memory, PerPair
+from pomrl.science.gamma_schedules import GammaSchedule, TaskState
+from pomrl.science.meta_batches import MetaBatch
+from pomrl.science.planners import Planner
+from pomrl.science.tasks.distribution import MeanModel
+from pomrl.science.tasks.random_chains import Dirichlet, Gaussian
+from pomrl.science.tasks.streams import TaskStream
 
 
 def options(group: str) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.data import Batch, Batches, Generative, Trajectories
+from pomrl.science.data import Batch, Batches, Generative, Trajectories
 
 
 def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:

@@ -13,7 +13,7 @@ from pomrl.execution import ExecutionError, Local
 from pomrl.running import dispatches, sweeps, versions
 from pomrl.running.blocks import Block
 from pomrl.running.dispatches import MOST_BLOCKS, SECONDS, group
-from pomrl.solvers import compiled
+from pomrl.science.solvers import compiled
 
 
 @pytest.fixture(autouse=True)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
-from pomrl.data import Batch, Trajectories
-from pomrl.estimators import empirical_bayes as module
-from pomrl.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.experiment import Method, Problem, tables
-from pomrl.gamma_schedules import Fixed
-from pomrl.planners import PolicyIteration
-from pomrl.tasks.random_chains import Dirichlet
+from pomrl.science.data import Batch, Trajectories
+from pomrl.science.estimators import empirical_bayes as module
+from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.gamma_schedules import Fixed
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.tasks.random_chains import Dirichlet
 
 ADA_POMRL = Estimator(mixing="paper", similarity="welford")
 PROBLEM = Problem(S=10, A=2, m=5, T=15, sigma=0.01, gamma_eval=0.99, seed=7, task_distribution=Dirichlet(zeros=5))

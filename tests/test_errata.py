@@ -16,12 +16,12 @@ from tests.settings import ROOT
 
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.experiment import tables
-from pomrl.gamma_schedules import TaskState, UpperBound
-from pomrl.mdp import planning_loss
-from pomrl.planners import PolicyIteration
+from pomrl.science.experiment import tables
+from pomrl.science.gamma_schedules import TaskState, UpperBound
+from pomrl.science.mdp import planning_loss
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
 from pomrl.theory.bounds import model_error_bound, regret_order
-from pomrl.upper_bound import regret_upper_bound, upper_bound_gamma
 
 HALF = Fraction(1, 2)
 NOTEBOOK = ROOT / "examples" / "notebook"

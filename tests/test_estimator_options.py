@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from pomrl.algorithm import pomrl
-from pomrl.data import Batch, Batches
-from pomrl.estimators.estimator import Estimator, Prior, Truth
-from pomrl.estimators.memory import Memory
-from pomrl.gamma_schedules import Fixed
+from pomrl.science.algorithm import pomrl
+from pomrl.science.data import Batch, Batches
+from pomrl.science.estimators.estimator import Estimator, Prior, Truth
+from pomrl.science.estimators.memory import Memory
+from pomrl.science.gamma_schedules import Fixed
 
 S, A, M = 3, 2, 5
 

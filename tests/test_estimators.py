@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sample_estimates import MIXINGS, batch_of, draw_batches, estimates, make, memory_of
 
-from pomrl.estimators.estimator import Estimator
-from pomrl.estimators.memory import Memory
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.memory import Memory
 
 # Memory
 

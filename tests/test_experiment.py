@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from tests.sample_models import all_policies, brute_force_value, value_of
 
-from pomrl import experiment
-from pomrl.estimators.estimator import Estimator
-from pomrl.experiment import SCHEMA, Method, Problem, check, tables
-from pomrl.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
-from pomrl.mdp import random_chain_mdp
-from pomrl.planners import PolicyIteration, ValueIteration
-from pomrl.randomness import Stream, generator
-from pomrl.tasks.random_chains import Dirichlet, Gaussian, RandomChains
+from pomrl.science import experiment
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.experiment import SCHEMA, Method, Problem, check, tables
+from pomrl.science.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
+from pomrl.science.mdp import random_chain_mdp
+from pomrl.science.planners import PolicyIteration, ValueIteration
+from pomrl.science.randomness import Stream, generator
+from pomrl.science.tasks.random_chains import Dirichlet, Gaussian, RandomChains
 
 GRID = Grid(gammas=[0.0, 0.5, 0.9, 0.99])
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pomrl import experiment
 from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
-from pomrl.data import Batch, Trajectories
-from pomrl.estimators.empirical_bayes import EmpiricalBayes
-from pomrl.estimators.estimator import Estimator
-from pomrl.experiment import check, tables
-from pomrl.exploration import Belief, Exploration, explorations
-from pomrl.meta_batches import Separate
-from pomrl.planners import PolicyIteration
+from pomrl.science import experiment
+from pomrl.science.data import Batch, Trajectories
+from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.experiment import check, tables
+from pomrl.science.exploration import Belief, Exploration, explorations
+from pomrl.science.meta_batches import Separate
+from pomrl.science.planners import PolicyIteration
 
 BEHAVIOURS = ("epsilon_greedy", "posterior_sampling")
 GREEDY = Trajectories(behaviour="epsilon_greedy", epsilon=0.0, length=6)

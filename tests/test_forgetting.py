@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from pomrl.contracts.component import METHOD, problem
-from pomrl.data import Batch, Unequal
-from pomrl.estimators.empirical_bayes import EmpiricalBayes
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.estimators.memory import FACTORS, Memory
-from pomrl.estimators.mixture import Mixture, MixtureMemory
-from pomrl.experiment import tables
-from pomrl.tasks.streams import Cycle
+from pomrl.science.data import Batch, Unequal
+from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import FACTORS, Memory
+from pomrl.science.estimators.mixture import Mixture, MixtureMemory
+from pomrl.science.experiment import tables
+from pomrl.science.tasks.streams import Cycle
 
 ADA = Estimator(mixing="paper", similarity="welford")
 S, A, M = 8, 3, 5

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from pomrl.gamma_schedules import (
+from pomrl.science.gamma_schedules import (
     Dong,
     Fixed,
     GammaSchedule,
@@ -16,7 +16,7 @@ from pomrl.gamma_schedules import (
     TaskState,
     UpperBound,
 )
-from pomrl.upper_bound import regret_constant, upper_bound_gamma
+from pomrl.science.upper_bound import regret_constant, upper_bound_gamma
 
 GRID = [0.0, 0.2, 0.4, 0.6, 0.8, 0.9]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.gamma_schedules import Hindsight, HindsightChoice, Scope
-from pomrl.gamma_star import MEAN_TIE_TOLERANCE, best_index, hindsight_index, in_hindsight, minimising
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import best_gamma
+from pomrl.science.gamma_schedules import Hindsight, HindsightChoice, Scope
+from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, best_index, hindsight_index, in_hindsight, minimising
 
 GRID = [0.0, 0.2, 0.4, 0.6, 0.8, 0.9]
 GAMMAS = np.array(GRID)

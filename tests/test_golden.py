@@ -17,7 +17,7 @@ from tests.settings import CONF, OPTIONS
 from pomrl.configuration import studies
 from pomrl.configuration.composition import register_resolvers
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.experiment import tables
+from pomrl.science.experiment import tables
 
 GOLDEN = Path(__file__).parent / "golden"
 SWEEPS = [f"experiment={name}" for name in studies.names(PUBLISHED)]

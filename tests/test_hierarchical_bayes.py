@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.special import betaln, logsumexp
 
-from pomrl.algorithm import pomrl
-from pomrl.data import Batch, Batches
-from pomrl.estimators.estimator import Truth
-from pomrl.estimators.hierarchical_bayes import CONCENTRATIONS, HierarchicalBayes
-from pomrl.gamma_schedules import Fixed
+from pomrl.science.algorithm import pomrl
+from pomrl.science.data import Batch, Batches
+from pomrl.science.estimators.estimator import Truth
+from pomrl.science.estimators.hierarchical_bayes import CONCENTRATIONS, HierarchicalBayes
+from pomrl.science.gamma_schedules import Fixed
 
 POINTS = 400
 

@@ -5,11 +5,11 @@ import pytest
 from tests.figures.synthetic import AXES, GAMMAS, make_table
 
 from pomrl.figures.beyond import horizon_or_prior
-from pomrl.mdp import policy_value
-from pomrl.planners import PolicyIteration
 from pomrl.results.horizon_gains import at_best_fixed, gain_of_best_gamma
 from pomrl.results.losses import Losses
 from pomrl.results.stored_sweeps import StoredSweep
+from pomrl.science.mdp import policy_value
+from pomrl.science.planners import PolicyIteration
 from pomrl.theory.horizons import effective_weights, equivalent_model, equivalent_prior_weight
 
 GAMMA_EVAL = 0.99

@@ -10,11 +10,11 @@ from tests.sample_models import (
     sampled_models,
 )
 
-from pomrl.mdp import planning_loss
-from pomrl.planners import PolicyIteration
-from pomrl.solvers import relative_values
-from pomrl.solvers.evaluation import policy_value
-from pomrl.solvers.policy_values import distinct_policy_values
+from pomrl.science.mdp import planning_loss
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers import relative_values
+from pomrl.science.solvers.evaluation import policy_value
+from pomrl.science.solvers.policy_values import distinct_policy_values
 
 LONG_GRID = np.linspace(0.0, 0.99, 34)
 

@@ -21,15 +21,15 @@ from pomrl.configuration.ledger import Ledger, ledger
 from pomrl.configuration.readings import family, reading_of, without
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.experiment import tables
 from pomrl.figures import ladder as figure
-from pomrl.gamma_schedules import TaskState, UpperBound
 from pomrl.results import blind_prediction
 from pomrl.results.comparison import differences
 from pomrl.results.ledger import CHECKS, LOSS, SHOWN, Ladder, Results, percentile
 from pomrl.results.losses import LAST, Losses
 from pomrl.results.markdown import renewed
 from pomrl.results.statistics import difference
+from pomrl.science.experiment import tables
+from pomrl.science.gamma_schedules import TaskState, UpperBound
 
 ESTIMATORS = ("oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating", "uniform_prior")
 SCHEDULES = ("grid", "fixed", "best_fixed", "dynamic_best", "dong", "upper_bound")

@@ -9,11 +9,11 @@ import pytest
 
 import pomrl
 from pomrl.commands import horizon
-from pomrl.data import Batch
-from pomrl.estimators.empirical_bayes import EmpiricalBayes
-from pomrl.estimators.estimator import Truth
-from pomrl.own_models_and_logs import horizon_reports
-from pomrl.own_models_and_logs.logs import COLUMNS, Log, Posterior
+from pomrl.models_and_logs import horizon_reports
+from pomrl.models_and_logs.logs import COLUMNS, Log, Posterior
+from pomrl.science.data import Batch
+from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
+from pomrl.science.estimators.estimator import Truth
 
 UNCHECKED = inspect.unwrap(pomrl.horizon_report)
 """The report without run-time checks of types, as users have it."""

@@ -9,11 +9,11 @@ import pytest
 from pomrl import store
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.experiment import tables
-from pomrl.gamma_star import hindsight_index
 from pomrl.results.comparison import GAMMA_STAR, Side, result_differences
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import best_gamma
+from pomrl.science.experiment import tables
+from pomrl.science.gamma_star import hindsight_index
 
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])
 

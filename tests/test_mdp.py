@@ -11,8 +11,8 @@ from tests.sample_models import (
     value_of,
 )
 
-from pomrl.mdp import optimal_value, planning_loss, policy_value, random_chain_mdp
-from pomrl.planners import PolicyIteration
+from pomrl.science.mdp import optimal_value, planning_loss, policy_value, random_chain_mdp
+from pomrl.science.planners import PolicyIteration
 
 
 @pytest.mark.parametrize(("S", "A", "zeros"), [(10, 2, 5), (10, 2, 0), (5, 3, 4), (2, 1, 1), (30, 2, 15)])

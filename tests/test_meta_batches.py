@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.algorithm import pomrl
-from pomrl.data import Batch, Batches, Data, Generative, Trajectories
-from pomrl.estimators.estimator import Estimator
-from pomrl.experiment import Method, Problem, _draw, _settings, check, mixing_rates, tables
-from pomrl.gamma_schedules import Grid
-from pomrl.meta_batches import Own, Separate
-from pomrl.planners import PolicyIteration
-from pomrl.tasks.random_chains import Dirichlet
+from pomrl.science.algorithm import pomrl
+from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.experiment import Method, Problem, _draw, _settings, check, mixing_rates, tables
+from pomrl.science.gamma_schedules import Grid
+from pomrl.science.meta_batches import Own, Separate
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.tasks.random_chains import Dirichlet
 
 PROBLEM = Problem(
     S=5, A=2, m=3, T=4, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=2), trials=3

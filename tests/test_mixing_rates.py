@@ -20,7 +20,7 @@ from tests.sample_estimates import (
 )
 from tests.sample_models import random_models
 
-from pomrl.estimators.estimator import Truth
+from pomrl.science.estimators.estimator import Truth
 
 
 def minimiser(error: Callable[[float], float]) -> float:

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import pomrl
-from pomrl.mdp import optimal_value, policy_value
-from pomrl.own_models_and_logs import models
+from pomrl.models_and_logs import models
+from pomrl.science.mdp import optimal_value, policy_value
 
 GAMMAS = [0.1, 0.5, 0.9, 0.99]
 FLIP = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]])  # state 0: stay, or leave for ever

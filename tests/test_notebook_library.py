@@ -11,7 +11,7 @@ from examples.notebook.table import PATH, RUNS, table, text
 
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.experiment import Method, tables
+from pomrl.science.experiment import Method, tables
 
 FEW = 6
 """Runs that the tests compute of each concentration."""

@@ -9,12 +9,12 @@ import pytest
 
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.data import Trajectories
-from pomrl.experiment import check, tables
-from pomrl.gamma_schedules import Grid
-from pomrl.mdp import planning_loss
-from pomrl.planners import PolicyIteration
-from pomrl.randomness import Stream, generator
+from pomrl.science.data import Trajectories
+from pomrl.science.experiment import check, tables
+from pomrl.science.gamma_schedules import Grid
+from pomrl.science.mdp import planning_loss
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.randomness import Stream, generator
 
 SMALL = ["reading=notebook", "T=5", "trials=2", "meta_batch.batches=12", "gamma_schedule.gammas=[0.0,0.5,0.99]"]
 ESTIMATORS = ["without_meta", "oracle", "pomrl", "ada_pomrl", "aggregating", "uniform_prior"]

@@ -7,10 +7,10 @@ import pytest
 
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.experiment import check
-from pomrl.mdp import LARGEST_GAMMA_EVAL, LOSS_ERROR, check_gamma_eval, planning_loss, random_chain_mdp
-from pomrl.planners import PolicyIteration
-from pomrl.tasks.random_chains import SMALLEST_DEVIATION, Dirichlet, Gaussian, RandomChains, UniformBall
+from pomrl.science.experiment import check
+from pomrl.science.mdp import LARGEST_GAMMA_EVAL, LOSS_ERROR, check_gamma_eval, planning_loss, random_chain_mdp
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.tasks.random_chains import SMALLEST_DEVIATION, Dirichlet, Gaussian, RandomChains, UniformBall
 
 
 def exact_value(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:

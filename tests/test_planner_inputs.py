@@ -9,8 +9,8 @@ from tests.sample_models import (
 )
 from tests.sample_planners import PLANNERS, every_planner
 
-from pomrl.planners import Planner, ValueIteration
-from pomrl.solvers.evaluation import check_gammas, check_models
+from pomrl.science.planners import Planner, ValueIteration
+from pomrl.science.solvers.evaluation import check_gammas, check_models
 
 
 def set_nan(P, R):

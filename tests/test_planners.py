@@ -16,11 +16,11 @@ from tests.sample_models import (
 )
 from tests.sample_planners import PLANNERS, every_planner
 
-from pomrl import planners
-from pomrl.components import Engine
-from pomrl.planners import Planner, PolicyIteration, ValueIteration
-from pomrl.solvers import compiled, evaluation
-from pomrl.solvers.evaluation import policy_value
+from pomrl.checks import Engine
+from pomrl.science import planners
+from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
+from pomrl.science.solvers import compiled, evaluation
+from pomrl.science.solvers.evaluation import policy_value
 
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
 FAMILIES = {

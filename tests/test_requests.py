@@ -21,7 +21,7 @@ from pomrl.commands import run
 from pomrl.configuration import composition, jobs, studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.running import estimates, sweeps
-from pomrl.tasks.random_chains import RandomChains
+from pomrl.science.tasks.random_chains import RandomChains
 
 Command = Callable[..., tuple[int, list[str], str]]
 

@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 from pomrl.contracts.component import METHOD, problem
-from pomrl.data import Batch, Trajectories, Unequal
-from pomrl.estimators.reward_models import PRIOR_MEAN, RewardMemory, RewardModel, estimated_rewards, sampled_means
-from pomrl.experiment import check, tables
+from pomrl.science.data import Batch, Trajectories, Unequal
+from pomrl.science.estimators.reward_models import (
+    PRIOR_MEAN,
+    RewardMemory,
+    RewardModel,
+    estimated_rewards,
+    sampled_means,
+)
+from pomrl.science.experiment import check, tables
 
 SHAPE = (500, 1, 3, 2)
 NOISE = 0.3

@@ -10,7 +10,7 @@ import pytest
 from tests.settings import CONF
 
 from pomrl.commands import run
-from pomrl.experiment import SCHEMA
+from pomrl.science.experiment import SCHEMA
 
 SMALL = ("T=3", "runs=4")
 
@@ -227,10 +227,10 @@ def test_a_sweep_over_runs_computes_the_most_that_is_asked_for(command: Command,
 
 
 def test_a_class_of_another_kind_is_refused_without_calling_it(command: Command, tmp_path: Path) -> None:
-    for target in ("os.getcwd", "pomrl.planners.PolicyIteration", "pomrl.configuration.parsing.parse"):
+    for target in ("os.getcwd", "pomrl.science.planners.PolicyIteration", "pomrl.configuration.parsing.parse"):
         status, _, said = command(f"estimator._target_={target}")
         assert status == 1
-        assert said == f"estimator._target_={target}: it has to be a pomrl.estimators.estimator.Estimator\n"
+        assert said == f"estimator._target_={target}: it has to be a pomrl.science.estimators.estimator.Estimator\n"
     assert not list(tmp_path.iterdir())
 
 

@@ -16,8 +16,8 @@ from pomrl.commands import diff, runs, tables
 from pomrl.commands.terminal import MOST_CHARACTERS, one_line, printable
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.experiment import tables as experiment_tables
 from pomrl.report.encoding import script_data
+from pomrl.science.experiment import tables as experiment_tables
 from pomrl.store import StoredExperiment, manifest
 
 Call = Callable[..., tuple[int, str, str]]
@@ -116,7 +116,7 @@ class TestRepair:
         monkeypatch.syspath_prepend(tmp_path)
         one = stored(0.01, 2)
         path = one.folder / "config.yaml"
-        path.write_text(path.read_text().replace("pomrl.estimators.estimator.", "theirs."))
+        path.write_text(path.read_text().replace("pomrl.science.estimators.estimator.", "theirs."))
         status, _, err = call("--repair")
         assert status == 1
         assert "components of your own" in err

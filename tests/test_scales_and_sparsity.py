@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tests.sample_models import random_models, value_of
 
-from pomrl.gamma_star import best_index
-from pomrl.mdp import expected_rewards, planning_loss
-from pomrl.planners import PolicyIteration, ValueIteration
-from pomrl.solvers import sparse
-from pomrl.solvers.evaluation import magnitude, reward_scale
-from pomrl.solvers.policy_values import distinct_policy_values
+from pomrl.science.gamma_star import best_index
+from pomrl.science.mdp import expected_rewards, planning_loss
+from pomrl.science.planners import PolicyIteration, ValueIteration
+from pomrl.science.solvers import sparse
+from pomrl.science.solvers.evaluation import magnitude, reward_scale
+from pomrl.science.solvers.policy_values import distinct_policy_values
 
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9, 0.99])
 

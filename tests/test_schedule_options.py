@@ -5,8 +5,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from pomrl.gamma_schedules import Dong, TaskState, UpperBound
-from pomrl.upper_bound import regret_constant
+from pomrl.science.gamma_schedules import Dong, TaskState, UpperBound
+from pomrl.science.upper_bound import regret_constant
 
 
 def state(t: int, alpha: float = 0.5, sigma: float = 0.2, gamma_eval: float = 0.99) -> TaskState:

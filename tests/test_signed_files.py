@@ -20,8 +20,8 @@ from pomrl.store import code_digest
 SCHEDULE = """
 from typing import Any
 from pydantic.dataclasses import dataclass
-from pomrl.components import CHECKED
-from pomrl.gamma_schedules import Fixed
+from pomrl.checks import CHECKED
+from pomrl.science.gamma_schedules import Fixed
 {imports}
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.sample_estimates import MIXINGS, alpha_of, dirichlet_truth, draw_batches, estimates, known, make, memory_of
 
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.estimators.memory import Memory
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Memory
 
 
 def test_known_similarity_is_the_largest_standard_deviation_or_that_of_each_pair():

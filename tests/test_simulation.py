@@ -2,11 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.estimators.estimator import Estimator
-from pomrl.experiment import Method, Problem, loss_array, tables
-from pomrl.gamma_schedules import Grid
-from pomrl.planners import PolicyIteration
-from pomrl.tasks.random_chains import UniformBall
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.experiment import Method, Problem, loss_array, tables
+from pomrl.science.gamma_schedules import Grid
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.theory.bounds import jiang_bound, model_error_bound
 from pomrl.theory.coverage import model_error_coverage, regret_coverage
 from pomrl.theory.related_tasks import DIRICHLET as RELATED

@@ -17,9 +17,9 @@ from tests.sample_experiment import GAMMAS, WHOLE, experiment, stored, table
 from pomrl import store
 from pomrl.configuration.parsing import Request
 from pomrl.execution import Isolation, Local
-from pomrl.gamma_schedules import Hindsight
 from pomrl.running import sweeps
 from pomrl.running.blocks import Status
+from pomrl.science.gamma_schedules import Hindsight
 from pomrl.store import blocks, files
 from pomrl.store.provenance import DECISIVE, decisive_versions
 

@@ -8,7 +8,7 @@ import pytest
 from tests.sample_experiment import WHOLE, experiment, stored, table
 
 from pomrl import store
-from pomrl.experiment import tables
+from pomrl.science.experiment import tables
 from pomrl.store import blocks
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")

@@ -168,8 +168,8 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 
 FAILING = """
 from pydantic.dataclasses import dataclass
-from pomrl.components import CHECKED
-from pomrl.estimators.estimator import Estimator
+from pomrl.checks import CHECKED
+from pomrl.science.estimators.estimator import Estimator
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Failing(Estimator):

@@ -86,7 +86,7 @@ def test_the_digest_of_modules_covers_the_code_of_what_they_import(tmp_path: Pat
     shutil.copytree(ROOT / "src" / "pomrl", tmp_path / "pomrl", ignore=shutil.ignore_patterns("__pycache__"))
     with (
         (tmp_path / "pomrl/theory/bounds.py").open("a") as bounds,
-        (tmp_path / "pomrl/estimators/estimator.py").open("a") as own,
+        (tmp_path / "pomrl/science/estimators/estimator.py").open("a") as own,
     ):
         bounds.write("CHANGED = True\n")
         own.write("# a comment\n")

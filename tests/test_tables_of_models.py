@@ -13,7 +13,7 @@ from pomrl import store
 from pomrl.commands import run
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.tasks.families.table import Table
+from pomrl.science.tasks.families.table import Table
 
 Arrays = dict[str, np.ndarray]
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pomrl.randomness import Stream, generator
-from pomrl.tasks.distribution import MeanModel
-from pomrl.tasks.random_chains import Dirichlet, Gaussian, RandomChains, UniformBall
+from pomrl.science.randomness import Stream, generator
+from pomrl.science.tasks.distribution import MeanModel
+from pomrl.science.tasks.random_chains import Dirichlet, Gaussian, RandomChains, UniformBall
 
 DRAWS = 20_000
 STANDARD_ERRORS = 5.0

@@ -14,17 +14,17 @@ from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, assert_experiment_runs
-from pomrl.experiment import Problem, check
-from pomrl.mdp import expected_rewards
-from pomrl.planners import PolicyIteration
-from pomrl.solvers.evaluation import policy_value
-from pomrl.tasks.families.family import Candidates, TaskFamily
-from pomrl.tasks.families.forest import Forest
-from pomrl.tasks.families.frozen_lake import FrozenLake
-from pomrl.tasks.families.inventory import Inventory
-from pomrl.tasks.families.queue import Queue
-from pomrl.tasks.families.river_swim import RiverSwim
-from pomrl.tasks.families.taxi import Taxi
+from pomrl.science.experiment import Problem, check
+from pomrl.science.mdp import expected_rewards
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers.evaluation import policy_value
+from pomrl.science.tasks.families.family import Candidates, TaskFamily
+from pomrl.science.tasks.families.forest import Forest
+from pomrl.science.tasks.families.frozen_lake import FrozenLake
+from pomrl.science.tasks.families.inventory import Inventory
+from pomrl.science.tasks.families.queue import Queue
+from pomrl.science.tasks.families.river_swim import RiverSwim
+from pomrl.science.tasks.families.taxi import Taxi
 
 OPTIONS = sorted(
     path.stem for path in (CONF / "task_distribution").glob("*.yaml") if "tasks.families" in path.read_text()

@@ -7,15 +7,15 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from pomrl import experiment
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, problem
-from pomrl.estimators.estimator import Estimator
-from pomrl.experiment import check, tables
-from pomrl.tasks.distribution import MeanModel
-from pomrl.tasks.random_chains import Dirichlet, UniformBall
-from pomrl.tasks.streams import Cycle, Drift, Stationary, Switch, TaskStream
+from pomrl.science import experiment
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.experiment import check, tables
+from pomrl.science.tasks.distribution import MeanModel
+from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
+from pomrl.science.tasks.streams import Cycle, Drift, Stationary, Switch, TaskStream
 
 STREAMS = [Stationary(), Drift(speed=1.0), Switch(at=(3, 4)), Cycle(models=3), Cycle(models=2, order="random")]
 TOLD = replace(METHOD, estimator=Estimator(prior="known", mixing=1.0))

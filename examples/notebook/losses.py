@@ -11,8 +11,8 @@ from examples.notebook.learners import WITH_META_UPDATE, estimated_models
 from jaxtyping import Float
 from joblib import Parallel, delayed
 
-from pomrl import mdp
-from pomrl.planners import PolicyIteration
+from pomrl.science import mdp
+from pomrl.science.planners import PolicyIteration
 
 GAMMAS = np.append(np.arange(0, 0.99, 0.1), 0.99)
 """The grid of discount factors. The text does not state its grid."""

@@ -15,7 +15,7 @@ module imports only from what stands below it:
     store                where the tables of experiments are kept: reading, writing, signatures, provenance
     configuration        from YAML files and a command line to checked objects
     theory               the paper's bounds and concentration inequalities, and simulations that check them
-    own_models_and_logs  plans and horizons for models and logs of one's own
+    models_and_logs  plans and horizons for models and logs of one's own
     experiment           the science: an experiment's table from all that follows (a module)
     algorithm            Algorithms 1 and 2, line by line (a module)
     estimators           what learns a task's model from its own batch and from earlier tasks
@@ -32,19 +32,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pomrl.api import component, find, load, plot, run, sweep, table
-    from pomrl.own_models_and_logs.horizon_reports import horizon_report
-    from pomrl.own_models_and_logs.logs import from_log
-    from pomrl.own_models_and_logs.models import from_arrays, from_gymnasium, plan
+    from pomrl.models_and_logs.horizon_reports import horizon_report
+    from pomrl.models_and_logs.logs import from_log
+    from pomrl.models_and_logs.models import from_arrays, from_gymnasium, plan
 
 _PUBLIC = {
     "component": "pomrl.api",
     "find": "pomrl.api",
-    "from_arrays": "pomrl.own_models_and_logs.models",
-    "from_gymnasium": "pomrl.own_models_and_logs.models",
-    "from_log": "pomrl.own_models_and_logs.logs",
-    "horizon_report": "pomrl.own_models_and_logs.horizon_reports",
+    "from_arrays": "pomrl.models_and_logs.models",
+    "from_gymnasium": "pomrl.models_and_logs.models",
+    "from_log": "pomrl.models_and_logs.logs",
+    "horizon_report": "pomrl.models_and_logs.horizon_reports",
     "load": "pomrl.api",
-    "plan": "pomrl.own_models_and_logs.models",
+    "plan": "pomrl.models_and_logs.models",
     "plot": "pomrl.api",
     "run": "pomrl.api",
     "sweep": "pomrl.api",

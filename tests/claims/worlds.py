@@ -10,8 +10,8 @@ from pomrl.claims import CLAIMS
 from pomrl.claims.claim import Claim
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.experiment import tables as experiment_tables
 from pomrl.results.losses import Losses, SweepLosses
+from pomrl.science.experiment import tables as experiment_tables
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), 0.99])
 RUNS = 40

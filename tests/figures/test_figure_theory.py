@@ -8,7 +8,7 @@ from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures.theory import average_regret
 from pomrl.results.statistics import band
-from pomrl.tasks.random_chains import UniformBall
+from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.theory.bounds import average_regret_bound
 
 

@@ -26,13 +26,13 @@ from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import FIGURES
 from pomrl.figures.parts.style import ESTIMATORS
-from pomrl.gamma_schedules import Hindsight
-from pomrl.gamma_star import in_hindsight
 from pomrl.report import ReportError, curves, readings, scorecard
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html
 from pomrl.report.titles import CLAIM_TITLES, HEADLINES, SHOWN_IN, TITLES, figures_of
 from pomrl.results.statistics import band
+from pomrl.science.gamma_schedules import Hindsight
+from pomrl.science.gamma_star import in_hindsight
 from pomrl.store.derived import DerivedFiles
 
 MEGABYTE = 10**6

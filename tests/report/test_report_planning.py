@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import pomrl.report
-from pomrl.mdp import optimal_value, planning_loss
-from pomrl.planners import PolicyIteration
+from pomrl.science.mdp import optimal_value, planning_loss
+from pomrl.science.planners import PolicyIteration
 from pomrl.theory.horizons import effective_weights, equivalent_model
 
 GAMMA_EVAL = 0.99

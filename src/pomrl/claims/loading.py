@@ -19,9 +19,9 @@ from pomrl.claims.verdict import Part
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.readings import Reading
 from pomrl.configuration.studies import Setting
-from pomrl.gamma_schedules import Grid
-from pomrl.gamma_star import HindsightChoice
 from pomrl.results.losses import Losses, SweepLosses
+from pomrl.science.gamma_schedules import Grid
+from pomrl.science.gamma_star import HindsightChoice
 from pomrl.store import simulations as stored_simulations
 from pomrl.theory.simulations import SIMULATIONS
 

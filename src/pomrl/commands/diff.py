@@ -21,8 +21,8 @@ from pomrl.configuration.derived import RUNS, derived, mean_mixing_rates, mixing
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import Sources
-from pomrl.experiment import check
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
+from pomrl.science.experiment import check
 
 Rows = list[list[str]]
 Show = Callable[[str, Sequence[str], Rows], None]

@@ -9,9 +9,9 @@ from pathlib import Path
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.tables import print_table
+from pomrl.models_and_logs.horizon_reports import horizon_report
+from pomrl.models_and_logs.logs import COLUMNS, from_log
 from pomrl.outputs import outputs
-from pomrl.own_models_and_logs.horizon_reports import horizon_report
-from pomrl.own_models_and_logs.logs import COLUMNS, from_log
 from pomrl.store.provenance import commit
 
 

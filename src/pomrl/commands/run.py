@@ -36,7 +36,7 @@ def main() -> None:
     is printed instead.
     """
     if sys.argv[1:] == ["--version"]:
-        from pomrl.solvers import compiled
+        from pomrl.science.solvers import compiled
 
         print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_used() else 'NumPy'}")
         raise SystemExit(0)

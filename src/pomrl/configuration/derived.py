@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pomrl.experiment import Method, Problem, mixing_rates
-from pomrl.tasks.random_chains import Dirichlet
+from pomrl.science.experiment import Method, Problem, mixing_rates
+from pomrl.science.tasks.random_chains import Dirichlet
 
 RUNS = range(10)
 """The runs over which a quantity that differs between runs is averaged."""

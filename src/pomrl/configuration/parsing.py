@@ -12,20 +12,20 @@ from typing import Annotated, Any, cast
 from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass, is_pydantic_dataclass
 
-from pomrl.components import CHECKED
+from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import imported
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.data import Data
-from pomrl.estimators.estimator import Estimator
 from pomrl.execution import Execution
 from pomrl.execution.engine import MissingPackagesError
-from pomrl.experiment import Method, Problem
-from pomrl.gamma_schedules import GammaSchedule
-from pomrl.meta_batches import MetaBatch
-from pomrl.planners import Planner
-from pomrl.tasks.distribution import TaskDistribution
-from pomrl.tasks.streams import TaskStream
+from pomrl.science.data import Data
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.experiment import Method, Problem
+from pomrl.science.gamma_schedules import GammaSchedule
+from pomrl.science.meta_batches import MetaBatch
+from pomrl.science.planners import Planner
+from pomrl.science.tasks.distribution import TaskDistribution
+from pomrl.science.tasks.streams import TaskStream
 
 Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
 """Text that people attach to an experiment; what looks like a number is one."""
@@ -86,7 +86,7 @@ def parse(composed: Composed) -> Experiment:
 
     Raises:
         ConfigError: A key is unknown or missing, a value is out of its range, or an option's class is unsuitable.
-            Whether the values go together is checked later, by `pomrl.experiment.check`.
+            Whether the values go together is checked later, by `pomrl.science.experiment.check`.
     """
     values = composed.values
     for key in values:

@@ -6,12 +6,12 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter
 
-from pomrl.components import DataPath
+from pomrl.checks import DataPath
 from pomrl.configuration import studies
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
 from pomrl.configuration.sources import PUBLISHED, Sources
-from pomrl.experiment import Problem
+from pomrl.science.experiment import Problem
 
 HEAD = """# The configuration
 

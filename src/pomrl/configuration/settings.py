@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from pomrl.components import DataPath
+from pomrl.checks import DataPath
 from pomrl.configuration.composed import PROBLEM_GROUPS
 from pomrl.configuration.parsing import Experiment
 

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.estimators.estimator import Estimator
-from pomrl.experiment import Method, Problem, check, tables
-from pomrl.gamma_schedules import Grid
-from pomrl.planners import PolicyIteration
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.experiment import Method, Problem, check, tables
+from pomrl.science.gamma_schedules import Grid
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.tasks.random_chains import Dirichlet, RandomChains
 from pomrl.store.code_digest import code_digest
-from pomrl.tasks.random_chains import Dirichlet, RandomChains
 
 
 class ComponentContract:

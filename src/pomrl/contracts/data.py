@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, assert_models, problem
-from pomrl.data import Batch, Data
+from pomrl.science.data import Batch, Data
 
 M, BATCHES = 4, 3
 

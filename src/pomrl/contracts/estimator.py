@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from pomrl.algorithm import PlanningInput, pomrl
-from pomrl.components import read_only
+from pomrl.checks import read_only
 from pomrl.contracts.component import (
     METHOD,
     ComponentContract,
@@ -15,10 +14,11 @@ from pomrl.contracts.component import (
     assert_models,
     problem,
 )
-from pomrl.data import Batch, Batches, Trajectories
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.gamma_schedules import Fixed
-from pomrl.meta_batches import Separate
+from pomrl.science.algorithm import PlanningInput, pomrl
+from pomrl.science.data import Batch, Batches, Trajectories
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.gamma_schedules import Fixed
+from pomrl.science.meta_batches import Separate
 
 GAMMA = 0.5
 

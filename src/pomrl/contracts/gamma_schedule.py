@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from pomrl.components import read_only
+from pomrl.checks import read_only
 from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
-from pomrl.gamma_schedules import GammaSchedule, TaskState
+from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 
 GAMMA_EVALS = (0.3, 0.9, 0.99)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pomrl.components import read_only
+from pomrl.checks import read_only
 from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
-from pomrl.mdp import policy_value, random_chain_mdp
-from pomrl.planners import Planner
+from pomrl.science.mdp import policy_value, random_chain_mdp
+from pomrl.science.planners import Planner
 
 GAMMAS = np.array([0.0, 0.3, 0.9, 0.99])
 

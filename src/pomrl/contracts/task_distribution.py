@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, assert_models, problem
-from pomrl.tasks.distribution import MeanModel
-from pomrl.tasks.random_chains import RandomChains
+from pomrl.science.tasks.distribution import MeanModel
+from pomrl.science.tasks.random_chains import RandomChains
 
 SIGMA = 0.002
 DRAWS = 4000

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, assert_models, problem
-from pomrl.tasks.distribution import MeanModel
-from pomrl.tasks.random_chains import Dirichlet
-from pomrl.tasks.streams import TaskStream
+from pomrl.science.tasks.distribution import MeanModel
+from pomrl.science.tasks.random_chains import Dirichlet
+from pomrl.science.tasks.streams import TaskStream
 
 T = 12
 DISTRIBUTION = Dirichlet(zeros=2)

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
+from pomrl.checks import CHECKED
 from pomrl.execution.engine import (
     BlockTimeout,
     EngineUnavailableError,

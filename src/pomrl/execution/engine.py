@@ -9,7 +9,7 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED, Engine
+from pomrl.checks import CHECKED, Engine
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -25,7 +25,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoo
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
+from pomrl.checks import CHECKED
 from pomrl.execution.engine import (
     BlockTimeout,
     Execution,

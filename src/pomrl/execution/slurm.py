@@ -21,7 +21,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
+from pomrl.checks import CHECKED
 from pomrl.execution.engine import (
     EngineUnavailableError,
     Execution,

@@ -10,7 +10,7 @@ import pandas as pd
 from pomrl.figures.parts import panels
 from pomrl.figures.parts.drawing import Drawing, Series, collect
 from pomrl.figures.parts.style import BEYOND, ESTIMATORS, TEXT_WIDTH, Look, context
-from pomrl.own_models_and_logs.horizon_reports import HorizonReport
+from pomrl.models_and_logs.horizon_reports import HorizonReport
 
 MEAN = Series(Look("Plans on the posterior mean", BEYOND["empirical_bayes"].color, "P"), panel="a")
 FREQUENCIES = Series(Look("Plans on frequencies", ESTIMATORS["without_meta"].color, "D", "--"), panel="a")

@@ -15,11 +15,11 @@ from jaxtyping import Float
 
 from pomrl import store
 from pomrl.figures.parts.style import BEYOND, ESTIMATORS, SCHEDULES, hues
-from pomrl.gamma_star import best_index, hindsight_index
 from pomrl.report import ReportError
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.provenance import shown_experiments
 from pomrl.results.stored_sweeps import Source
+from pomrl.science.gamma_star import best_index, hindsight_index
 
 DIGITS = 4
 """Digits after the point; standard errors are a hundred times larger than what rounding removes."""

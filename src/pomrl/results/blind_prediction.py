@@ -10,8 +10,8 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.configuration.studies import Setting
-from pomrl.gamma_star import minimising
 from pomrl.results.losses import Losses
+from pomrl.science.gamma_star import minimising
 
 SWEEPS = ("task_similarity", "gamma_schedules", "gamma_0")
 """The published sweeps that the prediction consists of."""

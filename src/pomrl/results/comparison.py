@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
-from pomrl.gamma_star import minimising
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import Interval, bootstrap_means, difference
+from pomrl.science.gamma_star import minimising
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
 MINIMUM_LOSS = "minimum loss"

@@ -16,9 +16,9 @@ from pomrl import store
 from pomrl.configuration.ledger import Difference, Ledger
 from pomrl.configuration.readings import Reading, reading_of, without
 from pomrl.configuration.studies import Setting
-from pomrl.gamma_star import minimising
 from pomrl.results.losses import LAST, Losses
 from pomrl.results.statistics import Interval, bootstrap_means, difference
+from pomrl.science.gamma_star import minimising
 
 RESAMPLES = 1000
 """The number of resamples of the runs that the intervals of gamma* and of shares come from."""

@@ -11,9 +11,9 @@ from jaxtyping import Float, Int
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
-from pomrl.experiment import loss_array
-from pomrl.gamma_schedules import Hindsight
-from pomrl.gamma_star import HindsightChoice, Scope, hindsight_index, minimising
+from pomrl.science.experiment import loss_array
+from pomrl.science.gamma_schedules import Hindsight
+from pomrl.science.gamma_star import HindsightChoice, Scope, hindsight_index, minimising
 
 FIRST = range(2, 6)
 """The tasks that the claims call the first ones: 2 to 5."""

@@ -1,7 +1,7 @@
 """Intervals over independent runs, and gamma*, the discount factor that minimises the mean over runs.
 
-The functions take tables with one row per run in each group (see `pomrl.experiment.SCHEMA`). Runs are independent and
-the tasks of one run are not, so that no interval is ever taken over tasks.
+The functions take tables with one row per run in each group (see `pomrl.science.experiment.SCHEMA`). Runs are
+independent and the tasks of one run are not, so that no interval is ever taken over tasks.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
-from pomrl.gamma_star import minimising
+from pomrl.science.gamma_star import minimising
 
 Kind = Literal["sd", "se", "ci"]
 """What a band over runs shows around their mean.
@@ -60,7 +60,7 @@ def band(frame: pd.DataFrame, by: Sequence[str], value: str = "planning_loss", k
 def best_gamma(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Return gamma* of each group, the discount factor that minimises the mean over runs (Sec. 2).
 
-    Ties are broken as everywhere, by `pomrl.gamma_star`.
+    Ties are broken as everywhere, by `pomrl.science.gamma_star`.
 
     Returns:
         A row per group, sorted, with the columns `by` and gamma.

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.configuration.studies import Setting
-from pomrl.experiment import SCHEMA
+from pomrl.science.experiment import SCHEMA
 from pomrl.store import simulations
 from pomrl.theory.simulations import Simulation
 

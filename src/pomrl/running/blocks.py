@@ -16,11 +16,11 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from pomrl import store
-from pomrl.components import Engine
+from pomrl.checks import Engine
 from pomrl.execution import Failure
-from pomrl.experiment import STACK_BYTES, Method, Problem, tables
 from pomrl.running import costs
-from pomrl.solvers import compiled
+from pomrl.science.experiment import STACK_BYTES, Method, Problem, tables
+from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
 
 MEMORY = 256 * 2**20

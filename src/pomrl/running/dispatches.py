@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from pomrl.components import Engine
+from pomrl.checks import Engine
 from pomrl.execution import Execution, Failure, Isolation, Work
-from pomrl.experiment import Problem
 from pomrl.running.blocks import Block, MethodResult, Status, store_tables
 from pomrl.running.blocks import compute as compute_block
 from pomrl.running.versions import require
+from pomrl.science.experiment import Problem
 
 MOST_BLOCKS = 12
 """The largest number of blocks in a dispatch."""

@@ -13,10 +13,10 @@ from pathlib import Path
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.execution import Execution, Local
-from pomrl.experiment import SCHEMA, STACK_BYTES
 from pomrl.running import costs
 from pomrl.running.blocks import MEMORY
 from pomrl.running.sweeps import Job
+from pomrl.science.experiment import SCHEMA, STACK_BYTES
 
 LONG = 3600.0
 """Seconds from which on a request is computed only with `yes=true`."""

@@ -11,12 +11,12 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import EngineUnavailableError, Execution, ExecutionError, Failure
-from pomrl.experiment import Problem, check
 from pomrl.running import costs, dispatches
 from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, Unrepeatable, is_foreign
 from pomrl.running.dispatches import Worker
 from pomrl.running.versions import versions
-from pomrl.solvers import compiled
+from pomrl.science.experiment import Problem, check
+from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
 
 MOST_CHECKED = 10_000

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 
-from pomrl.components import Engine
+from pomrl.checks import Engine
 from pomrl.execution import ExecutionError
-from pomrl.solvers import compiled
+from pomrl.science.solvers import compiled
 from pomrl.store.code_digest import package_digest
 
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pomrl")

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-START = "pomrl.experiment"
+START = "pomrl.science.experiment"
 """The module that every experiment starts from."""
 
 

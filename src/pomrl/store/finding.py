@@ -6,8 +6,8 @@ from typing import Any, cast
 import pandas as pd
 
 from pomrl.configuration.parsing import Experiment
-from pomrl.gamma_schedules import Hindsight
-from pomrl.gamma_star import in_hindsight
+from pomrl.science.gamma_schedules import Hindsight
+from pomrl.science.gamma_star import in_hindsight
 from pomrl.store.layout import MANIFEST, StoreError, is_signature, root
 from pomrl.store.manifest import Manifest
 from pomrl.store.reading import StoredExperiment

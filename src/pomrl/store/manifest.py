@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
+from pomrl.checks import CHECKED
 from pomrl.store import files
 from pomrl.store.layout import MANIFEST, MOST_BYTES, SCHEMA_VERSION, StoreError
 from pomrl.store.provenance import Provenance

@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import CHECKED
-from pomrl.solvers import compiled
+from pomrl.checks import CHECKED
+from pomrl.science.solvers import compiled
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
 

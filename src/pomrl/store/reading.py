@@ -11,7 +11,7 @@ import yaml
 from jaxtyping import Float
 
 from pomrl.configuration.settings import component_classes, flat_settings
-from pomrl.experiment import SCHEMA
+from pomrl.science.experiment import SCHEMA
 from pomrl.store import files, manifest
 from pomrl.store.blocks import StoredBlock, listed, verified
 from pomrl.store.code_digest import code_digest
@@ -209,7 +209,7 @@ class StoredExperiment:
             raise StoreError(f"{path}: it is damaged") from error
 
     def table(self, runs: int | None = None) -> pd.DataFrame:
-        """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.experiment.SCHEMA`.
+        """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.science.experiment.SCHEMA`.
 
         Raises:
             StoreError: Runs are missing, or a block is damaged.

@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from pomrl.experiment import Problem
-from pomrl.tasks.random_chains import UniformBall
+from pomrl.science.experiment import Problem
+from pomrl.science.tasks.random_chains import UniformBall
+from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
 from pomrl.theory.bounds import average_regret_bound, average_uncertainty
 from pomrl.theory.concentration import VARIANTS
-from pomrl.upper_bound import regret_upper_bound, upper_bound_gamma
 
 S, A, GAMMA_EVAL = 10, 2, 0.99
 """The states, actions and discount factor of evaluation of the paper's random MDPs."""

@@ -9,8 +9,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from pomrl.science.upper_bound import Numbers, Values, regret_upper_bound
 from pomrl.theory.concentration import REPAIRED, BoundArguments, model_error_bound
-from pomrl.upper_bound import Numbers, Values, regret_upper_bound
 
 
 def jiang_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Numbers) -> Values:

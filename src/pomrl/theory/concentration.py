@@ -8,8 +8,8 @@ from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
 
-from pomrl.estimators.estimator import Prior, paper_mixing_rate
-from pomrl.upper_bound import Numbers, Values
+from pomrl.science.estimators.estimator import Prior, paper_mixing_rate
+from pomrl.science.upper_bound import Numbers, Values
 
 VARIANTS = ("as_printed", "corrected", "sharpened")
 """The variants of the bound: the one that the paper prints, which does not hold, and two that hold."""

@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.algorithm import pomrl
-from pomrl.data import Batch, Batches
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.estimators.memory import Models
-from pomrl.experiment import Method, Problem, loss_array, tables
-from pomrl.gamma_schedules import Fixed, Grid
-from pomrl.planners import PolicyIteration
-from pomrl.tasks.distribution import MeanModel
-from pomrl.tasks.random_chains import UniformBall
+from pomrl.science.algorithm import pomrl
+from pomrl.science.data import Batch, Batches
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Models
+from pomrl.science.experiment import Method, Problem, loss_array, tables
+from pomrl.science.gamma_schedules import Fixed, Grid
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.tasks.distribution import MeanModel
+from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.theory.bounds import model_error_bound, planning_loss_bound
 from pomrl.theory.concentration import PRIORS, REPAIRED, VARIANTS
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.estimators.estimator import Truth
+from pomrl.science.estimators.estimator import Truth
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.algorithm import pomrl
-from pomrl.data import Batch, Batches
-from pomrl.estimators.estimator import Estimator, Truth
-from pomrl.gamma_schedules import UpperBound
+from pomrl.science.algorithm import pomrl
+from pomrl.science.data import Batch, Batches
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.gamma_schedules import UpperBound
 from pomrl.theory.dirichlet_tasks import DirichletTasks
 
 DIRICHLET = DirichletTasks(concentration=20.0, P_o=(0.5, 0.3, 0.2), m=5)

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.data import Batch
-from pomrl.estimators.estimator import Estimator
-from pomrl.estimators.memory import Memory, Models
+from pomrl.science.data import Batch
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.memory import Memory, Models
 from pomrl.theory.concentration import PRIORS
 from pomrl.theory.dirichlet_tasks import DirichletTasks
 

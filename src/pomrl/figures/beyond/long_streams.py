@@ -18,7 +18,7 @@ from pomrl.figures.parts.style import ESTIMATORS, TEXT_WIDTH, Look, context
 from pomrl.figures.parts.views import at_largest_gamma, running_average
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
-from pomrl.tasks.random_chains import UniformBall
+from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.theory.bounds import regret_order
 
 SWEEPS = ("long_streams",)

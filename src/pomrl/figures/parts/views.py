@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from pomrl.gamma_schedules import Hindsight
-from pomrl.gamma_star import in_hindsight
+from pomrl.science.gamma_schedules import Hindsight
+from pomrl.science.gamma_star import in_hindsight
 
 View = Callable[[pd.DataFrame], pd.DataFrame]
 """A function from the rows of one experiment to those that are drawn.

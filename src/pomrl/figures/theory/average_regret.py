@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.experiment import Problem
 from pomrl.figures.parts import losses, panels
 from pomrl.figures.parts.drawing import Drawing, Series
 from pomrl.figures.parts.style import BOUNDS, ESTIMATORS, TEXT_WIDTH, context
 from pomrl.figures.parts.views import at_gamma, average_of_first, running_average
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
-from pomrl.tasks.random_chains import UniformBall
+from pomrl.science.experiment import Problem
+from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.theory.bound_tables import regret_bounds
 
 SWEEPS = ("theory",)

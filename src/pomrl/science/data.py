@@ -1,0 +1,255 @@
+"""The transitions that are sampled in a task, and how they are sampled (Sec. 3.2).
+
+What travels through the loop over tasks are counts of transitions, because pairs (s, a) may be visited unequally often.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass as plain_dataclass
+from functools import cached_property
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Num
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED, read_only
+
+MOST_TRANSITIONS = 10**6
+"""The most transitions that a batch of trajectories may have."""
+
+Counts = Num[np.ndarray, "*n S A S"]
+"""The number of transitions from s to s' under a, N(s, a, s')."""
+
+
+@plain_dataclass(frozen=True, eq=False)
+class Batch:
+    """The transitions sampled in one task, for each of n runs; further axes may stand in front of the pairs (s, a)."""
+
+    counts: Counts
+    """Number of transitions N(s, a, s')."""
+    P_bar: Float[np.ndarray, "*n S A S"]
+    """Frequencies of the next states; the row of a pair without transitions is uniform."""
+    visits: Float[np.ndarray, "*n #S #A"]
+    """Number of transitions from each pair (s, a), or the one number that all pairs have."""
+    counted: Bool[np.ndarray, "*n #S #A"]
+    """Whether a learner from many tasks counts the row of a pair; it may leave out rows without transitions."""
+    m: int
+    """The m of the experiment, of which `visits` are multiples where all pairs have the same number."""
+
+    def __post_init__(self) -> None:
+        read_only(self.counts, self.P_bar, self.visits, self.counted)
+
+    @staticmethod
+    def of_counts(counts: Counts, m: int, *, equal: bool = False) -> "Batch":
+        """Return the batch with these transitions, in which only pairs with transitions are counted.
+
+        Args:
+            counts: Number of transitions N(s, a, s').
+            m: The m of the experiment.
+            equal: Whether all pairs (s, a) have the same number of transitions.
+        """
+        visits = (counts[..., :1, :1, :] if equal else counts).sum(-1, dtype=float)
+        P_bar = counts / np.maximum(visits, 1.0)[..., None]
+        if not visits.all():
+            P_bar[np.broadcast_to(visits == 0, P_bar.shape[:-1])] = 1.0 / counts.shape[-1]
+        return Batch(counts, P_bar, visits, visits > 0, m)
+
+    @property
+    def is_equal(self) -> bool:
+        """Return whether all pairs (s, a) are known to have the same number of transitions."""
+        return self.visits.shape[-2:] == (1, 1)
+
+    @cached_property
+    def noise(self) -> Float[np.ndarray, "*n S A S"]:
+        """The sum P_bar (1 - P_bar) N over the N transitions from each pair, in units of m."""
+        noise = self.P_bar * (1.0 - self.P_bar) * (self.visits / max(self.m, 2))[..., None]
+        read_only(noise)
+        return noise
+
+    def reshaped(self, *axes: int) -> "Batch":
+        """Return the batch with other axes in front of the pairs (s, a)."""
+        counts, P_bar = (array.reshape(*axes, *array.shape[-3:]) for array in (self.counts, self.P_bar))
+        visits, counted = (array.reshape(*axes, *array.shape[-2:]) for array in (self.visits, self.counted))
+        return Batch(counts, P_bar, visits, counted, self.m)
+
+    def of_runs(self, index: Num[np.ndarray, " k"]) -> "Batch":
+        """Return the batch at these indices of the first axis, in this order."""
+        return Batch(self.counts[index], self.P_bar[index], self.visits[index], self.counted[index], self.m)
+
+    def __iter__(self) -> Iterator["Batch"]:
+        """Yield the batch at each index of the first axis."""
+        for parts in zip(self.counts, self.P_bar, self.visits, self.counted, strict=True):
+            yield Batch(*parts, self.m)
+
+
+@plain_dataclass(frozen=True, eq=False)
+class Batches:
+    """What one task gives to learn from: the data of its own estimate, and that from which later tasks learn."""
+
+    own: Batch
+    """The batch that the task's estimate is made from, [n, K, S, A, S] for n runs and K trials."""
+    meta: Batch
+    """The batch that enters the memory of the meta-learner, [n, S, A, S]."""
+
+    @staticmethod
+    def same(batch: Batch) -> "Batches":
+        """Return one batch of each of n runs, [n, S, A, S], for both uses."""
+        return Batches(batch.reshaped(len(batch.P_bar), 1), batch)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Data(ABC):
+    """Base class of the ways in which transitions are sampled. Subclasses implement `draw` and `most_visits`."""
+
+    is_equal: ClassVar[bool] = False
+    """Whether all pairs (s, a) have the same number of transitions in every batch."""
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Return whether what is sampled depends on the learner, so that `draw` cannot be used."""
+        return False
+
+    def check(self, m: int) -> None:  # noqa: B027 (most data go with any m)
+        """Raise a ValueError if batches cannot be drawn with this m."""
+
+    @abstractmethod
+    def draw(
+        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
+    ) -> Counts:
+        """Draw batches of each of T tasks in each of n runs.
+
+        The tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.
+
+        Args:
+            rngs: The generator of each run, which nothing else is drawn from.
+            P: The models of the tasks.
+            m: The m of the experiment.
+            batches: Number of independent batches of each task.
+
+        Returns:
+            The number of transitions N(s, a, s') in each batch, [T, n, batches, S, A, S].
+        """
+
+    @abstractmethod
+    def most_visits(self, m: int) -> int:
+        """Return the largest number of transitions that a pair (s, a) can have in a batch."""
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Generative(Data):
+    """A generative model: m independent transitions from each pair (s, a), as the paper has it (Sec. 3.2)."""
+
+    is_equal: ClassVar[bool] = True
+
+    def draw(
+        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
+    ) -> Counts:
+        T, n, *model = P.shape
+        repeated = np.broadcast_to(P[:, :, None], (T, n, batches, *model))
+        return np.stack([rng.multinomial(m, repeated[:, i]) for i, rng in enumerate(rngs)], axis=1)
+
+    def most_visits(self, m: int) -> int:
+        return m
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Unequal(Data):
+    """A generative model with a random number of transitions from each pair (s, a) in each task, m on average."""
+
+    numbers: Annotated[
+        Literal["extremes", "geometric"],
+        Field(
+            description="numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on, so that one pair "
+            "in m + 1 has none, and cut at 20m"
+        ),
+    ] = "extremes"
+
+    def draw(
+        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
+    ) -> Counts:
+        T, n, *model = P.shape
+        counts = np.empty((T, n, batches, *model), np.int64)
+        for i, rng in enumerate(rngs):
+            for t in range(T):
+                visits = self._visits(rng, (batches, *model[:2]), m)
+                counts[t, i] = rng.multinomial(visits, np.broadcast_to(P[t, i], (batches, *model)))
+        return counts
+
+    def _visits(self, rng: np.random.Generator, shape: tuple[int, ...], m: int) -> Num[np.ndarray, "..."]:
+        """Draw the number of transitions from each pair."""
+        if self.numbers == "extremes":
+            return np.where(rng.random(shape) < 0.5, 1, 2 * m - 1)
+        return np.minimum(rng.geometric(1.0 / (m + 1.0), shape) - 1, self.most_visits(m))
+
+    def most_visits(self, m: int) -> int:
+        return 2 * m - 1 if self.numbers == "extremes" else 20 * m
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Trajectories(Data):
+    """m trajectories, each from a uniform start state, so that pairs are visited unequally.
+
+    Actions are uniform, or those of a policy that the learner makes before each trajectory (`exploration`).
+    """
+
+    length: Annotated[int, Field(ge=1, le=10**6, description="transitions of a trajectory")] = 10
+    behaviour: Annotated[
+        Literal["uniform", "epsilon_greedy", "posterior_sampling"],
+        Field(
+            description="how actions are chosen: uniformly; by the best policy in the learner's present estimate; or "
+            "by that in a model that is drawn from what the learner believes"
+        ),
+    ] = "uniform"
+    epsilon: Annotated[
+        float, Field(ge=0, le=1, description="probability of a uniform action, for behaviour=epsilon_greedy alone")
+    ] = 0.1
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Return whether what is sampled depends on the learner, so that `draw` cannot be used."""
+        return self.behaviour != "uniform"
+
+    def check(self, m: int) -> None:
+        if m * self.length > MOST_TRANSITIONS:
+            raise ValueError(
+                f"m={m}: a batch of so many trajectories of length {self.length} has more than {MOST_TRANSITIONS} "
+                "transitions, each of which is simulated"
+            )
+
+    def draw(
+        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
+    ) -> Counts:
+        T, n, S, A, _ = P.shape
+        uniform = np.stack([rng.random((T, 1 + 2 * self.length, batches * m)) for rng in rngs], axis=2)
+        model = np.arange(T * n).reshape(T, n, 1)
+        batch = model * batches + np.repeat(np.arange(batches), m)
+        below = cumulative(P).reshape(-1, S).T[:-1].copy()
+        state = (uniform[:, 0] * S).astype(np.intp)
+        found = np.empty((self.length, *state.shape), np.intp)
+        for step in range(self.length):
+            pair = state * A + (uniform[:, 1 + 2 * step] * A).astype(np.intp)
+            state = next_states(below, model * (S * A) + pair, uniform[:, 2 + 2 * step])
+            found[step] = (batch * (S * A) + pair) * S + state
+        counts = np.bincount(found.ravel(), minlength=T * n * batches * S * A * S)
+        return counts.reshape(T, n, batches, S, A, S)
+
+    def most_visits(self, m: int) -> int:
+        return m * self.length
+
+
+def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
+    """Return the cumulative probabilities of rows, with 1 from the last supported state on, whatever rounding did."""
+    after = np.flip(np.flip(P, -1).cumsum(-1), -1) - P
+    return np.where(after > 0, P.cumsum(-1), 1.0)
+
+
+def next_states(
+    below: Float[np.ndarray, "states rows"], row: Num[np.ndarray, "*N"], u: Float[np.ndarray, "*N"]
+) -> Num[np.ndarray, "*N"]:
+    """Return the next state of each row by the inverse of its cumulative probabilities, which `below` has by state."""
+    state = np.zeros(row.shape, np.intp)
+    for of_state in below:
+        state += of_state.take(row) <= u
+    return state

@@ -1,0 +1,338 @@
+"""An estimator that learns the prior of the tasks by marginal likelihood, as an empirical Bayesian does.
+
+The model has three levels. In each pair (s, a), with N transitions from it in task t,
+
+    counts of task t   ~  Multinomial(N, P_t),
+    P_t                ~  Dirichlet(c P_o),              with one concentration c for the whole model,
+    P_o                ~  Dirichlet(b) on its support,   which has each state with probability π.
+
+Given c and P_o, the posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). What is not known is
+replaced by an estimate from the batches of all tasks so far, the task's own included: P_o by its posterior mean in each
+row, and c, b and π by Newton and fixed-point steps towards the largest marginal likelihood. Rows share c, b and π, so
+that these are known well after few tasks: how sparse rows are is learned from all of them.
+
+If n of the transitions from a pair in one task lead to a state, the likelihood of a = c P_o has the factors a + k,
+k = 0 .. n - 1. Each stands for a Bernoulli variable of probability a / (a + k), which says whether a transition is a
+new draw from P_o or the copy of one before it (Antoniak, 1974). The expected numbers of new draws are what batches say
+about P_o. To compute them it is enough to know how many counts exceed each k, summed over tasks.
+"""
+
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import fields, replace
+from itertools import pairwise
+from typing import ClassVar, Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+from pydantic import model_validator
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED, read_only
+from pomrl.science.data import Batch
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Memory, Models, PerPair, learn_and_forget
+
+C_MEDIAN = 9.0
+"""Median of the log-normal prior of the concentration c."""
+
+C_VARIANCE = 0.5
+"""Variance of the logarithm of c in its prior."""
+
+B_START = 2.5
+"""The value of b before any batch; uniform weights, normalised (Sec. 5), are about as unequal as those of b = 3."""
+
+B_WEIGHT = 20.0
+"""Weight of `B_START`, in new draws."""
+
+SUPPORT_START = 0.5
+"""The value of π before any batch."""
+
+SUPPORT_WEIGHT = 20.0
+"""Weight of `SUPPORT_START`, in entries of the model."""
+
+STEPS = 2
+"""Number of steps on all unknowns in each task, which begin where those of the task before have ended."""
+
+SMALLEST, LARGEST = 1e-2, 1e4
+"""Limits of c and of b."""
+
+SMALLEST_MEAN = 1e-12
+"""The least probability of a state that a batch is predicted with."""
+
+PerRun = Float[np.ndarray, "n 1 1 1"]
+"""A number for each of n runs."""
+
+
+@plain_dataclass(frozen=True)
+class DirichletMemory(Memory):
+    """The counts of all tasks so far, and what they say of the prior of tasks, for each of n runs.
+
+    The weights of `Memory` are used; its averages and variances are not, and stay what they are before the first task.
+    """
+
+    counts_above: Float[np.ndarray, "J n S A S"]
+    """For each of J levels, the samples at that level, summed over tasks: the level of the first sample from a state in
+    a task is 0, and that of the next is 1. High levels are put together (`level_edges`)."""
+    visits_above: Float[np.ndarray, "J n S A"]
+    """The same of the number of transitions from each pair (s, a)."""
+    c: PerRun
+    """Concentration of the tasks around P_o."""
+    b: PerRun
+    """Parameter of the Dirichlet distribution of P_o on its support."""
+    support: PerRun
+    """Probability π that a state is in the support of a row of P_o."""
+    states: Float[np.ndarray, "n S A 1"]
+    """Expected number of states in the support of each row."""
+    P_o: Models
+    """Posterior mean of P_o."""
+    P_o_geometric: Models
+    """The exponential of the posterior mean of log P_o, on the support."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_only(self.counts_above, self.visits_above, self.c, self.b, self.support, self.states)
+        read_only(self.P_o, self.P_o_geometric)
+
+    @staticmethod
+    def before(n: int, S: int, A: int) -> "DirichletMemory":
+        """Return the memory before the first task."""
+        start = Memory.initial(n, S, A)
+        uniform = start.P_o_hat
+        c, b, support = (np.full((n, 1, 1, 1), value) for value in (C_MEDIAN, B_START, SUPPORT_START))
+        return DirichletMemory(
+            **vars(start),
+            counts_above=np.zeros((1, n, S, A, S)),
+            visits_above=np.zeros((1, n, S, A)),
+            c=c,
+            b=b,
+            support=support,
+            states=np.full((n, S, A, 1), SUPPORT_START * S),
+            P_o=uniform,
+            P_o_geometric=uniform,
+        )
+
+    @property
+    def predicted(self) -> Models:
+        """The mean model of the next task as past batches predict it: the posterior mean of P_o."""
+        return np.maximum(self.P_o, SMALLEST_MEAN)
+
+    def forgotten(self, factor: float | PerPair) -> "DirichletMemory":
+        """Return the memory in which all tasks so far count `factor` times as much."""
+        if isinstance(factor, float) and factor == 1.0:
+            return self
+        counts_above = self.counts_above * np.asarray(factor)[..., None]
+        return replace(
+            _of_dirichlet(super().forgotten(factor)), counts_above=counts_above, visits_above=self.visits_above * factor
+        )
+
+    def of_runs(self, index: Int[np.ndarray, " k"]) -> "DirichletMemory":
+        """Return the memory of the runs with these indices, in this order, without rivals."""
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        by_level = {name: values.pop(name)[:, index] for name in ("counts_above", "visits_above")}
+        chosen = {name: value[index] for name, value in values.items() if isinstance(value, np.ndarray)}
+        return replace(self, **chosen, **by_level, rivals=None)
+
+    def update(self, batch: Batch) -> "DirichletMemory":
+        """Return the memory after one more task with this batch."""
+        counts, visits = batch.counts.astype(float), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
+        edges = level_edges(max(int(visits.max()), 1))
+        counts_above = _summed(self.counts_above, _by_level(counts, edges))
+        visits_above = _summed(self.visits_above, _by_level(visits, edges))
+        memory = replace(_of_dirichlet(self.weighed(batch)), counts_above=counts_above, visits_above=visits_above)
+        memory = memory if self.tasks else memory.from_frequencies()
+        memory, draws = memory.stepped()
+        for _ in range(STEPS - 1):
+            memory, draws = memory.stepped()
+        return replace(memory, b=_fixed_point(memory.b, draws, memory.states))
+
+    def from_frequencies(self) -> "DirichletMemory":
+        """Return the memory with P_o near the frequencies of the first batch, from where the steps begin."""
+        S = self.P_o.shape[-1]
+        weight = self.counts_above[0] + 0.5
+        P_o = weight / weight.sum(-1, keepdims=True)
+        seen = (self.counts_above[0] > 0).sum(-1, keepdims=True)
+        return replace(self, P_o_geometric=P_o, states=seen + 0.3 * (S - seen))
+
+    def stepped(self) -> tuple["DirichletMemory", Models]:
+        """Return the memory after one step: new draws given P_o and c, then c, the supports and π, and P_o.
+
+        Expected new draws are returned too.
+        """
+        level = _middles(len(self.counts_above))[:, None, None, None, None]
+        a = self.c * self.P_o_geometric
+        new = a + level
+        np.divide(a, new, out=new)  # in place, because these are the largest arrays
+        expected = new * self.counts_above
+        draws = expected.sum(0)
+        of_rows = draws.sum(-1, keepdims=True)
+        np.subtract(1.0, new, out=new)
+        c = self._newton_step(level, draws, np.multiply(new, expected, out=new).sum(0))
+
+        seen = self.counts_above[0] > 0
+        unseen = _unseen_in_support(of_rows, self.states, self.b, self.support)
+        inside = np.maximum(seen, unseen)
+        states = inside.sum(-1, keepdims=True)
+        entries = inside[0].size
+        support = (_total(inside) + SUPPORT_WEIGHT * SUPPORT_START) / (entries + SUPPORT_WEIGHT)
+
+        weight = self.b * inside + draws
+        of_all = self.b * states + of_rows
+        geometric = _exp_digamma(np.maximum(weight, SMALLEST)) / _exp_digamma(of_all)
+        P_o = weight / of_all
+        memory = replace(self, c=c, support=support, states=states, P_o=P_o, P_o_geometric=geometric)
+        return memory, draws
+
+    def _newton_step(self, level: Float[np.ndarray, "J 1 1 1 1"], draws: Models, curvature: Models) -> PerRun:
+        """Return c after one Newton step on the logarithm of c, at the logarithm of its posterior density.
+
+        Args:
+            level: The levels.
+            draws: Expected new draws of each entry, the derivative of the log-likelihood of the counts.
+            curvature: The derivative of `draws`, as if P_o were fixed.
+        """
+        new = self.c / (self.c + level)
+        visits = self.visits_above[..., None]
+        slope = _total(draws) - _total((visits * new).sum(0)) - np.log(self.c / C_MEDIAN) / C_VARIANCE
+        of_visits = _total((visits * new * (1.0 - new)).sum(0))
+        bend = of_visits - _total(curvature) + 1.0 / C_VARIANCE
+        bend = np.maximum(bend, 0.3 * of_visits + 1.0 / C_VARIANCE)  # where the likelihood is not concave
+        return np.clip(self.c * np.exp(np.clip(slope / bend, -1.0, 1.0)), SMALLEST, LARGEST)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class EmpiricalBayes(Estimator):
+    """The posterior mean of P_t under a prior whose parameters are learned by marginal likelihood.
+
+    Its mixing rate is c / (c + N) in a pair (s, a) with N transitions, its prior the posterior mean of P_o. Both come
+    from the batches of all tasks so far with the task's own, so that in task 1 a sparse prior is used already. There is
+    nothing to set but `forgetting`: the other keys of estimators keep the values that say what this one is.
+    """
+
+    learns_first: ClassVar[bool] = True
+    fixed_keys: ClassVar[frozenset[str]] = frozenset(field.name for field in fields(Estimator)) - {"forgetting"}
+
+    mixing: Literal["mse_optimal"] = "mse_optimal"
+    similarity: Literal["debiased"] = "debiased"
+
+    @model_validator(mode="after")
+    def _nothing_to_set(self) -> "EmpiricalBayes":
+        for field in fields(self):
+            given = getattr(self, field.name)
+            if field.name in self.fixed_keys and given != field.default:
+                raise ValueError(f"{field.name}={given}: empirical Bayes learns all of its prior; leave this key out")
+        return self
+
+    def check(self, m: int) -> None:
+        """Accept every m: where one transition says nothing about c, c keeps its prior."""
+
+    def initial_memory(self, n: int, S: int, A: int) -> DirichletMemory:
+        """Return the memory before the first task."""
+        return DirichletMemory.before(n, S, A)
+
+    def learn(self, memory: Memory, batch: Batch) -> DirichletMemory:
+        """Return the memory after one more task with this batch."""
+        return _of_dirichlet(learn_and_forget(memory, batch, self.forgetting))
+
+    def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        """Return the posterior mean of P_o."""
+        return _of_dirichlet(memory).P_o
+
+    def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
+        """Return the largest standard deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in P_o."""
+        memory = _of_dirichlet(memory)
+        variance = (memory.P_o * (1.0 - memory.P_o)).max((1, 2, 3), keepdims=True) / (memory.c + 1.0)
+        return np.sqrt(np.maximum(variance[..., 0], 0.0))
+
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        """Return c / (c + N) with the number N of transitions from a pair."""
+        c = _of_dirichlet(memory).c[..., 0]
+        return c / (c + m)
+
+
+def _of_dirichlet(memory: Memory) -> DirichletMemory:
+    """Return the memory, which `EmpiricalBayes.initial_memory` has made."""
+    assert isinstance(memory, DirichletMemory)
+    return memory
+
+
+def level_edges(largest: int) -> list[int]:
+    """Return the levels at which bins begin, and the end of the last one, so that counts up to `largest` have a bin.
+
+    Levels below 12 have a bin each. Above, a bin is at most a sixth as wide as the level at which it begins.
+    """
+    edges = [0]
+    while edges[-1] < largest:
+        edges.append(edges[-1] + max(1, edges[-1] // 6))
+    return edges
+
+
+def _middles(bins: int) -> Float[np.ndarray, " bins"]:
+    """Return the middle level of each bin."""
+    edges = [0]
+    for _ in range(bins):
+        edges.append(edges[-1] + max(1, edges[-1] // 6))
+    return np.array([(first + end - 1) / 2.0 for first, end in pairwise(edges)])
+
+
+def _by_level(counts: Float[np.ndarray, "..."], edges: list[int]) -> Float[np.ndarray, "J ..."]:
+    """Return how many of the samples 0 .. counts - 1 are at the levels of each bin."""
+    first = np.array(edges[:-1], float).reshape(-1, *[1] * counts.ndim)
+    width = np.diff(edges).astype(float).reshape(first.shape)
+    above = counts - first
+    return np.minimum(np.maximum(above, 0.0, out=above), width, out=above)
+
+
+def _summed(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
+    """Return the sum of two arrays, of which one may have fewer bins."""
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    if len(longer) == len(shorter):
+        return longer + shorter
+    total = longer.copy()
+    total[: len(shorter)] += shorter
+    return total
+
+
+def _unseen_in_support(
+    draws: Float[np.ndarray, "n S A 1"], states: Float[np.ndarray, "n S A 1"], b: PerRun, support: PerRun
+) -> Float[np.ndarray, "n S A 1"]:
+    """Return the probability that a state that was never reached from a pair is in the support of the row.
+
+    If it is, no draw reaches it with the probability E[(1 - p)^draws] with p ~ Beta(b, b (states - 1)).
+    """
+    others = b * np.maximum(states - 1.0, 0.25)
+    none = _gamma_ratio(others, b) / _gamma_ratio(others + draws, b)
+    return support * none / (support * none + 1.0 - support)
+
+
+def _gamma_ratio(x: Float[np.ndarray, "..."], b: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Return about Γ(x + b) / Γ(x), from its asymptotic expansion at x + 1."""
+    return x / (x + b) * (x + 0.5 * (b + 1.0)) ** b
+
+
+def _digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Return about ψ(x) for x > 0, with an error below 0.003."""
+    return np.log(_shifted(x)) - 1.0 / x
+
+
+def _exp_digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Return about exp(ψ(x)) for x > 0."""
+    return _shifted(x) * np.exp(-1.0 / x)
+
+
+def _shifted(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Return about exp(ψ(x + 1))."""
+    return x + 0.5 + 1.0 / (24.0 * x + 16.27)
+
+
+def _fixed_point(b: PerRun, draws: Models, states: Float[np.ndarray, "n S A 1"]) -> PerRun:
+    """Return b after one step of the fixed point for the parameter of a Dirichlet-multinomial (Minka, 2000)."""
+    of_rows = draws.sum(-1, keepdims=True)
+    gain = _digamma(b + draws) - _digamma(b)
+    of_all = states * (_digamma(b * states + of_rows) - _digamma(b * states))
+    step = (b * _total(gain) + B_WEIGHT * B_START) / (_total(of_all) + B_WEIGHT)
+    return np.clip(step, SMALLEST, LARGEST)
+
+
+def _total(values: Float[np.ndarray, "n S A #S"]) -> PerRun:
+    """Return the sum over the entries of each run, whose order does not depend on the number of runs."""
+    return values.reshape(len(values), -1).sum(-1)[:, None, None, None]

@@ -1,0 +1,264 @@
+"""What a learner keeps of the batches of all tasks so far, and how it forgets them.
+
+A batch of the past counts `factor` times as much with each further task. The factor is 1 where tasks come from one
+distribution; where their mean model changes, a smaller one keeps the averages near the present. It can be learned: a
+memory is kept for each of `FACTORS`, and that one is used which has predicted all batches so far the best.
+"""
+
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import field, fields, replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pomrl.checks import read_only
+from pomrl.science.data import Batch
+from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
+
+Forgetting = float | Literal["learned"]
+"""A factor of forgetting, or that the factor is learned."""
+
+FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
+"""The factors of forgetting among which is chosen."""
+
+ODDS = np.array([0.0, *[-5.0] * (len(FACTORS) - 1)])[:, None]
+"""Logarithm of the odds of each factor before any batch: to forget has to be clearly better than not to."""
+
+UNSEEN = 0.3
+"""Transitions that are added to each state where a batch is predicted, so that no transition is impossible."""
+
+SMALLEST_DEGREES = 1e-9
+"""What a variance is divided by at least; where there are fewer degrees of freedom, there is no variance to divide."""
+
+Models = Float[np.ndarray, "n S A S"]
+"""A transition model for each of n runs."""
+
+PerPair = Float[np.ndarray, "n #S #A"]
+"""A number for each pair (s, a) of each of n runs, or one number for all pairs of a run."""
+
+
+@plain_dataclass(frozen=True)
+class Memory:
+    """Sufficient statistics of the batches of all tasks so far, for each of n runs.
+
+    The average and the variance are over tasks, by Welford's algorithm (App. C), of the frequencies P_bar of each pair
+    (s, a). A task counts for the pairs that its batch counts (`Batch.counted`). The averages may start with a weight,
+    as if some tasks had been seen before, whose mean was the uniform model.
+    """
+
+    tasks: int
+    """Number of tasks so far."""
+    m: int
+    """The m of the experiment, but at least 2: the number of transitions that the sums below are in units of."""
+    start: float
+    """Weight of the start: it counts as so many tasks."""
+    counted: PerPair
+    """Number of tasks so far that count for a pair, without the start."""
+    mass: PerPair
+    """Sum of the weights of these tasks: their number, unless they are forgotten or weigh differently."""
+    squared_mass: PerPair
+    """Sum of the squares of these weights."""
+    visits: PerPair
+    """Sum over tasks of the number N of transitions."""
+    P_o_hat: Models
+    """Average of the frequencies P_bar over tasks (Eq. 5, App. C); uniform before the first task."""
+    squares: Models
+    """Sum over tasks of the squared deviations of P_bar from its average (Welford)."""
+    noise: Models
+    """Sum over tasks of P_bar (1 - P_bar) N / m, with the number N of transitions from the pair."""
+    degrees: PerPair
+    """Sum over tasks of (N - 1) / (m - 1), where N is at least 1."""
+    inverse: PerPair
+    """Sum over tasks of their weights times m / N, where N is at least 1."""
+    by_transitions: bool = field(default=False, kw_only=True)
+    """Whether a task weighs N / m in averages and variances, and not 1."""
+    rivals: "Rivals | None" = field(default=None, kw_only=True)
+    """The memories among which this one is the best, if the factor of forgetting is learned."""
+
+    def __post_init__(self) -> None:
+        read_only(self.counted, self.mass, self.squared_mass, self.visits)
+        read_only(self.P_o_hat, self.squares, self.noise, self.degrees, self.inverse)
+
+    @staticmethod
+    def initial(n: int, S: int, A: int, start: float = 0.0, variance: float = 0.0) -> "Memory":
+        """Return the memory before the first task.
+
+        Args:
+            n: Number of runs.
+            S: Number of states.
+            A: Number of actions.
+            start: Weight of the start, in tasks.
+            variance: Variance of each entry that the start stands for.
+        """
+        none, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
+        uniform = np.full((n, S, A, S), 1.0 / S)
+        return Memory(
+            0, 2, start, none, none, none, none, uniform, np.full_like(zero, start * variance), zero, none, none
+        )
+
+    @property
+    def weight(self) -> PerPair:
+        """Weight of the tasks that the averages are over, with that of the start; their number, unless forgotten."""
+        return self.start + self.mass
+
+    @property
+    def effective_tasks(self) -> PerPair:
+        """Number of tasks whose plain average would be as certain as the weighted one, without the start."""
+        zero = np.zeros_like(self.mass)
+        return np.divide(self.mass**2, self.squared_mass, out=zero, where=self.squared_mass > 0)
+
+    @property
+    def transitions_per_task(self) -> PerPair:
+        """Mean number of transitions from a pair in one of the tasks that count for it."""
+        return np.divide(self.visits, self.mass, out=np.zeros_like(self.visits), where=self.mass > 0)
+
+    @property
+    def predicted(self) -> Models:
+        """The mean model of the next task as past batches predict it, in which each state has `UNSEEN` transitions."""
+        total = self.visits[..., None]
+        return (total * self.P_o_hat + UNSEEN) / (total + UNSEEN * self.P_o_hat.shape[-1])
+
+    def update(self, batch: Batch) -> "Memory":
+        """Return the memory after one more task, by Welford's algorithm (App. C)."""
+        P_bar, N, m = batch.P_bar, batch.visits, max(batch.m, 2)
+        weighted = self.weighed(batch)
+        before = self.P_o_hat
+        if not (self.start or self.counted.all()):
+            before = np.where(((self.counted == 0) & batch.counted)[..., None], P_bar, before)
+        deviation = P_bar - before
+        if not batch.counted.all():
+            deviation = deviation * batch.counted[..., None]
+        total = np.where(weighted.weight > 0, weighted.weight, 1.0)[..., None]
+        if self.by_transitions:
+            of_task = (N / m)[..., None]
+            P_o_hat = before + of_task / total * deviation
+            squares = of_task * deviation * (P_bar - P_o_hat)
+            inverse = (N > 0).astype(float)
+        else:
+            P_o_hat = before + deviation / total
+            squares = deviation * (P_bar - P_o_hat)
+            inverse = np.divide(m, N, out=np.zeros_like(N), where=N > 0)
+        return replace(
+            weighted,
+            m=m,
+            P_o_hat=P_o_hat,
+            squares=self.squares + squares,
+            noise=self.noise + batch.noise,
+            degrees=self.degrees + np.maximum(N - 1.0, 0.0) / (m - 1.0),
+            inverse=self.inverse + inverse,
+        )
+
+    def weighed(self, batch: Batch) -> "Memory":
+        """Return the memory with the weights, and nothing else, of one more task with this batch."""
+        weight = batch.counted * (batch.visits / max(batch.m, 2) if self.by_transitions else 1.0)
+        return replace(
+            self,
+            tasks=self.tasks + 1,
+            counted=self.counted + batch.counted,
+            mass=self.mass + weight,
+            squared_mass=self.squared_mass + weight**2,
+            visits=self.visits + batch.visits,
+        )
+
+    def skip(self) -> "Memory":
+        """Return the memory after a task from which nothing is learned."""
+        return replace(self, tasks=self.tasks + 1)
+
+    def forgotten(self, factor: float | PerPair) -> "Memory":
+        """Return the memory in which all tasks so far count `factor` times as much; averages stay what they are."""
+        if isinstance(factor, float) and factor == 1.0:
+            return self
+        of_models = np.asarray(factor)[..., None]
+        return replace(
+            self,
+            mass=factor * self.mass,
+            squared_mass=factor**2 * self.squared_mass,
+            visits=factor * self.visits,
+            squares=of_models * self.squares,
+            noise=of_models * self.noise,
+            degrees=factor * self.degrees,
+            inverse=factor * self.inverse,
+        )
+
+    def of_runs(self, index: Int[np.ndarray, " k"]) -> "Memory":
+        """Return the memory of the runs with these indices, in this order, without rivals."""
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        chosen = {name: value[index] for name, value in values.items() if isinstance(value, np.ndarray)}
+        return replace(self, **chosen, rivals=None)
+
+    def variance(self, kind: str) -> Models:
+        """Return the variance over tasks of each entry of P_bar, for pairs that at least 2 tasks count for.
+
+        The kind is `sample`, which divides by the number of tasks - 1, or `population`, which divides by their number
+        (A3).
+        """
+        of_one = np.divide(self.squared_mass, self.mass, out=np.ones_like(self.mass), where=self.mass > 0)
+        degrees = self.weight - (of_one if kind == "sample" else 0.0)
+        return self.squares / np.maximum(degrees, SMALLEST_DEGREES)[..., None]
+
+    def sampling_variance(self) -> Models:
+        """Return an unbiased estimate of E[p (1 - p)], the variance of a single sampled transition.
+
+        It is 1/4, the largest that p (1 - p) can be, for pairs that no batch has two transitions from.
+        """
+        known = (self.degrees > 0)[..., None]
+        average = np.divide(self.noise, self.degrees[..., None], out=np.zeros_like(self.noise), where=known)
+        return np.where(known, average * (self.m / (self.m - 1)), 0.25)
+
+    def sampling_noise(self) -> Models:
+        """Return an estimate of E[p (1 - p) / N], the part of the variance of P_bar over tasks that sampling causes."""
+        mass = np.where(self.mass > 0, self.mass, 1.0)
+        return self.sampling_variance() * (self.inverse / mass)[..., None] / self.m
+
+
+@plain_dataclass(frozen=True, eq=False)
+class Rivals:
+    """The memories with each of `FACTORS`, and how well each has predicted every batch so far."""
+
+    memory: Memory
+    """The memories of all n runs with the first factor, then those with the next one, and so on."""
+    log_likelihood: Float[np.ndarray, "K n C"]
+    """Logarithm of the likelihood of all batches with each factor, for each concentration in `GRID`."""
+
+    @staticmethod
+    def of(memory: Memory) -> "Rivals":
+        """Return rivals that are all equal to one memory."""
+        n, K = len(memory.P_o_hat), len(FACTORS)
+        return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
+
+    def best(self) -> Memory:
+        """Return the memory of each run that has predicted the best, given the `ODDS`."""
+        _, n, _ = self.log_likelihood.shape
+        chosen = (evidence(self.log_likelihood) + ODDS).argmax(0)
+        return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
+
+
+@lru_cache(maxsize=1)  # a prior that contains the task's own batch, and the next task's memory, are of the same update
+def _updated(rivals: Rivals, batch: Batch) -> Rivals:
+    """Return the rivals after one more task with this batch, which each of them predicts first."""
+    K, n, C = rivals.log_likelihood.shape
+    factor = np.repeat(FACTORS, n)[:, None, None]
+    past = rivals.memory.forgotten(factor)
+    concentrations = predictive_concentration(GRID, past.effective_tasks, past.transitions_per_task)
+    found = log_likelihoods(
+        batch.counts,
+        past.predicted.reshape(K, *batch.counts.shape),
+        concentrations.reshape(C, K, n, *concentrations.shape[2:]),
+    )
+    return Rivals(past.update(batch.of_runs(np.tile(np.arange(n), K))), rivals.log_likelihood + found)
+
+
+def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Memory:
+    """Return the memory after one more task with this batch, in which earlier tasks count less.
+
+    Args:
+        memory: The memory before; if the factor is learned, it carries its rivals.
+        batch: The batch of the task.
+        forgetting: The factor by which earlier tasks count less, or `learned`: the one of `FACTORS` with which all
+            batches so far, this one included, were the most likely before they were seen.
+    """
+    if forgetting == "learned":
+        return _updated(memory.rivals or Rivals.of(memory), batch).best()
+    return memory.forgotten(forgetting).update(batch)

@@ -1,0 +1,126 @@
+"""What a learner knows of the rewards, which the paper assumes to be known and equal in all tasks (Sec. 2).
+
+Where they are not known, each sampled transition comes with its reward and normal noise of a known deviation. From the
+mean of a pair's rewards in a task, and from those of the tasks before, the learner estimates the rewards that it plans
+with. Losses are always those of the true rewards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from pomrl.science.data import Batch
+from pomrl.science.mdp import Rewards, expected_rewards
+
+RewardModel = Literal["known", "own", "pooled", "shrunk"]
+"""Whether rewards are known, or estimated by the mean of the task's own samples, by that of the samples of all tasks,
+or by a posterior mean between the two, in which the spread of rewards over tasks is an estimate (empirical Bayes)."""
+
+PRIOR_MEAN, PRIOR_VARIANCE = 0.5, 1.0 / 12.0
+"""Mean and variance of a reward of which nothing is known: those of a uniform number in [0, 1], as the paper's are."""
+
+Broadcast = Float[np.ndarray, "..."] | float
+"""Numbers that broadcast with those of pairs."""
+
+OfPairs = Float[np.ndarray, "n K S A"]
+"""A number for each pair (s, a) in each trial of each run."""
+
+
+@dataclass(frozen=True)
+class RewardMemory:
+    """Sums over the tasks so far with samples of a pair, for each trial of each run."""
+
+    tasks: OfPairs | float = 0.0
+    """Number of these tasks."""
+    visits: OfPairs | float = 0.0
+    """Number of samples."""
+    rewards: OfPairs | float = 0.0
+    """Sum of all sampled rewards."""
+    means: OfPairs | float = 0.0
+    """Sum of the means of tasks."""
+    squares: OfPairs | float = 0.0
+    """Sum of the squares of the means of tasks."""
+    inverse: OfPairs | float = 0.0
+    """Sum over tasks of 1 / N with the number N of samples."""
+
+    def update(self, mean: OfPairs, N: OfPairs) -> "RewardMemory":
+        """Return the memory after one more task with these means of N samples each."""
+        seen = (N > 0).astype(float)
+        return RewardMemory(
+            tasks=self.tasks + seen,
+            visits=self.visits + N,
+            rewards=self.rewards + N * mean,
+            means=self.means + seen * mean,
+            squares=self.squares + seen * mean**2,
+            inverse=self.inverse + _ratio(seen, N),
+        )
+
+    def spread(self, noise: float) -> Float[np.ndarray, "n K 1 1"]:
+        """Return the variance of rewards over tasks, an average over pairs, or `PRIOR_VARIANCE` before two tasks."""
+        tasks = np.asarray(self.tasks)
+        of_means = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
+        variance = of_means - noise**2 * _ratio(self.inverse, tasks)
+        enough = tasks >= 2
+        pairs = enough.sum((-2, -1), dtype=float, keepdims=True)
+        total = np.where(enough, variance, 0.0).sum((-2, -1), keepdims=True)
+        return np.where(pairs > 0, np.maximum(_ratio(total, pairs), 0.0), PRIOR_VARIANCE)
+
+
+def sampled_means(
+    rngs: Sequence[np.random.Generator], noise: float, own: Batch, R: Rewards
+) -> Float[np.ndarray, "n K S A"]:
+    """Draw the mean of the rewards that were sampled in each pair of a task.
+
+    Args:
+        rngs: The generator of each run, which nothing else is drawn from.
+        noise: Standard deviation of the noise of a reward.
+        own: The transitions of the task, [n, K, S, A, S].
+        R: The rewards of the task, R(s, a) or R(s, a, s'), of each run.
+    """
+    means = expected_rewards(np.repeat(R[:, None], own.P_bar.shape[1], axis=1), own.P_bar)
+    deviates = np.stack([rng.standard_normal(own.P_bar.shape[1:-1]) for rng in rngs])
+    return means + noise * deviates / np.sqrt(np.maximum(own.visits, 1.0))
+
+
+def estimated_rewards(
+    model: RewardModel, noise: float, memory: RewardMemory, mean: OfPairs, N: OfPairs
+) -> tuple[OfPairs, RewardMemory]:
+    """Return the rewards that a task is planned with, and the memory after the task.
+
+    A pair without samples has `PRIOR_MEAN`, unless other tasks say more of it and the model uses them.
+
+    Args:
+        model: How rewards are estimated; not `known`.
+        noise: Standard deviation of the noise of a reward.
+        memory: The tasks before.
+        mean: Mean of the rewards that were sampled in the task.
+        N: Number of these samples.
+    """
+    learned = memory.update(mean, N)
+    if model == "own":
+        return np.where(N > 0, mean, PRIOR_MEAN), learned
+    if model == "pooled":
+        return np.where(learned.visits > 0, _ratio(learned.rewards, learned.visits), PRIOR_MEAN), learned
+    spread = learned.spread(noise)
+    tasks = np.broadcast_to(memory.tasks, mean.shape)
+    of_mean = _ratio(spread + noise**2 * _ratio(memory.inverse, tasks), tasks)
+    centre, variance = _posterior(PRIOR_MEAN, PRIOR_VARIANCE, _ratio(memory.means, tasks), of_mean, tasks > 0)
+    shrunk, _ = _posterior(centre, variance + spread, mean, noise**2 * _ratio(1.0, N), N > 0)
+    return shrunk, learned
+
+
+def _posterior(
+    mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, seen: Bool[np.ndarray, "..."]
+) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
+    """Return mean and variance of a normal number after an observation with this variance of its error, where seen."""
+    weight = np.where(seen, _ratio(variance, variance + error, 1.0), 0.0)
+    return mean + weight * (observed - mean), (1.0 - weight) * variance
+
+
+def _ratio(a: Broadcast, b: Broadcast, otherwise: float = 0.0) -> Float[np.ndarray, "..."]:
+    """Return a / b, and another number where b is 0 or less."""
+    a, b = np.broadcast_arrays(np.asarray(a, float), np.asarray(b, float))
+    return np.divide(a, b, out=np.full(a.shape, otherwise), where=b > 0)

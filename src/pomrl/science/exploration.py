@@ -1,0 +1,106 @@
+"""Tasks without a generative model: the learner collects trajectories, and chooses its actions by what it knows so far.
+
+Before each trajectory the learner estimates the task from the trajectories before and from the tasks before, as it does
+at the end of a task, and plans with gamma_eval. What a learner collects differs from one learner to another; the tasks,
+the start states and the random numbers behind transitions are the same for all.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pomrl.science.data import Batch, Batches, Counts, Trajectories, cumulative, next_states
+from pomrl.science.estimators.memory import Models, PerPair
+from pomrl.science.mdp import Rewards, expected_rewards
+from pomrl.science.planners import PolicyIteration
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """What a learner knows of the model of a task, in each of n runs: a Dirichlet distribution in each pair (s, a)."""
+
+    P_hat: Models
+    """The estimate of the model, which is the mean."""
+    concentration: PerPair
+    """The concentration around it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """A task of n runs whose data a learner is to collect."""
+
+    data: Trajectories
+    P: Models
+    R: Rewards
+    gamma: float
+    """Discount factor that behaviour is planned with."""
+    uniform: Float[np.ndarray, "n X m"]
+    """Uniform numbers of each trajectory, of which there are m: its start, and an action and a next state in turn."""
+    seeds: Int[np.ndarray, " n"]
+    """Seeds of what is drawn from beliefs."""
+
+    def collect(self, believe: Callable[[Batch], Belief]) -> Batches:
+        """Return the transitions of all trajectories.
+
+        Args:
+            believe: What the learner knows after a part of the trajectories.
+        """
+        rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
+        counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
+        for uniform in np.moveaxis(self.uniform, -1, 0):
+            belief = believe(Batch.of_counts(counts.copy(), m))
+            sampled = belief.P_hat if self.data.behaviour == "epsilon_greedy" else _drawn(belief, rngs)
+            gammas = np.full((len(counts), 1), self.gamma)
+            policy = PolicyIteration().plan(sampled, expected_rewards(self.R, sampled), gammas)[:, 0]
+            counts += self._trajectory(policy, uniform)
+        return Batches.same(Batch.of_counts(counts, m))
+
+    def _trajectory(self, policy: Int[np.ndarray, "n S"], uniform: Float[np.ndarray, "n X"]) -> Counts:
+        """Return the counts of one trajectory of each run."""
+        n, S, A, _ = self.P.shape
+        run = np.arange(n)
+        below = cumulative(self.P).reshape(-1, S).T[:-1]
+        explored = self.data.epsilon if self.data.behaviour == "epsilon_greedy" else 0.0
+        counts = np.zeros(self.P.shape, np.int64)
+        state = (uniform[:, 0] * S).astype(np.intp)
+        for of_action, of_state in zip(uniform[:, 1::2].T, uniform[:, 2::2].T, strict=True):
+            random = (of_action / max(explored, 1e-300) * A).clip(0, A - 1).astype(np.intp)
+            action = np.where(of_action < explored, random, policy[run, state])
+            following = next_states(below, (run * S + state) * A + action, of_state)
+            counts[run, state, action, following] += 1
+            state = following
+        return counts
+
+
+def explorations(
+    data: Trajectories,
+    rngs: Sequence[np.random.Generator],
+    P: Float[np.ndarray, "T n S A S"],
+    R: Rewards,
+    m: int,
+    gamma: float,
+) -> Iterator[Exploration]:
+    """Yield what is to be explored in each of T tasks; random numbers are drawn in the order of the tasks.
+
+    Args:
+        data: How actions are chosen, and the length of trajectories.
+        rngs: The generator of each run, which nothing else is drawn from.
+        P: The models of the tasks.
+        R: Their rewards.
+        m: Number of trajectories of each task.
+        gamma: Discount factor that behaviour is planned with.
+    """
+    for model, rewards in zip(P, R, strict=True):
+        uniform = np.stack([rng.random((1 + 2 * data.length, m)) for rng in rngs])
+        seeds = np.array([rng.integers(2**62) for rng in rngs])
+        yield Exploration(data, model, rewards, gamma, uniform, seeds)
+
+
+def _drawn(belief: Belief, rngs: Sequence[np.random.Generator]) -> Float[np.ndarray, "n S A S"]:
+    """Draw a model of each run from a belief; a row of which nothing but zeros is drawn is the estimate's."""
+    shape = belief.concentration[..., None] * belief.P_hat
+    weight = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, shape, strict=True)])
+    total = weight.sum(-1, keepdims=True)
+    return np.where(total > 0, weight / np.where(total > 0, total, 1.0), belief.P_hat)

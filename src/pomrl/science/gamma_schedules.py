@@ -1,0 +1,226 @@
+"""Schedules of discount factors, the gamma-Selection-Procedure of Algorithms 1 and 2 (Sec. 6)."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass as plain_dataclass
+from itertools import pairwise
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field, field_validator
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.science.upper_bound import Formula, regret_constant, upper_bound_gamma
+
+Discount = Annotated[float, Field(ge=0, lt=1)]
+
+Scope = Literal["all_tasks", "each_task"]
+"""Whether a choice in hindsight is one for all tasks, or one for each task."""
+
+HindsightChoice = Literal["population", "per_run"]
+"""Whether a choice in hindsight is the best for the mean over runs, or the best in each run (A8)."""
+
+
+Gammas = Annotated[list[Discount], Field(min_length=1)]
+
+
+def _ascending(gammas: list[float] | None) -> list[float] | None:
+    if any(b <= a for a, b in pairwise(gammas or [])):
+        raise ValueError("they have to ascend strictly")
+    return gammas
+
+
+@plain_dataclass(frozen=True)
+class TaskState:
+    """Everything that a schedule may use to choose the discount factors of one task, in each of n runs."""
+
+    t: int
+    """Number of the task, from 1."""
+    m: int
+    """Number of transitions sampled for each pair (s, a) in each task."""
+    S: int
+    """Number of states."""
+    A: int
+    """Number of actions."""
+    gamma_eval: float
+    """Discount factor at which policies are judged."""
+    alpha: Float[np.ndarray, " n"]
+    """Mixing rate of the task; its mean over pairs (s, a) if each pair has its own."""
+    sigma: Float[np.ndarray, " n"]
+    """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
+
+
+class GammaSchedule(ABC):
+    """Base class of schedules, which choose the discount factors that each task is planned with."""
+
+    needs_similarity: ClassVar[bool] = False
+    """Whether the choice depends on `TaskState.sigma`, which not every estimator has."""
+
+    @abstractmethod
+    def select(self, state: TaskState) -> Float[np.ndarray, "n G"]:
+        """Return the discount factors for a task in each of n runs, all in [0, gamma_eval]."""
+
+    def check(self, gamma_eval: float) -> None:  # noqa: B027 (most schedules go with any)
+        """Raise a ValueError if the schedule cannot be used with this gamma_eval."""
+
+    def computed(self) -> "GammaSchedule":
+        """Return the schedule whose table is computed and stored when this one is asked for."""
+        return self
+
+    @property
+    def gammas_per_task(self) -> int:
+        """The number G of discount factors that `select` returns for each run."""
+        return 1
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Grid(GammaSchedule):
+    """All discount factors of a grid in every task, which gives curves of the loss against gamma."""
+
+    gammas: Annotated[Gammas, Field(description="discount factors, ascending, <= gamma_eval")]
+
+    _gammas_ascend = field_validator("gammas")(_ascending)
+
+    def select(self, state: TaskState) -> Float[np.ndarray, "n G"]:
+        return np.tile(self.gammas, (len(state.alpha), 1))
+
+    def check(self, gamma_eval: float) -> None:
+        _refuse_beyond(self.gammas[-1], gamma_eval, "gammas")
+
+    @property
+    def gammas_per_task(self) -> int:
+        return len(self.gammas)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Hindsight(Grid):
+    """A schedule that chooses from a grid in hindsight, knowing the losses; it is read from the stored grid.
+
+    The option `best_fixed` chooses the one discount factor that is the best on average over tasks, `dynamic_best` the
+    best one of each task (Sec. 6.3). The best is that of the mean over the loaded runs, or that of each run (A8).
+    `pomrl.science.gamma_star` makes the choice.
+    """
+
+    scope: Annotated[Scope, Field(description="one choice for all tasks, or one for each")]
+    choice: Annotated[HindsightChoice, Field(description="best for the mean over runs, or in each run (A8)")] = (
+        "population"
+    )
+
+    def computed(self) -> Grid:
+        return Grid(gammas=self.gammas)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Fixed(GammaSchedule):
+    """One discount factor in every task; gamma_eval is the naive choice (Sec. 5.1)."""
+
+    gamma: Annotated[Discount, Field(description="the discount factor, <= gamma_eval")]
+
+    def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
+        return np.full((len(state.alpha), 1), self.gamma)
+
+    def check(self, gamma_eval: float) -> None:
+        _refuse_beyond(self.gamma, gamma_eval, "gamma")
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Snapping(GammaSchedule):
+    """Base class of schedules whose choice may go to the nearest discount factor of a grid, the smaller one of two."""
+
+    snap: Annotated[
+        Gammas | None,
+        Field(description="grid to whose nearest discount factor, the smaller of two, gamma_t goes; null: none"),
+    ] = None
+
+    _snap_ascends = field_validator("snap")(_ascending)
+
+    def check(self, gamma_eval: float) -> None:
+        if self.snap:
+            _refuse_beyond(self.snap[-1], gamma_eval, "snap")
+
+    def _finished(self, gamma: Float[np.ndarray, " n"], gamma_eval: float) -> Float[np.ndarray, "n 1"]:
+        """Return the discount factors cut to [0, gamma_eval], and moved to the grid if there is one."""
+        gamma = np.clip(gamma, 0.0, gamma_eval)[:, None]
+        if self.snap is None:
+            return gamma
+        grid = np.array(self.snap)
+        return grid[np.abs(gamma - grid).argmin(-1)][:, None]
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Dong(Snapping):
+    """The schedule of Dong et al., gamma_t = 1 - T_t^(-1/5), which grows with the size T_t of a phase (Sec. 6.1).
+
+    The sizes of the phases are
+
+        T_t = (S A / L) ((1 - α_t) m + α_t m (t - 1)),    T_0 = m,
+
+    and gamma_t is cut to [0, gamma_eval].
+    """
+
+    L: Annotated[int, Field(ge=1, description="maximum trajectory length (A7)")] = 1
+    start: Annotated[Literal["T0", "T1"], Field(description="the phase size that rules task 1 (A18)")] = "T1"
+    T_0: Annotated[
+        Literal["m", "scaled"], Field(description="the phase size T_0: m, or m S A / L, scaled as all others are")
+    ] = "m"
+    alpha: Annotated[
+        Literal["own"] | Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)],
+        Field(
+            description="alpha_t in T_t: the learner's own, or a list for tasks 1, 2, ...; its last holds for the rest"
+        ),
+    ] = "own"
+    lag: Annotated[int, Field(ge=0, description="tasks by which the number t - 1 of past tasks in T_t comes late")] = 0
+
+    def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
+        scale = state.S * state.A / self.L
+        if state.t == 1 and self.start == "T0":
+            T_t = np.full_like(state.alpha, state.m if self.T_0 == "m" else scale * state.m)
+        else:
+            alpha, past = self._alpha(state), max(state.t - 1 - self.lag, 0)
+            T_t = scale * ((1.0 - alpha) * state.m + alpha * state.m * past)
+        return self._finished(1.0 - np.maximum(T_t, 1.0) ** -0.2, state.gamma_eval)
+
+    def _alpha(self, state: TaskState) -> Float[np.ndarray, " n"]:
+        """Return alpha_t of each run."""
+        if self.alpha == "own":
+            return state.alpha
+        return np.full_like(state.alpha, self.alpha[min(state.t, len(self.alpha)) - 1])
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class UpperBound(Snapping):
+    """The minimiser of a bound on the task's planning loss plus an offset, gamma_t = gamma_0 + gamma_tilde(C_t).
+
+    The bound, its factor C_t and its minimiser gamma_tilde are those of Sec. 6.2 and Prop. 1 (`upper_bound`);
+    gamma_t is cut to [0, gamma_eval].
+    """
+
+    needs_similarity: ClassVar[bool] = True
+
+    gamma_0: Annotated[Discount, Field(description="offset (A12)")] = 0.25
+    variant: Annotated[
+        Literal["corrected", "as_printed"], Field(description="the minimum of U, right or as in Prop. 1 (E1)")
+    ] = "corrected"
+    formula: Annotated[
+        Formula, Field(description="C_t as in the text, or with the constant second term of the authors' notebook")
+    ] = "text"
+    sigma: Annotated[
+        Literal["own"] | Annotated[float, Field(ge=0)],
+        Field(description="sigma in C_t: the learner's own, or a number, a standard deviation"),
+    ] = "own"
+    plug: Annotated[
+        Literal["std", "variance"],
+        Field(description="what stands for sigma in C_t: the standard deviation, or the variance"),
+    ] = "std"
+
+    def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
+        sigma = state.sigma if self.sigma == "own" else np.full_like(state.sigma, self.sigma)
+        C_t = regret_constant(state.t, state.m, sigma if self.plug == "std" else sigma**2, self.formula)
+        gamma = self.gamma_0 + upper_bound_gamma(C_t, self.variant)
+        return self._finished(np.asarray(gamma), state.gamma_eval)
+
+
+def _refuse_beyond(gamma: float, gamma_eval: float, key: str) -> None:
+    if gamma > gamma_eval:
+        raise ValueError(f"gamma_schedule.{key}={gamma}: it has to be at most gamma_eval={gamma_eval}")

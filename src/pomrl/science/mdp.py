@@ -1,0 +1,141 @@
+"""Random chain MDPs and the planning loss (Sec. 2 and Sec. 5 of the paper)."""
+
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers.evaluation import (
+    action_tie_tolerance,
+    check_gammas,
+    check_models,
+    magnitude,
+    policy_value,
+)
+from pomrl.science.solvers.policy_values import distinct_policy_values
+
+__all__ = [
+    "LossNorm", "Rewards", "check_gamma_eval", "check_models", "expected_rewards", "optimal_value", "planning_loss",
+    "policy_value", "random_chain_mdp",
+]  # fmt: skip
+
+Rewards = Float[np.ndarray, "..."]
+"""Rewards R(s, a) of pairs, [..., S, A], or R(s, a, s') of transitions, [..., S, A, S]."""
+
+LossNorm = Literal["max", "mean"]
+"""The norm over states of the difference of two values: that of the worst state, or the mean over states."""
+
+LOSS_ERROR = 1e-6
+"""Largest rounding error of a planning loss that an experiment may have, for rewards in [0, 1]."""
+
+LARGEST_GAMMA_EVAL = 1.0 - sqrt(np.finfo(float).eps / LOSS_ERROR)
+"""Largest gamma_eval at which losses mean something, about 0.999985.
+
+Values are as large as 1 / (1 - gamma_eval), and so is the condition number of the equations that they solve. Their
+rounding errors, and those of their differences, are therefore about eps / (1 - gamma_eval)^2 with the machine epsilon
+eps, which may be at most `LOSS_ERROR`.
+"""
+
+
+def random_chain_mdp(
+    rng: np.random.Generator, S: int, A: int, zeros: int
+) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A"]]:
+    """Draw a random chain MDP (Sec. 5, Setting).
+
+    In each row P(s, a, ·), `zeros` states chosen uniformly at random have probability 0. The probabilities of the other
+    states are drawn uniformly from (0, 1] and normalised. Rewards are uniform in [0, 1).
+
+    Args:
+        rng: Generator that all numbers are drawn from.
+        S: Number of states.
+        A: Number of actions.
+        zeros: Number of states with probability 0 in each row, at most S - 1.
+
+    Returns:
+        The transition probabilities P(s, a, s') and the rewards R(s, a).
+
+    Raises:
+        ValueError: Unless 0 <= zeros <= S - 1.
+    """
+    if not 0 <= zeros <= S - 1:
+        raise ValueError(f"zeros={zeros}: of {S} states at least 0 and at most {S - 1} can have probability 0")
+    weight = 1.0 - rng.random((S, A, S))
+    rank = rng.random((S, A, S)).argsort(-1, kind="stable").argsort(-1, kind="stable")
+    weight[rank < zeros] = 0.0
+    return weight / weight.sum(-1, keepdims=True), rng.random((S, A))
+
+
+def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
+    """Return the rewards of pairs, R(s, a) = Σ_s' P(s, a, s') R(s, a, s'), that rewards of transitions amount to.
+
+    Args:
+        R: Rewards of transitions; those of pairs are returned as they are.
+        P: Transition probabilities. If they are estimated, the rewards are those that a planner expects.
+    """
+    return R if R.ndim < P.ndim else (P * R).sum(-1)
+
+
+def check_gamma_eval(gamma_eval: float) -> None:
+    """Raise a ValueError unless gamma_eval is at least 0 and at most `LARGEST_GAMMA_EVAL`."""
+    if not 0.0 <= gamma_eval < 1.0:
+        raise ValueError(f"gamma_eval={gamma_eval!r} is not in [0, 1)")
+    if gamma_eval > LARGEST_GAMMA_EVAL:
+        error = np.finfo(float).eps / (1.0 - gamma_eval) ** 2
+        raise ValueError(
+            f"gamma_eval={gamma_eval!r}: losses would have rounding errors of about {error:.1g}; it has to be at most "
+            f"{LARGEST_GAMMA_EVAL:.8f}, where they are {LOSS_ERROR:g}"
+        )
+
+
+def optimal_value(
+    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gamma: float
+) -> Float[np.ndarray, "M S"]:
+    """Return V*, the exact value of an optimal policy of each of M MDPs at the discount factor gamma.
+
+    Raises:
+        ValueError: If P and R are not models or gamma is not in [0, 1).
+    """
+    policy = PolicyIteration().plan(P, R, np.array([gamma]))
+    return policy_value(P, R, policy[:, 0], gamma)
+
+
+def planning_loss(
+    P: Float[np.ndarray, "M S A S"],
+    R: Float[np.ndarray, "M S A"],
+    policy: Int[np.ndarray, "M G S"],
+    gamma_eval: float,
+    V_star: Float[np.ndarray, "M S"] | None = None,
+    norm: LossNorm = "max",
+) -> Float[np.ndarray, "M G"]:
+    """Return the planning loss of policies on the true models (Sec. 2).
+
+    The planning loss of a policy π is what it loses against an optimal policy in the worst state,
+
+        max_s |V*(s) - V^π(s)|,
+
+    with both values exact and at gamma_eval; `norm` can make it the mean over states of the same difference. It is a
+    sum of discounted rewards, between 0 and (max R - min R) / (1 - gamma_eval). A loss below the tolerance of ties
+    between actions is a rounding error and becomes 0, so that the loss of an optimal policy is exactly 0.
+
+    Args:
+        P: True transition probabilities.
+        R: True rewards.
+        policy: G policies for each model, usually planned on estimated models at G discount factors.
+        gamma_eval: Discount factor of both values.
+        V_star: The result of `optimal_value(P, R, gamma_eval)` if it is known already; it is computed otherwise.
+        norm: Whether the loss is that of the worst state, as in the paper, or the mean over states.
+
+    Raises:
+        ValueError: If P and R are not models or gamma_eval is not in [0, 1).
+    """
+    check_models(P, R)
+    check_gammas(np.array([gamma_eval]))
+    if V_star is None:
+        V_star = optimal_value(P, R, gamma_eval)
+    V, model, index = distinct_policy_values(P, R, policy, gamma_eval)
+    differences = np.abs(V_star[model] - V)
+    loss = differences.T.copy().max(0) if norm == "max" else differences.mean(-1)  # the long axis last is faster
+    tolerance = action_tie_tolerance(magnitude(R), gamma_eval)[model]
+    return np.where(loss <= tolerance, 0.0, loss)[index]

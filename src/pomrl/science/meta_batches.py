@@ -1,0 +1,117 @@
+"""The batches that a meta-learner learns from, which need not be those that the tasks' own estimates are made from."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.science.data import Batch, Counts, Data, Trajectories
+
+Unvisited = Annotated[
+    Literal["skip", "uniform"],
+    Field(
+        description="what a pair (s,a) without transitions in a batch adds to the averages: nothing, or a uniform row"
+    ),
+]
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class MetaBatch(ABC):
+    """Base class of the sources of the batches that enter the memory of the meta-learner."""
+
+    is_shared: ClassVar[bool] = False
+    """Whether the trials of a run share one memory; otherwise each trial has its own."""
+
+    unvisited: Unvisited = "skip"
+
+    @property
+    def drawn(self) -> int:
+        """The number of batches that are drawn for each task beside those of the task's own estimate."""
+        return 0
+
+    def check(self, data: Data, m: int) -> None:  # noqa: B027 (the learner's own batches need none)
+        """Raise a ValueError if these batches cannot be drawn, with this m, as `data` are."""
+
+    @abstractmethod
+    def of_tasks(
+        self, own: Batch, data: Data, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"]
+    ) -> Batch:
+        """Return the batches for the meta-learner.
+
+        Args:
+            own: The batches of the tasks' own estimates, [T, n, K, S, A, S].
+            data: How batches are drawn.
+            rngs: The generator of each run for batches of the meta-learner alone.
+            P: The models of the tasks.
+
+        Returns:
+            One batch for each memory, [T, n, S, A, S] if it is shared and [T, n K, S, A, S] otherwise.
+        """
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Own(MetaBatch):
+    """The batch that the task's own estimate is made from, as the paper has it."""
+
+    def of_tasks(
+        self, own: Batch, data: Data, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"]
+    ) -> Batch:
+        batch = own.reshaped(len(P), -1)
+        return replace(batch, counted=np.ones_like(batch.counted)) if self.unvisited == "uniform" else batch
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Separate(MetaBatch):
+    """Batches of their own, which are drawn for the meta-learner alone and combined into one."""
+
+    is_shared: ClassVar[bool] = True
+
+    batches: Annotated[int, Field(ge=1, description="number of separate batches of each task")] = 1
+    length: Annotated[
+        int | None, Field(ge=1, le=10**6, description="length of their trajectories; null: that of data.length")
+    ] = None
+    combine: Annotated[
+        Literal["mean_of_frequencies", "pooled"],
+        Field(description="one batch of several: the mean of their frequencies, or the frequencies of their counts"),
+    ] = "pooled"
+
+    @property
+    def drawn(self) -> int:
+        return self.batches
+
+    def check(self, data: Data, m: int) -> None:
+        if self.length is not None and not isinstance(data, Trajectories):
+            raise ValueError(f"meta_batch.length={self.length}: only data=trajectories has a length; set it to null")
+        self._data(data).check(m)
+
+    def _data(self, data: Data) -> Data:
+        """Return how the separate batches are drawn, where the others are drawn as `data` says."""
+        return replace(data, length=self.length) if self.length and isinstance(data, Trajectories) else data
+
+    def of_tasks(
+        self, own: Batch, data: Data, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"]
+    ) -> Batch:
+        counts = self._data(data).draw(rngs, P, own.m, self.batches)
+        pooled = Batch.of_counts(counts.sum(2), own.m, equal=data.is_equal)
+        if self.unvisited == "uniform":
+            pooled = replace(pooled, counted=np.ones_like(pooled.counted))
+        if self.combine == "pooled" or data.is_equal:
+            return pooled
+        return replace(pooled, P_bar=self._mean_of_frequencies(counts))
+
+    def _mean_of_frequencies(self, counts: Counts) -> Float[np.ndarray, "T n S A S"]:
+        """Return the mean over batches of the frequencies of each pair, uniform where nothing is to be averaged."""
+        S, visits = counts.shape[-1], counts.sum(-1, dtype=float)
+        weight = np.divide(1.0, visits, out=np.zeros_like(visits), where=visits > 0)
+        total = np.einsum("tnbsax,tnbsa->tnsax", counts, weight)
+        batches = (visits > 0).sum(2)[..., None]
+        if self.unvisited == "uniform":
+            total += (self.batches - batches) / S
+        total[np.broadcast_to(batches == 0, total.shape)] = 1.0 / S
+        return total / total.sum(-1, keepdims=True)

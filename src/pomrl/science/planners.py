@@ -1,0 +1,194 @@
+"""Planners: optimal policies of stacks of MDPs, for whole grids of discount factors.
+
+The optimal value V* of an MDP (P, R, γ) solves Bellman's equation,
+
+    V*(s) = max_a Q*(s, a),    Q*(s, a) = R(s, a) + γ Σ_s' P(s, a, s') V*(s'),
+
+and a policy π is optimal if π(s) maximises Q*(s, ·) in every state s. A planner solves the equation for M models, each
+at G discount factors.
+
+Actions can be tied, exactly or up to rounding. Policies are therefore compared by their values and never by their
+actions, and an action is kept unless another is better by more than `solvers.evaluation.action_tie_tolerance`. All
+planners of this module are exact up to that tolerance, or raise an error.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Annotated, Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.science.solvers import compiled, evaluation, relative_values, sparse
+from pomrl.science.solvers.elimination import SMALL, STACK
+from pomrl.science.solvers.evaluation import check_gammas, check_models, of_ordinary_size
+from pomrl.science.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack, SparseStack
+from pomrl.science.solvers.relative_values import few_sweeps, solve_grid
+
+_PATIENCE = 100
+"""Steps at one discount factor, for each pair (s, a), after which policy iteration fails; a handful is usual."""
+
+
+class Planner(ABC):
+    """Base class of planners. Subclasses implement `_plan`, whose arguments `plan` has checked."""
+
+    def plan(
+        self,
+        P: Float[np.ndarray, "M S A S"],
+        R: Float[np.ndarray, "M S A"],
+        gammas: Float[np.ndarray, "..."],
+    ) -> Int[np.ndarray, "M G S"]:
+        """Return an optimal policy of each model at each discount factor.
+
+        Args:
+            P: Transition probabilities P(s, a, s') of M models.
+            R: Rewards R(s, a) of the models.
+            gammas: Discount factors in [0, 1), in any order, of shape [G] for all models alike or [M, G] for each model
+                its own. Ascending ones are planned fastest.
+
+        Returns:
+            The action in each state, for each model and discount factor.
+
+        Raises:
+            ValueError: If P and R are not models or gammas are not discount factors; the message names the first wrong
+                index.
+        """
+        check_models(P, R)
+        if np.ndim(gammas) == 0 or np.shape(gammas)[:-1] not in ((), (len(P),)) or not np.size(gammas):
+            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {np.shape(gammas)}")
+        gammas = np.broadcast_to(gammas, (len(P), np.shape(gammas)[-1]))
+        check_gammas(gammas)
+        policies = self._plan(P, of_ordinary_size(R), gammas)
+        _check_policies(policies, (*gammas.shape, R.shape[1]), R.shape[2], type(self).__qualname__)
+        return policies
+
+    @abstractmethod
+    def _plan(
+        self,
+        P: Float[np.ndarray, "M S A S"],
+        R: Float[np.ndarray, "M S A"],
+        gammas: Float[np.ndarray, "M G"],
+    ) -> Int[np.ndarray, "M G S"]:
+        """Return an optimal policy of each model at each of its discount factors; the arguments are valid."""
+
+
+def _check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
+    """Refuse what no planner may return: ValueError with its name, and with the first bad index."""
+    if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
+        kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
+        raise ValueError(f"{planner}.plan returned {kind}; it has to be an array of integers of shape {shape}")
+    if policies.min(initial=0) < 0 or policies.max(initial=0) >= A:
+        index = tuple(int(i) for i in np.argwhere((policies < 0) | (policies >= A))[0])
+        raise ValueError(f"{planner}.plan: policy{list(index)} = {policies[index]} is not one of the {A} actions")
+
+
+@dataclass(frozen=True, config=CHECKED)
+class PolicyIteration(Planner):
+    """Howard's policy iteration, for all models together, each at its own place on its grid.
+
+    It alternates an exact evaluation of the policy with an improvement (`solvers.policy_stacks`) until the policy no
+    longer changes. Every model walks along its discount factors in the given order, and starts each from the policy of
+    the one before, which is most often optimal already. In each step all models that are not finished are evaluated and
+    improved, each at its current discount factor; a model whose policy did not change moves on to the next one. So no
+    step is spent on the few models that converge slowly: a grid of 21 discount factors takes about 1.05 evaluations for
+    each policy.
+
+    The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, which
+    the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above. Large models in which few
+    states follow each pair are evaluated by sparse factorisations (`solvers.sparse`). Other large models on long grids
+    are first planned by relative value iteration, which serves all discount factors at once, and then by policy
+    iteration where that converges slowly (`solvers.relative_values`).
+
+    Raises:
+        ArithmeticError: A policy keeps changing, which only rounding errors beyond the tolerance can cause.
+    """
+
+    def _plan(
+        self,
+        P: Float[np.ndarray, "M S A S"],
+        R: Float[np.ndarray, "M S A"],
+        gammas: Float[np.ndarray, "M G"],
+    ) -> Int[np.ndarray, "M G S"]:
+        M, S, A = R.shape
+        if S <= SMALL and compiled.is_used():
+            return compiled.plan(P, R, gammas, evaluation.ACTION_TIE_TOLERANCE, _PATIENCE * S * A)
+        if S <= SMALL:
+            parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
+            return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], R[i].shape) for i in parts])
+        together = sparse.solved_densely(P) | (S < relative_values.LARGE)
+        if together.all():
+            return _walk(LapackStack(P, R), gammas, R.shape)
+        optimal = np.empty((*gammas.shape, S), np.int16)
+        if together.any():
+            optimal[together] = _walk(LapackStack(P[together], R[together]), gammas[together], R[together].shape)
+        for i in np.flatnonzero(~together):
+            optimal[i] = _plan_large_model(P[i], R[i], gammas[i])
+        return optimal
+
+
+def _plan_large_model(
+    P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
+) -> Int[np.ndarray, "G S"]:
+    """Plan by the method that is fastest for the model and the grid, which are described in `solvers`."""
+    S, A = R.shape
+    if sparse.pays(P):
+        return _walk(SparseStack(P[None], R[None]), gammas[None], (1, S, A))[0]
+    if len(gammas) < relative_values.GRID:
+        return _walk(LapackStack(P[None], R[None]), gammas[None], (1, S, A))[0]
+    policy, unsolved = solve_grid(P, R, gammas, relative_values.TOLERANCE, few_sweeps(S, A))
+    if len(unsolved):
+        stack = LapackStack(P[None], R[None])
+        policy[unsolved] = _walk(stack, gammas[None, unsolved], (1, S, A))[0]
+    return policy
+
+
+def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int, ...]) -> Int[np.ndarray, "M G S"]:
+    """Return the optimal policies of a stack of models of the given shape (M, S, A) along their discount factors."""
+    (M, S, A), G = shape, gammas.shape[1]
+    optimal = np.empty((M, G, S), np.int16)
+    model, position, patience = np.arange(M), np.zeros(M, np.intp), np.zeros(M, np.intp)
+    while len(model):
+        at = np.minimum(position, G - 1)
+        stable = ~stack.improve(gammas[model, at])
+        optimal[model[stable], at[stable]] = stack.policies(stable)
+        position += stable
+        patience = np.where(stable, 0, patience + 1)
+        if patience.max() > _PATIENCE * S * A:
+            stuck = int(patience.argmax())
+            raise ArithmeticError(f"model {model[stuck]}, gamma[{at[stuck]}]: policy iteration does not end")
+        walking = position < G
+        if walking.sum() <= 0.75 * len(walking):  # dropping models copies all others, so several are dropped at once
+            stack.keep(walking)
+            model, position, patience = model[walking], position[walking], patience[walking]
+    return optimal
+
+
+@dataclass(frozen=True, config=CHECKED)
+class ValueIteration(Planner):
+    """Relative value iteration, model by model, for all discount factors of a grid at once (`solvers.relative_values`).
+
+    Raises:
+        ArithmeticError: The iteration does not converge within `max_sweeps`. The message names the model and the
+            discount factor.
+    """
+
+    tolerance: Annotated[float, Field(gt=0, description="largest loss of the policy, times (1 - gamma)")] = 1e-12
+    max_sweeps: Annotated[int, Field(ge=1, description="sweeps after which planning fails with an error")] = 1_000_000
+
+    def _plan(
+        self,
+        P: Float[np.ndarray, "M S A S"],
+        R: Float[np.ndarray, "M S A"],
+        gammas: Float[np.ndarray, "M G"],
+    ) -> Int[np.ndarray, "M G S"]:
+        optimal = np.empty((*gammas.shape, R.shape[1]), np.int16)
+        for i in range(len(P)):
+            optimal[i], unsolved = solve_grid(P[i], R[i], gammas[i], self.tolerance, self.max_sweeps)
+            if len(unsolved):
+                raise ArithmeticError(
+                    f"model {i} at gamma = {gammas[i, unsolved[0]]}: value iteration did not converge to "
+                    f"{self.tolerance} in {self.max_sweeps} sweeps"
+                )
+        return optimal

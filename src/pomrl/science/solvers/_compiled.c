@@ -1,0 +1,317 @@
+/* The compiled engine: policy iteration and policy evaluation for stacks of small MDPs, eight models at a time.
+ *
+ * An array of `lanes` holds the same number of eight models side by side, so that each statement of plain arithmetic
+ * below is done for eight models by one instruction, or by a few. In `plan` each lane walks one model along its discount
+ * factors: it evaluates the present policy, improves it, and records it and moves on to the next discount factor when no
+ * action is better. A lane that has finished its model takes the next one, so that no lane waits for another.
+ *
+ * Evaluation is Gaussian elimination without pivots on (I - gamma P_pi) V = R_pi, which is strictly diagonally dominant.
+ * All operations are those of `policy_stacks.EliminationStack` and `elimination.eliminate`, in the same order, and
+ * multiplications and additions are never contracted (-ffp-contract=off): the bits are the same as NumPy's, with every
+ * width of vectors. `target_clones` has the compiler write the same code for several processors; the loader takes the one
+ * that fits. The sizes of the paper have copies of their own, in which the compiler knows S and A.
+ *
+ * Arrays arrive checked and contiguous (`compiled.py`): P[M, S, A, S], R[M, S, A] and gammas[M, G] of doubles, policies
+ * of 16-bit integers, indices of models of 64-bit integers. The GIL is released while numbers are computed.
+ */
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 8 };
+
+typedef double lanes __attribute__((vector_size(8 * WIDTH)));
+typedef int64_t mask __attribute__((vector_size(8 * WIDTH)));
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
+#define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FOR_EACH_PROCESSOR
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+static lanes *new_lanes(Py_ssize_t count) {
+    Py_ssize_t bytes = count * (Py_ssize_t)sizeof(lanes);
+    lanes *array = aligned_alloc(sizeof(lanes), bytes > 0 ? bytes : (Py_ssize_t)sizeof(lanes));
+    if (array) memset(array, 0, bytes);
+    return array;
+}
+
+INLINE void set_lane(lanes *array, Py_ssize_t index, int lane, double value) {
+    ((double *)(array + index))[lane] = value;
+}
+
+INLINE double get_lane(const lanes *array, Py_ssize_t index, int lane) {
+    return ((const double *)(array + index))[lane];
+}
+
+/* Solve systems of S equations whose right-hand sides are column S; the solutions replace that column. Two equations are
+ * eliminated in one pass over the rest, which halves the traffic with memory and leaves the operations on each entry, and
+ * their order, as they are. */
+INLINE void eliminate(lanes *restrict system, int S) {
+    const int row = S + 1;
+    for (int k = 0; k < S - 1; k += 2) {
+        const lanes *first = system + k * row;
+        lanes *second = system + (k + 1) * row;
+        const lanes between = second[k] / first[k];
+        for (int j = k + 1; j <= S; j++) second[j] -= between * first[j];
+        for (int i = k + 2; i < S; i++) {
+            lanes *rest = system + i * row;
+            const lanes factor = rest[k] / first[k];
+            const lanes next = (rest[k + 1] - factor * first[k + 1]) / second[k + 1];
+            for (int j = k + 2; j <= S; j++) rest[j] = (rest[j] - factor * first[j]) - next * second[j];
+        }
+    }
+    for (int k = S - 1; k >= 0; k--) {
+        lanes value = system[k * row + S] / system[k * row + k];
+        system[k * row + S] = value;
+        for (int i = 0; i < k; i++) system[i * row + S] -= system[i * row + k] * value;
+    }
+}
+
+/* What the lanes hold of their models: the actions of each state in cyclic order, beginning with the present one. */
+typedef struct {
+    lanes *P;      /* [A][S][S] */
+    lanes *R;      /* [A][S] */
+    lanes *system; /* [S][S + 1], whose last column holds the values after elimination */
+    lanes *gain;   /* [A - 1][S], what each other action would gain */
+    int16_t *policy; /* [WIDTH][S] */
+} Workspace;
+
+static void free_workspace(Workspace *work) {
+    free(work->P);
+    free(work->R);
+    free(work->system);
+    free(work->gain);
+    free(work->policy);
+}
+
+static int make_workspace(Workspace *work, Py_ssize_t S, Py_ssize_t A) {
+    work->P = new_lanes(A * S * S);
+    work->R = new_lanes(A * S);
+    work->system = new_lanes(S * (S + 1));
+    work->gain = new_lanes(A * S);
+    work->policy = calloc(S * WIDTH, sizeof(int16_t));
+    return work->P && work->R && work->system && work->gain && work->policy;
+}
+
+/* Make `action` the present action of state s in a lane. P and R are those of the lane's model. */
+INLINE void choose(Workspace *work, const double *P, const double *R, int S, int A, int s, int action, int lane) {
+    work->policy[lane * S + s] = (int16_t)action;
+    for (int c = 0; c < A; c++) {
+        int a = action + c < A ? action + c : action + c - A;
+        const double *row = P + ((Py_ssize_t)s * A + a) * S;
+        for (int j = 0; j < S; j++) set_lane(work->P, ((Py_ssize_t)c * S + s) * S + j, lane, row[j]);
+        set_lane(work->R, (Py_ssize_t)c * S + s, lane, R[(Py_ssize_t)s * A + a]);
+    }
+}
+
+/* Put a model into a lane, with the policy that is best at gamma = 0; returns max(1, |R|). */
+INLINE double load_model(Workspace *work, const double *P, const double *R, int S, int A, int lane) {
+    double scale = 1.0;
+    for (int s = 0; s < S; s++) {
+        int best = 0;
+        for (int a = 0; a < A; a++) {
+            if (R[s * A + a] > R[s * A + best]) best = a;
+            if (fabs(R[s * A + a]) > scale) scale = fabs(R[s * A + a]);
+        }
+        choose(work, P, R, S, A, s, best, lane);
+    }
+    return scale;
+}
+
+/* The values of the present policies. */
+INLINE void evaluate_policies(Workspace *work, const lanes *gamma, int S) {
+    const lanes minus_gamma = -*gamma;
+    for (int i = 0; i < S; i++) {
+        for (int j = 0; j < S; j++) work->system[i * (S + 1) + j] = work->P[i * S + j] * minus_gamma;
+        work->system[i * (S + 1) + i] += 1.0;
+        work->system[i * (S + 1) + S] = work->R[i];
+    }
+    eliminate(work->system, S);
+}
+
+/* What each other action would gain in each state, R + gamma P V - V; `better` says in which lanes one gains enough. */
+INLINE void find_gains(Workspace *work, const lanes *gamma, const lanes *tolerance, int S, int A, mask *better) {
+    mask any = {0};
+    for (int c = 1; c < A; c++)
+        for (int s = 0; s < S; s++) {
+            const lanes *row = work->P + ((Py_ssize_t)c * S + s) * S;
+            lanes gain = row[0] * work->system[S];
+            for (int j = 1; j < S; j++) gain += row[j] * work->system[j * (S + 1) + S];
+            gain *= *gamma;
+            gain += work->R[c * S + s];
+            gain -= work->system[s * (S + 1) + S];
+            work->gain[(c - 1) * S + s] = gain;
+            any |= gain > *tolerance;
+        }
+    *better = any;
+}
+
+/* In each state of a lane where some action gains more than the tolerance, take the one that gains most. */
+INLINE void improve(Workspace *work, const double *P, const double *R, double tolerance, int S, int A, int lane) {
+    for (int s = 0; s < S; s++) {
+        int best = 1, worthwhile = 0;
+        for (int c = 1; c < A; c++) {
+            double gain = get_lane(work->gain, (Py_ssize_t)(c - 1) * S + s, lane);
+            worthwhile |= gain > tolerance;
+            if (gain > get_lane(work->gain, (Py_ssize_t)(best - 1) * S + s, lane)) best = c;
+        }
+        if (worthwhile) choose(work, P, R, S, A, s, (work->policy[lane * S + s] + best) % A, lane);
+    }
+}
+
+/* Walk all M models; returns -1, or the index of a model on which policy iteration does not end. */
+INLINE int64_t walk(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
+                    double tie_tolerance, int64_t patience, int16_t *policies, Workspace *work) {
+    int64_t model[WIDTH], position[WIDTH] = {0}, sweeps[WIDTH] = {0}, next = 0, live = 0;
+    lanes gamma = {0}, scale = {0};
+    for (int lane = 0; lane < WIDTH; lane++) model[lane] = -1;
+    for (;;) {
+        for (int lane = 0; lane < WIDTH && next < M; lane++)
+            if (model[lane] < 0) {
+                const int64_t i = model[lane] = next++;
+                set_lane(&scale, 0, lane, load_model(work, P + i * S * A * S, R + i * S * A, S, A, lane));
+                set_lane(&gamma, 0, lane, gammas[i * G]);
+                position[lane] = sweeps[lane] = 0;
+                live++;
+            }
+        if (!live) return -1;
+        evaluate_policies(work, &gamma, S);
+        const lanes tolerance = tie_tolerance * scale / (1.0 - gamma);
+        mask better;
+        find_gains(work, &gamma, &tolerance, S, A, &better);
+        for (int lane = 0; lane < WIDTH; lane++) {
+            const int64_t i = model[lane];
+            if (i < 0) continue;
+            if (better[lane]) {
+                if (++sweeps[lane] > patience) return i;
+                improve(work, P + i * S * A * S, R + i * S * A, tolerance[lane], S, A, lane);
+                continue;
+            }
+            memcpy(policies + (i * G + position[lane]) * S, work->policy + lane * S, S * sizeof(int16_t));
+            sweeps[lane] = 0;
+            if (++position[lane] < G) {
+                set_lane(&gamma, 0, lane, gammas[i * G + position[lane]]);
+            } else {
+                model[lane] = -1;
+                live--;
+            }
+        }
+    }
+}
+
+FOR_EACH_PROCESSOR
+static int64_t plan_all(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
+                        double tie_tolerance, int64_t patience, int16_t *policies, Workspace *work) {
+    if (S == 10 && A == 2) return walk(P, R, gammas, M, 10, 2, G, tie_tolerance, patience, policies, work);
+    if (S == 20 && A == 2) return walk(P, R, gammas, M, 20, 2, G, tie_tolerance, patience, policies, work);
+    if (S == 30 && A == 2) return walk(P, R, gammas, M, 30, 2, G, tie_tolerance, patience, policies, work);
+    return walk(P, R, gammas, M, S, A, G, tie_tolerance, patience, policies, work);
+}
+
+/* The values of k policies, each of the model that `models` names, eight at a time. Lanes that are left over at the end
+ * hold old numbers. */
+INLINE void solve_policies(const double *P, const double *R, const int64_t *models, const int16_t *policies,
+                           const double *gammas, int64_t k, int S, int A, double *V, lanes *system) {
+    for (int64_t start = 0; start < k; start += WIDTH) {
+        const int filled = k - start < WIDTH ? (int)(k - start) : WIDTH;
+        for (int lane = 0; lane < filled; lane++) {
+            const int16_t *policy = policies + (start + lane) * S;
+            const double minus_gamma = -gammas[start + lane];
+            for (int i = 0; i < S; i++) {
+                const int64_t pair = (models[start + lane] * S + i) * A + policy[i];
+                for (int j = 0; j < S; j++) set_lane(system, i * (S + 1) + j, lane, P[pair * S + j] * minus_gamma);
+                set_lane(system, i * (S + 1) + i, lane, get_lane(system, i * (S + 1) + i, lane) + 1.0);
+                set_lane(system, i * (S + 1) + S, lane, R[pair]);
+            }
+        }
+        eliminate(system, S);
+        for (int lane = 0; lane < filled; lane++)
+            for (int s = 0; s < S; s++) V[(start + lane) * S + s] = get_lane(system, s * (S + 1) + S, lane);
+    }
+}
+
+FOR_EACH_PROCESSOR
+static void solve_all(const double *P, const double *R, const int64_t *models, const int16_t *policies,
+                      const double *gammas, int64_t k, int S, int A, double *V, lanes *system) {
+    if (S == 10) solve_policies(P, R, models, policies, gammas, k, 10, A, V, system);
+    else solve_policies(P, R, models, policies, gammas, k, S, A, V, system);
+}
+
+/* plan(P, R, gammas, policies, M, S, A, G, tie_tolerance, patience): fills policies; returns -1, or the index of a model
+ * whose policy changes more than `patience` times at one discount factor. */
+static PyObject *plan(PyObject *self, PyObject *arguments) {
+    Py_buffer P, R, gammas, policies;
+    Py_ssize_t M, G, patience;
+    int S, A;
+    double tie_tolerance;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "y*y*y*w*niindn", &P, &R, &gammas, &policies, &M, &S, &A, &G, &tie_tolerance,
+                          &patience))
+        return NULL;
+    Workspace work;
+    int64_t stuck = -1;
+    const int made = make_workspace(&work, S, A);
+    if (made) {
+        Py_BEGIN_ALLOW_THREADS
+        stuck = plan_all(P.buf, R.buf, gammas.buf, M, S, A, G, tie_tolerance, patience, policies.buf, &work);
+        Py_END_ALLOW_THREADS
+    }
+    free_workspace(&work);
+    PyBuffer_Release(&P);
+    PyBuffer_Release(&R);
+    PyBuffer_Release(&gammas);
+    PyBuffer_Release(&policies);
+    return made ? PyLong_FromLongLong(stuck) : PyErr_NoMemory();
+}
+
+/* evaluate(P, R, models, policies, gammas, V, k, S, A): fills V with the values of k policies. */
+static PyObject *evaluate(PyObject *self, PyObject *arguments) {
+    Py_buffer P, R, models, policies, gammas, V;
+    Py_ssize_t k;
+    int S, A;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "y*y*y*y*y*w*nii", &P, &R, &models, &policies, &gammas, &V, &k, &S, &A)) return NULL;
+    lanes *system = new_lanes((Py_ssize_t)S * (S + 1));
+    if (system) {
+        Py_BEGIN_ALLOW_THREADS
+        solve_all(P.buf, R.buf, models.buf, policies.buf, gammas.buf, k, S, A, V.buf, system);
+        Py_END_ALLOW_THREADS
+        free(system);
+    }
+    PyBuffer_Release(&P);
+    PyBuffer_Release(&R);
+    PyBuffer_Release(&models);
+    PyBuffer_Release(&policies);
+    PyBuffer_Release(&gammas);
+    PyBuffer_Release(&V);
+    if (!system) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef METHODS[] = {
+    {"plan", plan, METH_VARARGS, "Fill an array with optimal policies along the discount factors of each model."},
+    {"evaluate", evaluate, METH_VARARGS, "Fill an array with the values of policies."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* The digest of this file as it was built (setup.py), so that a built module is not used for another source. */
+static int add_digest(PyObject *module) { return PyModule_AddStringConstant(module, "SOURCE_DIGEST", SOURCE_DIGEST); }
+
+static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
+
+static struct PyModuleDef MODULE = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_compiled",
+    .m_doc = "Policy iteration and evaluation for stacks of small MDPs; `pomrl.science.solvers.compiled` is its face.",
+    .m_methods = METHODS,
+    .m_slots = SLOTS,
+};
+
+PyMODINIT_FUNC PyInit__compiled(void) { return PyModuleDef_Init(&MODULE); }

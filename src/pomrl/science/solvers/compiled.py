@@ -1,0 +1,131 @@
+"""The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states.
+
+The engine does the operations of `policy_stacks.EliminationStack` and `elimination.eliminate` in the same order, and
+its results have the same bits. It is built when the package is installed and a C compiler is there; without one, NumPy
+does the same work, about a tenth as fast.
+"""
+
+import hashlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float, Int, Int16
+
+from pomrl.checks import Engine
+
+try:
+    from pomrl.science.solvers import _compiled
+except ImportError:  # there was no compiler when the package was installed
+    _compiled = None
+
+_ENGINE: ContextVar[Engine] = ContextVar("engine", default="auto")
+
+
+@cache
+def is_built() -> bool:
+    """Return whether the compiled engine was built at installation, and from the source that is here now."""
+    source = Path(__file__).with_name("_compiled.c")
+    return (
+        _compiled is not None
+        and source.is_file()
+        and hashlib.sha256(source.read_bytes()).hexdigest() == _compiled.SOURCE_DIGEST
+    )
+
+
+def _built():  # its type is that of the module, which pyright takes from `_compiled.pyi`
+    """Return the extension module; raise RuntimeError where it was not built."""
+    if _compiled is None:
+        raise RuntimeError("the compiled engine was not built when the package was installed")
+    return _compiled
+
+
+def check(engine: Engine) -> None:
+    """Refuse an engine that is not here.
+
+    Raises:
+        ValueError: If `engine` is `compiled` and the engine was not built.
+    """
+    if engine == "compiled" and not is_built():
+        raise ValueError(
+            "execution.engine=compiled: the engine was not built when the package was installed; install a C compiler "
+            "and the package again, or leave execution.engine at auto"
+        )
+
+
+def is_used() -> bool:
+    """Return whether small models are solved by the compiled engine at present."""
+    return is_built() and _ENGINE.get() != "numpy"
+
+
+@contextmanager
+def using(engine: Engine) -> Generator[None, None, None]:
+    """Choose the engine for small models while the context lasts; `auto` takes the compiled one where it was built.
+
+    Raises:
+        ValueError: If `engine` is `compiled` and the engine was not built.
+    """
+    check(engine)
+    token = _ENGINE.set(engine)
+    try:
+        yield
+    finally:
+        _ENGINE.reset(token)
+
+
+def plan(
+    P: Float[np.ndarray, "M S A S"],
+    R: Float[np.ndarray, "M S A"],
+    gammas: Float[np.ndarray, "M G"],
+    tie_tolerance: float,
+    patience: int,
+) -> Int16[np.ndarray, "M G S"]:
+    """Return optimal policies of M models at G discount factors each, by policy iteration from one to the next.
+
+    Two actions are tied if their values differ by at most `tie_tolerance` max(1, max |R|) / (1 - gamma).
+
+    Raises:
+        ArithmeticError: If the policy of a model, which is named, changes more than `patience` times at a discount
+            factor.
+    """
+    (M, S, A), G = R.shape, gammas.shape[1]
+    policies = np.empty((M, G, S), np.int16)
+    P, R, gammas = map(np.ascontiguousarray, (P, R, gammas))
+    stuck = _built().plan(P, R, gammas, policies, M, S, A, G, tie_tolerance, patience)
+    if stuck >= 0:
+        raise ArithmeticError(f"model {stuck}: policy iteration does not end")
+    return policies
+
+
+def evaluate(
+    P_pi: Float[np.ndarray, "k S S"], R_pi: Float[np.ndarray, "k S"], gammas: Float[np.ndarray, " k"]
+) -> Float[np.ndarray, "k S"]:
+    """Return the values of k Markov chains with rewards, each at its own discount factor."""
+    k, S = R_pi.shape  # a chain is a model with one action
+    return evaluate_policies(P_pi[:, :, None], R_pi[..., None], np.arange(k), np.zeros((k, S), np.int16), gammas)
+
+
+def evaluate_policies(
+    P: Float[np.ndarray, "M S A S"],
+    R: Float[np.ndarray, "M S A"],
+    models: Int[np.ndarray, " k"],
+    policies: Int[np.ndarray, "k S"],
+    gammas: Float[np.ndarray, " k"],
+) -> Float[np.ndarray, "k S"]:
+    """Return the values of k policies, each of the model with the given index and at its own discount factor.
+
+    Raises:
+        IndexError: If an index of a model or an action is out of range; the engine would read other memory.
+    """
+    for name, index, count in (("model", models, len(P)), ("action", policies, R.shape[2])):
+        if index.min(initial=0) < 0 or index.max(initial=0) >= max(count, 1):
+            raise IndexError(f"the index of a {name} is not between 0 and {count - 1}")
+    V = np.empty(policies.shape)
+    P, R, gammas = map(np.ascontiguousarray, (P, R, gammas))
+    models, policies = np.ascontiguousarray(models, np.int64), np.ascontiguousarray(policies, np.int16)
+    (k, S), A = policies.shape, R.shape[2]
+    _built().evaluate(P, R, models, policies, gammas, V, k, S, A)
+    return V

@@ -1,0 +1,152 @@
+"""Exact evaluation of policies on stacks of finite MDPs, tolerances, and checks of models and discount factors.
+
+The value of a policy π is the expected sum of discounted rewards from each state. It solves S linear equations,
+
+    V(s) = R(s, π(s)) + γ Σ_s' P(s, π(s), s') V(s'),    or  (I - γ P_π) V = R_π.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pomrl.science.solvers import compiled
+from pomrl.science.solvers.elimination import SMALL, STACK, eliminate
+
+ACTION_TIE_TOLERANCE = 1e-12
+"""Two actions are tied if their values differ by at most this, times max(1, max |R|) / (1 - gamma)."""
+
+_ROW_SUM_ULPS = 64.0
+"""How far the sum of a row of P may be from 1, in units of S times the machine epsilon."""
+
+
+def policy_value(
+    P: Float[np.ndarray, "*#n S A S"],
+    R: Float[np.ndarray, "*#n S A"],
+    policy: Int[np.ndarray, "*#n S"],
+    gamma: Float[np.ndarray, "*#n"] | float,
+) -> Float[np.ndarray, "*n S"]:
+    """Return the exact value of a policy, the solution V of (I - γ P_π) V = R_π.
+
+    Leading axes are stacks of MDPs and policies, and broadcast. The arguments are not checked: the rows of P have to be
+    distributions (`check_models`) and gamma has to be in [0, 1).
+
+    Args:
+        P: Transition probabilities P(s, a, s').
+        R: Rewards R(s, a).
+        policy: The action that the policy takes in each state.
+        gamma: Discount factor.
+
+    Returns:
+        The expected sum of discounted rewards from each state, between min R / (1 - gamma) and max R / (1 - gamma).
+    """
+    P_pi = np.take_along_axis(P, policy[..., None, None], axis=-2)[..., 0, :]
+    R_pi = np.take_along_axis(R, policy[..., None], axis=-1)[..., 0]
+    return chain_value(P_pi, R_pi, gamma)
+
+
+def chain_value(
+    P_pi: Float[np.ndarray, "*#n S S"],
+    R_pi: Float[np.ndarray, "*#n S"],
+    gamma: Float[np.ndarray, "*#n"] | float,
+) -> Float[np.ndarray, "*n S"]:
+    """Return the value of a Markov chain with rewards, the solution V of (I - γ P_π) V = R_π.
+
+    An MDP under a fixed policy is such a chain. Leading axes broadcast. Chains of at most `elimination.SMALL` states
+    are solved by elimination, longer ones by LAPACK.
+    """
+    S = P_pi.shape[-1]
+    if S > SMALL:
+        discount = np.asarray(gamma, float)[..., None, None]
+        return np.linalg.solve(np.eye(S) - discount * P_pi, R_pi[..., None])[..., 0]
+    shape = np.broadcast_shapes(P_pi.shape[:-2], R_pi.shape[:-1], np.shape(gamma))
+    P_stack = np.broadcast_to(P_pi, (*shape, S, S)).reshape(-1, S, S)
+    R_stack = np.broadcast_to(R_pi, (*shape, S)).reshape(-1, S)
+    discount = np.broadcast_to(np.asarray(gamma, float), shape).reshape(-1)
+    if compiled.is_used():
+        return compiled.evaluate(P_stack, R_stack, discount).reshape(*shape, S)
+    V = np.empty(R_stack.shape)
+    for start in range(0, len(V), STACK):
+        part = slice(start, start + STACK)
+        V[part] = _value_by_elimination(P_stack[part], R_stack[part], discount[part])
+    return V.reshape(*shape, S)
+
+
+def _value_by_elimination(
+    P_pi: Float[np.ndarray, "n S S"], R_pi: Float[np.ndarray, "n S"], gamma: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "n S"]:
+    n, S = R_pi.shape
+    system = np.empty((S, S + 1, n))
+    np.multiply(P_pi.transpose(1, 2, 0), -gamma, out=system[:, :S])
+    system[range(S), range(S)] += 1.0
+    system[:, S] = R_pi.T
+    return eliminate(system, np.empty((S, S, n))).T
+
+
+def reward_scale(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
+    """Return max(1, max |R|) of each MDP, the scale of rewards that tolerances are relative to."""
+    return np.maximum(1.0, _largest(R))
+
+
+def magnitude(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
+    """Return the `reward_scale` of each MDP, or where max |R| is below 1/8 the smallest power of 2 above it.
+
+    Rewards so small would be tied by tolerances that are absolute for them. Rewards that are all 0 have magnitude 1.
+    """
+    largest = _largest(R)
+    small = (largest > 0.0) & (largest < 0.125)
+    return np.where(small, np.ldexp(1.0, np.frexp(largest)[1]), np.maximum(1.0, largest))
+
+
+def _largest(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
+    """Return max |R| of each MDP, or 0 without states; the longest axis is made the last one, which is faster."""
+    *stack, S, A = R.shape
+    pairs = np.moveaxis(R.reshape(*stack, S * A), -1, 0)
+    return np.abs(pairs, order="C").max(0, initial=0.0)
+
+
+def of_ordinary_size(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n S A"]:
+    """Return rewards in which small ones are divided by their `magnitude`, which is exact and changes no policy."""
+    size = magnitude(R)
+    return R / np.minimum(size, 1.0)[..., None, None] if (size < 1.0).any() else R
+
+
+def action_tie_tolerance(
+    scale: Float[np.ndarray, "*#n"], gamma: Float[np.ndarray, "*#n"] | float
+) -> Float[np.ndarray, "*n"]:
+    """Return by how much the value of an action has to exceed that of another to count as better.
+
+    This is `ACTION_TIE_TOLERANCE` scale / (1 - gamma), where `scale` is the `reward_scale` of each MDP. Differences of
+    values below it are rounding errors.
+    """
+    return ACTION_TIE_TOLERANCE * scale / (1.0 - gamma)
+
+
+def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"]) -> None:
+    """Raise an error unless P and R are stacks of transition models and rewards.
+
+    The entries of R have to be finite. Those of P have to be at least 0, and each row P(s, a, ·) has to sum to 1 within
+    a tolerance proportional to S and to the machine epsilon.
+
+    Raises:
+        ValueError: If the shapes do not fit or an entry is wrong; the message names the first wrong index.
+    """
+    if P.ndim < 3 or P.shape[-1] != P.shape[-3] or R.shape != P.shape[:-1]:
+        raise ValueError(f"P must be [..., S, A, S] and R [..., S, A], but their shapes are {P.shape} and {R.shape}")
+    S = P.shape[-1]
+    _refuse(~np.isfinite(R), R, "R", "is not finite")
+    if not P.min(initial=0.0) >= 0.0:  # NaN is not either
+        _refuse(~(P >= 0.0), P, "P", "is not a probability")
+    total = (P.reshape(-1, S) @ np.ones(S)).reshape(R.shape)  # ten times as fast as a sum over a short axis
+    tolerance = _ROW_SUM_ULPS * S * np.finfo(float).eps
+    _refuse(~(np.abs(total - 1.0) <= tolerance), total, "the sum of the row P", f"is not 1 (within {tolerance:.1e})")
+
+
+def check_gammas(gammas: Float[np.ndarray, "..."]) -> None:
+    """Raise a ValueError that names the first wrong index unless all discount factors are in [0, 1)."""
+    _refuse(~((gammas >= 0.0) & (gammas < 1.0)), gammas, "gamma", "is not in [0, 1)")
+
+
+def _refuse(bad: np.ndarray, values: np.ndarray, name: str, why: str) -> None:
+    """Raise a ValueError with the index and the value of the first bad entry, if there is one."""
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(f"{name}[{', '.join(map(str, index))}] = {float(values[index])!r} {why}")

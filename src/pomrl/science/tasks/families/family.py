@@ -1,0 +1,136 @@
+"""The base class of task families, whose tasks differ in one number."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass as plain_dataclass
+from functools import cached_property, lru_cache
+from typing import Annotated, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED, read_only
+from pomrl.science.mdp import Rewards, check_models, expected_rewards
+from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
+
+Latents = Float[np.ndarray, " k"]
+"""Values of the latent, in the units that the family's docstring names."""
+
+
+@plain_dataclass(frozen=True, eq=False)
+class Candidates:
+    """The k models that a task has with the same chance, and their moments."""
+
+    latent: Latents
+    P: Float[np.ndarray, "k S A S"]
+    """Transition probabilities of each model."""
+    R: Rewards
+    """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S], of each model."""
+
+    def __post_init__(self) -> None:
+        read_only(self.latent, self.P, self.R)
+
+    @staticmethod
+    def checked(latent: Latents, P: Float[np.ndarray, "k S A S"], R: Rewards) -> "Candidates":
+        """Return models without the rounding errors of rows, which have to sum to 1.
+
+        Raises:
+            ValueError: If P and R are not models; the message names the first wrong index.
+        """
+        if R.ndim == P.ndim:
+            check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
+        check_models(P, expected_rewards(R, P))
+        return Candidates(latent, P / P.sum(-1, keepdims=True), R)
+
+    @cached_property
+    def variance(self) -> Float[np.ndarray, "S A S"]:
+        """The variance over tasks of each entry of the model."""
+        return ((self.P - self.P.mean(0)) ** 2).mean(0)
+
+    @cached_property
+    def mean(self) -> MeanModel:
+        """The mean over tasks of models and rewards; sigma is the largest standard deviation of any entry."""
+        sigma = float(np.sqrt(self.variance.max()))
+        return MeanModel(self.P.mean(0), self.R.mean(0), np.asarray((self.variance > 0).any(-1)), sigma, np.inf)
+
+
+class FiniteTasks(TaskDistribution):
+    """Base class of distributions whose tasks have one of finitely many models, each with the same chance.
+
+    Subclasses implement `candidate_models`. The draws of a task take one uniform number from its generator.
+    """
+
+    @abstractmethod
+    def candidate_models(self) -> Candidates:
+        """Return the models; the same object each time, as far as memory goes."""
+
+    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
+        if sigma is not None:
+            raise ValueError(f"sigma={sigma}: the models of the tasks give sigma already; set sigma=null")
+        return self.candidate_models().mean
+
+    def draw(self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int) -> Tasks:
+        of_tasks = self.candidate_models()
+        uniform = np.stack([rng.random(tasks) for rng in rngs], axis=1)
+        drawn = (uniform * len(of_tasks.P)).astype(np.intp)
+        return Tasks(of_tasks.P[drawn], of_tasks.R[drawn], of_tasks.latent[drawn])
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return self.candidate_models().variance
+
+    def candidates(self) -> Float[np.ndarray, "k S A S"]:
+        return self.candidate_models().P
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class TaskFamily(FiniteTasks):
+    """Base class of families: each task has a value of a latent, one of equally spaced values with the same chance.
+
+    Subclasses implement `size` and `models`, and say in `domain` between which numbers the latent makes sense. What
+    `models` returns has an axis for the k values of the latent in front: P is [k, S, A, S], and R is [k, S, A] or
+    [k, S, A, S], also where rewards do not depend on the latent.
+    """
+
+    domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    """The smallest and the largest value that the latent may have."""
+
+    centre: Annotated[float, Field(description="mean of the latent, in its units")]
+    spread: Annotated[float, Field(ge=0, description="largest difference of the latent from its mean, in its units")]
+    values: Annotated[int, Field(ge=2, le=10_000, description="number of equally spaced values of the latent")] = 15
+
+    @model_validator(mode="after")
+    def _within_the_domain(self) -> "TaskFamily":
+        low, high = self.domain
+        if not (low <= self.centre - self.spread + 1e-12 and self.centre + self.spread <= high + 1e-12):
+            raise ValueError(
+                f"centre={self.centre}, spread={self.spread}: the latent has to stay between {low:g} and {high:g}"
+            )
+        return self
+
+    def latents(self) -> Latents:
+        """Return the values of the latent, ascending."""
+        values = np.linspace(self.centre - self.spread, self.centre + self.spread, self.values)
+        return np.clip(values, *self.domain)
+
+    @abstractmethod
+    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
+        """Return the models of these values of the latent.
+
+        Returns:
+            Transition probabilities, and rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S].
+        """
+
+    def candidate_models(self) -> Candidates:
+        return _candidates(self)
+
+
+@lru_cache(maxsize=2)  # those of the largest family take a hundred megabytes
+def _candidates(family: TaskFamily) -> Candidates:
+    latent = family.latents()
+    P, R = family.models(latent)
+    if len(P) != len(latent) or R.shape not in (P.shape, P.shape[:-1]):
+        wanted = f"P [k, S, A, S] and R [k, S, A] or [k, S, A, S] with k = {len(latent)}"
+        raise ValueError(f"{type(family).__name__}.models returns {list(P.shape)}, {list(R.shape)} and not {wanted}")
+    return Candidates.checked(latent, P, R)

@@ -1,0 +1,34 @@
+"""FrozenLake, with the map of Gymnasium (Towers et al. 2024)."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.science.mdp import Rewards
+from pomrl.science.tasks.families.family import Latents, TaskFamily
+from pomrl.science.tasks.families.gymnasium_tables import slipping, table
+
+_SIDEWAYS = ((3, 1), (0, 2), (1, 3), (2, 0))
+"""For each of the actions left, down, right and up, the two at a right angle to it."""
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class FrozenLake(TaskFamily):
+    """A walk over ice with holes; the latent is the probability of slipping to one of the two sides.
+
+    Each side is as likely as the other; Gymnasium's slippery lake has a slip of 2/3. The goal pays 1, and the goal and
+    the holes are never left.
+    """
+
+    map: Annotated[Literal["4x4", "8x8"], Field(description="the map of Gymnasium")] = "4x4"
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return (16 if self.map == "4x4" else 64), 4
+
+    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
+        return slipping(table("FrozenLakeEnv", map_name=self.map, is_slippery=False), latent, _SIDEWAYS)

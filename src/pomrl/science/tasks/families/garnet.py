@@ -1,0 +1,49 @@
+"""Garnet: random models in which few states follow each pair (Archibald, McKinnon and Thomas 1995)."""
+
+from typing import Annotated
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.science.mdp import Rewards
+from pomrl.science.tasks.families.family import Latents, TaskFamily
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Garnet(TaskFamily):
+    """Mixtures of two random models with the same few successors; the latent is the weight of the second one.
+
+    From each pair (s, a) there are `branching` states to go to, chosen at random. The probabilities of each of the two
+    models are the distances between sorted uniform numbers, and rewards R(s, a) are uniform in [0, 1). The seed of the
+    two models is the same in all runs.
+    """
+
+    states: Annotated[int, Field(ge=2, le=10_000, description="states")] = 20
+    actions: Annotated[int, Field(ge=1, le=1000, description="actions")] = 3
+    branching: Annotated[int, Field(ge=1, description="states that follow a pair (s,a)")] = 4
+    model_seed: Annotated[int, Field(ge=0, description="seed of the two models")] = 0
+
+    @model_validator(mode="after")
+    def _few_successors(self) -> "Garnet":
+        if self.branching > self.states:
+            raise ValueError(f"branching={self.branching}: it has to be at most states={self.states}")
+        return self
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.states, self.actions
+
+    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
+        (S, A), b = self.size, self.branching
+        rng = np.random.default_rng(self.model_seed)
+        successors = rng.random((S, A, S)).argsort(-1)[..., :b]
+        cuts = np.sort(rng.random((2, S, A, b - 1)), axis=-1)
+        edges = np.concatenate([np.zeros((2, S, A, 1)), cuts, np.ones((2, S, A, 1))], axis=-1)
+        ends = np.zeros((2, S, A, S))
+        np.put_along_axis(ends, np.broadcast_to(successors, (2, S, A, b)), np.diff(edges), axis=-1)
+        R = rng.random((S, A))
+        weight = latent[:, None, None, None]
+        return (1.0 - weight) * ends[0] + weight * ends[1], np.broadcast_to(R, (len(latent), S, A))

@@ -1,0 +1,330 @@
+"""The distributions of tasks of the paper: models P_t that are centred at a random chain P_o (Sec. 5, App. F).
+
+`RandomChains` draws the mean model P_o. Its subclasses say how the models of tasks spread around it.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil, sqrt
+from typing import Annotated, Literal
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.science.mdp import random_chain_mdp
+from pomrl.science.randomness import Stream, generator
+from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
+
+SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
+"""Smallest sigma above 0, as a standard deviation: about 9.1e-13.
+
+Probabilities near 1 are rounded to multiples of the machine epsilon. Below this bound, rounding adds noticeably to the
+spread of the drawn models; far below it, all tasks are equal, or the concentration of a Dirichlet overflows.
+"""
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class RandomChains(TaskDistribution):
+    """Base class of distributions around random chains. Subclasses say how the models of tasks spread around the mean.
+
+    They implement `variance`, `_draw` and `_largest_sigma`.
+    """
+
+    measure: Annotated[
+        Literal["variance", "std"], Field(description="what sigma is: a variance or a standard deviation (A1)")
+    ] = "variance"
+    zeros: Annotated[int, Field(ge=0, description="states of probability 0 in each row of the mean model (A15)")]
+    mean_model: Annotated[
+        Literal["per_run", "fixed"], Field(description="a mean model for each run, or one for all runs (A6)")
+    ] = "per_run"
+    mean_seed: Annotated[int, Field(ge=0, description="seed of the mean model where it is fixed (A6)")] = 0
+    smoothing: Annotated[
+        float, Field(ge=0, description="added to each probability of the mean model, whose rows are then normalised")
+    ] = 0.0
+    varying: Annotated[
+        float, Field(gt=0, le=1, description="fraction of the pairs (s,a) in which tasks differ, rounded up")
+    ] = 1.0
+    reward: Annotated[
+        Literal["state_action", "state"], Field(description="whether the reward depends on the action (A14)")
+    ] = "state_action"
+
+    def check(self, S: int, A: int) -> None:
+        if self.zeros > S - 1:
+            raise ValueError(f"task_distribution.zeros={self.zeros}: it has to be at most S - 1 = {S - 1}")
+
+    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
+        """Draw the mean model of a run.
+
+        Args:
+            seed: Seed of the experiment.
+            run: Index of the independent run.
+            S: Number of states.
+            A: Number of actions.
+            sigma: Similarity of the tasks, a variance or a standard deviation as `measure` says; None where another key
+                of the distribution gives it.
+
+        Raises:
+            ValueError: If sigma is above 0 and below `SMALLEST_DEVIATION`, if no distribution of this kind has this
+                sigma with the mean model that is drawn, or if sigma is given twice or not at all.
+        """
+        rng = generator(*self.mean_key(seed, run), Stream.MEAN_MODEL)
+        chain, R = random_chain_mdp(rng, S, A, self.zeros)
+        if self.reward == "state":
+            R = np.repeat(R[:, :1], A, axis=1)
+        varying = np.ones((S, A), bool)
+        if self.varying < 1:
+            pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
+            varying = (rng.permutation(S * A) < pairs).reshape(S, A)
+        P_o = self._smoothed(chain)
+        largest = self._largest_sigma(P_o[varying])
+        deviation = self._deviation(sigma, P_o[varying])
+        self._refuse_too_small(sigma, deviation)
+        mean = MeanModel(P_o, R, varying, deviation, largest, chain if self.smoothing else None)
+        self._refuse_too_large(sigma, mean, run)
+        return mean
+
+    def mean_key(self, seed: int, run: int) -> tuple[int, int]:
+        """Return the seed and the run that the mean model of a run, and all changes of it, are drawn with."""
+        return (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
+
+    def _smoothed(self, chain: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
+        return (chain + self.smoothing) / (1.0 + self.smoothing * chain.shape[-1]) if self.smoothing else chain
+
+    def recentred(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
+        """Return the mean model with another P_o in the place of its own, and with the same sigma.
+
+        The other P_o may leave no room for sigma (`MeanModel.has_room`).
+        """
+        unsmoothed = None if mean.unsmoothed is None else P_o
+        return replace(mean, P_o=P_o, largest_sigma=self._largest_sigma(P_o[mean.varying]), unsmoothed=unsmoothed)
+
+    def another_mean(self, rng: np.random.Generator, mean: MeanModel) -> MeanModel:
+        """Draw a mean model as the given one was drawn, with the same rewards, sigma and pairs that vary.
+
+        Raises:
+            ValueError: If the drawn mean model leaves no room for sigma.
+        """
+        S, A, _ = mean.P_o.shape
+        chain, _ = random_chain_mdp(rng, S, A, self.zeros)
+        other = self.recentred(mean, self._smoothed(chain))
+        if not other.has_room:
+            raise ValueError(
+                f"sigma: no {type(self).__name__} distribution on another mean model of the stream has the standard "
+                f"deviation {mean.sigma:.6g}; it has to be below {other.largest_sigma:.6g}"
+            )
+        return replace(other, unsmoothed=chain) if self.smoothing else other
+
+    def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        """Return sigma as a standard deviation; P_o is that of the varying pairs."""
+        if sigma is None:
+            raise ValueError(
+                "sigma=null: a number is missing; only task_distribution.concentration_over_S can stand for it"
+            )
+        return sqrt(sigma) if self.measure == "variance" else float(sigma)
+
+    def _refuse_too_small(self, sigma: float | None, deviation: float) -> None:
+        """Raise a ValueError that names the limit if sigma is above 0 but so small that rounding errors rule."""
+        if 0 < deviation < SMALLEST_DEVIATION:
+            limit = SMALLEST_DEVIATION**2 if self.measure == "variance" else SMALLEST_DEVIATION
+            raise ValueError(
+                f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it has to be 0 "
+                f"or at least {limit:.3g}"
+            )
+
+    def _refuse_too_large(self, sigma: float | None, mean: MeanModel, run: int) -> None:
+        """Raise a ValueError that names the limit if sigma is not below it."""
+        if mean.sigma >= mean.largest_sigma and mean.sigma > 0:
+            if mean.largest_sigma == 0:
+                raise ValueError(
+                    f"sigma={sigma}: the rows of the mean model of run {run} have one state each, so that sigma has to "
+                    f"be 0; fewer states of probability 0 leave room (task_distribution.zeros={self.zeros})"
+                )
+            limit = mean.largest_sigma**2 if self.measure == "variance" else mean.largest_sigma
+            raise ValueError(
+                f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
+                f"{self.measure}; it has to be below {limit:.6g}"
+            )
+
+    def draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """Draw the model P_t of the next task; pairs that do not vary have P_o, as do all pairs if sigma is 0."""
+        if mean.sigma == 0:
+            return mean.P_o
+        return np.where(mean.varying[..., None], self._draw(rng, mean), mean.P_o)
+
+    def draw_tasks(
+        self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
+    ) -> Float[np.ndarray, "tasks n S A S"]:
+        """Draw the models of the next tasks of n runs, each from its own generator, as `draw_task` does one by one."""
+        runs = list(zip(rngs, means, strict=True))
+        return np.stack([[self.draw_task(rng, mean) for rng, mean in runs] for _ in range(tasks)])
+
+    def draw(self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int) -> Tasks:
+        P, R = self.draw_tasks(rngs, means, tasks), np.stack([mean.R for mean in means])
+        return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
+
+    @abstractmethod
+    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        """Return the limit that sigma, as a standard deviation, has to stay below; P_o is that of the varying pairs."""
+
+    @abstractmethod
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """Draw a model with the mean P_o in which all pairs vary; sigma is above 0."""
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Dirichlet(RandomChains):
+    """P_t(s,a) ~ Dir(c P_o(s,a)) on the support of P_o, with one concentration c for the whole model (App. F).
+
+    The variance of an entry with mean p is p (1 - p) / (c + 1), and c is such that the largest variance is sigma^2.
+    With the key `concentration_over_S`, c is given and sigma follows from it.
+    """
+
+    concentration_over_S: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            description="gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which has to be null; "
+            "null: c follows from sigma",
+        ),
+    ] = None
+
+    def concentration(self, mean: MeanModel) -> float:
+        """Return c, given or max p (1 - p) / sigma^2 - 1 over the entries that vary; it is infinite if sigma is 0."""
+        if self.concentration_over_S is not None:
+            return self._given(mean.P_o.shape[-1])
+        return mean.largest_sigma**2 / mean.sigma**2 - 1.0 if mean.sigma > 0 else np.inf
+
+    def _given(self, S: int) -> float:
+        """Return the c that the key `concentration_over_S` gives."""
+        return (self.concentration_over_S or np.nan) * S * (1.0 + self.smoothing * S)
+
+    def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        if self.concentration_over_S is None:
+            return super()._deviation(sigma, P_o)
+        if sigma is not None:
+            given = f"task_distribution.concentration_over_S={self.concentration_over_S}"
+            raise ValueError(f"sigma={sigma}: {given} gives sigma already; set sigma=null")
+        return self._largest_sigma(P_o) / sqrt(self._given(P_o.shape[-1]) + 1.0)
+
+    def recentred(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
+        """Return the mean model with another P_o; a given c is kept, and sigma follows from it."""
+        moved = super().recentred(mean, P_o)
+        if self.concentration_over_S is None:
+            return moved
+        return replace(moved, sigma=self._deviation(None, P_o[mean.varying]))
+
+    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        """Return the sigma for which c is 0, where every row of P_t has a single 1."""
+        return sqrt((P_o * (1.0 - P_o)).max())
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        P_o = mean.P_o * mean.varying[..., None]
+        return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
+
+    def draw_tasks(
+        self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
+    ) -> Float[np.ndarray, "tasks n S A S"]:
+        """Draw the variates of each task by itself, as the order of its stream demands, and normalise all together."""
+        if type(self) is not Dirichlet or not all(mean.sigma > 0 for mean in means):
+            return super().draw_tasks(rngs, means, tasks)  # a subclass may draw a task in another way
+        P_o, varying = np.stack([mean.P_o for mean in means]), np.stack([mean.varying for mean in means])
+        shape = np.stack([self.concentration(mean) * mean.P_o for mean in means])
+        gamma, uniform = np.empty((2, tasks, *shape.shape))
+        for i, rng in enumerate(rngs):
+            for t in range(tasks):
+                rng.standard_gamma(shape[i] + 1.0, out=gamma[t, i])
+                rng.random(out=uniform[t, i])
+        return np.where(varying[..., None], _normalised(gamma, uniform, shape), P_o)
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        shape = self.concentration(mean) * mean.P_o
+        return _normalised(rng.standard_gamma(shape + 1.0), rng.random(shape.shape), shape)
+
+
+def _normalised(
+    gamma: Float[np.ndarray, "*#n S"], uniform: Float[np.ndarray, "*#n S"], shape: Float[np.ndarray, "*#n S"]
+) -> Float[np.ndarray, "*n S"]:
+    """Return normalised gamma variates of shape a from those of shape a + 1; where a is 0, they are 0.
+
+    They are formed by their logarithms, since G(a) = G(a + 1) U^(1/a) underflows at small a.
+    """
+    with np.errstate(divide="ignore"):
+        log_gamma = np.log(gamma) + np.log(1.0 - uniform) / shape
+    weight = np.exp(log_gamma - log_gamma.max(-1, keepdims=True))
+    weight = np.where(shape == 0, 0.0, weight)
+    return weight / weight.sum(-1, keepdims=True)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Gaussian(RandomChains):
+    """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; all-zero rows are drawn again (A9).
+
+    sigma is the deviation before clipping and normalising, which change the mean and the variance.
+    """
+
+    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        return np.inf
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return np.where((mean.P_o > 0) & mean.varying[..., None], mean.sigma**2, 0.0)
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        weight = np.zeros_like(mean.P_o)
+        while (empty := weight.sum(-1) == 0).any():
+            P_o = mean.P_o[empty]
+            noise = mean.sigma * rng.standard_normal(P_o.shape)
+            weight[empty] = np.where(P_o > 0, np.maximum(P_o + noise, 0.0), 0.0)
+        return weight / weight.sum(-1, keepdims=True)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class UniformBall(RandomChains):
+    """P_t(s,a) = P_o(s,a) + a point uniform in a Euclidean ball among the displacements of sum zero on the support.
+
+    These tasks are bounded almost surely, as the theory assumes (Eq. 3) and Dirichlet tasks are not. In a row with k
+    supported states, a ball in which no entry moves by more than b gives each of them the variance b^2/(k + 1). No
+    entry may leave [0, 1], so that b is at most the smallest supported entry of the row: rows with too little room for
+    sigma vary as much as they can, and rows with a single state do not vary. The rows with the most room reach sigma.
+    """
+
+    def almost_sure_radius(self, mean: MeanModel) -> float:
+        """Return the smallest b with |P_t - P_o| <= b in every entry almost surely, the sigma of the bounds (Eq. 3)."""
+        return float(self._reach(mean).max())
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        _, scale = self._room(mean.P_o)
+        return np.where(mean.P_o > 0, (self._reach(mean) / scale)[..., None] ** 2, 0.0)
+
+    def _reach(self, mean: MeanModel) -> Float[np.ndarray, "S A"]:
+        """Return how far the entries of each row can move."""
+        room, scale = self._room(mean.P_o)
+        return np.where(mean.varying, np.minimum(mean.sigma * scale, room), 0.0)
+
+    @staticmethod
+    def _room(P_o: Float[np.ndarray, "*n S"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
+        """Return how far the entries of each row may move, and how far they move per unit of sigma."""
+        states = (P_o > 0).sum(-1)
+        room = np.where(P_o > 0, P_o, 1.0).min(-1)
+        return np.where(states > 1, room, 0.0), np.sqrt(states + 1.0)
+
+    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+        room, scale = self._room(P_o)
+        return float((room / scale).max())
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """Draw a normal direction, which is uniform, and a radius whose d-th power is uniform, in d dimensions."""
+        supported = mean.P_o > 0
+        states = supported.sum(-1, keepdims=True)
+        direction = np.where(supported, rng.standard_normal(mean.P_o.shape), 0.0)
+        direction -= np.where(supported, direction.sum(-1, keepdims=True) / states, 0.0)
+        dimension = np.maximum(states - 1.0, 1.0)
+        reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # no entry moves as far as its vector
+        radius = reach * rng.random((*states.shape[:-1], 1)) ** (1.0 / dimension)
+        length = np.sqrt((direction**2).sum(-1, keepdims=True))
+        moved = mean.P_o + np.divide(radius, length, out=np.zeros_like(length), where=states > 1) * direction
+        moved = np.maximum(moved, 0.0)  # at the edge of the ball rounding may make an entry negative
+        return moved / moved.sum(-1, keepdims=True)  # and the entries of a short direction sum to 0 only up to rounding

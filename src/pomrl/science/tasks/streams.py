@@ -1,0 +1,136 @@
+"""Streams of tasks: whether and how the mean model of the tasks changes from one task to the next.
+
+The paper assumes that all tasks come from one distribution (Sec. 3.1). Here its mean model may drift, be replaced, or
+take turns with others. The rewards, the pairs (s, a) in which tasks differ, and sigma stay those of the run.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import count, pairwise, repeat
+from typing import Annotated, Literal
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import BeforeValidator, Field, field_validator
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
+from pomrl.science.tasks.random_chains import RandomChains
+
+NewTask = Annotated[int, Field(ge=2)]
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class TaskStream(ABC):
+    """Base class of the streams of tasks. Subclasses implement `means`."""
+
+    def check(self, T: int, distribution: TaskDistribution) -> None:
+        """Raise a ValueError if the stream cannot be used with T tasks of this distribution."""
+        if not isinstance(distribution, RandomChains):
+            raise ValueError(
+                f"stream: {type(self).__name__} changes the mean model of random chains; {type(distribution).__name__} "
+                "is another task_distribution; set stream=stationary"
+            )
+
+    @abstractmethod
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
+        """Yield the mean model of each task of a run, without end; it is the same object as long as it is the same.
+
+        Args:
+            rng: The generator of the run for changes of the mean model, which nothing else is drawn from.
+            mean: The mean model of the first task.
+            distribution: The distribution of the tasks around their mean model.
+
+        Raises:
+            ValueError: When the first one is asked for, if a mean model of the stream leaves no room for sigma.
+        """
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Stationary(TaskStream):
+    """One mean model for all tasks of a run, as the paper has it (Sec. 3.1)."""
+
+    def check(self, T: int, distribution: TaskDistribution) -> None:
+        """Accept every distribution."""
+
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
+        return repeat(mean)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Drift(TaskStream):
+    """A mean model that walks: from task to task each supported entry moves by a normal deviate of speed times sigma.
+
+    The deviates of a row are centred, so that they sum to 0. An entry that would become negative is reflected at 0, and
+    the row is normalised, so that the walk stays among the models with the same support. A step to a mean model that
+    leaves no room for sigma is not taken.
+    """
+
+    speed: Annotated[
+        float, Field(ge=0, le=10, description="deviation of a step of the mean model, in units of sigma per task")
+    ]
+
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
+        while True:
+            yield mean
+            moved = distribution.recentred(mean, self._moved(rng, mean))
+            mean = moved if moved.has_room else mean
+
+    def _moved(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        """Return the mean model after one step; pairs that do not vary, and rows with one state, stay."""
+        support = mean.P_o > 0
+        step = np.where(support, self.speed * mean.sigma * rng.standard_normal(mean.P_o.shape), 0.0)
+        step -= np.where(support, step.sum(-1, keepdims=True) / support.sum(-1, keepdims=True), 0.0)
+        weight = np.abs(mean.P_o + step)
+        return np.where(mean.varying[..., None], weight / weight.sum(-1, keepdims=True), mean.P_o)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Switch(TaskStream):
+    """A mean model that is replaced by another one, which is drawn as the first one was, at given tasks."""
+
+    at: Annotated[
+        tuple[NewTask, ...],
+        BeforeValidator(lambda at: tuple(at) if isinstance(at, list) else at),
+        Field(min_length=1, description="numbers of the tasks with which another mean model begins, ascending"),
+    ]
+
+    @field_validator("at")
+    @classmethod
+    def _ascending(cls, at: Sequence[int]) -> Sequence[int]:
+        if any(b <= a for a, b in pairwise(at)):
+            raise ValueError("they have to ascend strictly")
+        return at
+
+    def check(self, T: int, distribution: TaskDistribution) -> None:
+        super().check(T, distribution)
+        if self.at[-1] > T:
+            raise ValueError(f"stream.at={list(self.at)}: a switch is beyond the last task, T={T}")
+
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
+        others = [distribution.another_mean(rng, mean) for _ in self.at]
+        starts = dict(zip(self.at, others, strict=True))
+        for t in count(1):
+            mean = starts.get(t, mean)
+            yield mean
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Cycle(TaskStream):
+    """Several mean models, each drawn as the first one was, of which each task has one: in turn, or at random."""
+
+    models: Annotated[int, Field(ge=1, le=1000, description="number of mean models, at most T")]
+    order: Annotated[
+        Literal["in_turn", "random"], Field(description="whether they take turns, or each task has a random one")
+    ] = "in_turn"
+
+    def check(self, T: int, distribution: TaskDistribution) -> None:
+        super().check(T, distribution)
+        if self.models > T:
+            raise ValueError(f"stream.models={self.models}: there are more mean models than tasks, T={T}")
+
+    def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
+        models = [mean, *(distribution.another_mean(rng, mean) for _ in range(self.models - 1))]
+        for t in count():
+            yield models[t % self.models if self.order == "in_turn" else rng.integers(self.models)]
