@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
-# Reproduces the paper: environment, sweeps, figures, claims, and a report of it all: outputs/report/index.html.
-#   ./reproduce.sh [all]     at the paper's numbers of runs
+# Reproduces the paper: environment, sweeps, claims, figures, and a report of it all.
+#   ./reproduce.sh [all]     at the numbers of runs that the sweeps say
 #   ./reproduce.sh quick     with few runs
-#   ./reproduce.sh beyond    what goes beyond the paper: experiments, claims of ours, figures, and the report anew
-#   ./reproduce.sh readings  the claims under every reading of the paper's text, and in fifty environments
-#   ./reproduce.sh ledger    what each difference between the paper's text and its authors' notebook does
+#   ./reproduce.sh beyond    the study of what goes beyond the paper
 #   ./reproduce.sh test      the environment and the tests, nothing else
 #   ./reproduce.sh environment  the environment of the tests alone
 set -euo pipefail
@@ -13,14 +11,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 main() {
     case "${1:-all}" in
-        all) environment requirements.lock; reproduce ;;
-        quick) environment requirements.lock; reproduce --runs 20 ;;
-        beyond) environment requirements-test.lock; beyond ;;  # with Gymnasium
-        readings) environment requirements.lock; readings; times ;;
-        ledger) environment requirements.lock; ledger; times ;;
+        all) environment requirements.lock; .venv/bin/pomrl reproduce pomrl ;;
+        quick) environment requirements.lock; .venv/bin/pomrl reproduce pomrl --runs 20 ;;
+        beyond) environment requirements-test.lock; .venv/bin/pomrl reproduce beyond ;;  # with Gymnasium
         test) environment requirements-test.lock; tests ;;
         environment) environment requirements-test.lock ;;
-        *) echo "usage: ./reproduce.sh [all | quick | beyond | readings | ledger | test | environment]" >&2; exit 2 ;;
+        *) echo "usage: ./reproduce.sh [all | quick | beyond | test | environment]" >&2; exit 2 ;;
     esac
 }
 
@@ -30,7 +26,8 @@ environment() {
     local lock=$1 made
     made=$(cat .venv/made-from 2>/dev/null || true)
     if [ "$made" = "$(digest "$lock")" ] || [ "$made" = "$(digest requirements-test.lock)" ]; then return; fi
-    stage environment make_environment "$lock"
+    echo "== environment" >&2
+    make_environment "$lock"
     digest "$lock" > .venv/made-from
 }
 
@@ -61,42 +58,11 @@ supported_python() {
     exit 1
 }
 
-reproduce() {
-    .venv/bin/python -m src.reproduce "$@"
-    cat "${POMRL_OUTPUTS:-outputs}/scorecard.md"
-}
-
-beyond() { .venv/bin/python -m src.reproduce --beyond; }
-
-readings() {
-    stage environments .venv/bin/python -m src.run experiment=environments
-    stage matrix .venv/bin/python -m src.claims --readings --decide --budget 900
-    stage shares .venv/bin/python -m src.claims --environments
-}
-
-ledger() {
-    local sweeps=notebook_ledger,task_similarity,gamma_schedules,gamma_0
-    stage "text and notebook" .venv/bin/python -m src.run -m experiment="$sweeps"
-    stage ledger .venv/bin/python -m src.ledger
-}
-
 tests() {
     .venv/bin/ruff check .
     .venv/bin/ruff format --check .
     .venv/bin/pyright
     .venv/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 }
-
-# Runs a command and remembers how long it took.
-STAGES=()
-stage() {
-    local name=$1 start=$SECONDS
-    shift
-    echo "== $name" >&2
-    "$@"
-    STAGES+=("$(printf '%-28s %4d s' "$name" $((SECONDS - start)))")
-}
-
-times() { printf '%s\n' "${STAGES[@]}" >&2; }
 
 main "$@"

@@ -1,8 +1,7 @@
 """What pyproject.toml cannot say about the package: its compiled engine, and the files that it takes from elsewhere.
 
 The engine is left out where there is no compiler or where POMRL_NO_ENGINE=1 says that it is not wanted. The
-configuration and the documents that the report contains stand beside `src/`, where people look for them; a wheel has
-copies of them in the package.
+configuration stands beside `src/`, where people look for it; a wheel has a copy of it in the package.
 """
 
 import hashlib
@@ -25,7 +24,7 @@ ENGINE = Extension(
     optional=True,
 )
 
-BESIDE = ("conf", "ERRATA.md", "docs/theory.md", "docs/readings.md")
+BESIDE = ("conf",)
 """What `pomrl.configuration.sources.beside_the_package` finds in the package once that is installed."""
 
 
@@ -36,12 +35,7 @@ class BuildWithCopies(build_py):
         """Build the package, and copy."""
         super().run()
         for name in () if self.editable_mode else BESIDE:
-            copy = Path(self.build_lib, "pomrl", name)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            if Path(name).is_dir():
-                shutil.copytree(name, copy, dirs_exist_ok=True)
-            else:
-                shutil.copyfile(name, copy)
+            shutil.copytree(name, Path(self.build_lib, "pomrl", name), dirs_exist_ok=True)
 
 
 setup(

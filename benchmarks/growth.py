@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.studies import experiment
+from pomrl.configuration.sweeps import experiment
 from pomrl.science.experiment import Method, Problem, tables
 from pomrl.science.gamma_schedules import Grid
 

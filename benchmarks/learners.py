@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.studies import experiment
+from pomrl.configuration.sweeps import experiment
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth

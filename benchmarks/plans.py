@@ -3,7 +3,7 @@
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import parse
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.studies import names
+from pomrl.configuration.sweeps import names
 from pomrl.science.gamma_schedules import Hindsight
 
 PAPER = {"task_similarity", "illustration", "gamma_schedules", "gamma_0", "samples_and_tasks", "states_20", "states_30"}

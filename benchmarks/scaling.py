@@ -23,7 +23,7 @@ from pathlib import Path  # noqa: E402
 
 from pomrl import store  # noqa: E402
 from pomrl.configuration.sources import Sources  # noqa: E402
-from pomrl.configuration.studies import experiment  # noqa: E402
+from pomrl.configuration.sweeps import experiment  # noqa: E402
 from pomrl.execution import Execution, Local, Work  # noqa: E402
 from pomrl.execution.dask import Dask  # noqa: E402
 from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, compute, store_tables  # noqa: E402

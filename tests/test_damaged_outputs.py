@@ -15,7 +15,7 @@ from tests.computed import page as page_of
 from tests.damage import copied, damage
 
 from pomrl.commands import figures, report, runs
-from pomrl.figures.parts.files import Sidecar
+from pomrl.drawing.files import Sidecar
 from pomrl.store.derived import DerivedFiles
 
 

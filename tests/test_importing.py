@@ -7,7 +7,7 @@ import pytest
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import imported
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.studies import experiment
+from pomrl.configuration.sweeps import experiment
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from pomrl.commands import run
 from pomrl.configuration import studies
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.ledger import Ledger, ledger
-from pomrl.configuration.readings import family, reading_of, without
+from pomrl.configuration.variants import family, reading_of, without
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import ladder as figure

@@ -27,9 +27,9 @@ hydra:
 
 MODULE = '''"""The loss in trials of a medicine, of which each is a task."""
 
-from pomrl.claims.claim import claim
-from pomrl.claims.comparisons import less
-from pomrl.figures.parts.losses import Panel, PanelGrid, of_estimators
+from pomrl.judging.claim import claim
+from pomrl.judging.comparisons import less
+from pomrl.drawing.losses import Panel, PanelGrid, of_estimators
 
 SWEEPS = ("trials",)
 FIGURE = PanelGrid([[Panel("", of_estimators("trials", {}, ["without_meta", "ada_pomrl"]), "task", "ci")]], 2)
@@ -163,8 +163,8 @@ def test_a_module_without_claims_is_one_line(module: str, said: str, folder: Pat
 
 
 HEAD = """from medicine.trials import other_trials_help
-from pomrl.claims.claim import claim
-from pomrl.claims.comparisons import less
+from pomrl.judging.claim import claim
+from pomrl.judging.comparisons import less
 """
 
 MISTAKES = (

@@ -12,17 +12,17 @@ from tests.settings import CONF
 
 from pomrl import store
 from pomrl.claims import robustness
-from pomrl.claims.environments import ENVIRONMENT, bases
-from pomrl.claims.loading import Basis
-from pomrl.claims.verdict import LOOKS, Verdict
+from pomrl.judging.true_shares import ENVIRONMENT, bases
+from pomrl.judging.basis import Basis
+from pomrl.judging.verdict import LOOKS, Verdict
 from pomrl.commands import claims, run
 from pomrl.configuration import studies
-from pomrl.configuration.readings import DEFAULT, Reading
-from pomrl.configuration.readings import family as described
+from pomrl.configuration.variants import DEFAULT, Reading
+from pomrl.configuration.variants import family as described
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import readings as figure
-from pomrl.figures.parts.files import Sidecar, save
+from pomrl.drawing.files import Sidecar, save
 from pomrl.results.comparison import differences
 
 CHOICES = {

@@ -11,9 +11,9 @@ from pomrl.configuration import studies
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import FIGURES
-from pomrl.figures.parts.drawing import Drawing
-from pomrl.figures.parts.files import Sidecar, save
-from pomrl.figures.parts.notes import coinciding
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.notes import coinciding
 from pomrl.results.stored_sweeps import stored_sweep
 
 SWEEPS = studies.names(PUBLISHED)

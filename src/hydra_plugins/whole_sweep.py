@@ -1,8 +1,8 @@
 """A sweeper for Hydra that treats a sweep as a whole.
 
 It hands all jobs to the task function at once, as one list: every job can be checked before the first one starts, and
-jobs that share a problem can share its draws. It writes no file, and it knows the family of readings. Hydra imports
-every plugin in each of its applications; so that this one costs them nothing, all of ours is imported inside functions.
+jobs that share a problem can share its draws. It writes no file. Hydra imports every plugin in each of its
+applications; so that this one costs them nothing, all of ours is imported inside functions.
 """
 
 from collections.abc import Mapping
@@ -14,15 +14,14 @@ from omegaconf import DictConfig
 
 
 class WholeSweepSweeper(Sweeper):
-    """Calls the task function once, with all combinations of the values of the axes, or with a family of readings.
+    """Calls the task function once, with all combinations of the values of the axes.
 
     Args:
         params: The axes of a published sweep: for each key its values, separated by commas.
-        readings: A family of readings in place of axes, as described in `pomrl.configuration.readings`; or empty.
     """
 
-    def __init__(self, params: Mapping[str, Any], readings: Mapping[str, Any]) -> None:
-        self.params, self.readings = params, readings
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self.params = params
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Take from Hydra what `sweep` needs; Hydra calls it first."""
@@ -37,4 +36,4 @@ class WholeSweepSweeper(Sweeper):
         """Compose the jobs that the command line and the published sweep describe, and hand them over together."""
         from pomrl.configuration.jobs import sweep
 
-        self.task_function(sweep(self.composer, self.params, self.readings, arguments))  # type: ignore[arg-type]
+        self.task_function(sweep(self.composer, self.params, arguments))  # type: ignore[arg-type]

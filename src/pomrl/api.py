@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from pomrl import store
-from pomrl.configuration import overrides, studies
+from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment
 from pomrl.configuration.settings import varying_keys
-from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
+from pomrl.configuration.sweeps import settings_of
 from pomrl.execution import ExecutionError
 from pomrl.results.chosen_runs import Chosen, Tasks, choose
 from pomrl.results.statistics import Kind
@@ -54,7 +55,7 @@ def run(*, config_dir: str | Path | None = None, report: Report | None = None, *
     components = {group: value for group, value in settings.items() if _is_component(group, value)}
     words = overrides.overrides({key: value for key, value in settings.items() if key not in components})
     try:
-        (setting,) = studies.settings_of(_sources(config_dir), words)
+        (setting,) = settings_of(_sources(config_dir), words)
     except ConfigError as error:
         several = any(isinstance(value, list | tuple) for value in settings.values())
         raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if several else error from error
@@ -73,7 +74,7 @@ def sweep(
     """Compute what the store lacks of a sweep, and return the tables of its experiments as one.
 
     Args:
-        experiment: A sweep of conf/experiment/, or of such a folder of your own, such as "task_similarity".
+        experiment: A sweep of a study, such as "task_similarity" or "beyond/families", or one in a folder of your own.
         config_dir: A folder like conf/ with options and sweeps of your own.
         report: Called with a line after each block of runs, such as `print`.
         **settings: The settings that differ from the defaults, or from the sweep. The elements of a list, tuple, range
@@ -86,7 +87,7 @@ def sweep(
         ConfigError: A setting is wrong. Nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
-    wanted = studies.settings_of(_sources(config_dir), overrides.axes(settings), experiment)
+    wanted = settings_of(_sources(config_dir, experiment), overrides.axes(settings), experiment)
     _compute([each.experiment for each in wanted], report)
     return stored_sweep(wanted, max(each.experiment.request.runs for each in wanted)).table
 
@@ -106,7 +107,7 @@ def component(group: str, option: str, *, config_dir: str | Path | None = None, 
     if group not in COMPONENTS:
         raise ConfigError(f"{group}: there is no such group; there are {', '.join(COMPONENTS)}")
     words = overrides.overrides({group: option} | {f"{group}.{name}": value for name, value in fields.items()})
-    (setting,) = studies.settings_of(_sources(config_dir), words)
+    (setting,) = settings_of(_sources(config_dir), words)
     experiment = setting.experiment
     if group == "execution":
         return experiment.execution
@@ -189,7 +190,7 @@ def plot(
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments differ in more settings than can be told apart.
     """
-    from pomrl.figures.relational import Roles, draw  # here, because matplotlib takes long to load
+    from pomrl.drawing.relational import Roles, draw  # here, because matplotlib takes long to load
 
     return draw(_chosen(settings), x, y, Roles(hue, col, row), band).figure
 
@@ -217,10 +218,11 @@ def _chosen(settings: Mapping[str, Any]) -> Chosen:
     return choose({overrides.key(name): value for name, value in settings.items()})
 
 
-def _sources(config_dir: str | Path | None) -> Sources:
+def _sources(config_dir: str | Path | None, experiment: str | None = None) -> Sources:
     if config_dir is not None and not Path(config_dir).is_dir():
         raise ConfigError(f"config_dir={str(config_dir)!r}: there is no such folder")
-    return replace(PUBLISHED, own=None if config_dir is None else Path(config_dir))
+    named = named_folders([f"experiment={experiment}"]) if experiment else ()
+    return replace(PUBLISHED, own=None if config_dir is None else Path(config_dir), study=named[0] if named else None)
 
 
 def _is_component(group: str, value: Any) -> bool:

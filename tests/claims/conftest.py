@@ -5,8 +5,8 @@ import pytest
 from tests.claims.worlds import BY_ID, World, as_in_the_paper, simulated
 
 from pomrl.claims import CLAIMS, loading
-from pomrl.claims.judging import Judged, judge
-from pomrl.claims.verdict import Evidence
+from pomrl.judging.fixed_runs import Judged, judge
+from pomrl.judging.verdict import Evidence
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.results.losses import SweepLosses

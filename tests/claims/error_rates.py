@@ -1,4 +1,4 @@
-"""How often the sequential rule of `pomrl.claims.precision` errs, by simulation: python -m tests.claims.error_rates.
+"""How often the sequential rule of `pomrl.judging.precision` errs, by simulation: python -m tests.claims.error_rates.
 
 Losses are as heavy-tailed as those of single tasks, and the truth lies exactly on a threshold, so that any verdict but
 *no difference of interest* is false. A claim may err with probability 0.05 / 28 over all its analyses. The command
@@ -13,11 +13,11 @@ from scipy.stats import binomtest
 from tests.claims.worlds import heavy_tailed
 
 from pomrl.claims import CLAIMS, authors
-from pomrl.claims.claim import claim
-from pomrl.claims.comparisons import less, no_worse, on_a_par
-from pomrl.claims.inference import LEVEL
-from pomrl.claims.precision import ANALYSES, Outcome
-from pomrl.claims.verdict import Part, Verdict
+from pomrl.judging.claim import claim
+from pomrl.judging.comparisons import less, no_worse, on_a_par
+from pomrl.judging.inference import LEVEL
+from pomrl.judging.precision import ANALYSES, Outcome
+from pomrl.judging.verdict import Part, Verdict
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 """A function of a generator and a number of runs that returns two losses for each run."""

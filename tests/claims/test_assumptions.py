@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pomrl.claims import CLAIMS, OURS
-from pomrl.claims.ours.assumptions import ESTIMATORS
-from pomrl.claims.verdict import Part
+from pomrl.studies.beyond.claims.assumptions import ESTIMATORS
+from pomrl.judging.verdict import Part
 from pomrl.results.losses import Losses, SweepLosses
 
 RUNS, T = 300, 15

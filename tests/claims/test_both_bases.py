@@ -13,12 +13,12 @@ from tests.claims.conftest import Settings
 from tests.claims.worlds import BY_ID
 
 from pomrl.claims import authors, deciding, document, robustness
-from pomrl.claims.inference import mean
-from pomrl.claims.loading import Basis, Reader
-from pomrl.claims.precision import Outcome
+from pomrl.judging.inference import mean
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.precision import Outcome
 from pomrl.claims.scorecard import Row, Scored, headline, markdown, table
 from pomrl.claims.summary import answer
-from pomrl.claims.verdict import Part, Verdict
+from pomrl.judging.verdict import Part, Verdict
 from pomrl.commands.scorecard import show
 from pomrl.configuration import notebook, studies
 from pomrl.configuration.parsing import Experiment

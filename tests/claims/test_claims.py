@@ -7,9 +7,9 @@ import pytest
 from tests.claims.worlds import BY_ID, World, as_in_the_paper, backwards, swapped, worse
 
 from pomrl.claims import CLAIMS
-from pomrl.claims.claim import claim
-from pomrl.claims.inference import mean
-from pomrl.claims.verdict import Evidence, Part, Verdict
+from pomrl.judging.claim import claim
+from pomrl.judging.inference import mean
+from pomrl.judging.verdict import Evidence, Part, Verdict
 
 FAILING: dict[str, World] = {
     "Q1.1": backwards,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pomrl.claims.inference import Count
-from pomrl.claims.verdict import Part, Verdict
+from pomrl.judging.inference import Count
+from pomrl.judging.verdict import Part, Verdict
 
 
 def count(p_true: list[float], p_false: list[float] | None = None, runs: int = 100) -> Count:

@@ -8,8 +8,8 @@ from scipy import stats
 from tests.claims.worlds import heavy_tailed, table_of
 
 from pomrl.claims import inference
-from pomrl.claims.comparisons import best_grows
-from pomrl.claims.inference import mean, ratio, resampled, smooth
+from pomrl.judging.comparisons import best_grows
+from pomrl.judging.inference import mean, ratio, resampled, smooth
 from pomrl.results.losses import Losses
 
 

@@ -9,9 +9,9 @@ from tests.claims.conftest import Settings
 from tests.claims.worlds import GAMMAS, as_in_the_paper
 
 from pomrl import store
-from pomrl.claims.deciding import Spending, decide
-from pomrl.claims.loading import Basis, Reader
-from pomrl.claims.verdict import Verdict
+from pomrl.judging.deciding import Spending, decide
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.verdict import Verdict
 from pomrl.configuration.parsing import Experiment
 from pomrl.results.losses import Losses
 from pomrl.running.sweeps import seconds_of

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 from tests.claims.worlds import heavy_tailed
 
-from pomrl.claims.comparisons import best_grows, less, rank_correlation
-from pomrl.claims.inference import mean, ratio, resampled
-from pomrl.claims.verdict import Part, Verdict
+from pomrl.judging.comparisons import best_grows, less, rank_correlation
+from pomrl.judging.inference import mean, ratio, resampled
+from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses
 
 

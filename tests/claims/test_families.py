@@ -7,9 +7,9 @@ from omegaconf import OmegaConf
 from tests.settings import CONF
 
 from pomrl.claims import OURS
-from pomrl.claims.ours.families import FAMILIES, SPREADS
-from pomrl.claims.precision import Outcome
-from pomrl.claims.verdict import Verdict
+from pomrl.studies.beyond.claims.families import FAMILIES, SPREADS
+from pomrl.judging.precision import Outcome
+from pomrl.judging.verdict import Verdict
 from pomrl.results.losses import Losses, SweepLosses
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])

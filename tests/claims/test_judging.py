@@ -3,8 +3,8 @@
 from tests.claims.worlds import as_in_the_paper, simulated
 
 from pomrl.claims import CLAIMS
-from pomrl.claims.judging import judge, table
-from pomrl.claims.verdict import Evidence
+from pomrl.judging.fixed_runs import judge, table
+from pomrl.judging.verdict import Evidence
 
 
 class TestJudging:

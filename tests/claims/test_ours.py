@@ -5,12 +5,12 @@ import pytest
 from tests.claims.conftest import Settings
 
 from pomrl.claims import CLAIMS, OURS, REPORTED, beyond
-from pomrl.claims.inference import LEVEL
-from pomrl.claims.loading import Reader
+from pomrl.judging.inference import LEVEL
+from pomrl.judging.basis import Reader
 from pomrl.claims.ours import horizons_and_priors
-from pomrl.claims.ours.horizons_and_priors import SIGMAS, relative_gain
-from pomrl.claims.precision import ANALYSES, Outcome, error_of_part
-from pomrl.claims.verdict import Verdict
+from pomrl.studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
+from pomrl.judging.precision import ANALYSES, Outcome, error_of_part
+from pomrl.judging.verdict import Verdict
 from pomrl.configuration import studies
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED

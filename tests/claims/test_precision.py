@@ -7,11 +7,11 @@ from tests.claims import error_rates
 from tests.claims.worlds import heavy_tailed
 
 from pomrl.claims import CLAIMS
-from pomrl.claims.claim import claim
-from pomrl.claims.comparisons import less, on_a_par, under
-from pomrl.claims.inference import LEVEL, mean
-from pomrl.claims.precision import ANALYSES, Outcome, error_of_part, judged_part
-from pomrl.claims.verdict import Part, Verdict
+from pomrl.judging.claim import claim
+from pomrl.judging.comparisons import less, on_a_par, under
+from pomrl.judging.inference import LEVEL, mean
+from pomrl.judging.precision import ANALYSES, Outcome, error_of_part, judged_part
+from pomrl.judging.verdict import Part, Verdict
 
 EMPTY = Outcome(claim("X.1")(lambda: []))
 

@@ -5,7 +5,7 @@ from scipy import stats
 
 from pomrl.claims import CLAIMS
 from pomrl.claims.paper import theory
-from pomrl.claims.verdict import Evidence, Verdict
+from pomrl.judging.verdict import Evidence, Verdict
 
 
 class TestTheory:

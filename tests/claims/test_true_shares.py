@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pomrl.claims.environments import share_within
+from pomrl.judging.true_shares import share_within
 
 
 def shares(seed: int, mean: float, spread: float, noise: float, environments: int = 200) -> tuple[float, float]:

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 from tests.claims.worlds import heavy_tailed
 
-from pomrl.claims.comparisons import less, no_worse, on_a_par
-from pomrl.claims.inference import mean
-from pomrl.claims.verdict import LOOKS, Evidence, Part, Verdict, claimed_range, holm
+from pomrl.judging.comparisons import less, no_worse, on_a_par
+from pomrl.judging.inference import mean
+from pomrl.judging.verdict import LOOKS, Evidence, Part, Verdict, claimed_range, holm
 
 
 class TestVerdicts:

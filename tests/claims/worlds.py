@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pomrl.claims import CLAIMS
-from pomrl.claims.claim import Claim
+from pomrl.judging.claim import Claim
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.results.losses import Losses, SweepLosses

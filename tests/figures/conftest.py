@@ -5,7 +5,7 @@ import pytest
 from tests.figures.synthetic import AXES, Lazy, make_sweep
 
 from pomrl.figures import FIGURES
-from pomrl.figures.parts.drawing import Drawing
+from pomrl.drawing.drawing import Drawing
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
 from pomrl.theory.simulations import SIMULATIONS
 

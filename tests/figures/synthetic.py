@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from pomrl.figures.parts.style import ESTIMATORS
+from pomrl.drawing.style import ESTIMATORS
 from pomrl.results.stored_sweeps import StoredSweep
 
 Value = TypeVar("Value")

@@ -12,8 +12,8 @@ from tests.figures.synthetic import with_table
 from pomrl.figures import AUTHORS
 from pomrl.figures.authors import agreement, gamma_schedules, overlay, planning_omrl
 from pomrl.figures.authors.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
-from pomrl.figures.parts.style import Look
-from pomrl.figures.parts.views import best_so_far
+from pomrl.drawing.style import Look
+from pomrl.drawing.views import best_so_far
 
 READINGS = {
     "authors_pomrl_vs_adapomrl": 30,

@@ -15,8 +15,8 @@ from tests.figures.synthetic import AXES, GAMMAS, RUNS, TASKS, Lazy, make_sweep,
 
 from pomrl.configuration.sources import Replacement
 from pomrl.figures import FIGURES
-from pomrl.figures.parts.drawing import COLUMNS
-from pomrl.figures.parts.files import Sidecar, save, save_small
+from pomrl.drawing.drawing import COLUMNS
+from pomrl.drawing.files import Sidecar, save, save_small
 from pomrl.results.stored_sweeps import Source, StoredSweeps
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
@@ -80,7 +80,7 @@ import pathlib
 import sys
 import pandas as pd
 from pomrl.figures import FIGURES
-from pomrl.figures.parts.files import Sidecar, save, save_small
+from pomrl.drawing.files import Sidecar, save, save_small
 from pomrl.results.stored_sweeps import StoredSweep
 sweeps = {"task_similarity": StoredSweep(pd.read_parquet(sys.argv[1]), [], 100, None)}
 save(FIGURES["planning_omrl"].draw(sweeps), pathlib.Path(sys.argv[2]), "planning_omrl", Sidecar("planning_omrl"))

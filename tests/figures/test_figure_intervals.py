@@ -10,7 +10,7 @@ from tests.figures.checks import choose, note
 from tests.figures.synthetic import PROMISED, RUNS, Lazy, make_sweeps
 
 from pomrl.figures import FIGURES, INTERVALS, find, intervals_of, series_of, versions
-from pomrl.figures.parts.drawing import Drawing
+from pomrl.drawing.drawing import Drawing
 from pomrl.results.statistics import band, best_gamma, best_gamma_interval
 from pomrl.results.stored_sweeps import StoredSweeps
 

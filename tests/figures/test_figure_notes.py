@@ -8,10 +8,10 @@ from tests.figures.checks import choose, note
 from tests.figures.synthetic import PROMISED, RUNS, Lazy, make_sweeps, with_sweep, with_table
 
 from pomrl.figures import FIGURES
-from pomrl.figures.parts import panels
-from pomrl.figures.parts.drawing import COLUMNS, Drawing, Series
-from pomrl.figures.parts.notes import annotate, coinciding
-from pomrl.figures.parts.style import Look
+from pomrl.drawing import panels
+from pomrl.drawing.drawing import COLUMNS, Drawing, Series
+from pomrl.drawing.notes import annotate, coinciding
+from pomrl.drawing.style import Look
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
 
 OF_SWEEPS = [name for name, figure in FIGURES.items() if figure.SWEEPS]

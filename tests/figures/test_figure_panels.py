@@ -5,8 +5,8 @@ from tests.figures.checks import assert_close, assert_drawn, average_of_first, c
 from tests.figures.synthetic import AXES, BATCHES, FOUR, SIGMAS
 
 from pomrl.figures import FIGURES
-from pomrl.figures.parts.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
-from pomrl.figures.parts.style import ESTIMATORS, SCHEDULES
+from pomrl.drawing.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
+from pomrl.drawing.style import ESTIMATORS, SCHEDULES
 from pomrl.results.statistics import band, best_gamma, best_gamma_deviation
 
 SIMILARITY_PANELS = [

@@ -2,9 +2,9 @@ import numpy as np
 from tests.figures.checks import choose
 from tests.figures.synthetic import SIGMAS
 
-from pomrl.figures.parts import simplex
-from pomrl.figures.parts.drawing import Series
-from pomrl.figures.parts.style import Look
+from pomrl.drawing import simplex
+from pomrl.drawing.drawing import Series
+from pomrl.drawing.style import Look
 
 
 class TestSimplex:

@@ -8,8 +8,8 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 from pomrl.figures import FIGURES
-from pomrl.figures.parts.files import Sidecar, save
-from pomrl.figures.parts.style import context
+from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.style import context
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 
 from pomrl.commands import report as command
 from pomrl.figures import INTERVALS
-from pomrl.figures.parts.drawing import Drawing
-from pomrl.figures.parts.files import Sidecar, save
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.files import Sidecar, save
 from pomrl.report import ReportError
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html

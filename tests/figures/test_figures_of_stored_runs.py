@@ -11,9 +11,9 @@ import pytest
 from pomrl.commands import figures, run
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED, Sources
-from pomrl.configuration.studies import Setting
+from pomrl.configuration.sweeps import Setting
 from pomrl.figures import versions
-from pomrl.figures.parts.files import Sidecar, save
+from pomrl.drawing.files import Sidecar, save
 
 STORED = {"pomrl": 3, "ada_pomrl": 4, "oracle": 1, "without_meta": 4}
 """Numbers of runs that are stored at the smallest sigma, by estimator."""

@@ -14,7 +14,7 @@ from pomrl.commands import claims as claims_command
 from pomrl.commands import figures as figures_command
 from pomrl.commands import report as command
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.figures.parts.files import save
+from pomrl.drawing.files import save
 
 
 @pytest.fixture(scope="module")

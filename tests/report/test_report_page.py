@@ -25,7 +25,7 @@ from pomrl.commands import report as command
 from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.figures import FIGURES
-from pomrl.figures.parts.style import ESTIMATORS
+from pomrl.drawing.style import ESTIMATORS
 from pomrl.report import ReportError, curves, readings, scorecard
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html

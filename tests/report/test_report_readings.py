@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.report.outputs import write_readings
 
-from pomrl.claims.verdict import Verdict
+from pomrl.judging.verdict import Verdict
 from pomrl.report import readings
 
 

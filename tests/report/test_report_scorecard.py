@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pomrl.claims.verdict import Verdict
+from pomrl.judging.verdict import Verdict
 from pomrl.report.judged_claims import Comparison
 
 

@@ -2,5 +2,5 @@
 
 Each command has a module with a function `main`, which the file of the same name in `src/` calls. The modules
 `arguments`, `errors`, `progress`, `tables` and `terminal` are shared by several commands, and `computing` and
-`repairing` do the work of `src.run` and of `src.runs --repair`.
+`repairing` do the work of `pomrl run` and of `pomrl runs --repair`.
 """

@@ -1,16 +1,16 @@
-"""Arguments that several commands share: filters, a folder of the user's own options, and a replacement of ours."""
+"""Arguments that several commands share: filters, a folder of the user's own options, and a replacement."""
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
 
-from pomrl.commands.terminal import as_called, exit_with
+from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.sources import PUBLISHED, REPLACEABLE, Replacement, Sources
+from pomrl.configuration.study import Study
+from pomrl.configuration.variants import REPLACEABLE, Variant, replacing
 from pomrl.results.chosen_runs import Tasks
 from pomrl.store.reading import plain_yaml
 
@@ -19,13 +19,13 @@ class Parser(argparse.ArgumentParser):
     """A parser that says in one line what is wrong with the arguments.
 
     Args:
-        prog: The command as it is called in a checkout: `python -m src.NAME`.
+        prog: The command as it is called: `pomrl NAME`.
         description: What it does, in one sentence.
         epilog: Text after the list of arguments.
     """
 
     def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
-        super().__init__(as_called(prog), description=description, epilog=epilog)
+        super().__init__(prog, description=description, epilog=epilog)
 
     def error(self, message: str) -> NoReturn:
         """End the command with one line and status 2."""
@@ -35,11 +35,6 @@ class Parser(argparse.ArgumentParser):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add `--config-dir DIR`, a folder of the user's own options."""
     parser.add_argument("--config-dir", type=Path, metavar="DIR", help="a folder like conf/ with options of your own")
-
-
-def add_replacement(parser: "argparse._ActionsContainer") -> None:
-    """Add `--replace OURS=YOURS`, an option that replaces one of ours in every experiment that has it."""
-    parser.add_argument("--replace", metavar="OURS=YOURS", help="use an option of yours in place of one of ours")
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -76,29 +71,28 @@ def tasks(word: str) -> Tasks:
     return int(word)
 
 
-def sources_of(arguments: argparse.Namespace) -> Sources:
-    """Return the published sources together with what the arguments name.
-
-    Raises:
-        ConfigError: The folder or one of the options does not exist.
-    """
-    own = arguments.config_dir
+def own_folder(arguments: argparse.Namespace) -> Path | None:
+    """Return the folder that `--config-dir` names; ConfigError if it does not exist."""
+    own: Path | None = arguments.config_dir
     if own and not own.is_dir():
         raise ConfigError(f"--config-dir {own}: there is no such folder")
-    sources = replace(PUBLISHED, own=own)
-    text = getattr(arguments, "replace", None)
-    return replace(sources, replacement=_replacement(sources, text)) if text else sources
+    return own
 
 
-def _replacement(sources: Sources, text: str) -> Replacement:
-    """Return the replacement that `OURS=YOURS` describes: the group is the first that has an option OURS."""
+def replacing_variant(study: Study, own: Path | None, text: str) -> Variant:
+    """Return the variant that `OLD=NEW` describes: the group is the first that has an option OLD.
+
+    Raises:
+        ConfigError: One of the options does not exist.
+    """
     old, equals, new = text.partition("=")
     if not (old and equals and new):
-        raise ConfigError(f"--replace {text}: it has to be OURS=YOURS, such as ada_pomrl=pooled_variances")
+        raise ConfigError(f"--replace {text}: it has to be OLD=NEW, such as ada_pomrl=pooled_variances")
     for group in REPLACEABLE:
-        options = {path.stem for folder in sources.folders for path in (folder / group).glob("*.yaml")}
+        folders = study.sources(own).folders
+        options = {path.stem for folder in folders for path in (folder / group).glob("*.yaml")}
         if old in options and new in options:
-            return Replacement(group, old, new)
+            return replacing(group, old, new)
         if old in options:
             raise ConfigError(f"--replace {text}: {group} has no option {new}; it has {', '.join(sorted(options))}")
     raise ConfigError(f"--replace {text}: there is no option {old} in {', '.join(REPLACEABLE)}")

@@ -1,4 +1,4 @@
-"""The work of `src.run` after its command line has been composed: parse, check, compute, and report."""
+"""The work of `pomrl run` after its command line has been composed: parse, check, compute, and report."""
 
 import shlex
 from collections.abc import Sequence
@@ -52,8 +52,8 @@ def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
 def _offer(experiments: Sequence[Experiment]) -> None:
     """Print the commands that plot and tabulate a sweep that is stored."""
     what = shlex.join(f"{key}={','.join(map(str, values))}" for key, values in _filter(experiments).items())
-    warn(f"to plot it: python -m src.plot {what}")
-    warn(f"as a table: python -m src.table {what}")
+    warn(f"to plot it: pomrl plot {what}")
+    warn(f"as a table: pomrl table {what}")
 
 
 def _filter(experiments: Sequence[Experiment]) -> dict[str, list[Any]]:

@@ -2,23 +2,20 @@
 
 from collections.abc import Sequence
 
-from pomrl.claims import deciding
-from pomrl.claims.deciding import Spending
-from pomrl.claims.loading import Basis, Reader
 from pomrl.commands.progress import progress
 from pomrl.commands.terminal import warn
 from pomrl.configuration.parsing import Experiment
 from pomrl.execution import ExecutionError
+from pomrl.judging import deciding
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.deciding import Spending
 from pomrl.running import estimates, sweeps
-
-BUDGET = 1100.0
-"""The default budget of --decide, in estimated seconds of one core."""
 
 
 def decided(bases: Sequence[Basis], reader: Reader, spending: Spending) -> list[deciding.Case]:
     """Add the runs that undecided claims need, within the budget; return each claim as judged."""
     left = spending.budget - spending.spent
-    of = f", by the {bases[0].name}" if len(bases) == 1 else ""
+    of = f", variant {bases[0].variant}" if len(bases) == 1 else ""
     warn(f"adding runs until claims are decided{of}; budget: {left:.0f} s of one core, estimated; --budget sets it")
     return deciding.decide(bases, spending, reader, compute)
 

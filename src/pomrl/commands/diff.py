@@ -1,4 +1,4 @@
-"""Show what differs between experiments, in settings and in results: python -m src.diff A B [C ...] [--markdown].
+"""Show what differs between experiments, in settings and in results: pomrl diff A B [C ...] [--markdown].
 
 A and B are stored experiments (the start of a signature, or a folder) or overrides: "estimator=pomrl sigma=0.025".
 The exit status is that of diff(1): 0 where they are equal, 1 where they differ, 2 on error.
@@ -6,21 +6,23 @@ The exit status is that of diff(1): 0 where they are equal, 1 where they differ,
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, add_arguments, sources_of
+from pomrl.commands.arguments import Parser, add_arguments, own_folder
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import printable
-from pomrl.configuration import studies
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.derived import RUNS, derived, mean_mixing_rates, mixing_rates_of_interest
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import flat_settings, scientific_settings
-from pomrl.configuration.sources import Sources
+from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.study import shipped
+from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
 from pomrl.science.experiment import check
 
@@ -32,14 +34,12 @@ Show = Callable[[str, Sequence[str], Rows], None]
 @one_line_errors(ValueError, status=2)
 def main() -> None:
     """Run the command with the arguments of the process, and exit with status 0, 1 or 2 as diff(1) does."""
-    parser = Parser(
-        prog="python -m src.diff", description="Show what differs between experiments, in settings and in results."
-    )
+    parser = Parser(prog="pomrl diff", description="Show what differs between experiments, in settings and in results.")
     parser.add_argument("side", nargs="+", metavar="A", help='a signature, a folder, or overrides: "estimator=pomrl"')
     parser.add_argument("--markdown", action="store_true", help="print the tables in Markdown, for a review")
     add_arguments(parser)
     arguments = parser.parse_args()
-    sources = sources_of(arguments)
+    sources = replace(PUBLISHED, own=own_folder(arguments))
     if len(arguments.side) < 2:
         raise ConfigError(f"{arguments.side[0]}: there is nothing to compare it with; name two or more")
     sides = [side(sources, text) for text in arguments.side]
@@ -61,7 +61,7 @@ def side(sources: Sources, text: str) -> Side:
 
 
 def _side_of_overrides(sources: Sources, text: str) -> Side:
-    experiment = studies.experiment(sources, shlex.split(text))
+    experiment = experiment_of(sources, shlex.split(text))
     problem, method = experiment.problem, experiment.method
     check(problem, method, range(1))
     table = store.load(experiment) if store.lookup(experiment).complete() else None
@@ -94,7 +94,7 @@ def compare(sources: Sources, sides: Sequence[Side], show: Show) -> int:
     if quantities := differences([each.derived for each in sides]):
         show("derived quantities", ["quantity", *names], _rows(quantities))
     published = _published(sources, sides, list(changed))
-    show("published sweeps and figures with these settings", ["", "sweeps", "figures"], published)
+    show("sweeps and figures of studies with these settings", ["", "sweeps", "figures"], published)
     for other in sides[1:]:
         _show_results(sides[0], other, show)
     return 1
@@ -113,21 +113,24 @@ def _show_results(a: Side, b: Side, show: Show) -> None:
 
 
 def _published(sources: Sources, sides: Sequence[Side], keys: Sequence[str]) -> Rows:
-    """Name for each side the published sweeps that have its values of the given keys in one job, and their figures."""
-    from pomrl.figures import FIGURES  # here, because equal experiments need no figures
+    """Name for each side the sweeps that have its values of the given keys in one job, and their figures."""
+    from pomrl.drawing.figure import figures_of  # here, because equal experiments need no figures
 
     def values(settings: Mapping[str, Any]) -> list[str]:
         return [repr(settings.get(key)) for key in keys]
 
     jobs = {
-        name: [values(_flat(setting.experiment)) for setting in studies.sweep(sources, name)]
-        for name in studies.names(sources)
+        (study, name): [values(_flat(setting.experiment)) for setting in study.settings(name, own=sources.own)]
+        for study in shipped()
+        for name in study.sweeps
     }
+    shown = {study: figures_of(study) for study in shipped()}
     rows = []
     for each in sides:
-        sweeps = [name for name, of_sweep in jobs.items() if values(each.settings) in of_sweep]
-        figures = [name for name, figure in FIGURES.items() if set(figure.SWEEPS) & set(sweeps)]
-        rows.append([each.name, ", ".join(sweeps) or "none", ", ".join(figures) or "none"])
+        found = [key for key, of_sweep in jobs.items() if values(each.settings) in of_sweep]
+        names = [study.option(name) for study, name in found]
+        figures = [figure.name for study, name in found for figure in shown[study] if name in figure.sweeps]
+        rows.append([each.name, ", ".join(names) or "none", ", ".join(dict.fromkeys(figures)) or "none"])
     return rows
 
 

@@ -34,7 +34,7 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
 
 
 def explain(error: Exception, arguments: Sequence[str]) -> tuple[str, int] | None:
-    """Explain an error that a user of `src.run` can cause.
+    """Explain an error that a user of `pomrl run` can cause.
 
     Args:
         error: The error.

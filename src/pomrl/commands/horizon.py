@@ -1,4 +1,4 @@
-"""Say which horizons the transitions of a log support: `python -m src.horizon LOG.parquet`.
+"""Say which horizons the transitions of a log support: `pomrl horizon LOG.parquet`.
 
 The command prints what each discount factor is expected to lose, beside cross-validation, and when not to trust it. It
 writes the table and a figure to outputs/horizon/, under the name of the log.
@@ -18,7 +18,7 @@ from pomrl.store.provenance import commit
 @one_line_errors(ValueError)
 def main() -> None:
     """Run the command with the arguments of the process; exit with status 1 and one line where the log is wrong."""
-    parser = Parser(prog="python -m src.horizon", description="Compare discount factors on the transitions of a log.")
+    parser = Parser(prog="pomrl horizon", description="Compare discount factors on the transitions of a log.")
     parser.add_argument("log", type=Path, help="a table of transitions, LOG.parquet or LOG.csv")
     for column in COLUMNS:
         parser.add_argument(
@@ -33,9 +33,14 @@ def main() -> None:
     print_table("loss against the best policy, a mean over states and tasks", shown)
     for sentence in [*log.remarks, *report.words]:
         print(sentence)
-    from pomrl.figures import horizon_report as figure  # here, because help and errors need no figures
-    from pomrl.figures.parts.files import Sidecar, save
+    from pomrl.drawing import horizon_report as figure  # here, because help and errors need no figures
+    from pomrl.drawing.files import Sidecar, save
 
     name = arguments.log.stem
-    for path in save(figure.draw(report), outputs() / "horizon", name, Sidecar(name, **commit())):
+    for path in save(
+        figure.draw(report),
+        outputs() / "horizon",
+        name,
+        Sidecar(name, command=f"pomrl horizon {arguments.log}", **commit()),
+    ):
         print(path)

@@ -14,17 +14,22 @@ COMMANDS: Mapping[str, str] = {
     "diff": "show what differs between experiments, in settings and in results",
     "plot": "plot what is stored of your own sweeps",
     "table": "tabulate what is stored, as text, CSV, Markdown or LaTeX",
-    "figures": "draw the figures of the paper, and supplementary ones",
-    "claims": "check the claims of the paper on what is stored",
+    "studies": "list the studies that are shipped, and those in this folder",
+    "reproduce": "compute, judge, draw and report a study",
+    "claims": "judge the claims of a study on what is stored",
+    "figures": "draw the figures of a study",
+    "report": "write the results of studies into one page",
+    "new": "make a study of your own that runs as it is",
+    "documents": "make all generated documents",
     "horizon": "compare horizons on a log of your own",
-    "report": "write one page of all results",
-    "ledger": "compare the paper's text with the authors' notebook",
-    "reproduce": "compute, draw, check and report everything",
     "export": "write what is stored as an RO-Crate, ready for an archive",
     "import": "check an RO-Crate, and add its experiments to what is stored",
 }
 """The commands and what each of them does. The command NAME is the function `main` of `pomrl.commands.NAME`, or of
 `pomrl.commands.NAME_` where NAME is a keyword of Python."""
+
+_FORMER = {"ledger": "it is now pomrl documents pomrl"}
+"""Commands of earlier versions, and what does the same now."""
 
 _OF_EXTRAS = {
     "jinja2": "report",
@@ -58,7 +63,7 @@ def main() -> None:
     elif name in COMMANDS:
         _call(name, arguments)
     else:
-        exit_with(f"{name or 'pomrl'}: name a command, which is one of {', '.join(COMMANDS)}; pomrl --help", 2)
+        exit_with(f"{name or 'pomrl'}: {_FORMER.get(name, 'name a command')}; there are {', '.join(COMMANDS)}", 2)
 
 
 def _help() -> str:

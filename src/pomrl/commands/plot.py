@@ -1,14 +1,17 @@
-"""Plot what is stored of one's own sweeps: python -m src.plot [KEY=VALUE ...] [--x task] [--hue estimator] ...
+"""Plot what is stored of one's own sweeps: pomrl plot [KEY=VALUE ...] [--x task] [--hue estimator] ...
 
 A curve is the mean over runs of an experiment, with a band. The experiments are those that the filters choose; the
 settings in which they differ tell the curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv
 (the values that are drawn) and NAME.json (the experiments that they come from).
 """
 
+import shlex
+import sys
+
 from pomrl.commands.arguments import Parser, add_filters, filters, tasks
 from pomrl.commands.errors import one_line_errors
-from pomrl.figures.parts.files import Sidecar, save
-from pomrl.figures.relational import BANDS, Roles, draw
+from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.relational import BANDS, Roles, draw
 from pomrl.outputs import outputs
 from pomrl.results.chosen_runs import VALUES, choose
 from pomrl.store.provenance import commit
@@ -17,7 +20,7 @@ from pomrl.store.provenance import commit
 @one_line_errors(ValueError)
 def main() -> None:
     """Run the command with the arguments of the process, and print the paths of the files."""
-    parser = Parser(prog="python -m src.plot", description="Plot what is stored of your own sweeps.")
+    parser = Parser(prog="pomrl plot", description="Plot what is stored of your own sweeps.")
     add_filters(parser)
     parser.add_argument("--x", default="task", help="the horizontal axis: task (default), gamma, or a setting: sigma")
     parser.add_argument("--y", default="planning_loss", choices=VALUES, help="the vertical axis")
@@ -31,6 +34,11 @@ def main() -> None:
     roles = Roles(arguments.hue, arguments.col, arguments.row, arguments.style)
     drawing = draw(chosen, arguments.x, arguments.y, roles, arguments.band, arguments.task)
     name = arguments.name or f"{arguments.y}_against_{arguments.x}"
-    sidecar = Sidecar(name, **commit(), sweeps={"stored": chosen.sources()})
+    sidecar = Sidecar(name, command=_command(), **commit(), sweeps={"stored": chosen.sources()})
     for path in save(drawing, outputs() / "plots", name, sidecar):
         print(path)
+
+
+def _command() -> str:
+    """Return the present command, which draws the plot again."""
+    return shlex.join(["pomrl", "plot", *sys.argv[1:]])

@@ -1,74 +1,55 @@
 """Faults of everything that is stored or made of it, and computing damaged experiments and simulations again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from pomrl import store
-from pomrl.claims import own
 from pomrl.commands.progress import progress, simulate
 from pomrl.commands.terminal import one_line, warn
-from pomrl.configuration import studies
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
-from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.study import shipped
 from pomrl.execution import ExecutionError
-from pomrl.figures import FIGURES, INTERVALS
 from pomrl.outputs import outputs
 from pomrl.running import sweeps
 from pomrl.store import StoredExperiment, StoreError, simulations
-from pomrl.store.derived import DerivedFiles
+from pomrl.store.derived import DerivedFiles, derived
 from pomrl.theory.simulations import SIMULATIONS
 
 
 def sweeps_by_signature() -> dict[str, list[str]]:
-    """Return the names of the published sweeps that each of their experiments belongs to, by signature."""
+    """Return the names of the sweeps of studies that each of their experiments belongs to, by signature."""
     names: dict[str, list[str]] = {}
-    for name in (*studies.names(PUBLISHED), "environments"):
-        for signature in dict.fromkeys(store.signature(each.experiment) for each in studies.sweep(PUBLISHED, name)):
-            names.setdefault(signature, []).append(name)
+    for study in shipped():
+        for name in study.sweeps:
+            for signature in dict.fromkeys(store.signature(each.experiment) for each in study.settings(name)):
+                names.setdefault(signature, []).append(study.option(name))
     return names
 
 
 def faults_beside_experiments() -> list[str]:
     """Return a line for each damaged simulation and each damaged set of derived files, with the command that mends it.
 
-    Derived files are figures, tables of claims, and the report, also those of the user's own options.
+    Derived files are everything in the outputs that has a sidecar: figures, tables, pages and reports of studies,
+    plots, and reports on logs. Each sidecar says which command makes its files again.
     """
-    lines = [f"{fault}; python -m src.runs --repair computes it again" for fault in simulations.faults().values()]
-    for files, command in _derived(outputs()):
-        if fault := files.fault():
-            lines.append(f"{fault}; {command} renews it")
-    return lines
+    lines = [f"{fault}; pomrl runs --repair computes it again" for fault in simulations.faults().values()]
+    return lines + [_with_command(files, fault) for files in derived(outputs()) if (fault := files.fault())]
 
 
-def _derived(folder: Path) -> Iterator[tuple[DerivedFiles, str]]:
-    """Yield the sets of derived files in a folder of outputs, each with the command that makes it."""
-    yield from _results(folder, "")
-    for extension in sorted((folder / "extensions").glob("*/")):
-        yield from _results(extension, f" --replace OURS={extension.name}")
-    for path in sorted((folder / own.FOLDER).glob("*.json")):
-        yield DerivedFiles(path), f"python -m src.claims {path.stem}"
-    yield DerivedFiles(folder / "report" / "index.json"), "python -m src.report"
-
-
-def _results(folder: Path, options: str) -> Iterator[tuple[DerivedFiles, str]]:
-    for name in ("claims", "gains"):
-        yield DerivedFiles(folder / f"{name}.json"), f"python -m src.claims{options}"
-    for name in ("readings", "environments"):
-        yield DerivedFiles(folder / f"{name}.json"), f"python -m src.claims --{name}"
-    figures = folder / "figures"
-    of_ones_own = {path.stem for path in figures.glob("*.json") if path.with_suffix(".csv").exists()}
-    for name in sorted({*FIGURES, *INTERVALS, *of_ones_own}):
-        command = "python -m src.claims --readings" if name == "readings" else f"python -m src.figures {name}{options}"
-        yield DerivedFiles(figures / f"{name}.json"), command
+def _with_command(files: DerivedFiles, fault: str) -> str:
+    try:
+        command = files.said().get("command")
+    except StoreError:
+        command = None
+    return f"{fault}; {command or f'what has made {files.sidecar.stem}'} renews it"
 
 
 def repair(listed: Sequence[StoredExperiment]) -> None:
     """Compute again what is damaged of stored experiments and of simulations; print a line for what cannot be.
 
-    An experiment can be computed again if it belongs to a published sweep, or if its settings can be read, name classes
-    of this package only, and have its signature under the present code. The other runs of it are kept.
+    An experiment can be computed again if it belongs to a sweep of a shipped study, or if its settings can be read,
+    name classes of this package only, and have its signature under the present code. The other runs of it are kept.
     """
     for stored in (stored for stored in listed if stored.faults()):
         try:
@@ -80,7 +61,7 @@ def repair(listed: Sequence[StoredExperiment]) -> None:
 
 
 def _compute_again(stored: StoredExperiment) -> None:
-    """Compute the runs of a stored experiment that are damaged, as `src.run` would.
+    """Compute the runs of a stored experiment that are damaged, as `pomrl run` would.
 
     Raises:
         ConfigError: No settings are known that have its signature.
@@ -97,8 +78,8 @@ def _compute_again(stored: StoredExperiment) -> None:
 
 
 def _published(signature: str) -> Experiment | None:
-    """Return the experiment of a published sweep that has this signature, or None if there is none."""
-    settings = (each for name in studies.names(PUBLISHED) for each in studies.sweep(PUBLISHED, name))
+    """Return the experiment of a sweep of a study that has this signature, or None if there is none."""
+    settings = (each for study in shipped() for name in study.sweeps for each in study.settings(name))
     return next((each.experiment for each in settings if store.signature(each.experiment) == signature), None)
 
 
@@ -114,7 +95,7 @@ def _from_settings(stored: StoredExperiment) -> Experiment:
         raise ConfigError(f"{stored.folder}: its settings are damaged")
     groups = {group: value for group, value in settings.items() if group in GROUPS and isinstance(value, dict)}
     if not all(str(value.get("_target_")).startswith("pomrl.") for value in groups.values()):
-        raise ConfigError("it has components of your own, which only src.run imports")
+        raise ConfigError("it has components of your own, which only pomrl run imports")
     manifest = stored.manifest()
     here = {"execution": {"_target_": "pomrl.execution.local.Local"}, "runs": 1}
     return parse(Composed({**settings, **here}, manifest.options if manifest else {}))

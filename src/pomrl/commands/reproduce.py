@@ -1,57 +1,44 @@
-"""The main job in one process: python -m src.reproduce [--runs N] [--beyond].
+"""Compute, judge, draw and report a study: pomrl reproduce STUDY [--runs N] [--variants NAME,...].
 
-It computes all published sweeps together, and those of the example of docs/extending.md. Then it checks the claims, for
-which it adds the runs that undecided claims need; it draws the figures, and writes the report. Each stage is also a
-command of its own: src.run, src.claims, src.figures and src.report. With --beyond it does the same with the sweeps,
-the claims of ours and the figures that go beyond the paper instead, and writes the report anew.
+It computes all sweeps of the study, judges its claims, for which it adds the runs that undecided claims need, draws its
+figures, renews its pages, and writes the report. Each stage is also a command of its own: pomrl run, claims, figures,
+documents and report. With --runs, each experiment has so many runs, and nothing is decided. With --variants, the claims
+are judged under families of variants as well, or under all.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import cast
 
-from joblib import Parallel, cpu_count, delayed
-
-from pomrl.commands import claims, computing, figures, ours, report
+from pomrl.commands import claims, computing, documents, figures, report
 from pomrl.commands.arguments import Parser
-from pomrl.commands.deciding import BUDGET
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
-from pomrl.configuration import studies
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.sources import PUBLISHED, Replacement, Sources, beside_the_package
+from pomrl.configuration.study import Study, find
+from pomrl.configuration.variants import Family
 from pomrl.execution import ExecutionError
-from pomrl.figures import BEYOND, FIGURES, versions
-from pomrl.figures.parts.files import save
-from pomrl.outputs import outputs
+from pomrl.execution.parallel import in_parallel
+from pomrl.judging.claims_of_study import claims_of
 from pomrl.report import ReportError
 
-EXAMPLES = beside_the_package("examples") / "conf"
-"""The options of docs/extending.md, which only a checkout has."""
 
-EXTENSION = Sources(PUBLISHED.folder, EXAMPLES, Replacement("estimator", "ada_pomrl", "pooled_variances"))
-"""The example of docs/extending.md in the place of ada-POMRL."""
-
-EXTENDED = ("task_similarity", "gamma_schedules", "samples_and_tasks", "states_20", "states_30", "initial_similarity")
-"""The sweeps with ada-POMRL, which are repeated with the example in its place."""
-
-EXTENDED_FIGURES = ("dependence_on_tasksimilarity", "planning_omrl")
-"""The figures that are drawn with the example as well."""
-
-
-@one_line_errors(ReportError, ExecutionError, LookupError)
+@one_line_errors(ReportError, ExecutionError)
 def main() -> None:
     """Run all stages, and print on standard error how long each of them took; exit with status 1 where one failed."""
-    parser = Parser(prog="python -m src.reproduce", description="Compute, draw, check and report everything.")
-    parser.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: the paper's numbers)")
-    parser.add_argument("--beyond", action="store_true", help="the experiments beyond the paper instead")
+    parser = Parser(prog="pomrl reproduce", description="Compute, judge, draw and report a study.")
+    parser.add_argument("study", metavar="STUDY", help="the name of a shipped study, or a folder of your own")
+    parser.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
+    parser.add_argument(
+        "--variants", metavar="NAME,...", help="judge the claims under these families too, or under all"
+    )
     arguments = parser.parse_args()
     if arguments.runs is not None and arguments.runs < 1:
         exit_with(f"--runs {arguments.runs}: it has to be at least 1", 2)
+    study = find(arguments.study)
     times = []
-    for name, work in (stages_beyond if arguments.beyond else stages)(arguments.runs).items():
+    for name, work in stages(study, arguments.runs, arguments.variants).items():
         warn(f"== {name}")
         start = time.monotonic()
         work()
@@ -60,59 +47,63 @@ def main() -> None:
         warn(line)
 
 
-def stages(runs: int | None) -> Mapping[str, Callable[[], object]]:
+def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str, Callable[[], object]]:
     """Return the stages by their names, in their order; `runs` is the number of runs of each experiment."""
-    on_extension = {"claims on the extension": lambda: claims.check_sweeps(EXTENSION)} if EXAMPLES.is_dir() else {}
-    return {
-        "sweeps": lambda: compute(runs),
-        "claims": lambda: claims.check_sweeps(PUBLISHED, BUDGET if runs is None else None),
-        **on_extension,
-        "figures": lambda: figures.draw_all(selections(), save),
-        "report": lambda: print(report.write(outputs())),
-    }
+    selection, budget = claims.selected(study, None), study.described.budget if runs is None else None
+    further = claims.selected(study, variants) if variants else None
+    work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
+    if claims_of(study):
+        work["claims"] = lambda: claims.check(study, selection, budget)
+    if further:
+        families = replace(further, variants=())
+        work["variants"] = lambda: _variants(study, families, decides=runs is None)
+    drawn = figures.every_figure(study)
+    if drawn.names:
+        work["figures"] = lambda: figures.draw_all([drawn])
+    work["pages"] = lambda: documents.renew_outputs(study)
+    work["report"] = lambda: print(report.write([study]))
+    return work
 
 
-def stages_beyond(runs: int | None) -> Mapping[str, Callable[[], object]]:
-    """Return the stages of what goes beyond the paper; `runs` is the number of runs of each experiment."""
-    figures_beyond = [version for name in BEYOND for version in versions(name)]
-    return {
-        "sweeps beyond the paper": lambda: compute(runs, studies.BEYOND),
-        "claims of ours": lambda: ours.check_ours(ours.BUDGET if runs is None else None),
-        "figures": lambda: figures.draw_all([figures.Selection(figures_beyond, outputs() / "figures")], save),
-        "report": lambda: print(report.write(outputs())),
-    }
+def _variants(study: Study, families: claims.Selection, *, decides: bool) -> None:
+    """Judge claims under families of variants, each within its own budget."""
+    for family in families.families:
+        if family.budget is not None:
+            claims.check(study, replace(families, families=(family,)), family.budget if decides else None)
+        elif not computing.compute(list(_of_family(study, family, None))):
+            exit_with(f"not all experiments of {family.name} were computed")
 
 
-def compute(runs: int | None, beyond: Sequence[str] = ()) -> None:
-    """Compute what the store lacks of all sweeps, or of these beyond the paper; exit with status 1 if one fails."""
-    if not computing.compute(list(experiments(runs, beyond))):
+def compute(study: Study, runs: int | None) -> None:
+    """Compute what the store lacks of all sweeps of a study; exit with status 1 if an experiment fails."""
+    experiments = list(_experiments(study, runs))
+    if experiments and not computing.compute(experiments):
         exit_with("not all experiments were computed")
 
 
-def selections() -> list[figures.Selection]:
-    """Return all figures of what the main job computes, and those that are drawn with the example as well."""
-    every = [version for name in FIGURES if name not in BEYOND for version in versions(name)]
-    extended = [version for name in EXTENDED_FIGURES for version in versions(name)]
-    selected = [figures.Selection(every, outputs() / "figures")]
-    if EXAMPLES.is_dir():
-        selected.append(figures.Selection(extended, EXTENSION.results(outputs()) / "figures", EXTENSION))
-    return selected
+def _experiments(study: Study, runs: int | None) -> Iterator[Experiment]:
+    """Yield the experiments of all sweeps of a study, with so many runs each, or with the numbers that they promise.
 
-
-def experiments(runs: int | None, beyond: Sequence[str] = ()) -> Iterator[Experiment]:
-    """Yield the experiments of all sweeps, with so many runs each, or with the numbers of their YAML files if None.
-
-    With names of sweeps beyond the paper, those of these sweeps are yielded instead.
-
-    Environments, in which few runs say nothing, are only computed in the latter case. Compositions that are not cached
-    take a tenth of a second each, so that the sweeps are composed in parallel.
+    A sample of environments, in which few runs say nothing, is computed in the latter case alone. Compositions that are
+    not cached take a while, so that the sweeps are composed in parallel.
     """
-    sweeps = [(PUBLISHED, name) for name in beyond or studies.of_the_paper(PUBLISHED)]
-    if EXAMPLES.is_dir() and not beyond:
-        sweeps += [(EXTENSION, name) for name in EXTENDED]
-    if runs is None and not beyond:
-        sweeps.append((PUBLISHED, "environments"))
-    composed = Parallel(cpu_count())(delayed(studies.sweep)(*each) for each in sweeps)
-    for setting in chain.from_iterable(cast(list[list[studies.Setting]], composed)):
-        request = setting.experiment.request
-        yield replace(setting.experiment, request=replace(request, runs=runs or request.runs))
+    composed = in_parallel(study.settings, study.sweeps)
+    for setting in chain.from_iterable(composed):
+        yield _with_runs(setting.experiment, runs)
+    if runs is None:
+        for name in study.families:
+            if (family := study.family(name)).is_sample:
+                yield from _of_family(study, family, None)
+
+
+def _of_family(study: Study, family: Family, runs: int | None) -> Iterator[Experiment]:
+    """Yield the experiments of the sweeps of a family under each of its variants."""
+    for variant in family.variants:
+        for name in family.sweeps:
+            for setting in study.settings(name, variant, family):
+                yield _with_runs(setting.experiment, runs)
+
+
+def _with_runs(experiment: Experiment, runs: int | None) -> Experiment:
+    request = experiment.request
+    return replace(experiment, request=replace(request, runs=runs or request.runs))

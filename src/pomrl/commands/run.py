@@ -1,18 +1,15 @@
 """Run one experiment, or a sweep of them, and store the results.
 
-python -m src.run                                   the defaults
-python -m src.run -m sigma=0.01,0.025,0.047         a sweep
-python -m src.run experiment=task_similarity        a published sweep (conf/experiment)
+pomrl run                                   the defaults
+pomrl run -m sigma=0.01,0.025,0.047         a sweep
+pomrl run experiment=task_similarity        a published sweep (conf/experiment)
 """
 
 import argparse
-import io
 import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,7 +19,7 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from pomrl.commands.terminal import GOES_ON, as_called, exit_with
+from pomrl.commands.terminal import GOES_ON, exit_with
 from pomrl.configuration import composition, yaml_files
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.jobs import ENGINES, check_plugins, is_swept_by_others, refuse_foreign_plugins
@@ -92,8 +89,7 @@ def compose() -> Sweep | None:
 
     with composition.composing():
         yaml_files.check([PUBLISHED.folder, *([Path(arguments.config_dir)] if arguments.config_dir else [])])
-        with _as_called() if arguments.help else nullcontext():
-            collect()
+        collect()
     if collected and isinstance(collected[0], Sweep):
         return collected[0]
     if collected:
@@ -103,17 +99,6 @@ def compose() -> Sweep | None:
     if not objectives and not any(vars(arguments)[name] for name in INFORMATION):
         raise ConfigError(f"nothing was composed here; {ENGINES}")
     return None
-
-
-@contextmanager
-def _as_called() -> Iterator[None]:
-    """Write the commands in what is printed in this context as the present one was called."""
-    here = sys.stdout
-    with redirect_stdout(io.StringIO()) as printed:
-        try:
-            yield
-        finally:  # Hydra exits once it has printed
-            print(as_called(printed.getvalue()), end="", file=here)
 
 
 INFORMATION = ("help", "hydra_help", "cfg", "info", "shell_completion")

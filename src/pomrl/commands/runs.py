@@ -1,4 +1,4 @@
-"""List what is stored: python -m src.runs [key=value ...] [--format FORMAT] [--verify | --repair | --prune [--yes]].
+"""List what is stored: pomrl runs [key=value ...] [--format FORMAT] [--verify | --repair | --prune [--yes]].
 
 The list has the settings in which the stored experiments differ, how many runs of each are complete, and when and with
 which commit it was computed. With --sweeps it has the published sweeps that each experiment belongs to; the first time
@@ -32,7 +32,7 @@ def main() -> None:
     The exit status is 1 where nothing matches the filters, faults remain, or something cannot be removed; it is 2 where
     a filter cannot be read.
     """
-    parser = Parser(prog="python -m src.runs", description="List what is stored.")
+    parser = Parser(prog="pomrl runs", description="List what is stored.")
     add_filters(parser)
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the list")
     parser.add_argument("--sweeps", action="store_true", help="name the published sweeps that each belongs to")

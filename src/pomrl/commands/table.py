@@ -1,4 +1,4 @@
-"""Tabulate what is stored: python -m src.table [KEY=VALUE ...] [--columns KEY] [--against KEY=VALUE] [--format FORMAT].
+"""Tabulate what is stored: pomrl table [KEY=VALUE ...] [--columns KEY] [--against KEY=VALUE] [--format FORMAT].
 
 Each experiment that the filters choose has a row with the mean, the interquartile mean and the median over runs of its
 planning loss at gamma_eval, averaged over tasks, each with its 95 % interval. With --columns the table has a row for
@@ -24,7 +24,7 @@ _SPECIAL = re.compile(r"([&%$#_{}])")
 @one_line_errors(ValueError)
 def main() -> None:
     """Run the command with the arguments of the process, and print the table on standard output."""
-    parser = Parser(prog="python -m src.table", description="Tabulate what is stored.")
+    parser = Parser(prog="pomrl table", description="Tabulate what is stored.")
     add_filters(parser)
     parser.add_argument("--columns", metavar="KEY", help="a setting whose values become columns, as in papers")
     parser.add_argument("--against", metavar="KEY=VALUE", help="a method to compare with, in pairs: estimator=pomrl")

@@ -1,6 +1,5 @@
 """Functions that all commands share: the console, errors as one line, and the exit status."""
 
-import re
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -19,9 +18,6 @@ MOST_CHARACTERS = 4000
 PROGRAM = "pomrl"
 """The name of the installed program, of which each command is a part."""
 
-_REPRODUCE = re.compile(r"\./reproduce\.sh(?! (readings|ledger|quick|beyond|test)\b)")
-"""The script that reproduces everything, without the word that makes it do something else."""
-
 
 def console(*, stderr: bool = False, width: int = WIDTH) -> "Console":
     """Return a console that prints text without markup.
@@ -37,21 +33,14 @@ def console(*, stderr: bool = False, width: int = WIDTH) -> "Console":
     return Console(stderr=stderr, width=columns, safe_box=True, highlight=False, markup=False, emoji=False)
 
 
-def as_called(text: str) -> str:
-    """Return text with the commands in it written as the present one was called: as they are, or as `pomrl NAME`."""
-    if sys.argv[0].partition(" ")[0] != PROGRAM:
-        return text
-    return _REPRODUCE.sub(f"{PROGRAM} reproduce", text.replace("python -m src.", f"{PROGRAM} "))
-
-
 def printable(text: str) -> str:
     """Return text of unknown origin as one line that cannot control a terminal.
 
     Whatever is printed that comes from stored files, names of files, settings or components passes through here. Line
     breaks become spaces; escape sequences lose their first character; marks that reverse the direction of writing or
-    have no width are left out, and so is what exceeds `MOST_CHARACTERS`. Commands are written as the user calls them.
+    have no width are left out, and so is what exceeds `MOST_CHARACTERS`.
     """
-    shown = "".join(letter for letter in " ".join(as_called(text).split()) if letter.isprintable())
+    shown = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
     return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]}..."
 
 

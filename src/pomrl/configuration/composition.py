@@ -25,7 +25,8 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composition_cache import cached
 from pomrl.configuration.hydra_loader import Files, Loaded, Loader, loader
-from pomrl.configuration.readings import Family, Reading
+from pomrl.configuration.sources import Sources
+from pomrl.configuration.study_sweeps import StudySweeps
 
 MOST_VALUES = 1_000_000
 """The most values that one axis of a sweep may have."""
@@ -106,21 +107,13 @@ def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
 
 
 @dataclass(frozen=True)
-class ReadingJob:
-    """A job of a sweep under a reading of the paper: its overrides, and the keys that the sweep varies."""
-
-    reading: Reading
-    sweep: str
-    overrides: tuple[str, ...]
-    axes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Composer:
     """Composes configurations from YAML files."""
 
     folders: tuple[Path, ...]
     """Absolute paths. The first has the primary configuration; where a file is in several folders, the first counts."""
+    studies: tuple[Path, ...] = ()
+    """The folders of studies, as absolute paths, whose sweeps are options of the group `experiment`."""
     config_name: str = "config"
     """The primary configuration, whose defaults list names the groups."""
     hydra_overrides: tuple[str, ...] = ()
@@ -140,8 +133,16 @@ class Composer:
         """
         paths = [element.path for element in loader.get_search_path().get_path()]
         files = [path.removeprefix("file://") for path in paths if path.startswith("file://") or "://" not in path]
+        scheme = f"{StudySweeps.scheme()}://"
+        studies = [path.removeprefix(scheme) for path in paths if path.startswith(scheme)]
         overrides = cast(list[str], OmegaConf.to_container(config.hydra.overrides.hydra))
-        return Composer(tuple(map(Path, files)), config.hydra.job.config_name, tuple(overrides), keeps=False)
+        folders = tuple(map(Path, files)), tuple(map(Path, studies))
+        return Composer(*folders, config.hydra.job.config_name, tuple(overrides), keeps=False)
+
+    @staticmethod
+    def of_sources(sources: Sources) -> "Composer":
+        """Return the composer for these folders of options and of studies."""
+        return Composer(sources.folders, sources.studies)
 
     def one(self, overrides: Sequence[str]) -> Composed:
         """Return the configuration that these overrides of the defaults give."""
@@ -159,10 +160,6 @@ class Composer:
         """
         axes, jobs = self._cached("sweep", [name, *further], lambda: self._sweep(name, further))
         return axes, jobs
-
-    def readings(self, name: str) -> Mapping[str, Any]:
-        """Return the description of a family of readings, as `readings.family` takes it."""
-        return self._cached("readings", name, lambda: self.sweeper(name)["readings"])
 
     def choices(self, axes: Mapping[str, Any], further: Sequence[str]) -> list[list[str]]:
         """Return the overrides `key=value` of each key of a sweep, one for each of its values.
@@ -182,35 +179,18 @@ class Composer:
 
     def parsed(self, overrides: Sequence[str]) -> list[Override]:
         """Return overrides as Hydra reads them."""
-        return OverridesParser.create(_loader(self.folders)).parse_overrides(list(overrides))
-
-    def reading_jobs(self, family: Family, arguments: Sequence[str] = ()) -> list[ReadingJob]:
-        """Return each job of each sweep of a family of readings, under each reading.
-
-        Args:
-            family: The readings, and the sweeps that are repeated under each of them.
-            arguments: Further overrides of every job.
-        """
-        further = [argument for argument in arguments if not argument.startswith("experiment=")]
-        of_family: list[ReadingJob] = []
-        for name, of_sweep in family.sweeps.items():
-            axes, jobs = self.sweep(name, further) if of_sweep is None else self._product(of_sweep, further)
-            options = [composed.options for composed in self.each(jobs)]
-            for reading in family.readings:
-                for job, of_job in zip(jobs, options, strict=True):
-                    overrides = _first_of_each_key([*job, *reading.overrides(of_job)])
-                    of_family.append(ReadingJob(reading, name, overrides, tuple(axes)))
-        return of_family
+        return OverridesParser.create(_loader(self.folders, self.studies)).parse_overrides(list(overrides))
 
     def _cached(self, kind: str, request: Any, compose: Callable[[], Any]) -> Any:
         if not self.keeps:
             return compose()
-        return cached(self.folders, [kind, self.config_name, self.hydra_overrides, request], compose)
+        folders = (*self.folders, *self.studies)
+        return cached(folders, [kind, self.config_name, self.hydra_overrides, request], compose)
 
     def _load(self, overrides: Sequence[str]) -> DictConfig:
         """Let Hydra compose; the result has Hydra's own configuration under `hydra`."""
         with composing():
-            return _loader(self.folders).load_configuration(
+            return _loader(self.folders, self.studies).load_configuration(
                 self.config_name, [*self.hydra_overrides, *overrides], RunMode.RUN, from_shell=False
             )
 
@@ -223,26 +203,29 @@ class Composer:
         parsed = OverridesParser.create().parse_overrides([*self.hydra_overrides, *overrides])
         try:
             with composing():
-                return _loader(self.folders).load_ours(files, self.config_name, parsed)
+                return _loader(self.folders, self.studies).load_ours(files, self.config_name, parsed)
         except (HydraException, OmegaConfBaseException):
             config = self._load(overrides)
             return Loaded(config, config.hydra.runtime.choices)
 
-    def sweeper(self, name: str) -> dict[str, Any]:
-        """Return what a published sweep says of its axes (`params`) and `readings`."""
-        sweeper = OmegaConf.to_container(self._load([f"experiment={name}"]).hydra.sweeper)
-        return cast(dict[str, Any], sweeper)
+    def axes(self, name: str) -> dict[str, Any]:
+        """Return the axes of a published sweep: for each key its values, separated by commas."""
+        params = OmegaConf.to_container(self._load([f"experiment={name}"]).hydra.sweeper.params)
+        return cast(dict[str, Any], params)
 
     def _sweep(self, name: str, further: Sequence[str]) -> list[Any]:
-        axes = self.sweeper(name)["params"]
-        return [list(axes), self._product({"experiment": name} | axes, further)[1]]
+        axes = self.axes(name)
+        return [list(axes), self.product({"experiment": name} | axes, further)[1]]
 
-    def _product(self, axes: Mapping[str, Any], further: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    def product(self, axes: Mapping[str, Any], further: Sequence[str]) -> tuple[list[str], list[list[str]]]:
         """Return the keys of the axes, and the overrides of each combination of their values."""
         return list(axes), [list(job) for job in product(*self.choices(axes, further))]
 
     def _each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
-        groups, files = frozenset(_loader(self.folders).list_groups("")), _loader(self.folders).files()
+        groups, files = (
+            frozenset(_loader(self.folders, self.studies).list_groups("")),
+            _loader(self.folders, self.studies).files(),
+        )
         shared = cache(partial(self._load_job, files))
         composed: list[Composed] = []
         for job in jobs:
@@ -259,9 +242,9 @@ class Composer:
 
 
 @cache
-def _loader(folders: tuple[Path, ...]) -> Loader:
+def _loader(folders: tuple[Path, ...], studies: tuple[Path, ...]) -> Loader:
     register_resolvers()
-    return loader(folders)
+    return loader(folders, studies)
 
 
 def _one_for_each_value(override: Override) -> list[str]:
@@ -307,9 +290,3 @@ def _updated(config: DictConfig, values: Sequence[Override]) -> DictConfig:
 def _ours(config: DictConfig) -> DictConfig:
     """Return a copy of a configuration without Hydra's own part, whose interpolations would fail to resolve."""
     return OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-
-
-def _first_of_each_key(overrides: Sequence[str]) -> tuple[str, ...]:
-    """Keep the first override of each key: a sweep's axis takes precedence over a reading."""
-    first = {override.partition("=")[0]: override for override in reversed(overrides)}
-    return tuple(reversed(first.values()))

@@ -12,13 +12,15 @@ from typing import Any
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.defaults_list import create_defaults_list
+from hydra._internal.sources_registry import SourcesRegistry
 from hydra._internal.utils import create_config_search_path
-from hydra.core.config_search_path import SearchPathQuery
+from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
 from hydra.core.override_parser.types import Override
 from hydra.core.utils import setup_globals
 from omegaconf import DictConfig, OmegaConf
 
 from pomrl.configuration import yaml_files
+from pomrl.configuration.study_sweeps import StudySweeps
 
 Files = CachingConfigRepository
 """YAML files, each of which is read once."""
@@ -60,14 +62,29 @@ class Loader(ConfigLoaderImpl):
         return Loaded(config, found.overrides.known_choices)
 
 
-def loader(folders: tuple[Path, ...]) -> Loader:
-    """Return Hydra's loader for these folders, of which the first has the primary configuration.
+def loader(folders: tuple[Path, ...], studies: tuple[Path, ...]) -> Loader:
+    """Return Hydra's loader for folders of options and of studies.
 
-    Where a file is in several folders, that of the first one counts.
+    Args:
+        folders: The folders of options. The first has the primary configuration. Where a file is in several folders,
+            that of the first one counts.
+        studies: The folders of studies, whose sweeps are options of the group `experiment`.
     """
-    yaml_files.check(folders)
+    yaml_files.check([*folders, *studies])
     setup_globals()
     search_path = create_config_search_path(str(folders[0]))
     for folder in folders[1:]:
         search_path.prepend("command-line", f"file://{folder}", SearchPathQuery(provider="schema"))
+    append_studies(search_path, studies)
     return Loader(search_path)
+
+
+def append_studies(search_path: ConfigSearchPath, studies: Sequence[Path]) -> None:
+    """Add folders of studies, and the options that they bring, to the end of a search path."""
+    SourcesRegistry.instance().register(StudySweeps)
+    known = {element.path for element in search_path.get_path()}
+    for folder in studies:
+        options = [f"file://{folder / 'conf'}"] if (folder / "conf").is_dir() else []
+        for path in (f"{StudySweeps.scheme()}://{folder}", *options):
+            if path not in known:
+                search_path.append("study", path, SearchPathQuery(provider="main"))

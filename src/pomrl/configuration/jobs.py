@@ -1,4 +1,4 @@
-"""The jobs that a command line of `src.run` asks for, counted before any of them is composed."""
+"""The jobs that a command line of `pomrl run` asks for, counted before any of them is composed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,6 @@ from omegaconf import DictConfig
 
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.composition import Composer
-from pomrl.configuration.readings import family
 
 MOST_JOBS = 10_000
 """The most jobs of a sweep that is composed without `yes=true`."""
@@ -32,7 +31,7 @@ class _Part:
     jobs: Iterable[Sequence[str]]
 
 
-def sweep(composer: Composer, params: Mapping[str, Any], readings: Mapping[str, Any], arguments: list[str]) -> Sweep:
+def sweep(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -> Sweep:
     """Compose the jobs of a sweep; of more than `MOST_JOBS`, only the first, unless it says `yes=true`.
 
     Several published sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
@@ -40,7 +39,6 @@ def sweep(composer: Composer, params: Mapping[str, Any], readings: Mapping[str, 
     Args:
         composer: Composes the jobs.
         params: The axes of the published sweep that is asked for, if it is one: for each key its values.
-        readings: The description of a family of readings in place of axes; or empty.
         arguments: The overrides of the command line.
 
     Raises:
@@ -48,13 +46,9 @@ def sweep(composer: Composer, params: Mapping[str, Any], readings: Mapping[str, 
     """
     names, others = _experiments(composer, arguments)
     if len(names) > 1:
-        described = [(name, composer.sweeper(name)) for name in names]
-        parts = [
-            _part(composer, {"experiment": name} | of_sweep["params"], of_sweep["readings"], others)
-            for name, of_sweep in described
-        ]
+        parts = [_part(composer, {"experiment": name} | composer.axes(name), others) for name in names]
     else:
-        parts = [_part(composer, params, readings, arguments)]
+        parts = [_part(composer, params, arguments)]
     count = sum(part.count for part in parts)
     if not count:
         raise ConfigError("this sweep has no jobs, and so there is nothing to compute")
@@ -80,11 +74,7 @@ def _experiments(composer: Composer, arguments: list[str]) -> tuple[list[str], l
     return names, others
 
 
-def _part(composer: Composer, params: Mapping[str, Any], readings: Mapping[str, Any], arguments: list[str]) -> _Part:
-    if readings:
-        of_family = composer.reading_jobs(family(readings), arguments)
-        jobs = list(dict.fromkeys(job.overrides for job in of_family))
-        return _Part(len(jobs), jobs)
+def _part(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -> _Part:
     choices = composer.choices(params, arguments)
     return _Part(prod(map(len, choices)), map(list, product(*choices)))
 

@@ -93,12 +93,12 @@ def parse(composed: Composed) -> Experiment:
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(f"{key}={values[key]!r}: unknown key; the keys are {', '.join((*KEYS, *GROUPS))}")
     numbers = _sized({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
-    request = _checked(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
+    request = checked(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
     _check_numbers(numbers)
     components = {group: _component(group, values.get(group)) for group in GROUPS}
     return Experiment(
-        problem=_checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
-        method=_checked(Method, {group: components[group] for group in METHOD_GROUPS}),
+        problem=checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
+        method=checked(Method, {group: components[group] for group in METHOD_GROUPS}),
         request=request,
         execution=components["execution"],
         options={
@@ -143,7 +143,7 @@ def _check_numbers(numbers: Mapping[str, Any]) -> None:
 def _component(group: str, values: Any) -> Any:
     """Make the object that an option describes by its `_target_` and its other keys."""
     cls = _class(group, values)
-    component = _checked(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
+    component = checked(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
     try:
         hash(component)
     except TypeError as error:
@@ -183,7 +183,7 @@ def _check_class(cls: Any, where: str, base: type) -> None:
         raise ConfigError(f"{where}: it has to be a dataclass of pydantic (docs/extending.md has an example)")
 
 
-def _checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
+def checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
     """Make an object of a class; raise a ConfigError that names the first bad key, with `prefix` in front of it."""
     try:
         return cls(**arguments)

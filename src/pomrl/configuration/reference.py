@@ -7,22 +7,23 @@ from typing import Any, cast
 from pydantic import TypeAdapter
 
 from pomrl.checks import DataPath
-from pomrl.configuration import studies
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
 from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sweeps import experiment
 from pomrl.science.experiment import Problem
 
 HEAD = """# The configuration
 
-Every key: what it means, what it may be, and its default. Written from the components by
-`python -m pytest tests/test_documents.py --force-regen`, and tested, so that it is never out of date. A.. are
-ambiguities of the paper, of which [docs/readings.md](readings.md) has the alternatives; E.. are its errors
-([ERRATA.md](../ERRATA.md)). A key of a group is set as `group.key=value`; an option is chosen as `group=option`.
+Every key: what it means, what it may be, and its default. Written from the components by `pomrl documents`, and tested,
+so that it is never out of date. A.. are ambiguities of the paper, of which
+[the page on readings](../src/pomrl/studies/pomrl/pages/readings.md) has the alternatives; E.. are its errors
+([errata](../src/pomrl/studies/pomrl/pages/errata.md)). A key of a group is set as `group.key=value`; an option is chosen
+as `group=option`.
 
 The defaults are the paper's text (`reading=text`). `reading=notebook` sets keys of all groups as the notebook of the
-paper's first author has them: `conf/reading/notebook.yaml` those that concern every experiment, and the files
-`notebook_<option>.yaml` in the folders beside it those of an option. Keys on the command line replace both.
+paper's first author has them; its files belong to the study, `src/pomrl/studies/pomrl/conf/reading/`. Keys on the
+command line replace both.
 """
 
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
@@ -31,7 +32,7 @@ BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveM
 
 def configuration(sources: Sources) -> str:
     """Return the reference of all keys and options in the folder of the sources, as Markdown."""
-    defaults = studies.experiment(sources, [])
+    defaults = experiment(sources, [])
     top = [
         _section("The experiment", _rows(Problem, {"default": defaults.problem}, PROBLEM_KEYS)),
         _section("What is requested", _rows(Request, {"default": defaults.request}, REQUEST_KEYS)),
@@ -44,7 +45,7 @@ def _group(sources: Sources, group: str) -> str:
     options = sorted(path.stem for path in (sources.folder / group).glob("*.yaml"))
     classes: dict[type, dict[str, Any]] = {}
     for name in options:
-        component = _component(studies.experiment(sources, [f"{group}={name}"]), group)
+        component = _component(experiment(sources, [f"{group}={name}"]), group)
         classes.setdefault(type(component), {})[name] = component
     parts = [f"## {group}: {', '.join(options)}\n"]
     for cls, of_class in classes.items():

@@ -1,58 +1,62 @@
-"""Configurations come from these sources: the folder `conf/`, a folder of the user's own, and what replaces what."""
+"""Configurations come from these sources: the folder `conf/`, folders of the user's own, and the folders of studies."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pomrl.configuration.composed import METHOD_GROUPS
+DESCRIPTION = "study.yaml"
+"""The file that makes a folder a study."""
 
-REPLACEABLE = (*METHOD_GROUPS, "task_distribution")
-"""Groups in which one option can replace another."""
-
-
-@dataclass(frozen=True)
-class Replacement:
-    """The option `new` takes the place of the option `old` of its group, in every experiment that has `old`."""
-
-    group: str
-    old: str
-    new: str
-
-    def concerns(self, options: Mapping[str, str]) -> bool:
-        """Return whether an experiment with these options, given by group, has the option that is replaced."""
-        return options.get(self.group) == self.old
+STUDIES = Path(__file__).parents[1] / "studies"
+"""The folder of the studies that are shipped."""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The folders that configurations are composed from, and an option that replaces one of ours."""
+    """The folders that configurations are composed from."""
 
     folder: Path
+    """The folder with the primary configuration."""
     own: Path | None = None
     """A folder like `conf/` with further options and sweeps, as named by `--config-dir`."""
-    replacement: Replacement | None = None
+    study: Path | None = None
+    """The folder of a study that is not shipped, whose sweeps and options can be named."""
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders as absolute paths. Of two files with the same name, the one in the earlier folder is read."""
-        return tuple(folder.resolve() for folder in (self.folder, self.own) if folder)
+        """The folders of options, absolute. Of two files with the same name, that of the earlier folder is read."""
+        of_studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
+        own = [self.own] if self.own else []
+        return tuple(folder.resolve() for folder in (self.folder, *own, *of_studies))
 
     @property
-    def as_published(self) -> "Sources":
-        """The same folders without the replacement."""
-        return replace(self, replacement=None)
+    def studies(self) -> tuple[Path, ...]:
+        """The folders of studies: those that are shipped, and one of the user's own."""
+        return (*shipped_folders(), *([self.study.resolve()] if self.study else []))
 
-    def results(self, outputs: Path) -> Path:
-        """Return where figures and claims are written: with a replacement, a folder of its own below `outputs`."""
-        return outputs / "extensions" / self.replacement.new if self.replacement else outputs
+    def with_study(self, folder: Path) -> "Sources":
+        """Return the sources with the sweeps and options of a study; those that are shipped are there already."""
+        return self if folder.resolve() in shipped_folders() else replace(self, study=folder)
+
+
+def shipped_folders() -> tuple[Path, ...]:
+    """Return the folders of the studies that are shipped, in alphabetical order."""
+    return tuple(path.parent.resolve() for path in sorted(STUDIES.glob(f"*/{DESCRIPTION}")))
+
+
+def named_folders(arguments: Sequence[str]) -> tuple[Path, ...]:
+    """Return the folders of studies beneath the current one whose sweeps arguments name: `experiment=mine/first`."""
+    values = (argument.partition("=")[2] for argument in arguments if argument.startswith("experiment="))
+    names = {sweep.partition("/")[0] for value in values for sweep in value.split(",") if "/" in sweep}
+    return tuple(Path(name).resolve() for name in sorted(names) if (Path(name) / DESCRIPTION).is_file())
 
 
 def beside_the_package(name: str) -> Path:
-    """Return a file or folder that a checkout has at its top, and of which an installed package has a copy inside."""
+    """Return a folder that a checkout has at its top, and of which an installed package has a copy inside."""
     package = Path(__file__).parents[1]
     inside = package / name
     return inside if inside.exists() else package.parents[1] / name
 
 
 PUBLISHED = Sources(beside_the_package("conf"))
-"""The options and sweeps of this repository."""
+"""The options and sweeps of this project."""

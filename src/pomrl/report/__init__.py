@@ -1,15 +1,11 @@
-"""The report: one HTML page, written by `python -m src.report`, that needs no other file and no network.
+"""The report: one HTML page of studies, written by `pomrl report`, that needs no other file and no network.
 
-Data flow from a folder of outputs through the modules of this package to the page:
+Data flow from a study and its outputs through the modules of this package to the page:
 
-    claims.csv                    ->  scorecard           ->
-    claims_ours.csv               ->  ours                ->
-    own_claims/MODULE.csv         ->  own                 ->
-    readings.csv                  ->  readings            ->
-    figures/NAME.{png,csv,json}   ->  figure_files        ->  page and templates/  ->  report/index.html
-    runs/ (blocks, manifests)     ->  curves, provenance  ->
-    extensions/OPTION/            ->  extensions          ->
-    ERRATA.md, docs/*.md          ->  markup              ->
+    claims.csv                    ->  judging.judgements, intervals  ->
+    figures/NAME.{png,csv,json}   ->  figure_files                   ->  page and templates/  ->  report/index.html
+    runs/ (blocks, manifests)     ->  curves, provenance             ->
+    pages/*.md, *.py, *.html      ->  pages, markup                  ->
 
 Every file is checked against the digest in the sidecar of its set (`pomrl.store.derived`); what is damaged is refused.
 Nothing is simulated or judged here; only the means over runs for the interactive curves are computed. No clock is read,

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl import store
-from pomrl.figures.parts.style import BEYOND, ESTIMATORS, SCHEDULES, hues
+from pomrl.drawing.style import hues, look
 from pomrl.report import ReportError
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.provenance import shown_experiments
@@ -94,11 +94,12 @@ def data(figures: Sequence[FigureFiles]) -> dict[str, Any]:
     for each in grids:
         by_sweep.setdefault(each.sweep, []).append(each)
     curves = {each.curve: each for each in grids}
+    chosen = dict.fromkeys(["best_fixed", *(each.option("gamma_schedule") for each in schedules)])
     return {
         "series": [series for members in by_sweep.values() for series in _series(members)],
         "curves": {name: _curve(each, schedules) for name, each in curves.items()},
         # Few fonts have Unicode subscripts.
-        "schedules": {name: look.label.replace("γₑᵥₐₗ", "γ_eval") for name, look in SCHEDULES.items()},
+        "schedules": {name: look(name, "gamma_schedule").label.replace("γₑᵥₐₗ", "γ_eval") for name in chosen},
     }
 
 
@@ -122,7 +123,7 @@ def _has(stored: store.StoredExperiment, runs: int) -> bool:
     complete = stored.complete()
     if 0 < complete < runs:
         raise ReportError(
-            f"{stored.folder}: figures show {runs} runs and {complete} are stored; python -m src.figures shows these"
+            f"{stored.folder}: figures show {runs} runs and {complete} are stored; pomrl figures STUDY shows these"
         )
     return complete >= runs
 
@@ -131,7 +132,7 @@ def _series(members: Sequence[_StoredSource]) -> list[dict[str, Any]]:
     """Describe the curves of a sweep, with a label and a colour for each method."""
     one_estimator = len({each.option("estimator") for each in members}) == 1
     labels = [_label(each, one_estimator=one_estimator) for each in members]
-    colors = _colors(labels)
+    colors = _colors(members, labels)
     return [
         {
             "sweep": each.sweep,
@@ -158,15 +159,15 @@ def _label(member: _StoredSource, *, one_estimator: bool) -> str:
         if key not in _NO_VARIANT
     )
     name = member.option("estimator")
-    estimator = ESTIMATORS[name].label if name in ESTIMATORS else name.replace("_", " ")
+    estimator = look(name).label
     if not variant:
         return estimator
     return variant if one_estimator else f"{estimator}, {variant}"
 
 
-def _colors(labels: Sequence[str]) -> dict[str, str]:
-    """Return a colour for each label: that of the figures for estimators, else one of as many distinct hues."""
-    known = {look.label: look.color for look in (ESTIMATORS | BEYOND).values()}
+def _colors(members: Sequence[_StoredSource], labels: Sequence[str]) -> dict[str, str]:
+    """Return a colour for each label: that of the estimator's look if it is all that differs, else distinct hues."""
+    known = {look(name).label: look(name).color for name in {each.option("estimator") for each in members}}
     others = sorted(set(labels) - set(known))
     return {label: known[label] for label in labels if label in known} | dict(
         zip(others, hues(len(others)), strict=True)

@@ -1,6 +1,6 @@
-"""The files that `python -m src.figures` writes for a figure: a picture, a table, and a sidecar with their sources."""
+"""The files that are written for a figure: a picture, a table, and a sidecar with their sources."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO, StringIO
@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from pomrl.figures import FIGURES, intervals_of
-from pomrl.figures.parts.files import Sidecar
+from pomrl.configuration.sweeps import command
+from pomrl.drawing.figure import INTERVALS, Figure, caption_of, number_of, title_of
+from pomrl.drawing.files import Sidecar
 from pomrl.report import ReportError
 from pomrl.report.markup import Caption, caption
-from pomrl.report.titles import title
 from pomrl.results.stored_sweeps import Source
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
@@ -36,21 +36,30 @@ class FigureFiles:
     folder: Path
     with_intervals: bool = False
     """Whether this is the version with 95 % intervals."""
+    of: Figure | None = None
+    """The figure; None if code of a page has drawn it."""
+    word: str = ""
+    """What stands for the study in commands."""
 
     @property
     def stem(self) -> str:
         """The name of the files, without suffix."""
-        return intervals_of(self.name) if self.with_intervals else self.name
+        return self.name + INTERVALS * self.with_intervals
+
+    @property
+    def docstring(self) -> str:
+        """The title and the caption of the figure."""
+        return self.of.docstring if self.of else self.sidecar.docstring
 
     @property
     def title(self) -> str:
         """The title of the figure on the page."""
-        return title(self.name)
+        return title_of(self.docstring) or self.name
 
     @cached_property
     def caption(self) -> Caption:
-        """The caption of the figure, from the docstring of its module."""
-        return caption(FIGURES[self.name].__doc__ or "")
+        """The caption of the figure."""
+        return caption(number_of(self.docstring), caption_of(self.docstring))
 
     @property
     def versions(self) -> list["FigureFiles"]:
@@ -87,7 +96,7 @@ class FigureFiles:
             raise self._error(error) from error
 
     def _error(self, error: StoreError) -> ReportError:
-        return ReportError(f"{error}; python -m src.figures {self.stem} renews it")
+        return ReportError(f"{error}; pomrl figures {self.word} {self.stem} renews it")
 
     @property
     def sources(self) -> Iterator[tuple[str, Source]]:
@@ -108,8 +117,9 @@ class FigureFiles:
     @property
     def commands(self) -> list[str]:
         """The commands that compute and draw the figure, in the order in which to run them."""
-        sweeps = [f"python -m src.run experiment={sweep}" for sweep in FIGURES[self.name].SWEEPS]
-        return [*sweeps, f"python -m src.figures {self.name}"]
+        if self.is_drawn:
+            return [*(command(sweep) for sweep in self.sidecar.sweeps), self.sidecar.command]
+        return [f"pomrl reproduce {self.word}"]
 
     @cached_property
     def _values(self) -> pd.DataFrame:
@@ -137,21 +147,24 @@ class FigureFiles:
         return ". ".join(parts) + ". The values are in the table below."
 
 
-def refuse_damage(figures: Sequence[FigureFiles], options: str = "") -> None:
-    """Raise an error if files of one of these figures are damaged.
+def found_in(folder: Path, known: Collection[str], word: str) -> list[FigureFiles]:
+    """Return the figures whose files are in a folder, but those with these names."""
+    stems = {path.stem for path in folder.glob("*.json") if path.with_suffix(".csv").exists()}
+    names = {stem for stem in stems if not stem.endswith(INTERVALS)} - set(known)
+    return [FigureFiles(name, folder, word=word) for name in sorted(names)]
 
-    Args:
-        figures: The figures; those that are not drawn are left out.
-        options: The options with which `python -m src.figures` drew them.
+
+def refuse_damage(figures: Sequence[FigureFiles]) -> None:
+    """Raise an error if files of one of these figures are damaged.
 
     Raises:
         ReportError: Files are damaged. The message describes the first fault, and has the command that renews them all.
     """
-    versions = (version for figure in figures for version in figure.versions)
+    versions = [version for figure in figures for version in figure.versions]
     faults = {version.stem: fault for version in versions if (fault := version.fault)}
     if faults:
         first, *_ = faults.values()
-        raise ReportError(f"{first}; python -m src.figures {' '.join(faults)}{options} renews it")
+        raise ReportError(f"{first}; pomrl figures {versions[0].word} {' '.join(faults)} renews it")
 
 
 @dataclass(frozen=True)

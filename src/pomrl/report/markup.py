@@ -19,7 +19,6 @@ _SUPERSCRIPT = re.compile(r"\b([A-Z])\^(\w)(?!\w)")
 _QUOTE = re.compile(r'"([^"]*)"')
 _ERRATUM = re.compile(r"\bE(\d+)\b")
 _TITLE = re.compile(r"\A# .*\n")
-_NUMBER = re.compile(r"^Figure (\w+)[:,]\s*")
 
 
 def symbols(text: str) -> Markup:
@@ -48,14 +47,12 @@ class Caption:
     """The paragraphs that say what the paper says of its own figure."""
 
 
-def caption(docstring: str) -> Caption:
-    """Return the caption of a figure from its module's docstring; paragraphs on the paper begin with "The paper"."""
-    number = _NUMBER.match(docstring)
-    text = _NUMBER.sub("", docstring.strip())
-    paragraphs = [" ".join(part.split()) for part in sentence(text).split("\n\n")]
+def caption(number: str, text: str) -> Caption:
+    """Return a caption from its text; paragraphs on a paper begin with "The paper"."""
+    paragraphs = [" ".join(part.split()) for part in sentence(text.strip()).split("\n\n")] if text.strip() else []
     ours = [_with_errata(part) for part in paragraphs if not part.startswith("The paper")]
     papers = [_with_errata(part) for part in paragraphs if part.startswith("The paper")]
-    return Caption(number[1] if number else "", ours, papers)
+    return Caption(number, ours, papers)
 
 
 def sentence(text: str) -> str:
@@ -78,8 +75,8 @@ def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
     Args:
         markdown: The document, with formulas between dollar signs.
         prefix: The start of the identifiers that headings get, such as "errata" in "errata-e1".
-        links: The new target of each link that is kept, by its target relative to the repository's root. All other
-            links lead to files that the page does not contain, and become plain text.
+        links: The new target of each link that is kept, by the name of the file that it leads to. All other links lead
+            to files that the page does not contain, and become plain text.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(dollarmath_plugin, renderer=_formula, double_inline=True, allow_labels=False)
@@ -120,7 +117,7 @@ def _links(tokens: Sequence[Token], links: Mapping[str, str]) -> None:
     target = None
     for token in tokens:
         if token.type == "link_open":
-            target = links.get(str(token.attrGet("href")).removeprefix("../"))
+            target = links.get(str(token.attrGet("href")).rpartition("/")[2])
             if target is not None:
                 token.attrSet("href", target)
         if target is None and token.type in ("link_open", "link_close"):

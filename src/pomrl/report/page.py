@@ -1,116 +1,195 @@
-"""The page: the data that the other modules of the report read, rendered by the templates."""
+"""The page of one study or of several: what the other modules of the report read, rendered by the templates."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
-from pomrl.claims import scorecard as claims_scorecard
-from pomrl.claims.beyond import WORDS
-from pomrl.claims.verdict import LOOKS, Verdict
-from pomrl.figures import AUTHORS, BEYOND, FIGURES, INTERVALS, PAPER, SUPPLEMENTARY, THEORY
-from pomrl.report import ReportError, curves, extensions, ours, own, readings, scorecard
+from pomrl.configuration.study import Study
+from pomrl.drawing.figure import figures_of
+from pomrl.drawing.of_study import FOLDER
+from pomrl.judging import judgements, views
+from pomrl.judging.judgements import Judgement, Judgements
+from pomrl.judging.over_variants import counts, ranked
+from pomrl.judging.verdict import LOOKS, Verdict
+from pomrl.report import ReportError, curves, pages
 from pomrl.report.encoding import data_uri, script_data
-from pomrl.report.figure_files import FigureFiles, refuse_damage
-from pomrl.report.markup import document, sentence, symbols
+from pomrl.report.figure_files import FigureFiles, found_in, refuse_damage
+from pomrl.report.intervals import placed
+from pomrl.report.markup import document, sentence, slug, symbols
 from pomrl.report.provenance import report_provenance, shown_experiments, sweep_provenances
-from pomrl.report.scorecard import ScoredClaim
-from pomrl.report.titles import title
 
-LINKS = {"docs/theory.md": "#theory", "ERRATA.md": "#errata", "docs/readings.md": "#readings"}
-"""The sections of the page that links between documents lead to, by path of the document."""
+MOST_COLUMNS = 4
+"""The most variants whose verdicts stand beside a claim; those of others are in a matrix."""
 
 
 @dataclass(frozen=True)
-class Documents:
-    """The documents of the repository that the page contains, in Markdown."""
+class Shown:
+    """Everything that the page shows of one study."""
 
-    errata: str
-    theory: str
-    readings: str
+    study: Study
+    prefix: str
+    """What the identifiers of the study's elements begin with; empty for the first study of a page."""
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return self.study.name
+
+    @cached_property
+    def figures(self) -> list[FigureFiles]:
+        """The figures of the study, drawn or not, and those that its pages have made."""
+        folder = self.study.outputs / FOLDER
+        known = [FigureFiles(each.name, folder, of=each, word=self.study.word) for each in figures_of(self.study)]
+        others = found_in(folder, {each.name for each in known}, self.study.word)
+        return [*known, *others]
+
+    @property
+    def drawn(self) -> list[FigureFiles]:
+        """The figures that are drawn."""
+        return [figure for figure in self.figures if figure.is_drawn]
+
+    @cached_property
+    def judgements(self) -> Judgements:
+        """The judgements of the study."""
+        return judgements.read(self.study.outputs, list(self.study.described.variants))
+
+    @property
+    def main(self) -> list[Judgement]:
+        """The judgements under the variant of the answer."""
+        return self.judgements.main
+
+    @property
+    def judged(self) -> list[Judgement]:
+        """Those with a verdict."""
+        return [each for each in self.main if each.verdict]
+
+    @property
+    def reported(self) -> list[Judgement]:
+        """Those of which estimates are reported."""
+        return [each for each in self.main if not each.verdict]
+
+    @property
+    def by_verdict(self) -> list[tuple[Verdict, list[Judgement]]]:
+        """The claims with each verdict; what a reader asks for first comes first."""
+        return [(verdict, [each for each in self.judged if each.verdict is verdict]) for verdict in LOOKS]
+
+    @property
+    def answer(self) -> str:
+        """The sentences that sum up the verdicts; empty if nothing is judged."""
+        return views.answer(self.study, self.judgements) if self.judged else ""
+
+    @property
+    def findings(self) -> list[tuple[str, list[Judgement]]]:
+        """The claims that the summary names: the main ones of those that hold, and all others."""
+        held = [each for each in self.judged if each.verdict is Verdict.REPRODUCED]
+        return [
+            ("What holds", [each for each in held if each.is_main] or held),
+            ("What does not hold", [each for each in self.judged if each.verdict is Verdict.NOT_REPRODUCED]),
+            ("What is open", [each for each in self.judged if each.verdict is Verdict.UNDECIDED]),
+        ]
+
+    def word(self, verdict: Verdict | None) -> str:
+        """Return what stands for a verdict on a claim of this study."""
+        return views.in_words(self.study, verdict)
+
+    @property
+    def others(self) -> list[str]:
+        """The other variants that the description of the study names, as far as claims are judged under them."""
+        named = [name for name in self.study.described.variants if self.judgements.of(name)]
+        return named[1 : 1 + MOST_COLUMNS]
+
+    def beside(self, each: Judgement) -> list[tuple[str, Judgement]]:
+        """Return the judgements of a claim under the other variants that the description names."""
+        return [(name, found) for name in self.others if (found := self.judgements.of(name).get(each.id))]
+
+    @property
+    def matrix(self) -> list[str]:
+        """All variants, those under which most claims hold first; empty if only a few are judged."""
+        names = self.judgements.variants
+        return ranked(self.judgements, names) if len(names) > 1 + len(self.others) else []
+
+    def count(self, variant: str, verdict: Verdict) -> int:
+        """Return the number of claims that have this verdict under a variant."""
+        return counts(self.judgements.of(variant))[verdict]
+
+    def claims_of(self, figure: FigureFiles) -> list[Judgement]:
+        """Return the claims that a figure shows."""
+        return [each for each in self.main if figure.name in each.figures]
+
+    def figures_of(self, each: Judgement) -> list[FigureFiles]:
+        """Return the figures that show a claim."""
+        return [figure for figure in self.figures if figure.name in each.figures]
+
+    @property
+    def documents(self) -> list[tuple[str, str, Markup]]:
+        """The pages of the study: identifier, title and content of each, but the one that lists all claims."""
+        links = {f"{name}.md": f"#{self.prefix}{name}" for name in pages.documents(self.study)}
+        found = []
+        for name in pages.documents(self.study):
+            text = pages.text(self.study, name)
+            if name != "claims":
+                title = text.partition("\n")[0].removeprefix("# ")
+                found.append((f"{self.prefix}{name}", title, document(text, f"{self.prefix}{name}", links)))
+        return found
+
+    @property
+    def elements(self) -> list[tuple[str, str, Markup]]:
+        """Interactive parts that a shipped study brings: identifier, title and HTML of each page `pages/*.html`."""
+        paths = sorted((self.study.folder / "pages").glob("*.html")) if self.study.is_shipped else []
+        return [(path.stem, path.stem.replace("_", " ").capitalize(), _fragment(path)) for path in paths]
 
 
-def html(folder: Path, documents: Documents) -> str:
-    """Render the page for a folder of outputs.
+def _fragment(path: Path) -> Markup:
+    """Return a fragment of HTML with the scripts beside it that it names in lines `<!-- script: NAME.js -->`."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("<!-- script: "):
+            script = path.with_name(line.removeprefix("<!-- script: ").removesuffix(" -->"))
+            lines[number] = f"<script>\n{script.read_text(encoding='utf-8')}</script>"
+    return Markup("\n".join(lines))
+
+
+def html(studies: Sequence[Study], command: str) -> str:
+    """Render the page of studies.
+
+    Args:
+        studies: The studies, of which the first one gives the page its title.
+        command: The command that makes the page again.
 
     Raises:
-        ReportError: The folder has neither figures nor claims, or a file in it is damaged or of another version.
-        StoreError: A stored experiment that a figure shows is damaged.
+        ReportError: The studies have neither figures nor claims, or a file is damaged or of another version.
+        StoreError: A table or a stored experiment that a figure shows is damaged.
     """
-    figures = {name: FigureFiles(name, folder / "figures") for name in FIGURES}
-    of_ones_own = own.figures(folder, {*FIGURES, *INTERVALS})
-    refuse_damage([*figures.values(), *of_ones_own])
-    drawn = [figure for figure in (*figures.values(), *of_ones_own) if figure.is_drawn]
+    shown = [Shown(study, f"{study.name}-" * bool(number)) for number, study in enumerate(studies)]
+    for each in shown:
+        refuse_damage(each.figures)
+    drawn = [figure for each in shown for figure in each.drawn]
     for stored in shown_experiments(drawn).values():
         stored.refuse_damage()
-    scored = scorecard.read(folder / "claims.csv")
-    own_claims = own.claims(folder)
-    if not drawn and not scored and not own_claims:
-        raise ReportError("there is nothing to report yet; ./reproduce.sh computes, draws and checks all of it")
+    if not drawn and not any(each.main for each in shown):
+        words = " && ".join(f"pomrl reproduce {study.word}" for study in studies)
+        raise ReportError(f"there is nothing to report yet; {words} computes, draws and judges all of it")
+    versions = [version for figure in drawn for version in figure.versions]
+    data = curves.data(drawn)
     return (
         _environment()
         .get_template("index.html.j2")
         .render(
-            figures=figures,
-            sections=_sections(figures),
-            sweeps={sweep.name: sweep for sweep in sweep_provenances([v for each in drawn for v in each.versions])},
-            provenance=report_provenance(drawn),
+            shown=shown,
+            first=shown[0],
+            command=command,
             drawn=drawn,
-            extensions=extensions.read(folder, scored),
-            own_figures=of_ones_own,
-            own_claims=own_claims,
-            claims_of_ours=ours.read(folder / "claims_ours.csv"),
-            matrix=readings.read(folder / "readings.csv"),
-            errata=document(documents.errata, "errata", LINKS),
-            theory=document(documents.theory, "theory", LINKS),
-            readings_text=document(documents.readings, "readings", LINKS),
-            **_claims(scored),
-            curves=_curves(drawn),
+            sweeps={sweep.name: sweep for sweep in sweep_provenances(versions)},
+            provenance=report_provenance(drawn),
+            curves=script_data(data) if data["series"] else "",
+            selected=views.SELECTED,
         )
     )
-
-
-def _sections(figures: Mapping[str, FigureFiles]) -> list[tuple[str, str, list[FigureFiles]]]:
-    """Return the identifier, the heading and the figures of each section of figures.
-
-    The heading of the theory's figures is empty, because the template has it.
-    """
-    named = (
-        ("paper", "Figures of the paper", PAPER),
-        ("authors", "As the authors computed it", AUTHORS),
-        ("supplementary", "Supplementary figures", SUPPLEMENTARY),
-        ("beyond", "Beyond the paper", BEYOND),
-        ("theory", "", THEORY),
-    )
-    return [(id, heading, [figures[name] for name in names]) for id, heading, names in named]
-
-
-def _claims(scored: Sequence[ScoredClaim]) -> dict[str, Any]:
-    """Return the variables of the template that are about claims."""
-    not_computed = scorecard.not_computed(scored)
-    return {
-        "scored": scored,
-        "by_verdict": [(verdict, [each for each in scored if each.verdict is verdict]) for verdict in LOOKS],
-        "at_paper_runs": Counter(each.at_paper_runs for each in scored),
-        "provisional": [each for each in scored if each.runs < each.promised],
-        "claims_of": {name: [each for each in scored if name in each.figures] for name in FIGURES},
-        "not_computed": not_computed,
-        "claim_ids": {each.id for each in scored} | {id for id, *_ in not_computed if scored},
-        "selected": claims_scorecard.SELECTED,
-        "claim_sections": list(dict.fromkeys(each.section for each in scored)),
-        "findings": scorecard.findings(scored),
-        "answer": scorecard.summed_up(scored) if scored else "",
-        "as_the_authors": claims_scorecard.AUTHORS if any(each.authors for each in scored) else "",
-    }
-
-
-def _curves(drawn: Sequence[FigureFiles]) -> str:
-    """Return the data of the interactive curves; empty if no curve is stored."""
-    data = curves.data(drawn)
-    return script_data(data) if data["series"] else ""
 
 
 def _environment() -> Environment:
@@ -121,21 +200,21 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.globals |= {"LOOKS": LOOKS, "Verdict": Verdict, "OF_OURS": WORDS}
+    environment.globals |= {"LOOKS": LOOKS, "placed": placed}
     environment.filters |= {
         "symbols": symbols,
         "sentence": sentence,
+        "slug": slug,
         "data_uri": data_uri,
-        "title_of": title,
         "kind": _kind,
         "value": _value,
     }
     return environment
 
 
-def _kind(verdict: Verdict) -> str:
+def _kind(verdict: Verdict | None) -> str:
     """Return a verdict as the name of a CSS class."""
-    return verdict.replace(" ", "-")
+    return str(verdict or "reported").replace(" ", "-")
 
 
 def _value(setting: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pomrl import store
-from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sweeps import command
 from pomrl.report.figure_files import FigureFiles
 from pomrl.results.stored_sweeps import Source
 
@@ -29,7 +29,7 @@ class SweepProvenance:
     @property
     def command(self) -> str:
         """The command that computes the sweep."""
-        return command_of_sweep(self.name)
+        return command(self.name)
 
     @property
     def runs(self) -> str:
@@ -54,12 +54,6 @@ class ReportProvenance:
     """Commits at which experiments were computed, with the number of experiments."""
     figures: list[tuple[str, int]]
     """Commits at which figures were drawn, with the number of figures."""
-
-
-def command_of_sweep(name: str) -> str:
-    """Return the command that computes a sweep; DIR stands for the folder of options that has one of one's own."""
-    is_ours = (PUBLISHED.folder / "experiment" / f"{name}.yaml").exists()
-    return f"python -m src.run {'' if is_ours else '--config-dir DIR '}experiment={name}"
 
 
 def shown_experiments(figures: Sequence[FigureFiles]) -> dict[str, store.StoredExperiment]:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from pomrl import store
-from pomrl.configuration.studies import Setting
+from pomrl.configuration.sweeps import Setting
 from pomrl.science.experiment import SCHEMA
 from pomrl.store import simulations
 from pomrl.theory.simulations import Simulation

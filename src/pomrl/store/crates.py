@@ -89,7 +89,7 @@ def _of_experiment(stored: StoredExperiment) -> Iterator[tuple[str, bytes]]:
     """Yield the files of an experiment, as they are between two changes of it."""
     with files.locked(stored.folder):
         if faults := stored.faults():
-            raise StoreError(f"{faults[0]}; python -m src.runs --repair mends it")
+            raise StoreError(f"{faults[0]}; pomrl runs --repair mends it")
         names = [CONFIG, MANIFEST, BLOCK_LIST, *(block.name for block in stored.blocks()), LOG]
         for name in names:
             if (stored.folder / name).exists():

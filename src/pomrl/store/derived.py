@@ -1,22 +1,20 @@
 """What is made of stored experiments: sets of files, each with a sidecar that holds the digests of the others.
 
-    figures/NAME.pdf NAME.png NAME.csv    figures/NAME.json
-    claims.csv scorecard.md               claims.json
-    gains.csv                             gains.json
-    readings.csv                          readings.json
-    environments.csv                      environments.json
-    ledger.csv                            ledger.json
-    report/index.html                     report/index.json
+    studies/STUDY/claims.csv                            claims.json
+    studies/STUDY/figures/NAME.pdf NAME.png NAME.csv    NAME.json
+    studies/STUDY/pages/NAME.md                         NAME.json
+    studies/STUDY/report/index.html                     index.json
+    plots/NAME.pdf NAME.png NAME.csv                    NAME.json
 
 Each file is written whole or not at all, and the sidecar is written last. So a set without a sidecar counts as not
 made. A set whose files do not have the digests in its sidecar is damaged, or the process that renewed it was killed; it
-is refused until it is made again.
+is refused until it is made again. The sidecar says which command does that (`command`).
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,6 +102,13 @@ class DerivedFiles:
             files.write(folder / name, content)
         content = json.loads(json.dumps({**said, "files": {name: _digest(of) for name, of in contents.items()}}))
         files.write(self.sidecar, (json.dumps(content | {"check": _check(content)}, indent=2) + "\n").encode())
+
+
+def derived(folder: Path) -> Iterator[DerivedFiles]:
+    """Yield all sets of derived files in a folder of outputs; those of experiments and simulations are not derived."""
+    for parent in ("studies", "plots", "horizon"):
+        for path in sorted((folder / parent).rglob("*.json")):
+            yield DerivedFiles(path)
 
 
 def _digest(content: bytes) -> str:

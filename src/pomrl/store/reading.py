@@ -129,7 +129,7 @@ class StoredExperiment:
             StoreError: One of them is damaged. The message names it, and the command that mends it.
         """
         if fault := self.damage():
-            raise StoreError(f"{fault}; python -m src.runs --repair mends it")
+            raise StoreError(f"{fault}; pomrl runs --repair mends it")
 
     def is_removable(self) -> bool:
         """Return whether the folder has a signature as its name and contains only files that the store writes."""

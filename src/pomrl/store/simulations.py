@@ -121,7 +121,7 @@ def _fault(folder: Path) -> str | None:
 def _content(simulation: Simulation) -> tuple[bytes, str]:
     """Return the content of the file that holds the table, and its digest."""
     folder = root() / signature(simulation)
-    remedy = "python -m src.figures and python -m src.claims simulate what they need"
+    remedy = "pomrl figures and pomrl claims simulate what they need"
     if not DerivedFiles(folder / MANIFEST).is_made:
         raise StoreError(f"{folder}: the simulation {simulation.name} is not stored; {remedy}")
     try:

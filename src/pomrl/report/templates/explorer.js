@@ -5,7 +5,6 @@
   const KEYS = ["sweep", "sigma", "m", "T", "S"];
   const MINIMUM = "Minimum, at γ*";
   const MARKS = [MINIMUM, ...Object.values(data.schedules).filter((label) => shown(label))];
-  const FIRST_SHOWN = ["ada-POMRL", "Without meta-learning"];
 
   function shown(label) {
     const name = Object.keys(data.schedules).find((each) => data.schedules[each] === label);
@@ -13,9 +12,9 @@
   }
 
   // The state of the controls: a value for each key, and the methods that are drawn.
-  const start = data.series.find((each) => each.sweep === "task_similarity") ?? data.series[0];
+  const start = data.series[0];
   const chosen = Object.fromEntries(KEYS.map((key) => [key, start[key]]));
-  let wanted = new Set(FIRST_SHOWN);
+  let wanted = new Set();
 
   const matching = () => data.series.filter((each) => KEYS.every((key) => each[key] === chosen[key]));
   const drawn = () => matching().filter((each) => wanted.has(each.method));

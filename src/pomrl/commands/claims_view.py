@@ -1,0 +1,114 @@
+"""The judgements of a study in the terminal: the answer, a row for each claim, and what claims lack."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from rich.table import Table
+
+from pomrl.commands import tables
+from pomrl.commands.terminal import console, printable
+from pomrl.configuration.study import Study
+from pomrl.judging import judgements as table_of_judgements
+from pomrl.judging import views
+from pomrl.judging.judgements import Judgement, Judgements
+from pomrl.judging.over_variants import counts, ranked
+from pomrl.judging.verdict import LOOKS, Verdict
+
+LEGEND = (
+    "estimate: of the decisive comparison, with the interval that decided it, after so many runs; power: how often the "
+    "promised number of runs shows the claim by itself; envs: the share of environments in which it is true, <= where "
+    "it is that of the hardest part; (s): readings were chosen after looking at what the claim is about; all "
+    "comparisons are in"
+)
+
+SHORT = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "not", Verdict.UNDECIDED: "open"}
+"""The verdicts in a word."""
+
+MOST_COLUMNS = 4
+"""The most variants that have a column each; more are counted."""
+
+
+def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame]) -> None:
+    """Print the verdicts of a study.
+
+    Args:
+        study: The study.
+        judged: All of its judgements.
+        made: The rows of the table that were made just now, which say which variants are shown.
+    """
+    terminal = console()
+    shown = list(dict.fromkeys(name for frame in made if len(frame) for name in frame["variant"]))
+    if len(shown) > MOST_COLUMNS:
+        terminal.print(_counts(study, judged, shown))
+        return
+    main, *others = shown
+    terminal.print(_rows(study, judged, main, others))
+    if main in study.described.headline:
+        terminal.print(views.answer(study, judged))
+    for each in judged.of(main).values():
+        if each.why:
+            terminal.print(printable(f"{each.id} {each.why}"))
+    few = [each for each in judged.of(main).values() if each.provisional]
+    if few:
+        command = f"pomrl reproduce {study.word}"
+        terminal.print(
+            f"{len(few)} claims have fewer runs than their sweeps promise; to compute them: {command}", soft_wrap=True
+        )
+    lacking = sorted({*_ids(study)} - {*judged.of(main)})
+    if lacking:
+        terminal.print(f"not computed: {', '.join(lacking)}", soft_wrap=True)
+
+
+def _ids(study: Study) -> list[str]:
+    from pomrl.judging.claims_of_study import claims_of
+
+    return [claim.id for claim in claims_of(study)]
+
+
+def _rows(study: Study, judged: Judgements, main: str, others: Sequence[str]) -> Table:
+    """Return a table for the terminal with a row for each claim."""
+    title = f"claims of {study.name}" + ("" if main in study.described.headline else f", variant {main}")
+    shown = tables.plain_table(title, "claim", "verdict", *others, "estimate", "power", "envs")
+    for each in judged.of(main).values():
+        mark = " (s)" if each.selected_on else ""
+        sentence = f"{each.id}{mark}: {each.statement}" + (f" ({each.where})" if each.where else "")
+        verdict = "\n".join([views.in_words(study, each.verdict), *_topics(each)])
+        under = [judged.of(name).get(each.id) for name in others]
+        words = [SHORT[other.verdict] if other and other.verdict else "" for other in under]
+        style = LOOKS[each.verdict].style if each.verdict else ""
+        power = f"{100 * each.power.value:.0f} %\nof {each.promised}" if each.power else ""
+        share = each.true_in_environments
+        envs = f"{'<= ' * (len(each.comparisons) > 1)}{100 * share.value:.0f} %" if share else ""
+        cells = [printable_lines(cell) for cell in (sentence, verdict, *words, _numbers(each), power, envs)]
+        shown.add_row(*cells, style=style)
+    shown.caption = f"{LEGEND} {table_of_judgements.FILE}"
+    return shown
+
+
+def printable_lines(text: str) -> str:
+    """Return text of several lines, none of which can control the terminal."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _topics(each: Judgement) -> list[str]:
+    """Return a line for each topic of a claim that has topics."""
+    topics = each.topics
+    return [f"{LOOKS[verdict].symbol} {topic}" for topic, verdict in topics.items()] if len(topics) > 1 else []
+
+
+def _numbers(each: Judgement) -> str:
+    """Return the estimate of the decisive part, what is claimed of it, and the number of runs."""
+    part = each.decisive
+    if not part.compared:
+        return ""
+    claimed = f"\nclaimed {part.claimed}" if part.claimed else ""
+    return f"{part.estimate:.3f}\n[{part.lower:.3f}, {part.upper:.3f}]{claimed}\n{part.runs} runs"
+
+
+def _counts(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:
+    """Return a table with the number of claims that have each verdict under each of many variants."""
+    table = tables.plain_table(f"claims of {study.name} under variants", "variant", *map(str, SHORT))
+    for name in ranked(judged, shown):
+        number = counts(judged.of(name))
+        tables.add_row(table, name, *(number[verdict] for verdict in SHORT))
+    return table

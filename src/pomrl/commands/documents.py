@@ -1,0 +1,76 @@
+"""Make all generated documents: pomrl documents [STUDY ...].
+
+The pages of studies are renewed from what is stored. They are written to the outputs, and, where the results are not
+provisional, also to the folder of the study and to the documents of a checkout: the answer in README.md, and the
+reference of all keys, docs/configuration.md.
+"""
+
+from pathlib import Path
+
+from pomrl.commands.arguments import Parser
+from pomrl.commands.errors import one_line_errors
+from pomrl.commands.terminal import warn
+from pomrl.configuration.reference import configuration
+from pomrl.configuration.sources import PUBLISHED, beside_the_package
+from pomrl.configuration.study import Study, find, shipped
+from pomrl.judging import judgements, views
+from pomrl.report import ReportError, pages
+from pomrl.results.markdown import renewed
+from pomrl.store import files
+
+CLAIMS = "claims"
+"""The page of a study with the table of its claims."""
+
+ANSWER = "the answer, made by pomrl documents"
+"""The part of a README with the answer of a study."""
+
+
+@one_line_errors(ReportError)
+def main() -> None:
+    """Run the command with the arguments of the process, and print the paths of the documents that were written."""
+    parser = Parser(prog="pomrl documents", description="Make all generated documents from what is stored.")
+    parser.add_argument("study", nargs="*", metavar="STUDY", help="studies (default: those that are shipped)")
+    arguments = parser.parse_args()
+    for study in map(find, arguments.study) if arguments.study else shipped():
+        renew_outputs(study)
+        for path in renew_tracked(study):
+            print(path)
+    checkout = beside_the_package("docs").parent
+    if (checkout / "docs" / "configuration.md").is_file():
+        files.write(checkout / "docs" / "configuration.md", configuration(PUBLISHED).encode())
+        print(checkout / "docs" / "configuration.md")
+
+
+def renew_outputs(study: Study) -> None:
+    """Write the pages of a study to its outputs, and a line for each whose results are not stored."""
+    for line in pages.renew(study):
+        warn(line)
+    judged = judgements.read(study.outputs, list(study.described.variants))
+    if judged.main:
+        families = {
+            name: [each.name for each in study.family(name).variants if each.is_single] for name in study.families
+        }
+        pages.write(study, CLAIMS, views.claims_page(study, judged, families))
+
+
+def renew_tracked(study: Study) -> list[Path]:
+    """Write the pages of a study into its folder, unless results are provisional; return the paths."""
+    judged = judgements.read(study.outputs, list(study.described.variants))
+    few = [each.id for each in judged.main if each.provisional or (each.verdict and each.is_decided_by_too_few)]
+    if not judged.main or few:
+        reason = f"{len(few)} claims have too few runs" if few else "no claims are judged"
+        warn(
+            f"{study.word}: its own pages stay as they are, because {reason}; pomrl reproduce {study.word} computes them"
+        )
+        return []
+    written = []
+    for name, path in pages.documents(study).items():
+        if not path.is_relative_to(study.folder):
+            target = study.folder / "pages" / f"{name}.md"
+            files.write(target, pages.text(study, name).encode())
+            written.append(target)
+    readme = beside_the_package("docs").parent / "README.md"
+    if readme.is_file() and f"<!-- {ANSWER} of {study.name} -->" in (text := readme.read_text(encoding="utf-8")):
+        files.write(readme, renewed(text, {f"{ANSWER} of {study.name}": views.answer(study, judged)}).encode())
+        written.append(readme)
+    return written

@@ -1,0 +1,37 @@
+"""Make a study of your own that runs as it is: pomrl new FOLDER.
+
+The folder has a description, a sweep, two claims, a figure, an estimator of its own, and a page. `pomrl reproduce
+FOLDER` computes, judges, draws and reports it.
+"""
+
+import shutil
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from pomrl.commands.arguments import Parser
+from pomrl.commands.errors import one_line_errors
+from pomrl.commands.terminal import exit_with
+from pomrl.configuration.sources import shipped_folders
+
+SKELETON = "skeleton"
+"""The folder of this package that a new study is a copy of; in its files, this word is the name of the study."""
+
+
+@one_line_errors()
+def main() -> None:
+    """Run the command with the arguments of the process, and print the paths of the files."""
+    parser = Parser(prog="pomrl new", description="Make a study of your own that runs as it is.")
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="the folder to make, whose name is that of the study"
+    )
+    folder: Path = parser.parse_args().folder
+    if folder.exists():
+        exit_with(f"{folder}: it exists already")
+    if not folder.name.isidentifier() or folder.name in (path.name for path in shipped_folders()):
+        exit_with(f"{folder}: the name has to be a name in Python, such as my_study, and not that of a shipped study")
+    with as_file(files("pomrl").joinpath(SKELETON)) as skeleton:
+        shutil.copytree(skeleton, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        path.write_text(path.read_text(encoding="utf-8").replace(SKELETON, folder.name), encoding="utf-8")
+        print(path)
+    print(f"to compute, judge, draw and report it: pomrl reproduce {folder}")

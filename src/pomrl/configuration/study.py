@@ -1,0 +1,250 @@
+"""Studies: folders with sweeps, claims, figures, pages and variants, and a description, `study.yaml`.
+
+The form of the folder is the same for the studies that are shipped and for anybody's. This module reads the
+description and finds the modules; what claims, figures and pages are is up to the rooms above.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, cast
+
+import yaml
+from pydantic import Field
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.configuration import variants
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import module_of_ones_own
+from pomrl.configuration.parsing import checked
+from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, shipped_folders
+from pomrl.configuration.sweeps import Setting, sweep
+from pomrl.configuration.variants import Family, Variant
+from pomrl.outputs import outputs
+
+
+@checked_dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Described:
+    """The content of `study.yaml`."""
+
+    title: Annotated[str, Field(min_length=1, description="the title of the study, or of the paper that it reproduces")]
+    cite: Annotated[str | None, Field(description="the authors and the place of a paper that it reproduces")] = None
+    about: Annotated[str, Field(description="what the study asks, in a few sentences")] = ""
+    headline: Annotated[list[str], Field(min_length=1, description="the variants that share the error")] = field(
+        default_factory=lambda: [variants.DEFAULT]
+    )
+    error: Annotated[
+        float,
+        Field(gt=0, lt=1, description="probability of any wrong verdict in the headline; others have as much each"),
+    ] = 0.05
+    analyses: Annotated[
+        list[Annotated[int, Field(ge=10)]],
+        Field(min_length=1, description="numbers of runs at which claims are judged"),
+    ] = field(default_factory=lambda: [1000, 2000, 4000, 8000])
+    budget: Annotated[
+        float, Field(ge=0, description="estimated seconds of one core for runs that undecided claims need")
+    ] = 300.0
+    variants: Annotated[
+        dict[str, dict[str, Any] | str],
+        Field(description="the variants that are computed, each with the keys that it sets, or the name of a function"),
+    ] = field(default_factory=lambda: {variants.DEFAULT: {}})
+    short_names: Annotated[
+        bool, Field(description="whether its sweeps are named without the name of the study too")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study: its folder, and what its description says."""
+
+    folder: Path
+    """The absolute path of the folder."""
+    described: Described
+
+    @property
+    def name(self) -> str:
+        """The name of the study, which is that of its folder."""
+        return self.folder.name
+
+    @property
+    def is_shipped(self) -> bool:
+        """Return whether the study comes with this package."""
+        return self.folder in shipped_folders()
+
+    @property
+    def word(self) -> str:
+        """What stands for the study in a command: its name if it is shipped, or else its folder."""
+        if self.is_shipped:
+            return self.name
+        here = Path.cwd().resolve()
+        return str(self.folder.relative_to(here) if self.folder.is_relative_to(here) else self.folder)
+
+    @property
+    def outputs(self) -> Path:
+        """The folder of everything that is made of the study."""
+        return outputs() / "studies" / self.name
+
+    def sources(self, own: Path | None = None) -> Sources:
+        """Return the sources of its configurations, with a folder of further options if there is one."""
+        return Sources(PUBLISHED.folder, own).with_study(self.folder)
+
+    @property
+    def sweeps(self) -> list[str]:
+        """The names of its sweeps, in alphabetical order."""
+        return sorted(path.stem for path in (self.folder / "sweeps").glob("*.yaml"))
+
+    def option(self, name: str) -> str:
+        """Return the option of the group `experiment` that a sweep is, by its name in this study.
+
+        Raises:
+            ConfigError: The study has no such sweep, and the name is not that of another study's, STUDY/NAME.
+        """
+        if name in self.sweeps:
+            return name if self.described.short_names else f"{self.name}/{name}"
+        if "/" not in name:
+            raise ConfigError(f"{self.word}: there is no sweep {name!r} in sweeps/; there is {', '.join(self.sweeps)}")
+        return name
+
+    def settings(
+        self, name: str, variant: Variant | None = None, family: Family | None = None, own: Path | None = None
+    ) -> list[Setting]:
+        """Return the experiments of a sweep under a variant.
+
+        Raises:
+            ConfigError: There is no such sweep, or it cannot be composed under the variant.
+        """
+        axes = family.sweeps.get(name) if family else None
+        try:
+            return sweep(self.sources(own), self.option(name) if axes is None else name, variant, axes)
+        except ConfigError as error:
+            raise ConfigError(f"{self.word}: {error}") from error
+
+    @cached_property
+    def variants(self) -> tuple[Variant, ...]:
+        """The variants that the description names, in its order; the first one is that of the answer."""
+        return tuple(self._variant(name, value) for name, value in self.described.variants.items())
+
+    def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
+        if not isinstance(value, str):
+            return variants.setting(name, value)
+        module, _, function = value.rpartition(".")
+        found = getattr(self.module(module or "variants"), function, None)
+        if not isinstance(found, Variant):
+            raise ConfigError(f"{self.path}: variants.{name}={value}: there is no such function with @variant")
+        return variants.renamed(found, name)
+
+    @property
+    def families(self) -> list[str]:
+        """The names of its families of variants, in alphabetical order."""
+        return sorted(path.stem for path in (self.folder / "variants").glob("*.yaml"))
+
+    def family(self, name: str) -> Family:
+        """Return a family of variants.
+
+        Raises:
+            ConfigError: There is no such family, or its description is wrong.
+        """
+        if name not in self.families:
+            there = ", ".join([*self.described.variants, *self.families])
+            raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {there}")
+        path = self.folder / "variants" / f"{name}.yaml"
+        return variants.family(name, read_yaml(path))
+
+    @property
+    def path(self) -> Path:
+        """The path of its description."""
+        return self.folder / DESCRIPTION
+
+    @property
+    def package(self) -> str:
+        """The dotted name of the package that its modules belong to."""
+        return f"pomrl.studies.{self.name}" if self.is_shipped else self.name
+
+    def modules(self, kind: str) -> list[ModuleType]:
+        """Return the modules KIND.py and KIND/*.py of the study, in alphabetical order.
+
+        Raises:
+            ConfigError: A module cannot be imported.
+        """
+        inside = sorted(path.stem for path in (self.folder / kind).glob("*.py") if not path.stem.startswith("_"))
+        names = [kind] * (self.folder / f"{kind}.py").is_file() + [f"{kind}.{stem}" for stem in inside]
+        return [self.module(name) for name in names]
+
+    def module(self, name: str) -> ModuleType:
+        """Return a module of the study by its dotted name in the folder.
+
+        Raises:
+            ConfigError: There is no such module, it cannot be imported, or another one has its name.
+        """
+        if not self.is_shipped and (parent := str(self.folder.parent)) not in sys.path:
+            sys.path.append(parent)
+        try:
+            found = module_of_ones_own(f"{self.package}.{name}")
+        except LookupError as error:
+            raise ConfigError(f"{self.word}: {error}") from error
+        if not Path(str(found.__file__)).resolve().is_relative_to(self.folder):
+            raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
+        return found
+
+
+def shipped() -> list[Study]:
+    """Return the studies that come with this package, in alphabetical order."""
+    return [read(folder) for folder in shipped_folders()]
+
+
+def find(word: str) -> Study:
+    """Return the study that a word stands for: the name of a study that is shipped, or a folder of anybody's.
+
+    Raises:
+        ConfigError: There is no such study, or its description is wrong.
+    """
+    names = [folder.name for folder in shipped_folders()]
+    if word in names:
+        return read((STUDIES / word).resolve())
+    folder = Path(word).resolve()
+    if not (folder / DESCRIPTION).is_file():
+        what = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such study or folder"
+        raise ConfigError(f"{word}: {what}; shipped are {', '.join(names)}, and pomrl new FOLDER makes one of your own")
+    if folder.name in names:
+        raise ConfigError(f"{word}: the study {folder.name} is shipped; give the folder another name")
+    if not folder.name.isidentifier():
+        raise ConfigError(f"{word}: the name of the folder has to be a name in Python, such as my_study")
+    return read(folder)
+
+
+def read(folder: Path) -> Study:
+    """Return the study in a folder.
+
+    Raises:
+        ConfigError: Its description is malformed or has an unknown key; the message names the file and the key.
+    """
+    path = folder / DESCRIPTION
+    content = read_yaml(path)
+    try:
+        described: Described = checked(Described, content)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    if lacking := [name for name in described.headline if name not in described.variants]:
+        raise ConfigError(f"{path}: headline: there is no variant {lacking[0]}")
+    if sorted(set(described.analyses)) != described.analyses:
+        raise ConfigError(f"{path}: analyses={described.analyses}: they have to ascend strictly")
+    return Study(folder, described)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Return the mapping in a YAML file; ConfigError with the file and the line where it is none."""
+    try:
+        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}:{mark.line + 1}" if mark else str(path)
+        raise ConfigError(f"{where}: {getattr(error, 'problem', None) or 'it is no YAML'}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: it cannot be read ({error})") from error
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: it has to have keys and values, such as title: ...")
+    return {str(key): value for key, value in cast(dict[Any, Any], content).items()}

@@ -1,0 +1,125 @@
+"""The series that a figure shows, the table of its points, and the drawing made of both."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from pomrl.drawing.style import Look
+from pomrl.drawing.views import View, everything
+from pomrl.results.stored_sweeps import StoredSweeps
+
+COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
+"""Columns of the table behind a drawing, which has a row for each point.
+
+band names what lower and upper are (`sd`, `se` or `ci`, see `results.statistics.Kind`, or `bootstrap sd` or `bootstrap
+ci`), n is the number of independent runs, and marker is true where the minimum of a series is marked. A value that does
+not come from runs, such as a bound, stands in mean; its lower and upper are NaN, its n is 0, and band names what the
+value is.
+"""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure and the table of exactly what it draws, which has the columns `COLUMNS`."""
+
+    figure: Figure
+    data: pd.DataFrame
+
+    def renamed(self, old: str, new: str) -> "Drawing":
+        """Return this drawing with the label `old` replaced by `new`, both in the figure and in its table."""
+        for text in self.figure.findobj(Text):
+            text.set_text(text.get_text().replace(old, new))  # type: ignore[attr-defined]
+        return Drawing(self.figure, self.data.assign(series=self.data["series"].str.replace(old, new, regex=False)))
+
+
+@dataclass(frozen=True)
+class Series:
+    """One series of a figure: where it is drawn, how it looks, and which stored rows it shows."""
+
+    look: Look
+    sweep: str = ""
+    """The name of the sweep or simulation that it shows; empty if it shows neither."""
+    settings: Mapping[str, float | str] = field(default_factory=dict)
+    """The values of columns, such as the sweep's varied settings, at which rows are shown."""
+    view: View = everything
+    """The view applied to these rows."""
+    panel: str = ""
+    """The letter of its panel; empty in a figure of one panel."""
+
+    def shows(self, sweep: str, varied: Mapping[str, Any]) -> bool:
+        """Return whether the series shows the experiment with these varied settings, of the sweep of this name."""
+        chosen = {name: value for name, value in self.settings.items() if name in varied}
+        return sweep == self.sweep and all(_equal(varied[name], value) for name, value in chosen.items())
+
+    def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
+        """Return the stored rows that the series shows.
+
+        Raises:
+            ValueError: If the table of the sweep lacks a column of `settings`.
+        """
+        return self.view(self._chosen(sweeps[self.sweep].table))
+
+    def _chosen(self, table: pd.DataFrame) -> pd.DataFrame:
+        missing = set(self.settings) - set(table.columns)
+        if missing:
+            raise ValueError(f"the tables have no column {', '.join(sorted(missing))}, which this figure chooses by")
+        chosen = np.ones(len(table), bool)
+        for name, value in self.settings.items():
+            column = table[name]
+            chosen &= (column == value if isinstance(value, str) else np.isclose(column, value)).astype(bool)
+        return table.loc[chosen]
+
+    def points(self, bands: pd.DataFrame, x: str, band: str, marked: Sequence[float] = ()) -> pd.DataFrame:
+        """Return means and bands over runs as rows of a drawing's table.
+
+        Args:
+            bands: The columns mean, lower, upper and n, and the column named by `x`.
+            x: The name of the column that the horizontal axis shows.
+            band: What lower and upper are.
+            marked: The values on the horizontal axis at which the series is marked.
+        """
+        points = bands.rename(columns={x: "x"}).astype({"x": float})
+        marker = points["x"].isin(marked)
+        return points.assign(panel=self.panel, series=self.look.label, band=band, marker=marker).loc[:, COLUMNS]
+
+    def values(self, table: pd.DataFrame, x: str, y: str, what: str) -> pd.DataFrame:
+        """Return the columns `x` and `y` of a table, which does not come from runs, as rows of a drawing's table.
+
+        Rows are those at the values in `settings`; `what` names what the values are, for the column band.
+        """
+        rows = self._chosen(table)
+        points = pd.DataFrame({"x": rows[x].astype(float), "mean": rows[y], "lower": np.nan, "upper": np.nan})
+        return points.assign(panel=self.panel, series=self.look.label, band=what, n=0, marker=False).loc[:, COLUMNS]
+
+    def of(self, data: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a drawing's table that belong to this series."""
+        return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]
+
+
+def _equal(varied: Any, wanted: float | str) -> bool:
+    return varied == wanted if isinstance(wanted, str) else bool(np.isclose(varied, wanted))
+
+
+def collect(parts: Iterable[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataFrame:
+    """Join the points of several series into the table of a drawing.
+
+    Raises:
+        ValueError: If all parts are empty. The message names the sweeps and the settings of the wanted series.
+    """
+    nonempty = [part for part in parts if len(part)]
+    if nonempty:
+        return pd.concat(nonempty, ignore_index=True)
+    values: dict[str, list[str]] = {}
+    for series in wanted:
+        for name, value in series.settings.items():
+            values.setdefault(name, []).append(str(value))
+    needed = "; ".join(f"{name} in {', '.join(dict.fromkeys(these))}" for name, these in values.items())
+    sweeps = ", ".join(dict.fromkeys(series.sweep for series in wanted))
+    raise ValueError(
+        f"the tables of {sweeps} hold nothing that this figure shows{': it needs ' * bool(needed)}{needed}"
+    )

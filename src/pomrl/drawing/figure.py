@@ -1,0 +1,191 @@
+"""What a figure is: what it reads, how it is drawn, and its title and caption, which stand in its docstring.
+
+The figures of a study are found in its `figures.py` and in the modules of its folder `figures/`. A figure is either
+
+- a function with `@figure`, whose docstring is the title and the caption, or
+- a module with an object `FIGURE`, such as a `PanelGrid`; the docstring of the module is the title and the caption.
+
+The first paragraph of the docstring is the title. It begins with the number of the figure in a paper, if it has one, as
+in "Figure 5: How much similarity matters.". Paragraphs of the caption that begin with "The paper" quote a paper.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Protocol, runtime_checkable
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import in_words, place_of
+from pomrl.configuration.study import Study
+from pomrl.drawing.drawing import Drawing, Series
+from pomrl.results.statistics import Kind
+from pomrl.results.stored_sweeps import StoredSweeps
+
+INTERVALS = "_intervals"
+"""The end of the name of the version of a figure with 95 % intervals of the mean."""
+
+
+@runtime_checkable
+class Panels(Protocol):
+    """Panels of series of runs, such as a `PanelGrid`."""
+
+    @property
+    def series(self) -> Sequence[Series]:
+        """The series of runs that are shown."""
+        ...
+
+    def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+        """Draw the panels, with bands of this kind, and by default with those of their caption."""
+        ...
+
+
+Draw = Callable[..., Any]
+"""A function of the stored sweeps, and of the kind of bands if the figure has series, that returns a `Drawing`; or a
+function without arguments that returns `Panels`."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a study."""
+
+    name: str
+    """The name of its files."""
+    docstring: str
+    """Title and caption."""
+    sweeps: tuple[str, ...]
+    """The names of the sweeps that it shows."""
+    draw: Draw
+    """Function of the stored sweeps and simulations by name, and of the kind of bands if there are series."""
+    series: tuple[Series, ...] = ()
+    """The series of runs that it shows; if there are none, it gets whole sweeps, and has no version with intervals."""
+    simulations: tuple[str, ...] = ()
+    """The names of the simulations that it shows."""
+    module: str = ""
+    """The dotted name of the module that defines it."""
+
+    @property
+    def versions(self) -> list[str]:
+        """The names of the figure and of its version with intervals, if it has one."""
+        return [self.name, *([self.name + INTERVALS] if self.series else [])]
+
+    def drawn(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
+        """Draw a version of the figure.
+
+        Raises:
+            ValueError: Its sweeps hold none of its series, or its function raises an error or returns no drawing.
+        """
+        arguments = ["ci"] if with_intervals else []
+        try:
+            drawing = self.draw(sweeps, *arguments)
+        except (ValueError, OSError):
+            raise
+        except Exception as error:  # whatever code of somebody's own raises
+            code = inspect.unwrap(self.draw)
+            file = inspect.getsourcefile(code) or self.module
+            raise ValueError(f"{place_of(error, file)}: {in_words(error)}") from error
+        if not isinstance(drawing, Drawing):
+            raise ValueError(f"a figure returns a Drawing or panels, and this one {type(drawing).__name__}")
+        return drawing
+
+
+def figure(
+    *sweeps: str, name: str | None = None, series: Sequence[Series] = (), simulations: Sequence[str] = ()
+) -> Callable[[Draw], Figure]:
+    """Make a figure of the function that draws it, or that returns its panels.
+
+    Args:
+        sweeps: The names of the sweeps that the figure shows; by default those of its series.
+        name: The name of its files, by default that of the function.
+        series: The series of runs that a drawing function shows; they say which experiments of the sweeps it gets, and
+            give the figure a version with 95 % intervals, for which the function is called with the kind "ci".
+        simulations: The names of the simulations that it shows.
+
+    Raises:
+        TypeError: The decorator stands without parentheses.
+    """
+    if sweeps and callable(sweeps[0]):
+        raise TypeError(
+            f"{getattr(sweeps[0], '__name__', sweeps[0])}: @figure needs parentheses, as in @figure('SWEEP')"
+        )
+
+    def make(function: Draw) -> Figure:
+        docstring, of_name = inspect.cleandoc(function.__doc__ or ""), name or function.__name__
+        if not inspect.signature(function).parameters:
+            return of_panels(function(), of_name, docstring, function.__module__)
+        shown = sweeps or _sweeps_of(series)
+        return Figure(
+            of_name, docstring, tuple(shown), function, tuple(series), tuple(simulations), function.__module__
+        )
+
+    return make
+
+
+def of_panels(panels: Panels, name: str, docstring: str, module: str) -> Figure:
+    """Return the figure that panels are."""
+    series = tuple(panels.series)
+    return Figure(name, docstring, _sweeps_of(series), panels.draw, series, (), module)
+
+
+def _sweeps_of(series: Sequence[Series]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.sweep for each in series if each.sweep))
+
+
+def figures_of(study: Study) -> list[Figure]:
+    """Return the figures of a study: those with a number first, in its order, and then the others by name.
+
+    Raises:
+        ConfigError: A module cannot be imported, a figure has no docstring, or two figures have the same name.
+    """
+    found: dict[str, Figure] = {}
+    for module in study.modules("figures"):
+        for each in _defined(module):
+            if not each.docstring:
+                raise ConfigError(f"{study.word}: figure {each.name} has no docstring with its title and caption")
+            if each.name in found:
+                raise ConfigError(f"{study.word}: two figures are named {each.name}, in {module.__name__} and before")
+            for sweep in each.sweeps:
+                _refuse_unknown(study, each, sweep)
+            found[each.name] = each
+    return sorted(found.values(), key=_place)
+
+
+def _refuse_unknown(study: Study, of: Figure, sweep: str) -> None:
+    try:
+        study.option(sweep)
+    except ConfigError as error:
+        raise ConfigError(f"{study.word}: figure {of.name}: {str(error).partition(': ')[2]}") from error
+
+
+def _defined(module: ModuleType) -> Iterator[Figure]:
+    """Yield the figures that a module defines."""
+    panels = getattr(module, "FIGURE", None)
+    if panels is not None:
+        name = getattr(module, "NAME", module.__name__.rpartition(".")[2])
+        yield of_panels(panels, name, inspect.cleandoc(module.__doc__ or ""), module.__name__)
+    for each in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Figure)):
+        if each.module == module.__name__:
+            yield each
+
+
+def number_of(docstring: str) -> str:
+    """Return the number that a figure has in a paper, such as 5 or F2; empty if it has none."""
+    head, colon, _ = docstring.partition(":")
+    word, _, number = head.partition(" ")
+    return number.partition(",")[0] if word == "Figure" and colon else ""
+
+
+def title_of(docstring: str) -> str:
+    """Return the title of a figure, without its number."""
+    first = " ".join(docstring.partition("\n\n")[0].split())
+    return (first.partition(": ")[2] if number_of(docstring) else first).rstrip(".")
+
+
+def caption_of(docstring: str) -> str:
+    """Return the caption of a figure; the title if there is none."""
+    return docstring.partition("\n\n")[2] or title_of(docstring)
+
+
+def _place(of: Figure) -> tuple[bool, bool, str, bool, str]:
+    number = number_of(of.docstring)
+    return (not number, not number.isdigit(), number.zfill(3), "," in of.docstring.partition(":")[0], of.name)

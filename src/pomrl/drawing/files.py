@@ -1,0 +1,96 @@
+"""Writing a drawing to files, and the sidecar file that says where it comes from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.style import context
+from pomrl.results.stored_sweeps import Source
+from pomrl.store import StoreError, files
+from pomrl.store.derived import DerivedFiles
+
+SUFFIXES = ("pdf", "png", "csv", "json")
+"""The files of a figure, in the order in which `save` writes them: two pictures, the table, and the sidecar."""
+
+
+_OPTIONAL = ("simulations",)
+"""The keys of a sidecar file that are left out if there is nothing to say."""
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """The content of NAME.json, which says where the files of a figure come from."""
+
+    figure: str
+    command: str = ""
+    """The command that draws the figure again."""
+    docstring: str = ""
+    """The title and the caption of the figure."""
+    commit: str | None = None
+    """The git commit of the code; None outside of a repository."""
+    dirty: bool | None = None
+    """Whether the code was changed since that commit; None outside of a repository."""
+    variant: str = ""
+    """The variant under which the experiments were computed."""
+    sweeps: Mapping[str, Sequence[Source]] = field(default_factory=dict)
+    """The stored experiments of each sweep that the figure shows, by the option of the group `experiment`."""
+    simulations: Mapping[str, Sequence[Source]] = field(default_factory=dict)
+    """What is stored of each simulation that the figure shows; absent from the file if there is none."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The SHA-256 digest of each other file of the figure, by its name; `save` adds them."""
+
+    def content(self) -> dict[str, Any]:
+        """Return the content of the file as plain data."""
+        return {key: value for key, value in asdict(self).items() if value or key not in _OPTIONAL}
+
+    @classmethod
+    def read(cls, path: Path) -> "Sidecar":
+        """Read a sidecar that `save` has written.
+
+        Raises:
+            StoreError: The file is missing or damaged, or another version wrote it.
+        """
+        try:
+            return TypeAdapter(cls).validate_python(DerivedFiles(path).said())
+        except ValidationError as error:
+            raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
+
+
+def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
+    """Write NAME.pdf, NAME.png, NAME.csv and NAME.json, and create the folder if there is none.
+
+    Each file is written whole or not at all, and the sidecar last (`pomrl.store.derived`). In one environment
+    the bytes of the first three depend on the drawing alone: they contain neither a date nor the name of a program.
+
+    Returns:
+        The paths of the four files, in the order of `SUFFIXES`.
+    """
+    pdf, png, csv, json_file = [folder / f"{name}.{suffix}" for suffix in SUFFIXES]
+    contents = {
+        pdf.name: _picture(drawing, "pdf", {"CreationDate": None, "Creator": None, "Producer": None}),
+        png.name: _picture(drawing, "png", {"Software": None}),
+        csv.name: drawing.data.to_csv(index=False, lineterminator="\n").encode(),
+    }
+    DerivedFiles(json_file).write(contents, sidecar.content())
+    return [pdf, png, csv, json_file]
+
+
+def _picture(drawing: Drawing, kind: str, metadata: Mapping[str, None], **options: Any) -> bytes:
+    """Return the drawing as the content of a file of this kind, with some of the usual metadata left out."""
+    buffer = BytesIO()
+    with context():
+        drawing.figure.savefig(buffer, format=kind, metadata=metadata, **options)
+    return buffer.getvalue()
+
+
+def save_small(drawing: Drawing, folder: Path, name: str) -> list[Path]:
+    """Write a small NAME.png for a web page, and create the folder if there is none; return its path in a list."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.png"
+    files.write(path, _picture(drawing, "png", {"Software": None}, dpi=120))
+    return [path]

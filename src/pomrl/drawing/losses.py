@@ -1,0 +1,161 @@
+"""Panels of the planning loss over runs, in each task or against the discount factor, and figures made of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from typing import Literal
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from pomrl.drawing import panels
+from pomrl.drawing.drawing import Drawing, Series, collect
+from pomrl.drawing.style import TEXT_WIDTH, context, look, sequence
+from pomrl.drawing.views import View, at_largest_gamma, average_of_first, in_task
+from pomrl.results.statistics import Kind, band, best_gamma
+from pomrl.results.stored_sweeps import StoredSweeps
+
+METHODS = ("oracle", "without_meta", "pomrl", "ada_pomrl")
+"""The estimators that most figures compare."""
+
+TASKS = (1, 2, 3, 5, 10, 15)
+"""The tasks t whose curves are drawn in experiments of T = 15 tasks."""
+
+Settings = Mapping[str, float | str]
+
+
+def of_estimators(sweep: str, settings: Settings, estimators: Sequence[str] = METHODS) -> list[Series]:
+    """Return a series for each estimator: the loss in each task when planning with gamma_eval."""
+    return of_options(sweep, "estimator", estimators, settings)
+
+
+def of_options(
+    sweep: str, group: str, options: Sequence[str], settings: Settings | None = None, view: View = at_largest_gamma
+) -> list[Series]:
+    """Return a series for each option of a group, by default the loss in each task when planning with gamma_eval."""
+    return [Series(look(name, group), sweep, {**(settings or {}), group: name}, view) for name in options]
+
+
+def of_tasks(sweep: str, settings: Settings) -> list[Series]:
+    """Return a series for each of `TASKS`: the loss in task t."""
+    return [Series(look, sweep, settings, in_task(t)) for t, look in sequence(TASKS, "t = {}".format).items()]
+
+
+def of_averages(sweep: str, settings: Settings, tasks: Sequence[int] = TASKS) -> list[Series]:
+    """Return a series for each of these tasks: the loss averaged over tasks 1 to t (A10)."""
+    looks = sequence(tasks, lambda t: f"tasks 1 to {t}" if t > 1 else "task 1")
+    return [Series(look, sweep, settings, average_of_first(t)) for t, look in looks.items()]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel of planning losses, with bands over runs."""
+
+    title: str
+    series: Sequence[Series]
+    x: Literal["task", "gamma"]
+    """What the horizontal axis shows. Against gamma, the minimum of each curve is marked."""
+    band: Kind
+    """What the bands show by the caption of the figure."""
+    zoomed: bool = False
+    """Whether the vertical axis starts at the lowest band instead of 0."""
+    label: str = panels.LOSS
+    """The label of the vertical axis."""
+
+    @property
+    def letter(self) -> str:
+        """The letter of the panel; empty in a figure of one panel."""
+        return self.series[0].panel
+
+    def lettered(self, letter: str) -> "Panel":
+        """Return this panel with a letter."""
+        return replace(self, series=[replace(series, panel=letter) for series in self.series])
+
+    def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Iterator[pd.DataFrame]:
+        """Yield mean and band over runs of each series, as a table with the columns `drawing.COLUMNS`.
+
+        Bands are of this kind, and by default those of the caption.
+        """
+        shown = kind or self.band
+        for series in self.series:
+            rows = series.rows(sweeps)
+            marked = best_gamma(rows.assign(curve=0), ["curve"])["gamma"].tolist() if self.x == "gamma" else ()
+            yield series.points(band(rows, [self.x], kind=shown), self.x, shown, marked)
+
+    def draw(self, ax: Axes, data: pd.DataFrame) -> None:
+        """Draw the panel from the table of the figure."""
+        panels.curves(ax, data, self.series)
+        if self.x == "gamma":
+            panels.gamma_axis(ax)
+        else:
+            panels.task_axis(ax, data)
+        panels.loss_axis(ax, self.label)
+        if self.zoomed:
+            panels.zoom(ax)
+        panels.letter(ax, self.letter, f"{self.title} (zoomed)" if self.zoomed else self.title)
+
+
+def lettered(rows: Sequence[Sequence[Panel]]) -> list[list[Panel]]:
+    """Return all panels of a figure, which are given in rows, with letters; the only panel of a figure has none."""
+    letters = iter(ascii_lowercase if sum(map(len, rows)) > 1 else [""])
+    return [[panel.lettered(next(letters)) for panel in row] for row in rows]
+
+
+def series_of(of_figure: Sequence[Panel]) -> list[Series]:
+    """Return the series of several panels."""
+    return [series for panel in of_figure for series in panel.series]
+
+
+def points(sweeps: StoredSweeps, of_figure: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
+    """Return the points of several panels as a table with the columns `drawing.COLUMNS`.
+
+    Bands are of this kind, and by default those of the caption.
+
+    Raises:
+        ValueError: If the sweeps hold none of the series.
+    """
+    return collect([table for panel in of_figure for table in panel.points(sweeps, kind)], series_of(of_figure))
+
+
+def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
+    """Draw panels side by side; a vertical axis that they share is labelled once."""
+    for ax, panel in zip(axes, row, strict=True):
+        panel.draw(ax, data)
+        if ax is not axes[0] and ax.get_shared_y_axes().joined(ax, axes[0]):
+            ax.set_ylabel("")
+
+
+@dataclass(frozen=True)
+class PanelGrid:
+    """A figure of rows of panels over one legend."""
+
+    rows: Sequence[Sequence[Panel]]
+    legend_columns: int
+    width: float = TEXT_WIDTH
+    """The width of the figure, in inches."""
+    row_height: float = 2.4
+    """The height of each row, in inches."""
+    share_y: bool = True
+    """Whether the panels of a row share their vertical axis."""
+
+    @property
+    def series(self) -> list[Series]:
+        """The series of all panels."""
+        return series_of([panel for row in lettered(self.rows) for panel in row])
+
+    def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+        """Return the figure; ValueError if its sweeps hold none of its series.
+
+        Bands are of this kind, and by default those of the caption.
+        """
+        rows = lettered(self.rows)
+        every = [panel for row in rows for panel in row]
+        data = points(sweeps, every, kind)
+        more = [panels.minimum_marker()] if every[0].x == "gamma" else []
+        with context():
+            figure = panels.blank(self.width, self.row_height * len(rows))
+            grid = panels.grid_of_panels(figure, len(rows), len(rows[0]), share_y=self.share_y)
+            for axes, row in zip(grid, rows, strict=True):
+                draw_row(axes, data, row)
+            panels.shared_legend(figure, [ax for axes in grid for ax in axes], columns=self.legend_columns, more=more)
+            return panels.finish(figure, data, series_of(every), sweeps)

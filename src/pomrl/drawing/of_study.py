@@ -1,0 +1,170 @@
+"""Drawing the figures of a study from what is stored: NAME.pdf, NAME.png, NAME.csv and NAME.json for each version.
+
+NAME shows the number of runs that the sweeps promise, with the bands of the caption. NAME_intervals is the same figure
+with 95 % intervals of the mean over all runs that its curves share.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.study import Study
+from pomrl.configuration.sweeps import Setting
+from pomrl.configuration.variants import DEFAULT, Variant
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.figure import INTERVALS, Figure, figures_of
+from pomrl.drawing.files import Sidecar
+from pomrl.drawing.style import look
+from pomrl.execution.parallel import one_by_one
+from pomrl.results.stored_sweeps import StoredSweep, promised_runs, shared_runs, stored_simulation, stored_sweep
+from pomrl.store import StoreError
+from pomrl.store.provenance import commit
+from pomrl.theory.simulations import SIMULATIONS
+
+FEW = 4
+"""Fewer figures than this are drawn in this process: starting others would take longer."""
+
+FOLDER = "figures"
+"""The folder of figures in the outputs of a study; those of variants have folders in it."""
+
+Writer = Callable[[Drawing, Path, str, Sidecar], list[Path]]
+"""A function that writes a drawing into a folder under a name, and returns the paths of its files."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Versions of figures of a study, drawn under one variant."""
+
+    study: Study
+    names: Sequence[str]
+    """The names of figures, or of versions with intervals."""
+    variant: Variant | None = None
+    """The variant; None for the experiments as published."""
+    own: Path | None = None
+    """A folder of further options."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the files are written to."""
+        of_study = self.study.outputs / FOLDER
+        return of_study if self.variant is None or self.variant.name == DEFAULT else of_study / self.variant.name
+
+    @property
+    def command(self) -> str:
+        """The command that draws a figure of this selection, without the name of the figure."""
+        variant = f" --variants {self.variant.name}" if self.variant and self.variant.name != DEFAULT else ""
+        return f"pomrl figures {self.study.word}{variant}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of drawing figures."""
+
+    files: list[Path] = field(default_factory=list)
+    """The files of the figures that are drawn."""
+    problems: list[str] = field(default_factory=list)
+    """A line for each figure that is not drawn, with the reason."""
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    """For each sweep with fewer runs than it promises, a line that says which are missing."""
+
+    def __add__(self, other: "Outcome") -> "Outcome":
+        """Return the outcome of drawing the figures of both."""
+        return Outcome(self.files + other.files, self.problems + other.problems, {**other.lacking, **self.lacking})
+
+
+def versions(study: Study, wanted: Sequence[str] = ()) -> list[str]:
+    """Return the names of the versions of figures of a study, of all figures or of these.
+
+    Raises:
+        ConfigError: There is no figure of such a name.
+    """
+    by_name = {figure.name: figure for figure in figures_of(study)}
+    known = {version for figure in by_name.values() for version in figure.versions}
+    if unknown := [name for name in wanted if name not in known]:
+        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(by_name)}")
+    of_names = (by_name[name].versions if name in by_name else [name] for name in wanted or by_name)
+    return list(dict.fromkeys(chain.from_iterable(of_names)))
+
+
+def needed_simulations(study: Study, names: Sequence[str]) -> list[str]:
+    """Return the names of the simulations that figures show."""
+    shown = {version: figure for figure in figures_of(study) for version in figure.versions}
+    return list(dict.fromkeys(each for name in names for each in shown[name].simulations))
+
+
+def draw(selections: Sequence[Selection], write: Writer) -> Iterator[Outcome]:
+    """Draw figures in parallel, those with the most series first, and yield the outcome of each.
+
+    Args:
+        selections: What is drawn; no file belongs to two of them. The simulations that figures show have to be stored.
+        write: The function that writes the files.
+    """
+    pairs = [(selection, name) for selection in selections for name in selection.names]
+    sizes = {
+        (selection.study.folder, version): len(figure.series)
+        for selection in selections
+        for figure in figures_of(selection.study)
+        for version in figure.versions
+    }
+    pairs.sort(key=lambda pair: sizes[pair[0].study.folder, pair[1]], reverse=True)
+    yield from one_by_one(_draw_one, *zip(*[(*pair, write) for pair in pairs], strict=True), here=len(pairs) < FEW)
+
+
+def _draw_one(selection: Selection, name: str, write: Writer) -> Outcome:
+    """Draw one version of a figure."""
+    figure = next(each for each in figures_of(selection.study) if name in each.versions)
+    with_intervals = name != figure.name
+    try:
+        shown = _shown(figure, selection)
+        shared = shared_runs(chain.from_iterable(shown.values()))
+        sweeps: dict[str, StoredSweep] = {}
+        for sweep, settings in shown.items():
+            most = shared if with_intervals else min(shared, promised_runs(settings))
+            sweeps[sweep] = stored_sweep(settings, most=most)
+    except (ConfigError, StoreError) as error:
+        return Outcome(problems=[f"{name} is not drawn: {error}"])
+    lacking = {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
+    if sweeps and not shared:
+        return Outcome(problems=[f"{name} is not drawn: nothing is stored of {', '.join(sweeps)}"], lacking=lacking)
+    sweeps |= {simulation: stored_simulation(SIMULATIONS[simulation]) for simulation in figure.simulations}
+    try:
+        drawing = _relabelled(figure.drawn(sweeps, with_intervals=with_intervals), selection.variant)
+        files = write(drawing, selection.folder, name, _sidecar(figure, name, sweeps, selection))
+    except (ValueError, OSError) as error:
+        return Outcome(problems=[f"{name} is not drawn: {error}"], lacking=lacking)
+    return Outcome(files, lacking=lacking)
+
+
+def _shown(figure: Figure, selection: Selection) -> dict[str, list[Setting]]:
+    """Return the experiments of each sweep that a figure shows; all of them where its series do not say which."""
+    shown = {}
+    for sweep in figure.sweeps:
+        settings = selection.study.settings(sweep, selection.variant, own=selection.own)
+        of_series = [each for each in settings if any(one.shows(sweep, each.varied) for one in figure.series)]
+        shown[sweep] = of_series or settings
+    return shown
+
+
+def _sidecar(figure: Figure, name: str, sweeps: Mapping[str, StoredSweep], selection: Selection) -> Sidecar:
+    return Sidecar(
+        name,
+        command=f"{selection.command} {name}",
+        docstring=figure.docstring,
+        **commit(),
+        variant=selection.variant.name if selection.variant else DEFAULT,
+        sweeps={selection.study.option(sweep): sweeps[sweep].sources for sweep in figure.sweeps},
+        simulations={simulation: sweeps[simulation].sources for simulation in figure.simulations},
+    )
+
+
+def _relabelled(drawing: Drawing, variant: Variant | None) -> Drawing:
+    """Return the drawing with the name of the option that replaces another one in the place of that one's label."""
+    if variant is None or variant.replaced is None:
+        return drawing
+    group, old = variant.replaced
+    return drawing.renamed(look(old, group).label, variant.name.replace("_", " "))
+
+
+__all__ = ["FOLDER", "INTERVALS", "Outcome", "Selection", "Writer", "draw", "needed_simulations", "versions"]

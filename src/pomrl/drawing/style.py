@@ -1,0 +1,105 @@
+"""The style of all figures: theme, sizes, and one look for each option of a group."""
+
+import hashlib
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import matplotlib as mpl
+import seaborn as sns
+import yaml
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.sources import PUBLISHED, Sources
+
+Value = TypeVar("Value", bound=Hashable)
+
+TEXT_WIDTH = 6.5
+"""The width of the text on a page of TMLR, in inches."""
+
+COLUMN_WIDTH = 3.25
+"""Half of `TEXT_WIDTH`, in inches, for a figure of one panel."""
+
+BAND_OPACITY = 0.12
+EDGE_OPACITY = 0.45
+
+_STYLE: dict[Any, Any] = {
+    **sns.axes_style("whitegrid"),
+    **sns.plotting_context("paper"),
+    **mpl.rc_params_from_file(Path(__file__).with_name("paper.mplstyle"), use_default_template=False),
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """The name of a series in legends, and how it is drawn."""
+
+    label: str
+    color: str
+    marker: str = ""
+    linestyle: str = "-"
+    size: float = 4.0
+    """The size of the marker, in points."""
+
+
+_NINE = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
+"""The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
+
+MINIMUM = Look("Loss at γ*", "#029e73", "o")
+HORIZON = Look("γ* (right axis)", "#444444", "s", ":")
+
+
+_LOOK = re.compile(r"^# look: (\{.*\})\s*$", re.MULTILINE)
+"""The line of an option's YAML file that says how the option looks, in a comment that Hydra does not read."""
+
+_MARKERS = "ovsD^P*Xh"
+"""Markers of options whose file names none."""
+
+
+def look(option: str, group: str = "estimator", sources: Sources = PUBLISHED) -> Look:
+    """Return how an option is drawn everywhere: as its YAML file says, or else as follows from its name.
+
+    The file says it in a line such as `# look: {label: ada-POMRL, color: "#029e73", marker: o}`.
+    """
+    paths = (folder / group / f"{option}.yaml" for folder in sources.folders)
+    path = next((path for path in paths if path.is_file()), None)
+    return _look(option, path, path.stat().st_mtime_ns if path else 0)
+
+
+@cache
+def _look(option: str, path: Path | None, _time: int) -> Look:
+    digest = hashlib.sha256(option.encode()).digest()
+    default = Look(option.replace("_", " "), _NINE[digest[0] % len(_NINE)], _MARKERS[digest[1] % len(_MARKERS)])
+    said = _LOOK.search(path.read_text(encoding="utf-8")) if path else None
+    if not said:
+        return default
+    try:
+        return replace(default, **yaml.safe_load(said[1]))
+    except (yaml.YAMLError, TypeError) as error:
+        keys = ", ".join(field.name for field in fields(Look))
+        raise ConfigError(f"{path}: its line '# look:' cannot be read; its keys are {keys}") from error
+
+
+def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Value, Look]:
+    """Return a look for each of these ordered values, such as tasks, from light to dark."""
+    labels = {value: label(value) for value in values}
+    colors = sns.color_palette("mako_r", len(labels)).as_hex()
+    return {value: Look(labels[value], color) for value, color in zip(labels, colors, strict=True)}
+
+
+def hues(number: int) -> list[str]:
+    """Return as many colours for things without an order; up to nine can be told apart with any colour vision."""
+    return _NINE[:number] if number <= len(_NINE) else sns.husl_palette(number, l=0.5).as_hex()
+
+
+@contextmanager
+def context() -> Iterator[None]:
+    """Put the style in force; the caller's own settings of matplotlib do not affect it, and are restored afterwards."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield

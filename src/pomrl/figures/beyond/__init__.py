@@ -1,1 +1,0 @@
-"""Figures of experiments that go beyond the paper, one module for each."""

@@ -1,0 +1,203 @@
+"""What claims are judged on: the experiments that each of them reads, and their stored losses."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from pomrl import store
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.sweeps import Setting
+from pomrl.judging.claim import Claim
+from pomrl.judging.inference import LEVEL as ERROR
+from pomrl.judging.inference import Count, Resampled
+from pomrl.judging.precision import Plan
+from pomrl.judging.verdict import Part
+from pomrl.results.losses import Losses, SweepLosses
+from pomrl.science.gamma_schedules import Grid
+from pomrl.science.gamma_star import HindsightChoice
+from pomrl.theory.simulations import SIMULATIONS
+
+MOST_BYTES = 400 * 2**20
+"""The most memory that losses take which are kept for the next claim."""
+
+Settings = Mapping[str, Sequence[Setting]]
+"""The settings of sweeps, by the names of these."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What claims are judged on: the experiments of their sweeps under one variant."""
+
+    variant: str
+    """The name of the variant."""
+    settings: Settings
+    """The settings of the sweeps that can be composed; claims about other sweeps are not judged."""
+    registry: Sequence[Claim]
+    """The claims that share the error, whether or not they can be judged on this basis."""
+    analyses: tuple[int, ...] = ()
+    """The numbers of runs at which claims are judged; empty to judge each once, at the number its sweeps promise."""
+    error: float = ERROR
+    """The probability that the verdict on any of the claims is wrong."""
+    choice: HindsightChoice = "population"
+    """How the schedules that choose in hindsight do so."""
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims about sweeps that can be judged on this basis, because it has all settings that they read."""
+        return [claim for claim in self.registry if claim.id in self._read]
+
+    def plan(self, claim: Claim) -> Plan:
+        """Return when a claim is judged; one whose rule names the level of its intervals has no share of the error."""
+        sharing = sum(each.is_judged and each.fixed_error is None for each in self.registry)
+        analyses = self.analyses if claim.fixed_error is None and self.analyses else (self.promised(claim),)
+        return Plan(analyses, self.error, max(1, sharing))
+
+    def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
+        """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""
+        of_parts = self._read[claim.id]
+        wanted = range(len(of_parts)) if parts is None else parts
+        return list({id(each): each for part in wanted for each in of_parts[part]}.values())
+
+    def promised(self, claim: Claim) -> int:
+        """Return the number of runs that the sweeps ask for that a claim is about; of a simulation, its sequences."""
+        if claim.simulation is not None:
+            return SIMULATIONS[claim.simulation].parameters.get("sequences", 1)
+        return min(experiment.request.runs for experiment in self.read_by(claim))
+
+    def stored(self, claim: Claim, parts: Collection[int] | None = None) -> int:
+        """Return how many runs are stored of every experiment that a claim, or these of its parts, reads."""
+        return min(store.lookup(experiment).complete() for experiment in self.read_by(claim, parts))
+
+    def refuse_damage(self) -> None:
+        """Raise a StoreError if a file of what is stored of these experiments is damaged."""
+        experiments = {id(each): each for claim in self.claims for each in self.read_by(claim)}
+        for experiment in experiments.values():
+            store.lookup(experiment).refuse_damage()
+
+    def sweeps(self, claim: Claim, losses: Callable[[Experiment], Losses]) -> dict[str, SweepLosses]:
+        """Return the sweeps that a claim is about, with the losses that a function has of each experiment."""
+        return {
+            name: SweepLosses(
+                tuple(key.rpartition(".")[2] for key in self.settings[name][0].varied),
+                _OnDemand({tuple(each.varied.values()): each.experiment for each in self.settings[name]}, losses),
+                self.choice,
+            )
+            for name in claim.sweeps
+        }
+
+    @cached_property
+    def _read(self) -> dict[str, list[list[Experiment]]]:
+        """The experiments that each part of each claim reads, by the id of the claim."""
+        read: dict[str, list[list[Experiment]]] = {}
+        for claim in self.registry:
+            if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
+                with suppress(LookupError):  # the claim is about a setting that this basis does not have
+                    read[claim.id] = self.read_by_parts(claim)
+        return read
+
+    def read_by_parts(self, claim: Claim) -> list[list[Experiment]]:
+        """Return the experiments that each part of a claim reads, found by trial on losses that are made up.
+
+        The losses of one experiment after the other are changed: the estimates of the parts that read them change too.
+        A part about gamma* or a count, which may stay where they are, counts as reading all that the claim reads.
+        """
+        asked: dict[int, Experiment] = {}
+
+        def losses(experiment: Experiment, changed: Experiment | None = None) -> Losses:
+            asked[id(experiment)] = experiment
+            return made_up(experiment, 2, seed=1 if experiment is changed else 0)
+
+        before = claim.parts(self.sweeps(claim, losses))
+        read: list[list[Experiment]] = [[] for _ in before]
+        for changed in list(asked.values()):
+            after = claim.parts(self.sweeps(claim, partial(losses, changed=changed)))
+            for of_part, old, new in zip(read, before, after, strict=True):
+                if old.estimate.value != new.estimate.value or isinstance(old.estimate, Resampled | Count):
+                    of_part.append(changed)
+        return read
+
+
+def made_up(experiment: Experiment, runs: int, seed: int) -> Losses:
+    """Return losses in the shape of those of an experiment; all runs are alike, so that they take no memory."""
+    schedule = experiment.method.gamma_schedule
+    gammas = np.array(schedule.gammas if isinstance(schedule, Grid) else [experiment.problem.gamma_eval])
+    of_run = 1.0 + np.random.default_rng(seed).random((experiment.problem.T, len(gammas)))
+    return Losses(np.broadcast_to(of_run, (runs, *of_run.shape)), gammas)
+
+
+@dataclass(frozen=True)
+class _OnDemand(Mapping[tuple[Any, ...], Losses]):
+    """The losses of the settings of a sweep, each made when it is asked for."""
+
+    experiments: Mapping[tuple[Any, ...], Experiment]
+    make: Callable[[Experiment], Losses]
+
+    def __getitem__(self, key: tuple[Any, ...]) -> Losses:
+        return self.make(self.experiments[key])
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.experiments
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.experiments)
+
+    def __len__(self) -> int:
+        return len(self.experiments)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads losses from the store, and keeps the latest of them for claims that read the same settings."""
+
+    kept: dict[tuple[str, int], Losses] = field(default_factory=dict)
+    judged: dict[tuple[Any, ...], tuple[Part, ...]] = field(default_factory=dict)
+    """The parts of claims, by what they were estimated from: variants that do not matter to a claim share them."""
+    signatures: dict[int, tuple[Experiment, str]] = field(default_factory=dict)
+    """The signatures of experiments by their identity, since a sample of runs asks for each of them again."""
+
+    def parts(self, basis: Basis, claim: Claim, runs: int, wanted: Collection[int] | None = None) -> tuple[Part, ...]:
+        """Return the parts of a claim as estimated from the first `runs` runs.
+
+        Args:
+            basis: What the claim is judged on.
+            claim: The claim.
+            runs: The number of runs.
+            wanted: The parts that are wanted, counted from 0; all by default. Others may be made up.
+
+        Raises:
+            StoreError: Runs are not stored, or a block of them is damaged.
+        """
+        experiments = basis.read_by(claim, wanted)
+        read = {id(experiment) for experiment in experiments}
+        asked = (claim.id, basis.choice, runs, *map(self.signature, experiments))
+        if asked not in self.judged:
+
+            def losses(experiment: Experiment) -> Losses:
+                return self.losses(experiment, runs) if id(experiment) in read else made_up(experiment, runs, seed=0)
+
+            self.judged[asked] = claim.parts(basis.sweeps(claim, losses))
+        return self.judged[asked]
+
+    def parts_of_sample(self, basis: Basis, claim: Claim, pool: int, runs: Int[np.ndarray, " k"]) -> tuple[Part, ...]:
+        """Return the parts of a claim as estimated from the runs with these numbers, all of which are below `pool`."""
+        return claim.parts(basis.sweeps(claim, lambda experiment: self.losses(experiment, pool).of_runs(runs)))
+
+    def signature(self, experiment: Experiment) -> str:
+        """Return the signature of an experiment."""
+        if id(experiment) not in self.signatures:
+            self.signatures[id(experiment)] = experiment, store.signature(experiment)
+        return self.signatures[id(experiment)][1]
+
+    def losses(self, experiment: Experiment, runs: int) -> Losses:
+        """Return the losses of the first `runs` runs of an experiment."""
+        key = self.signature(experiment), runs
+        if key not in self.kept:
+            self.kept[key] = Losses.of_experiment(experiment, runs)
+            while sum(losses.loss.nbytes for losses in self.kept.values()) > MOST_BYTES and len(self.kept) > 1:
+                del self.kept[next(iter(self.kept))]
+        return self.kept[key]

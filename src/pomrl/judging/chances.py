@@ -1,0 +1,68 @@
+"""The power of the promised number of runs: how often so many runs, drawn from a pool of stored ones, show a claim."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.verdict import Evidence, Verdict
+
+DRAWS = 100
+"""The number of samples that are drawn from the pool."""
+
+LEAST = 1000
+"""The least number of runs in the pool."""
+
+POOL = 5
+"""The least number of runs in the pool, in multiples of the number that is drawn."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of draws or of environments, with its 95 % interval."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Power of the promised sample size for one claim: how often it gives a verdict by itself, at 95 %."""
+
+    shown: Share
+    """The share of samples in which the claim is reproduced."""
+    refuted: Share
+    """The share of samples in which it is not reproduced; in the others it stays undecided."""
+
+
+def pool_of(promised: int) -> int:
+    """Return the number of runs that samples of the promised number of runs are drawn from."""
+    return max(LEAST, POOL * promised)
+
+
+def chance(basis: Basis, id: str) -> Chance | None:
+    """Return how often the promised number of runs decides the claim with this id; None if the pool is not stored.
+
+    Each sample consists of different runs of the pool, and two samples share runs. The intervals (Wilson's) are for the
+    number of samples; they do not say how far the pool itself is from all runs there could be.
+    """
+    (claim,) = (claim for claim in basis.claims if claim.id == id)
+    promised = basis.promised(claim)
+    pool = pool_of(promised)
+    if basis.stored(claim) < pool:
+        return None
+    reader, rng = Reader(), np.random.default_rng(0)
+    verdicts: list[Verdict] = []
+    for _ in range(DRAWS):
+        runs = rng.choice(pool, promised, replace=False)
+        verdicts.append(Evidence(reader.parts_of_sample(basis, claim, pool, runs)).verdict)
+    return Chance(*(wilson(verdicts.count(of), DRAWS) for of in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)))
+
+
+def wilson(count: int, number: int) -> Share:
+    """Return a share of independent cases with Wilson's interval."""
+    from scipy.stats import binomtest  # here, because it takes a second to load
+
+    interval = binomtest(count, number).proportion_ci(0.95, method="wilson")
+    return Share(count / number, float(interval.low), float(interval.high))

@@ -1,0 +1,152 @@
+"""The kinds of comparisons that claims consist of; each returns a part of a claim.
+
+`words` name what is compared. To them is added how: all comparisons are in pairs over runs, because settings of one
+seed share their draws whatever else they differ in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from pomrl.judging.inference import MANY_RESAMPLES, Estimate, attenuated, mean, ratio, resampled, smooth
+from pomrl.judging.verdict import INTEREST, Part
+from pomrl.results.losses import Losses, LossPerRun, SweepLosses
+
+MARGIN = 0.1
+"""How far apart two means may be that are on a par, or of which one is no worse, as a share of the second one."""
+
+NEAR = 0.1
+"""How far apart two discount factors may be that are near each other."""
+
+ROUNDING = 1e-9
+"""An allowance for rounding errors in comparisons of discount factors."""
+
+PAIRED = "in pairs"
+"""The words for a comparison of runs that see the same draws."""
+
+
+def below_zero(words: str, estimate: Estimate, comparator: float) -> Part:
+    """Claim that a difference of losses is negative; its smallest effect of interest is a share of the comparator."""
+    return Part(f"{words}, {PAIRED}", estimate, below=0.0, interest=INTEREST * abs(comparator))
+
+
+def less(a: LossPerRun, b: LossPerRun, words: str) -> Part:
+    """Compare whether the mean of a is below that of b."""
+    return below_zero(words, mean(a - b), b.mean())
+
+
+def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
+    """Compare whether the mean of a is within a `MARGIN` of the mean of b."""
+    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, below=MARGIN, margin=MARGIN)
+
+
+def no_worse(a: LossPerRun, b: LossPerRun, words: str, margin: float = MARGIN) -> Part:
+    """Compare whether the mean of a exceeds that of b by less than this share of the latter."""
+    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), below=margin, margin=margin)
+
+
+def gain(sweep: SweepLosses, **settings: Any) -> LossPerRun:
+    """Return the gain at these settings: the regret without meta-learning less that of ada-POMRL."""
+    without, ada = (sweep.at(**settings, estimator=name).regret for name in ("without_meta", "ada_pomrl"))
+    return without - ada
+
+
+def does_not_improve(loss: Float[np.ndarray, "n T"], words: str) -> Part:
+    """Compare whether a loss changes from the first task to the last by less than a `MARGIN` of its mean."""
+    level = loss.mean(1)
+    change = ratio(level + loss @ slope(loss.shape[1]), level)
+    words = f"{words}, slope times {loss.shape[1] - 1} relative to mean"
+    return Part(words, change, above=-MARGIN, below=MARGIN, margin=MARGIN)
+
+
+def slope(tasks: int) -> Float[np.ndarray, " T"]:
+    """Return weights w so that, for losses y in T tasks, y @ w is (T - 1) times the least-squares slope of y."""
+    centred = np.arange(tasks) - (tasks - 1) / 2
+    return centred / (centred @ centred) * (tasks - 1)
+
+
+def best_is_in(  # noqa: PLR0913
+    losses: Losses,
+    curve: Float[np.ndarray, "n G"] | None = None,
+    inside: Bool[np.ndarray, " G"] | None = None,
+    words: str = "",
+    *,
+    above: float = -np.inf,
+    below: float = np.inf,
+    task: int | None = None,
+    of: str = "",
+) -> Part:
+    """Compare whether the smallest mean loss inside a set of discount factors is below that outside.
+
+    Args:
+        losses: The losses of an experiment with a grid of discount factors.
+        curve: The losses against the discount factor, by default those in `task`, or on average over tasks.
+        inside: The set, by default the discount factors strictly between `above` and `below`.
+        words: What is compared, by default made of the set and of `of`.
+        above: The lower end of the set.
+        below: The upper end of the set.
+        task: The task, from 1 on.
+        of: What the losses are of.
+    """
+    if curve is None:
+        curve = losses.average_curve if task is None else losses.curve(task)
+    if inside is None:
+        inside = (losses.gammas > above + ROUNDING) & (losses.gammas < below - ROUNDING)
+    if not words:
+        where = f"above {above:g}" if np.isfinite(above) else ""
+        where = f"{where} and below {below:g}".removeprefix(" and ") if np.isfinite(below) else where
+        words = f"{of}: smallest loss at a gamma {where} less that elsewhere".removeprefix(": ")
+    estimate = smooth(lambda m: m[..., inside].min(-1) - m[..., ~inside].min(-1), curve)
+    gamma_star = losses.best(curve.mean(0, keepdims=True)).item()
+    return below_zero(f"{words} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
+
+
+def near(losses: Losses, gamma: float) -> Bool[np.ndarray, " G"]:
+    """Return which discount factors are at most `NEAR` away from this one."""
+    return np.abs(losses.gammas - gamma) <= NEAR + ROUNDING
+
+
+def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
+    """Compare whether the smallest mean loss of a is below that of b."""
+    estimate = smooth(lambda m: m[..., 0, :].min(-1) - m[..., 1, :].min(-1), np.stack([a, b], axis=1))
+    return below_zero(words, estimate, b.mean(0).min())
+
+
+def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
+    """Compare whether the smallest mean loss of a exceeds that of b by less than a `MARGIN`."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # in few runs there may be no loss at all
+        estimate = smooth(lambda m: m[..., 0, :].min(-1) / m[..., 1, :].min(-1) - 1.0, np.stack([a, b], axis=1))
+    return Part(f"{words}, relative, {PAIRED}", estimate, below=MARGIN, margin=MARGIN)
+
+
+def best_grows(losses: Losses, curves: Float[np.ndarray, "n X G"], words: str, resamples: int = MANY_RESAMPLES) -> Part:
+    """Compare whether gamma* grows with the index X of curves of the same runs.
+
+    From `LARGE` runs on there are so many resamples, which resolve errors of twice one over their number.
+    """
+    correlation = attenuated(lambda means: rank_correlation(losses.best(means)), curves, resamples)
+    return Part(words, correlation, above=0.0)
+
+
+def smaller_best(losses: Losses, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
+    """Compare whether gamma* of curves a is below that of curves b of the same runs and discount factors."""
+    estimate = resampled(lambda m: np.subtract(*np.moveaxis(losses.best(m), -1, 0)), np.stack([a, b], axis=1))
+    return Part(f"{words}, bootstrap over runs", estimate, below=0.0)
+
+
+def under(topic: str, parts: Sequence[Part]) -> list[Part]:
+    """Return parts that are judged and reported together, under a topic of their own within the claim."""
+    return [replace(part, topic=topic) for part in parts]
+
+
+def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:
+    """Return Spearman's correlation of values with their index; 0 where all values are equal."""
+    others, each = values[..., None, :], values[..., :, None]
+    ranks = (others < each).sum(-1) + ((others == each).sum(-1) + 1) / 2
+    ranks -= ranks.mean(-1, keepdims=True)
+    order = np.arange(values.shape[-1]) - (values.shape[-1] - 1) / 2
+    norm = np.sqrt((ranks**2).sum(-1) * (order @ order))
+    return np.divide(ranks @ order, norm, out=np.zeros_like(norm), where=norm > 0.0)

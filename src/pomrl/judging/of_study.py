@@ -1,0 +1,163 @@
+"""The claims of a study on the experiments of its variants, and everything that is known of each of them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from pomrl import store
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import in_words, place_of
+from pomrl.configuration.study import Study
+from pomrl.configuration.variants import Family, Variant
+from pomrl.execution.parallel import in_parallel
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.chances import chance
+from pomrl.judging.claim import Claim
+from pomrl.judging.deciding import Case
+from pomrl.judging.fixed_runs import at_promised_runs
+from pomrl.judging.judgements import Row, rows
+from pomrl.judging.precision import Outcome, Plan
+from pomrl.judging.true_shares import TrueShare, parts_in, true_share
+from pomrl.judging.verdict import Part
+from pomrl.store import simulations
+from pomrl.theory.simulations import SIMULATIONS
+
+BEST_IN_RUN = "gamma_schedule.choice=per_run"
+"""What a variant sets under which schedules that choose in hindsight do so in each run."""
+
+
+def basis(
+    study: Study,
+    claims: Sequence[Claim],
+    variant: Variant,
+    family: Family | None = None,
+    own: Path | None = None,
+    refused: list[str] | None = None,
+) -> Basis:
+    """Return what the claims of a study are judged on under a variant.
+
+    Args:
+        study: The study.
+        claims: Its claims.
+        variant: The variant.
+        family: The family that the variant belongs to, which says which sweeps are computed under it.
+        own: A folder of further options.
+        refused: Takes a line for each sweep that cannot be composed under the variant; by default that is an error.
+
+    Raises:
+        ConfigError: A sweep cannot be composed.
+    """
+    of_family = family.sweeps if family and family.sweeps else None
+    names = dict.fromkeys(name for claim in claims for name in claim.sweeps if of_family is None or name in of_family)
+    settings = {}
+    for name in names:
+        try:
+            settings[name] = study.settings(name, variant, family, own)
+        except ConfigError as error:
+            if refused is None:
+                raise
+            refused.append(str(error))
+    per_run = variant.sets(BEST_IN_RUN, {"gamma_schedule": "best_fixed"})
+    shared = len(study.described.headline) if variant.name in study.described.headline else 1
+    sampled = family is not None and family.is_sample
+    return Basis(
+        variant=variant.name,
+        settings=settings,
+        registry=claims,
+        analyses=() if sampled else variant.analyses or tuple(study.described.analyses),
+        error=study.described.error / shared,
+        choice="per_run" if per_run else "population",
+    )
+
+
+def fault(claim: Claim, basis: Basis) -> str | None:
+    """Return a line that says what is wrong with the function of a claim, tried on losses that are made up, or None."""
+    try:
+        if claim.sweeps and set(claim.sweeps) <= basis.settings.keys():
+            basis.read_by_parts(claim)
+    except Exception as error:  # whatever a function of somebody's own raises
+        code = claim.check.__code__
+        return f"claim {claim.id} ({place_of(error, code.co_filename, code.co_firstlineno)}): {in_words(error)}"
+    return None
+
+
+def judged(
+    study: Study,
+    variant: Variant,
+    on: Basis,
+    reader: Reader,
+    cases: Sequence[Case],
+    shares: Mapping[str, TrueShare] | None = None,
+    *,
+    is_main: bool,
+) -> pd.DataFrame:
+    """Return the rows of the table of judgements for one variant.
+
+    Args:
+        study: The study.
+        variant: The variant.
+        on: The basis of the variant.
+        reader: Reads the losses.
+        cases: The claims about sweeps as judged at precision.
+        shares: In how many environments each claim is true, by the claim's id.
+        is_main: Whether claims about simulations, the power of the promised numbers of runs and estimates at these are
+            wanted too.
+    """
+    outcomes = {case.outcome.claim.id: case.outcome for case in cases}
+    if not is_main:
+        return rows(study.name, variant.name, [Row(each, note=_note(variant, id)) for id, each in outcomes.items()])
+    simulated = _simulated(on) if variant.name in study.described.headline else {}
+    at_promised = {each.claim.id: each for each in at_promised_runs(on, reader, simulated)}
+    outcomes |= {claim.id: _of_simulation(on, claim, parts) for claim, parts in simulated.items()}
+    outcomes |= {
+        each.claim.id: Outcome(each.claim, Plan((1,))) for each in at_promised.values() if not each.claim.is_judged
+    }
+    ids = [id for id, each in at_promised.items() if each.claim.sweeps and each.claim.is_judged]
+    chances = dict(zip(ids, in_parallel(chance, [on] * len(ids), ids), strict=True))
+    known = [claim.id for claim in on.registry if claim.id in outcomes and claim.id in at_promised]
+    return rows(
+        study.name,
+        variant.name,
+        [
+            Row(outcomes[id], at_promised[id], chances.get(id), (shares or {}).get(id), _note(variant, id))
+            for id in known
+        ],
+    )
+
+
+def _note(variant: Variant, id: str) -> str:
+    return variant.notes.get(id, "")
+
+
+def _simulated(on: Basis) -> dict[Claim, tuple[Part, ...]]:
+    """Return the parts of the claims about simulations, which are all stored."""
+    of_simulations = [claim for claim in on.registry if claim.simulation]
+    tables = {
+        claim.simulation: simulations.load(SIMULATIONS[claim.simulation])
+        for claim in of_simulations
+        if claim.simulation
+    }
+    return {claim: claim.parts({}, tables) for claim in of_simulations}
+
+
+def _of_simulation(on: Basis, claim: Claim, parts: Sequence[Part]) -> Outcome:
+    """Return the outcome of a claim about a simulation, which has one analysis: of all its sequences."""
+    return Outcome(claim, on.plan(claim)).after(parts)
+
+
+def needed_simulations(claims: Sequence[Claim]) -> list[str]:
+    """Return the names of the simulations that claims read."""
+    return list(dict.fromkeys(claim.simulation for claim in claims if claim.simulation))
+
+
+def true_shares(study: Study, claims: Sequence[Claim], family: Family) -> dict[str, TrueShare]:
+    """Return in how many environments of a sample each claim is true, by its id; none if they are not all stored."""
+    bases = [basis(study, claims, variant, family) for variant in family.variants]
+    experiments = {
+        id(each.experiment): each.experiment for on in bases for of in on.settings.values() for each in of
+    }.values()
+    if not all(store.lookup(each).complete() >= each.request.runs for each in experiments):
+        return {}
+    parts = in_parallel(parts_in, bases)
+    return {id: true_share([of_environment[id] for of_environment in parts]) for id in parts[0]}

@@ -1,0 +1,181 @@
+"""Verdicts at precision: each claim is judged on more and more runs, at fixed numbers of them, until it is decided.
+
+**Looks are honest.** A claim is judged on its first 1,000 runs, then on its first 2,000, and so on, as its study says
+(`analyses`). This is a group-sequential plan with fixed analyses, over which the error is spent in advance (Lan and
+DeMets 1983, "Discrete sequential boundaries for clinical trials", Biometrika 70), here in equal shares. Of the error of
+a study, 5 % by default, each of its claims has an equal share, each of the claim's analyses an equal share of that, and
+each of its parts an equal share of the analysis. By the union bound the probability that any verdict on any part of any
+claim is wrong is at most that error, as far as the intervals are right. The union bound needs no assumption on how the
+analyses depend on each other; that they do makes the plan conservative.
+
+**A part is decided** at the first analysis at which
+
+- its interval lies on the claim's side of every threshold: the part holds;
+- its interval lies on the other side of a threshold: the part is refuted;
+- or there is *no difference of interest*: its interval contains a threshold and shows that the number differs from it
+  by less than matters. For a claim of a difference, that is an equivalence test: the interval lies within the smallest
+  effect of interest (`Part.interest`: 2 % of the comparator's mean; 0.02 for gammas, correlations and shares) of the
+  threshold. It is also met once the full width of the interval is below a quarter of that effect, and usually a good
+  deal sooner. For a claim with a margin, the full width of the interval is below a quarter of the margin. A claim that
+  two numbers are on a par, or that one is no worse, then holds. A claim of a difference is not reproduced.
+
+A verdict is a function of the first runs up to the analysis that decides it. What is stored beyond them never changes
+it, and neither does the order in which runs were computed.
+
+A claim is *reproduced* when all its parts are decided in its favour, *not reproduced* when one is decided against it,
+and *undecided* otherwise. A claim with topics (`Part.topic`) is pursued until all of them are decided.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+
+from pomrl.judging.claim import Claim
+from pomrl.judging.inference import LEVEL
+from pomrl.judging.verdict import Part, Verdict
+
+NARROW = 0.25
+"""An interval is narrow if its full width is below this share of the claim's margin."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """When a claim is judged, and how often its verdict may be wrong."""
+
+    analyses: tuple[int, ...]
+    """The numbers of runs of all analyses."""
+    error: float = LEVEL
+    """The probability that the verdict on any of several claims is wrong."""
+    claims: int = 1
+    """The number of claims over which the error is shared."""
+
+    def error_of_part(self, parts: int) -> float:
+        """Return the probability with which one of so many parts of a claim may be judged wrongly at an analysis."""
+        return self.error / self.claims / len(self.analyses) / parts
+
+
+@dataclass(frozen=True)
+class JudgedPart:
+    """A part of a claim with its interval at precision, and what that shows."""
+
+    part: Part
+    lower: float
+    upper: float
+    verdict: Verdict
+    no_difference: bool
+    """Whether the verdict is that there is no difference of interest."""
+
+    @property
+    def decided(self) -> bool:
+        return self.verdict is not Verdict.UNDECIDED
+
+
+def judged_part(part: Part, error: float) -> JudgedPart:
+    """Judge a part by its interval with this error."""
+    lower, upper = part.estimate.interval(error)
+    verdict = part.verdict(error)
+    no_difference = verdict is Verdict.UNDECIDED and _no_difference(part, lower, upper)
+    if no_difference:
+        verdict = Verdict.NOT_REPRODUCED if part.margin is None else Verdict.REPRODUCED
+    return JudgedPart(part, lower, upper, verdict, no_difference)
+
+
+def _no_difference(part: Part, lower: float, upper: float) -> bool:
+    """Return whether an interval contains a threshold and shows that the number hardly differs from it."""
+    for threshold in (end for end in (part.above, part.below) if isfinite(end) and lower <= end <= upper):
+        if part.margin is not None and upper - lower < NARROW * part.margin:
+            return True
+        if part.margin is None and threshold - part.interest < lower and upper < threshold + part.interest:
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim as judged at precision, up to some analysis."""
+
+    claim: Claim
+    plan: Plan
+    parts: tuple[JudgedPart, ...] = ()
+    """The parts, each at the analysis that decided it, or at the last one."""
+    runs: int = 0
+    """The number of runs of the last analysis; 0 if there was none."""
+
+    @property
+    def topics(self) -> dict[str, list[JudgedPart]]:
+        """The parts by topic; a claim without topics has one, whose name is empty."""
+        topics: dict[str, list[JudgedPart]] = {}
+        for judged in self.parts:
+            topics.setdefault(judged.part.topic, []).append(judged)
+        return topics
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on each topic."""
+        return {topic: together([judged.verdict for judged in parts]) for topic, parts in self.topics.items()}
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the claim."""
+        return together([judged.verdict for judged in self.parts])
+
+    @property
+    def decided(self) -> bool:
+        """Return whether all topics are decided, so that no further analysis follows."""
+        return bool(self.parts) and Verdict.UNDECIDED not in self.verdicts.values()
+
+    @property
+    def decisive(self) -> JudgedPart:
+        """The part on which the verdict rests; there is one as soon as there was an analysis."""
+        return decisive(self.parts)
+
+    @property
+    def reason(self) -> str:
+        """Why the claim is undecided, in words; empty if it is decided."""
+        if self.verdict is not Verdict.UNDECIDED:
+            return ""
+        if not self.parts:
+            return f"fewer than {self.plan.analyses[0]:,} runs are stored"
+        open_part = self.decisive
+        return (
+            f"{open_part.part.compared}: after {self.runs:,} runs the interval is "
+            f"[{open_part.lower:.3f}, {open_part.upper:.3f}], which is too wide to tell"
+        )
+
+    @property
+    def open(self) -> list[int] | None:
+        """The numbers, from 0 on, of the parts that a further analysis judges; None for all."""
+        if not self.parts:
+            return None
+        verdicts = self.verdicts
+        return [
+            number
+            for number, judged in enumerate(self.parts)
+            if not judged.decided and verdicts[judged.part.topic] is Verdict.UNDECIDED
+        ]
+
+    def after(self, parts: Sequence[Part]) -> "Outcome":
+        """Return the outcome after a further analysis, in which the open parts have these estimates."""
+        error = self.claim.fixed_error or self.plan.error_of_part(len(parts))
+        judged = list(self.parts or (None,) * len(parts))
+        numbers = range(len(parts)) if self.open is None else self.open
+        for number in numbers:
+            judged[number] = judged_part(parts[number], error)
+        runs = min((parts[number].estimate.runs for number in numbers), default=self.runs)
+        return replace(self, parts=tuple(each for each in judged if each is not None), runs=runs)
+
+
+def decisive(parts: Sequence[JudgedPart]) -> JudgedPart:
+    """Return the part on which a verdict rests: the one refuted most clearly, else the one supported least clearly."""
+    verdict = together([judged.verdict for judged in parts])
+    of_verdict = [judged for judged in parts if judged.verdict is verdict]
+    if verdict is Verdict.NOT_REPRODUCED:
+        return min(of_verdict, key=lambda judged: judged.part.p_refute)
+    return max(of_verdict, key=lambda judged: judged.part.p_hold)
+
+
+def together(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict on a claim, or a topic, whose parts have these verdicts."""
+    if Verdict.NOT_REPRODUCED in verdicts:
+        return Verdict.NOT_REPRODUCED
+    return Verdict.REPRODUCED if verdicts and set(verdicts) == {Verdict.REPRODUCED} else Verdict.UNDECIDED

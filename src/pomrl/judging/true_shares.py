@@ -1,0 +1,111 @@
+"""The share of environments in which a claim is true, estimated so that the noise of the estimates is removed.
+
+What is said of one environment may be true of it and not of others. Each of many environments has its own estimate with
+a standard error. A share of environments whose *estimate* agrees with the claim, or whose runs *show* it, mixes the
+environments with the noise. Here the distribution of the
+*true* numbers over environments is estimated instead, by nonparametric maximum likelihood (Kiefer and Wolfowitz 1956,
+"Consistency of the maximum likelihood estimator in the presence of infinitely many incidental parameters", Ann. Math.
+Statist. 27), on a grid, by the EM algorithm. The share is the probability that it gives to the range that is claimed.
+The interval is a percentile bootstrap over environments.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.chances import Share
+from pomrl.judging.inference import Resampled
+from pomrl.judging.verdict import Part
+from pomrl.results.statistics import bootstrap_weights
+
+POINTS = 80
+"""The number of points of the grid on which the distribution over environments lies."""
+
+ITERATIONS = 100
+"""The number of iterations of the EM algorithm, from the uniform distribution on."""
+
+RESAMPLES = 200
+"""The number of resamples of the environments that the interval comes from."""
+
+
+def parts_in(basis: Basis) -> dict[str, tuple[Part, ...]]:
+    """Return the parts of each claim in one environment, whose runs are all stored, by the claim's id."""
+    reader = Reader()
+    return {claim.id: reader.parts(basis, claim, basis.promised(claim)) for claim in basis.claims}
+
+
+@dataclass(frozen=True)
+class TrueShare:
+    """The share of environments in which a claim is true."""
+
+    share: Share
+    """The share; of a claim of several parts, that of the part that is true in the fewest environments."""
+    parts: int
+    """The number of parts of the claim. If there are several, the claim is true in at most the share."""
+    environments: int
+
+
+def true_share(evidence: Sequence[Sequence[Part]]) -> TrueShare:
+    """Return the share of environments in which a claim is true, given its parts in each environment."""
+    by_part = [_share_of_part(of_part) for of_part in zip(*evidence, strict=True)]
+    hardest = min(range(len(by_part)), key=lambda number: by_part[number].value)
+    return TrueShare(by_part[hardest], len(by_part), len(evidence))
+
+
+def _share_of_part(parts: Sequence[Part]) -> Share:
+    values = np.array([part.estimate.value for part in parts])
+    errors = np.array([_standard_error(part) for part in parts])
+    known = np.isfinite(values) & np.isfinite(errors)
+    return share_within(values[known], errors[known], parts[0].above, parts[0].below)
+
+
+def _standard_error(part: Part) -> float:
+    if isinstance(part.estimate, Resampled):
+        return float(part.estimate.distribution.std(ddof=1))
+    return (part.estimate.upper - part.estimate.lower) / (2.0 * 1.96)
+
+
+def share_within(values: Float[np.ndarray, " n"], errors: Float[np.ndarray, " n"], above: float, below: float) -> Share:
+    """Return the share of environments whose true number lies strictly between two thresholds.
+
+    Environments in which the number is exactly a threshold are left out: there no loss depends on what is compared.
+
+    Args:
+        values: The estimate in each environment.
+        errors: Its standard error; 0 where the number is known.
+        above: The lower threshold, or minus infinity.
+        below: The upper threshold, or infinity.
+    """
+    exactly = (errors == 0.0) & ((values == above) | (values == below))
+    values, errors = values[~exactly], errors[~exactly]
+    noisy = errors > 0.0
+    inside = ((values > above) & (values < below)).astype(float)
+    weights = np.concatenate(
+        [np.full((1, len(values)), 1.0 / len(values)), bootstrap_weights(len(values), RESAMPLES, 0)]
+    )
+    shares = weights[:, ~noisy] @ inside[~noisy]
+    if noisy.any():
+        shares = shares + _mass_within(values[noisy], errors[noisy], weights[:, noisy], above, below)
+    lower, upper = np.quantile(shares[1:], [0.025, 0.975])
+    return Share(float(shares[0]), float(lower), float(upper))
+
+
+def _mass_within(
+    values: Float[np.ndarray, " n"],
+    errors: Float[np.ndarray, " n"],
+    weights: Float[np.ndarray, "B n"],
+    above: float,
+    below: float,
+) -> Float[np.ndarray, " B"]:
+    """Return the weight of the noisy environments that the estimated distribution puts between the thresholds."""
+    around = (values + errors * np.linspace(-1.0, 1.0, 21)[:, None]).ravel()
+    points = np.quantile(around, np.linspace(0.0, 1.0, POINTS))
+    likelihood = np.exp(-0.5 * ((values[:, None] - points) / errors[:, None]) ** 2) + 1e-300
+    total = weights.sum(1, keepdims=True)
+    mass = np.full((len(weights), POINTS), 1.0 / POINTS)
+    for _ in range(ITERATIONS):
+        mass *= (weights / np.maximum(total, 1e-12) / (mass @ likelihood.T)) @ likelihood
+    return total[:, 0] * mass[:, (points > above) & (points < below)].sum(1)

@@ -1,0 +1,126 @@
+"""The pages of a study: documents in Markdown, of which parts may be made by plain Python from what is stored.
+
+`pages/NAME.md` is a document. If there is a module `pages/NAME.py`, its function `parts(page)` returns new parts for
+the places `<!-- PART -->` to `<!-- end of PART -->` of the document; it may write tables and figures with `Page`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import in_words, place_of
+from pomrl.configuration.study import Study, read_yaml
+from pomrl.configuration.sweeps import Setting
+from pomrl.configuration.variants import DEFAULT, Family, Variant
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.of_study import FOLDER
+from pomrl.judging import judgements
+from pomrl.judging.judgements import Judgements
+from pomrl.results.markdown import renewed
+from pomrl.store import StoreError
+from pomrl.store.csv_tables import write_table
+from pomrl.store.derived import DerivedFiles
+from pomrl.store.provenance import commit
+
+Settings = Mapping[str, list[Setting]]
+"""The experiments of sweeps, by the names of these."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the code of a page reads, and where it writes."""
+
+    study: Study
+    name: str
+
+    @property
+    def command(self) -> str:
+        """The command that makes the page again."""
+        return f"pomrl documents {self.study.word}"
+
+    @cached_property
+    def judgements(self) -> Judgements:
+        """The judgements of the study."""
+        return judgements.read(self.study.outputs, list(self.study.described.variants))
+
+    def described(self, family: str) -> Mapping[str, object]:
+        """Return the description of a family of variants as data."""
+        return read_yaml(self.study.folder / "variants" / f"{family}.yaml")
+
+    def family(self, name: str) -> Family:
+        """Return a family of variants."""
+        return self.study.family(name)
+
+    def settings(self, family: Family, variant: Variant) -> Settings:
+        """Return the experiments of the sweeps of a family under one of its variants."""
+        return {name: self.study.settings(name, variant, family) for name in family.sweeps}
+
+    def sweep(self, name: str) -> list[Setting]:
+        """Return the experiments of a sweep as published."""
+        return self.study.settings(name)
+
+    def write(self, name: str, table: pd.DataFrame) -> None:
+        """Write a table to the outputs of the study, NAME.csv."""
+        write_table(table, self.study.outputs / f"{name}.csv", self.command)
+
+    def save(self, name: str, drawing: Drawing, docstring: str) -> None:
+        """Write a figure to the outputs of the study, as other figures are."""
+        sidecar = Sidecar(name, command=self.command, docstring=docstring, variant=DEFAULT, **commit())
+        save(drawing, self.study.outputs / FOLDER, name, sidecar)
+
+
+def documents(study: Study) -> dict[str, Path]:
+    """Return the documents of a study by their names, as renewed in the outputs, or else as its folder has them."""
+    found = {path.stem: path for path in sorted((study.folder / "pages").glob("*.md"))}
+    renewed_ones = study.outputs / "pages"
+    made = {path.stem: path.with_suffix(".md") for path in sorted(renewed_ones.glob("*.json"))}
+    return {name: made.get(name, path) for name, path in found.items()} | made
+
+
+def text(study: Study, name: str) -> str:
+    """Return a document of a study.
+
+    Raises:
+        StoreError: It was renewed in the outputs, and is damaged there.
+    """
+    path = documents(study)[name]
+    if path.is_relative_to(study.folder):
+        return path.read_text(encoding="utf-8")
+    return DerivedFiles(path.with_suffix(".json")).content(path.name).decode()
+
+
+def renew(study: Study) -> list[str]:
+    """Renew the documents of a study that have parts made by code; return a line for each whose results are missing.
+
+    Raises:
+        ConfigError: The code of a page raises an error.
+    """
+    lacking = []
+    for module in study.modules("pages"):
+        name = module.__name__.rpartition(".")[2]
+        document = study.folder / "pages" / f"{name}.md"
+        try:
+            parts = module.parts(Page(study, name))
+            content = renewed(document.read_text(encoding="utf-8"), parts)
+        except StoreError as error:
+            lacking.append(f"pages/{name}.md is not renewed: {error}")
+            continue
+        except (OSError, ConfigError):
+            raise
+        except Exception as error:  # whatever code of somebody's own raises
+            where = place_of(error, str(module.__file__))
+            raise ConfigError(f"{study.word}: {where}: {in_words(error)}") from error
+        write(study, name, content)
+    return lacking
+
+
+def write(study: Study, name: str, content: str) -> None:
+    """Write a document to the outputs of a study."""
+    path = study.outputs / "pages" / f"{name}.md"
+    said = {"command": f"pomrl documents {study.word}", **commit()}
+    DerivedFiles(path.with_suffix(".json")).write({path.name: content.encode()}, said)

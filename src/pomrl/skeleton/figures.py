@@ -1,0 +1,18 @@
+"""The figures of the study."""
+
+from pomrl.study import Panel, PanelGrid, figure, of_estimators
+
+ESTIMATORS = ("without_meta", "ada_pomrl", "shrunk")
+
+
+@figure()
+def losses() -> PanelGrid:
+    """The loss in each task.
+
+    A panel for each similarity of tasks, when planning with gamma_eval. Bands are 95 % intervals of the mean.
+    """
+    panels = [
+        Panel(f"σ = {sigma:g}", of_estimators("first", {"sigma": sigma}, ESTIMATORS), "task", "ci")
+        for sigma in (0.01, 0.047)
+    ]
+    return PanelGrid([panels], legend_columns=3)

@@ -1,0 +1,141 @@
+"""Claims of ours on models that people know: whether meta-learning and schedules help beyond random chains.
+
+Each family is looked at where its latent differs little and where it differs more from task to task. A claim holds in a
+family if it holds at both spreads. How many families there are in which it holds is judged with Holm's correction over
+families (`inference.Count`). Taxi is left out, because 300 runs of it would take hours; docs/families.md compares
+learners on 10 runs.
+"""
+
+from collections.abc import Callable, Sequence
+
+from pomrl.studies.beyond.claims.horizons_and_priors import LARGEST_GAIN, ONE_SIDED, relative_gain
+from pomrl.study import (
+    LEVEL,
+    PAIRED,
+    Count,
+    Estimate,
+    Losses,
+    Part,
+    Student,
+    SweepLosses,
+    best_grows,
+    claim,
+    less,
+)
+
+FAMILIES = (
+    "river_swim", "inventory", "queue", "machine_replacement", "forest", "garnet", "frozen_lake", "frozen_lake_8x8",
+    "cliff_walking",
+)  # fmt: skip
+"""The options of the families, all of whose latents have finitely many values."""
+
+SPREADS = (0.05, 0.15)
+"""The largest differences of the latent from its mean, in its units."""
+
+OfFamily = Callable[[str, float], Part]
+"""What is compared in a family at a spread, and what is claimed of it."""
+
+
+@claim("R1", "families", fixed_error=LEVEL, figures=("families",))
+def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
+    """ada-POMRL is better than no meta-learning at gamma_eval in every family.
+
+    Models that people know: the loss on average over tasks, at both spreads.
+    """
+
+    def compared(family: str, spread: float) -> Part:
+        ada, without = (_of(sweep, family, spread, estimator=name).regret for name in ("ada_pomrl", "without_meta"))
+        return less(ada, without, f"ada-POMRL less no meta-learning at γ_eval, {family}, spread {spread:g}")
+
+    return _in_families(compared, more_than=len(FAMILIES) - 0.5)
+
+
+@claim("R2", "families", "families_schedules", fixed_error=LEVEL, figures=("families",))
+def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -> list[Part]:
+    """the schedule of the upper bound is better than gamma_eval in at least one family.
+
+    Models that people know: the loss of ada-POMRL on average over tasks, at both spreads.
+    """
+
+    def compared(family: str, spread: float) -> Part:
+        of_schedule = _of(schedules, family, spread, gamma_schedule="upper_bound").regret
+        at_eval = _of(sweep, family, spread, estimator="ada_pomrl").regret
+        return less(of_schedule, at_eval, f"upper-bound schedule less γ_eval, {family}, spread {spread:g}")
+
+    return _in_families(compared, more_than=0.5)
+
+
+@claim("R3", "families", fixed_error=LEVEL, figures=("families",))
+def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
+    """gamma* of ada-POMRL grows with the task in more than half of the families.
+
+    Models that people know: the rank correlation of gamma* with the task is above 0, at both spreads.
+    """
+
+    def compared(family: str, spread: float) -> Part:
+        losses = _of(sweep, family, spread, estimator="ada_pomrl")
+        words = f"rank correlation of γ* with the task, {family}, spread {spread:g}, bootstrap over runs"
+        return best_grows(losses, losses.loss, words)
+
+    return _in_families(compared, more_than=len(FAMILIES) / 2)
+
+
+@claim("R4", "families", fixed_error=ONE_SIDED, figures=("families",))
+def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
+    """with the exact posterior, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
+
+    Models that people know: the upper limit of the one-sided 95 % interval of gain over loss at gamma_eval is below
+    0.02, at both spreads. Where nothing is lost, nothing is gained.
+    """
+    return [
+        Part(
+            f"gain of the best γ over the loss at γ_eval, exact posterior, {family}, spread {spread:g}, {PAIRED}",
+            _gain(_of(sweep, family, spread, estimator="exact_posterior")),
+            below=LARGEST_GAIN,
+            interest=0.0,
+        )
+        for family in FAMILIES
+        for spread in SPREADS
+    ]
+
+
+@claim("H4.2", "families", is_judged=False, figures=("families",))
+def independent_rows_gain(sweep: SweepLosses) -> list[Part]:
+    """how much a posterior mean gains from a shorter horizon that wrongly takes the rows of a model as independent.
+
+    What a horizon is worth: the gain of the best gamma as a share of the loss at gamma_eval for
+    `estimator=empirical_bayes`, on models in which one latent moves many rows together.
+    """
+    return [
+        Part(
+            f"empirical Bayes, {family}, spread {spread:g}, {PAIRED}",
+            _gain(_of(sweep, family, spread, estimator="empirical_bayes")),
+        )
+        for family in FAMILIES
+        for spread in SPREADS
+    ]
+
+
+def _of(sweep: SweepLosses, family: str, spread: float, **settings: str) -> Losses:
+    return sweep.at(task_distribution=family, spread=spread, **settings)
+
+
+def _gain(losses: Losses) -> Estimate:
+    return relative_gain(losses) if losses.regret.any() else Student(0.0, len(losses.loss), 0.0)
+
+
+def _in_families(compared: OfFamily, more_than: float) -> list[Part]:
+    """Return the claim on the number of families, and below it what is compared in each, where nothing is claimed."""
+    parts = [[compared(family, spread) for spread in SPREADS] for family in FAMILIES]
+    number = Part(f"families of {len(FAMILIES)} in which it holds, Holm", _number(parts), above=more_than)
+    return [number, *(Part(each.compared, each.estimate) for of_family in parts for each in of_family)]
+
+
+def _number(families: Sequence[Sequence[Part]]) -> Count:
+    """Estimate in how many families all parts hold; one that does not is enough to refute a family (Bonferroni)."""
+    return Count(
+        value=float(sum(all(p.above < p.estimate.value < p.below for p in parts) for parts in families)),
+        runs=min(part.estimate.runs for parts in families for part in parts),
+        p_true=tuple(max(part.p_hold for part in parts) for parts in families),
+        p_false=tuple(min(1.0, len(parts) * min(part.p_refute for part in parts)) for parts in families),
+    )

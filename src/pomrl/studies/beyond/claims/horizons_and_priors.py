@@ -1,0 +1,130 @@
+"""Claims of ours on what a horizon is worth: whether a shorter one helps beside a good prior.
+
+All are about the paper's problem at three similarities of tasks. The best fixed gamma is chosen on one half of the runs
+and judged on the other (`pomrl.results.horizon_gains`). What is behind them is shown in docs/theory.md, section 8.
+"""
+
+import numpy as np
+
+from pomrl.study import (
+    LONG,
+    PAIRED,
+    Estimate,
+    Losses,
+    Part,
+    SweepLosses,
+    at_best_fixed,
+    best_grows,
+    claim,
+    no_worse,
+    ratio,
+    smooth,
+)
+
+SIGMAS = (0.01, 0.025, 0.047)
+"""The similarities of tasks that the claims are about."""
+
+LARGEST_GAIN = 0.02
+"""The largest gain of a shorter horizon that counts as none, as a share of the loss at gamma_eval."""
+
+MARGIN = 0.02
+"""How far one mean may exceed another that it is no worse than, as a share of the latter."""
+
+ONE_SIDED = 0.1
+"""The error of an interval of which one end is that of a one-sided 95 % interval."""
+
+RESAMPLES = 299_999
+"""The resamples of a bootstrap that resolves the small error that each of the many parts of H2 is allowed."""
+
+WEIGHTS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.83)
+"""The fixed weights alpha of wrong priors."""
+
+
+@claim("H1", "horizon_or_prior", fixed_error=ONE_SIDED, figures=("horizon_or_prior",))
+def bayes_gains_nothing_from_a_short_horizon(sweep: SweepLosses) -> list[Part]:
+    """with the prior known, the best fixed gamma gains at most 2 % of the loss at gamma_eval, at every sigma.
+
+    What a horizon is worth: the upper limit of the one-sided 95 % interval of gain over loss at gamma_eval is below
+    0.02 for `estimator=bayes`, whose estimate is the exact posterior mean.
+    """
+    return [
+        Part(
+            f"gain of the best γ over the loss at γ_eval, σ = {sigma:g}, {PAIRED}",
+            relative_gain(sweep.at(sigma=sigma, estimator="bayes")),
+            below=LARGEST_GAIN,
+            interest=0.0,
+        )
+        for sigma in SIGMAS
+    ]
+
+
+@claim("H2", "horizon_or_prior", figures=("horizon_or_prior",))
+def horizons_grow_only_without_a_prior(sweep: SweepLosses) -> list[Part]:
+    """gamma* of ada-POMRL grows with the task, while with the prior known long horizons are best in every task.
+
+    What a horizon is worth: as Q2.3 for ada-POMRL; and under exact Bayes the smallest mean loss at gamma >= 0.94 is in
+    no task above the smallest below it by more than 2 %.
+    """
+    parts = []
+    for sigma in SIGMAS:
+        ada, bayes = (sweep.at(sigma=sigma, estimator=name) for name in ("ada_pomrl", "bayes"))
+        words = f"rank correlation of ada-POMRL's γ* with the task, σ = {sigma:g}, bootstrap over runs"
+        parts.append(best_grows(ada, ada.loss, words, RESAMPLES))
+        parts += _long_against_short(bayes, f"σ = {sigma:g}")
+    return parts
+
+
+@claim("H3", "horizon_or_prior", figures=("horizon_or_prior",))
+def learned_prior_replaces_a_horizon(sweep: SweepLosses) -> list[Part]:
+    """empirical Bayes at gamma_eval is no worse than ada-POMRL at its best fixed gamma, at every sigma.
+
+    What a horizon is worth: no worse by a margin of 2 %, in the loss on average over tasks.
+    """
+    return [
+        no_worse(
+            sweep.at(sigma=sigma, estimator="empirical_bayes").regret,
+            at_best_fixed(sweep.at(sigma=sigma, estimator="ada_pomrl")),
+            f"empirical Bayes at γ_eval less ada-POMRL at its best γ, σ = {sigma:g}",
+            MARGIN,
+        )
+        for sigma in SIGMAS
+    ]
+
+
+@claim("H4", "wrong_priors", is_judged=False, figures=("wrong_priors",))
+def wrong_priors_gain(sweep: SweepLosses) -> list[Part]:
+    """how much a posterior mean under a wrong prior gains from a shorter horizon.
+
+    What a horizon is worth: the gain of the best gamma as a share of the loss at gamma_eval, where the prior's mean is
+    the true P_o or the uniform model, and its weight alpha is fixed.
+    """
+    means = {"known": "true mean", "uniform": "uniform prior"}
+    return [
+        Part(
+            f"{words} with weight {weight:g}, σ = {sigma:g}, {PAIRED}",
+            relative_gain(sweep.at(sigma=sigma, prior=prior, mixing=weight)),
+        )
+        for sigma in (SIGMAS[0], SIGMAS[-1])
+        for prior, words in means.items()
+        for weight in WEIGHTS
+    ]
+
+
+def relative_gain(losses: Losses) -> Estimate:
+    """Estimate by how much the best fixed gamma lowers the loss at gamma_eval, as a share of that loss."""
+    return ratio(2.0 * losses.regret - at_best_fixed(losses), losses.regret)
+
+
+def _long_against_short(losses: Losses, words: str) -> list[Part]:
+    """Compare in each task the smallest mean loss of long horizons with that of shorter ones."""
+    long = losses.gammas >= LONG
+    words = f"Bayes, smallest loss at γ ≥ {LONG:g} less that below, relative, {PAIRED}, {words}"
+
+    def excess(means: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):  # in few runs there may be no loss at all
+            return means[..., long].min(-1) / means[..., ~long].min(-1) - 1.0
+
+    return [
+        Part(f"{words}, task {task}", smooth(excess, losses.curve(task)), below=MARGIN, margin=MARGIN)
+        for task in range(1, losses.loss.shape[1] + 1)
+    ]

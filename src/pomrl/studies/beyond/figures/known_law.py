@@ -1,0 +1,27 @@
+"""What can be known of the next task.
+
+How far ada-POMRL and empirical Bayes are from what can be known: the loss in each task, planned with gamma_eval.
+
+One reference knows the prior of the tasks, which is the mean model and the concentration. The other one knows only the
+law by which mean models are drawn, and integrates over the rest by Markov chain Monte Carlo. Bands show one standard
+error.
+"""
+
+from pomrl.study import Panel, PanelGrid, Series, at_largest_gamma, look
+
+LOOKS = {name: look(name) for name in ("ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes")}
+
+PANELS = [
+    Panel(
+        f"σ = {sigma:g}",
+        [
+            Series(look, "known_law", {"sigma": sigma, "estimator": name}, at_largest_gamma)
+            for name, look in LOOKS.items()
+        ],
+        "task",
+        "se",
+    )
+    for sigma in (0.01, 0.025, 0.047)
+]
+
+FIGURE = PanelGrid([PANELS], legend_columns=4)

@@ -1,0 +1,112 @@
+"""A thousand tasks."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from pomrl.study import (
+    TEXT_WIDTH,
+    Drawing,
+    Kind,
+    Look,
+    Panel,
+    Series,
+    StoredSweeps,
+    UniformBall,
+    at_largest_gamma,
+    context,
+    figure,
+    look,
+    panels,
+    points_of_panels,
+    regret_order,
+    running_average,
+    series_of,
+)
+
+SWEEP = "long_streams"
+
+SIGMAS = (0.0, 0.01, 0.03)
+M, T = 5, 1000
+
+ORDER = Look("Order of the bound, scaled", "black", "", "--")
+CONSTANT = Look("What of it remains", "black", "", ":")
+
+SHOWN = np.unique(np.geomspace(5, T, 30).round())
+"""The numbers of tasks that are shown; in the first few tasks, the learners have hardly learned."""
+
+VIEW = running_average(at_largest_gamma)
+
+
+def _panel(letter: str, sigma: float) -> Panel:
+    names = ("pomrl", "ada_pomrl")
+    series = [Series(look(name), SWEEP, {"sigma": sigma, "estimator": name}, VIEW) for name in names]
+    return Panel(f"σ = {sigma:g}", series, "task", "se").lettered(letter)
+
+
+PANELS = [_panel(letter, sigma) for letter, sigma in zip("abc", SIGMAS, strict=True)]
+SERIES = series_of(PANELS)
+
+
+@figure(series=SERIES, name="long_streams")
+def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+    """A thousand tasks.
+
+    The average regret over a thousand tasks, beside the order of the bound on it, on logarithmic axes.
+
+    Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), times the factor that
+    makes it equal to the regret of POMRL(σ) at the last T, and dotted lines the part of that term that does not fall
+    with T. The term has fallen to twice that part at the T that is marked. Its sigma is the almost-sure bound on the
+    distance of tasks from their mean, which is larger than the standard deviation σ. Bands show one standard error.
+
+    Beyond the paper, whose experiments have at most 30 tasks.
+    """
+    measured = points_of_panels(sweeps, PANELS, kind)
+    measured = measured[measured["x"].isin(SHOWN)]
+    orders = [_order(measured, panel, sigma) for panel, sigma in zip(PANELS, SIGMAS, strict=True)]
+    data = pd.concat([measured, *orders], ignore_index=True)
+    with context():
+        figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
+        for ax, panel, sigma in zip(axes, PANELS, SIGMAS, strict=True):
+            _draw_panel(ax, data, panel, sigma)
+        axes[0].set_ylabel("Average regret")
+        panels.shared_legend(figure, axes, columns=4)
+        return panels.finish(figure, data, SERIES, sweeps)
+
+
+def radius(sigma: float) -> float:
+    """Return the almost-sure bound on the distance of tasks from their mean, given their standard deviation."""
+    tasks = UniformBall(zeros=5, measure="std")
+    return tasks.almost_sure_radius(tasks.draw_mean(2000, 0, 10, 2, sigma))
+
+
+def flattens_at(sigma: float) -> float:
+    """Return the T at which the part of the order that falls with T equals the rest of it; infinite for sigma = 0.
+
+    Args:
+        sigma: Standard deviation of tasks.
+    """
+    order, constant = (float(regret_order(m=M, sigma=radius(sigma), T=number)) for number in (1.0, np.inf))
+    return ((order - constant) / constant) ** 2 if sigma else np.inf
+
+
+def _order(measured: pd.DataFrame, panel: Panel, sigma: float) -> pd.DataFrame:
+    """Return the order of the bound and its constant, scaled to the last point of the first series of a panel."""
+    points = panel.series[0].of(measured)
+    order, constant = (np.asarray(regret_order(m=M, sigma=radius(sigma), T=tasks)) for tasks in (SHOWN, np.inf))
+    scale = points["mean"].iloc[-1] / order[-1] if len(points) else np.nan
+    table = pd.DataFrame({"T": SHOWN, "order": scale * order, "constant": scale * constant})
+    shown = {ORDER: "order", **({CONSTANT: "constant"} if sigma else {})}
+    parts = [Series(look, panel=panel.letter).values(table, "T", y, "bound") for look, y in shown.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _draw_panel(ax: Axes, data: pd.DataFrame, panel: Panel, sigma: float) -> None:
+    bounds = [Series(look, panel=panel.letter) for look in (ORDER, CONSTANT)]
+    panels.curves(ax, data, [*panel.series, *bounds])
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    if flattens_at(sigma) <= T:
+        ax.axvline(flattens_at(sigma), color="0.4", linewidth=0.8)
+    ax.set_xlabel("Number of tasks T")
+    panels.letter(ax, panel.letter, panel.title)

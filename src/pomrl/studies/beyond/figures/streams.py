@@ -1,0 +1,30 @@
+"""Tasks whose mean model changes.
+
+The loss at gamma_eval where the mean model of tasks stays, drifts, switches once, or is one of three in turn.
+
+The drift moves each entry by about sigma per task, and the switch is at task 20. Two learners forget past tasks, as
+fast as the likelihood of batches says; the mixture keeps an average for each of up to four mean models. The oracle
+knows the mean model of the present task. Bands show one standard error.
+
+Beyond the paper, which assumes that all tasks come from one distribution (Sec. 3.1).
+"""
+
+from pomrl.study import Panel, PanelGrid, Series, at_largest_gamma, look
+
+SWEEP = "streams"
+
+TITLES = {"stationary": "Stationary", "drift": "Drift", "switch": "Switch", "cycle": "Three in turn"}
+
+LEARNERS = ("oracle", "ada_pomrl", "ada_pomrl_forgetting", "empirical_bayes", "empirical_bayes_forgetting", "mixture")
+
+PANELS = [
+    Panel(
+        title,
+        [Series(look(name), SWEEP, {"stream": stream, "estimator": name}, at_largest_gamma) for name in LEARNERS],
+        "task",
+        "se",
+    )
+    for stream, title in TITLES.items()
+]
+
+FIGURE = PanelGrid([PANELS[:2], PANELS[2:]], legend_columns=3)

@@ -1,0 +1,52 @@
+"""Numbers of transitions that differ.
+
+Numbers of transitions that differ from pair to pair and from task to task: what the formulas do with them.
+
+Each pair has eight transitions on average: one or fifteen, equally likely, or a geometric number, which may be 0. The
+mixing rate has the pair's own number in the place of m, or the mean number; averages over tasks weigh tasks equally, as
+the paper's do, or transitions. The loss is that at gamma_eval, and bands show one standard error.
+
+Beyond the paper, which assumes m transitions from every pair of every task (Sec. 3.2).
+"""
+
+from pomrl.study import Look, Panel, PanelGrid, Series, at_largest_gamma
+
+SWEEP = "unequal_data"
+
+TITLES = {"extremes": "one or fifteen", "geometric": "geometric"}
+LEARNERS = {"pomrl": "POMRL(σ)", "ada_pomrl": "ada-POMRL"}
+
+NUMBERS = {
+    ("m", "tasks"): Look("mean number", "#d55e00", "D"),
+    ("visits", "tasks"): Look("own number", "#029e73", "o"),
+    ("visits", "transitions"): Look("own number, transitions weigh equally", "#0173b2", "s"),
+}
+"""What the number of transitions of a pair is in the mixing rate, and what weighs equally in averages over tasks."""
+
+PANELS = [
+    [
+        Panel(
+            f"{learner}, {title}",
+            [
+                Series(
+                    look,
+                    SWEEP,
+                    {
+                        "data.numbers": numbers,
+                        "estimator": name,
+                        "estimator.samples": samples,
+                        "estimator.weights": weights,
+                    },
+                    at_largest_gamma,
+                )
+                for (samples, weights), look in NUMBERS.items()
+            ],
+            "task",
+            "se",
+        )
+        for name, learner in LEARNERS.items()
+    ]
+    for numbers, title in TITLES.items()
+]
+
+FIGURE = PanelGrid(PANELS, legend_columns=3)

@@ -1,0 +1,77 @@
+"""Claims on question 2: does meta-learning enable longer horizons?
+
+All are about ada-POMRL at sigma = 0.01 (Sec. 5.2, Figures 4b and 4c).
+"""
+
+from pomrl.study import (
+    ROUNDING,
+    Losses,
+    Part,
+    SweepLosses,
+    below_zero,
+    best_grows,
+    best_is_in,
+    claim,
+    slope,
+    smooth,
+)
+
+
+def _ada(sweep: SweepLosses) -> Losses:
+    return sweep.at(sigma=0.01, estimator="ada_pomrl")
+
+
+@claim("Q2.1", "task_similarity", title="the best γ is below 0.5 in the first task", figures=("planning_omrl",))
+def short_horizon_at_first(sweep: SweepLosses) -> list[Part]:
+    """gamma* is below 0.5 in the first task.
+
+    Sec. 5.2, Figures 4b, 4c: "when the agent has seen fewer tasks T, an intermediate value of the discount is optimal,
+    i.e., one that minimizes the task-averaged planning loss (γ* < 0.5)".
+    """
+    ada = _ada(sweep)
+    inside = ada.gammas < 0.5 - ROUNDING
+    return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss below 0.5 less that from 0.5 on")]
+
+
+@claim("Q2.2", "task_similarity", title="the best γ is above 0.7 in the last task", figures=("planning_omrl",))
+def long_horizon_at_last(sweep: SweepLosses) -> list[Part]:
+    """gamma* is above 0.7 in the last task.
+
+    Sec. 5.2, Figures 4b, 4c: "as the agent sees more tasks, the effective planning horizon (γ* > 0.7) shifts to a
+    larger value".
+    """
+    ada = _ada(sweep)
+    inside = ada.gammas > 0.7 + ROUNDING
+    return [best_is_in(ada, ada.curve(15), inside, "task 15: smallest loss above 0.7 less that up to 0.7")]
+
+
+@claim(
+    "Q2.3",
+    "task_similarity",
+    title="the best γ grows with the number of tasks",
+    figures=("planning_omrl",),
+    is_main=True,
+)
+def horizon_grows(sweep: SweepLosses) -> list[Part]:
+    """gamma* grows with the number of tasks.
+
+    Sec. 5.2, Figure 4c: the loss "is minimized for progressively larger values of γ, meaning for longer planning
+    horizons".
+    """
+    ada = _ada(sweep)
+    return [best_grows(ada, ada.loss, "rank correlation of γ* with the task, bootstrap over runs")]
+
+
+@claim(
+    "Q2.4", "task_similarity", title="the loss at the best γ falls with the number of tasks", figures=("planning_omrl",)
+)
+def minimum_falls(sweep: SweepLosses) -> list[Part]:
+    """the loss at gamma* falls with the number of tasks.
+
+    Sec. 5.2, Figure 4c: "the per-task planning loss decreases as T grows".
+    """
+    ada = _ada(sweep)
+    tasks = ada.loss.shape[1]
+    estimate = smooth(lambda means: means.min(-1) @ slope(tasks), ada.loss)
+    level = ada.loss.mean(0).min(-1).mean()
+    return [below_zero(f"loss at γ*, slope over tasks times {tasks - 1}", estimate, level)]

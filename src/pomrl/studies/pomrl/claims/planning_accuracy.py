@@ -1,0 +1,142 @@
+"""Claims on question 1: does meta-learning improve planning at gamma_eval?
+
+All are about sigma = 0.01 (Sec. 5.1, Figures 3 and 4a).
+"""
+
+import numpy as np
+
+from pomrl.study import (
+    FIRST,
+    LAST,
+    PAIRED,
+    Losses,
+    Part,
+    SweepLosses,
+    claim,
+    does_not_improve,
+    less,
+    on_a_par,
+    smooth,
+)
+
+SIGMA = 0.01
+
+
+def _losses(sweep: SweepLosses, estimator: str) -> Losses:
+    return sweep.at(sigma=SIGMA, estimator=estimator)
+
+
+@claim(
+    "Q1.1",
+    "task_similarity",
+    title="ada-POMRL's loss falls from the first task to the last",
+    figures=("planning_omrl", "pomrl_vs_adapomrl"),
+    is_main=True,
+)
+def loss_falls(sweep: SweepLosses) -> list[Part]:
+    """ada-POMRL's loss at gamma_eval is lower in task 15 than in task 1.
+
+    Sec. 5.1, Figure 4a: "our approach ada-POMRL (green) results in decreasing per-task planning loss as more tasks are
+    seen".
+    """
+    ada = _losses(sweep, "ada_pomrl")
+    return [less(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")]
+
+
+@claim(
+    "Q1.2",
+    "task_similarity",
+    title="ada-POMRL's loss varies less in the last task",
+    figures=("planning_omrl", "pomrl_vs_adapomrl"),
+)
+def spread_shrinks(sweep: SweepLosses) -> list[Part]:
+    """the spread of ada-POMRL's loss over runs is smaller in task 15 than in task 1.
+
+    Sec. 5.1, Figure 4a: "and decreasing variance as the estimated model gets more stable".
+    """
+    ada = _losses(sweep, "ada_pomrl")
+    pairs = np.stack([ada.task(15), ada.task(1)], axis=1)
+    centred = pairs - pairs.mean(0)
+    return [Part(f"log ratio of deviations, task 15 to task 1, {PAIRED}", smooth(_log_ratio, centred**2), below=0.0)]
+
+
+def _log_ratio(variances: np.ndarray) -> np.ndarray:
+    """Return the logarithm of the ratio of two standard deviations, from their variances along the last axis."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # all losses of a task may be equal
+        return 0.5 * np.log(variances[..., 0] / variances[..., 1])
+
+
+@claim(
+    "Q1.3",
+    "task_similarity",
+    title="without meta-learning nothing improves",
+    figures=("planning_omrl", "pomrl_vs_adapomrl"),
+)
+def no_improvement_without(sweep: SweepLosses) -> list[Part]:
+    """without meta-learning the loss does not improve over tasks.
+
+    Sec. 5.1, Figure 4a: "without meta-learning (red), the agent struggles to cope as it faces new tasks every round,
+    and its performance does not improve".
+    """
+    return [does_not_improve(_losses(sweep, "without_meta").at_eval, "without meta-learning")]
+
+
+@claim(
+    "Q1.4",
+    "task_similarity",
+    title="the oracle is best, then POMRL and ada-POMRL, then no meta-learning",
+    figures=("planning_omrl", "pomrl_vs_adapomrl"),
+)
+def order_of_methods(sweep: SweepLosses) -> list[Part]:
+    """in the last tasks the oracle is best, POMRL and ada-POMRL are next, all better than without meta-learning.
+
+    Sec. 5.1, Figure 4a: "approaches the optimal value returned by the oracle prior knowledge baseline (blue). On the
+    contrary, without meta-learning (red), the agent struggles"; the oracle "should play the role of an 'empirical lower
+    bound'".
+    """
+    oracle, without, pomrl, ada = (
+        _losses(sweep, name).tasks(LAST) for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")
+    )
+    return [
+        less(oracle, pomrl, "oracle less POMRL, last tasks"),
+        less(oracle, ada, "oracle less ada-POMRL, last tasks"),
+        less(pomrl, without, "POMRL less without, last tasks"),
+        less(ada, without, "ada-POMRL less without, last tasks"),
+    ]
+
+
+@claim(
+    "Q1.5",
+    "task_similarity",
+    selected_on=True,
+    title="ada-POMRL catches up with POMRL",
+    figures=("planning_omrl", "pomrl_vs_adapomrl"),
+)
+def gap_closes(sweep: SweepLosses) -> list[Part]:
+    """ada-POMRL is behind POMRL in the first tasks, and on a par with it in the last.
+
+    Sec. 4, Figure 3: "a performance gap for the initial set of tasks as compared to the oracle POMRL, but improves with
+    more tasks"; "eventually converges albeit with a slower rate".
+    """
+    pomrl, ada = _losses(sweep, "pomrl"), _losses(sweep, "ada_pomrl")
+    return [
+        less(pomrl.tasks(FIRST), ada.tasks(FIRST), "POMRL less ada-POMRL, first tasks"),
+        on_a_par(ada.tasks(LAST), pomrl.tasks(LAST), "ada-POMRL less POMRL, last tasks"),
+    ]
+
+
+@claim(
+    "Q1.6",
+    "task_similarity",
+    title="ada-POMRL approaches the oracle",
+    figures=("planning_omrl", "pomrl_vs_adapomrl"),
+    is_main=True,
+)
+def approaches_the_oracle(sweep: SweepLosses) -> list[Part]:
+    """ada-POMRL is closer to the oracle in the last tasks than in the first.
+
+    Sec. 5.1, Figure 4a: ada-POMRL "approaches the optimal value returned by the oracle prior knowledge baseline".
+    """
+    oracle, ada = _losses(sweep, "oracle"), _losses(sweep, "ada_pomrl")
+    first, last = (ada.tasks(which) - oracle.tasks(which) for which in (FIRST, LAST))
+    return [less(last, first, "ada-POMRL less oracle, last tasks less first")]

@@ -1,0 +1,17 @@
+"""Figure F3, as the authors would compute it: Few or many samples and tasks.
+
+The average loss of ada-POMRL against gamma for three pairs of m and T.
+
+The notebook has no such figure. By its definitions m is a number of trajectories of ten transitions; c = 1.5. Bands
+show one standard error over 100 runs.
+"""
+
+from dataclasses import replace
+
+from pomrl.studies.pomrl import samples_and_tasks
+from pomrl.studies.pomrl.overlay import AuthorsGrid
+
+ROW = samples_and_tasks.row("notebook_samples_and_tasks", [(5, 5), (20, 5), (5, 30)])
+NAME = "authors_arub_dependence_on_mT"
+
+FIGURE = AuthorsGrid([[replace(panel, band="se") for panel in ROW]], legend_columns=4)

@@ -1,0 +1,21 @@
+"""Figure F5, as the authors would compute it: More states.
+
+The average loss against gamma for pairs of m and T, with more states.
+
+The notebook has no such figure, and 10 states everywhere. By its definitions m is a number of trajectories of ten
+transitions, five states can follow each pair (s, a) before smoothing, and the concentration of tasks is proportional to
+the number of states; c = 1.5. Bands show one standard error over 20 runs.
+"""
+
+from dataclasses import replace
+
+from pomrl.studies.pomrl import samples_and_tasks
+from pomrl.studies.pomrl.overlay import AuthorsGrid
+
+ROWS = [
+    samples_and_tasks.row("notebook_states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, "),
+    samples_and_tasks.row("notebook_states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, "),
+]
+NAME = "authors_varyingSmT"
+
+FIGURE = AuthorsGrid([[replace(panel, band="se") for panel in row] for row in ROWS], legend_columns=4)

@@ -1,0 +1,124 @@
+"""Measured regret beside its bounds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from pomrl.studies.pomrl.looks import BOUNDS
+from pomrl.study import (
+    TEXT_WIDTH,
+    Drawing,
+    Kind,
+    Panel,
+    Problem,
+    Series,
+    StoredSweeps,
+    UniformBall,
+    at_gamma,
+    average_of_first,
+    context,
+    figure,
+    look,
+    panels,
+    points_of_panels,
+    regret_bounds,
+    running_average,
+    series_of,
+)
+
+GAMMA = 0.9
+GAMMAS = [*(np.arange(20) / 20).tolist(), 0.99]
+AGAINST_T = {"a": (0.0, 100_000, 30), "b": (0.01, 100_000, 30), "c": (0.03, 100_000, 30)}
+AGAINST_GAMMA = {"d": (0.01, 5, 5), "e": (0.01, 20, 5), "f": (0.01, 5, 30)}
+"""The sigma, m and T of each panel."""
+
+
+def problem(sigma: float, m: int, T: int) -> Problem:
+    """Return the problem that a panel shows, which is one of the sweep `theory`."""
+    return Problem(
+        S=10, A=2, m=m, T=T, sigma=sigma, gamma_eval=0.99, seed=0, task_distribution=UniformBall(zeros=5, measure="std")
+    )
+
+
+def _panel(letter: str, sigma: float, m: int, T: int) -> Panel:
+    view = running_average(at_gamma(GAMMA)) if letter in AGAINST_T else average_of_first(T)
+    series = Series(look("pomrl"), "theory", {"sigma": sigma, "batches": f"m{m}_T{T}"}, view)
+    title = f"σ = {sigma:g}, m = {m:,}"
+    if letter in AGAINST_T:
+        return Panel(title, [series], "task", "se").lettered(letter)
+    return Panel(f"{title}, T = {T}", [series], "gamma", "se").lettered(letter)
+
+
+PANELS = [_panel(letter, *of) for letter, of in (AGAINST_T | AGAINST_GAMMA).items()]
+SERIES = series_of(PANELS)
+
+
+@figure(series=SERIES, name="average_regret")
+def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+    """Measured regret beside its bounds.
+
+    The measured average regret of POMRL(sigma) beside the bounds on it.
+
+    Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 and with
+    m = 100,000 samples in each task. Panels (d) to (f) show it against gamma for pairs of m and T, at the smallest
+    sigma above 0. Tasks are uniform in a ball, because the theory assumes that they are bounded, and sigma is a
+    standard deviation. Bands show one standard error. Above panels (a) to (c) are the bounds, which are thousands of
+    times larger; where only one of them can be seen there, the corrected and the sharpened one are almost equal.
+    """
+    bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
+    data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)
+    with context():
+        figure = panels.blank(TEXT_WIDTH, 5.2)
+        rows = figure.add_gridspec(3, 1, height_ratios=[0.7, 1.0, 1.7])
+        above, measured, against_gamma = (figure.add_subfigure(row) for row in rows)
+        (lower,) = panels.grid_of_panels(measured, 1, 3, share_y=True)
+        (below,) = panels.grid_of_panels(against_gamma, 1, 3, share_y=True)
+        (upper,) = panels.grid_of_panels(above, 1, 3, share_y=True)
+        _draw_against_T(upper, lower, data)
+        _draw_against_gamma(below, data)
+        panels.shared_legend(against_gamma, [*below, *lower], columns=5)
+        return panels.finish(figure, data, SERIES, sweeps)
+
+
+def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataFrame) -> None:
+    """Draw each of panels (a) to (c) in two pieces, since linear axes show both the bounds and the regret."""
+    for top, bottom, panel in zip(upper, lower, PANELS[:3], strict=True):
+        panels.curves(top, data, _bounds(panel.letter))
+        _limit(top)
+        panels.curves(bottom, data, [*panel.series, *_bounds(panel.letter)])
+        for ax in (top, bottom):
+            panels.task_axis(ax, _bounds(panel.letter)[0].of(data))
+        top.set(xlabel="", xticklabels=[])
+        bottom.set_xlabel("Number of tasks T")
+        panels.letter(top, panel.letter, panel.title)
+    shown = data[data["panel"].isin(AGAINST_T.keys())]
+    upper[0].set(ylabel="Bounds", ylim=(0.0, 1.1 * shown["mean"].max()))
+    lower[0].set(ylabel="Average regret", ylim=(0.0, 1.1 * shown.loc[shown["n"] > 0, ["mean", "upper"]].max().max()))
+
+
+def _draw_against_gamma(axes: Sequence[Axes], data: pd.DataFrame) -> None:
+    for ax, panel in zip(axes, PANELS[3:], strict=True):
+        panels.curves(ax, data, [*panel.series, *_bounds(panel.letter)])
+        _limit(ax)
+        panels.gamma_axis(ax)
+        ax.set_yscale("log")
+        panels.letter(ax, panel.letter, panel.title)
+    shown = data.loc[data["panel"].isin(AGAINST_GAMMA.keys()), "mean"]
+    axes[0].set(ylabel="Average regret", ylim=(0.3 * shown[shown > 0.0].min(), 2.0 * shown.max()))
+
+
+def _limit(ax: Axes) -> None:
+    ax.axhline(100.0, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
+
+
+def _bounds(letter: str) -> list[Series]:
+    shown = {"gamma": GAMMA} if letter in AGAINST_T else {"T": AGAINST_GAMMA[letter][2]}
+    return [Series(look, settings={"variant": name, **shown}, panel=letter) for name, look in BOUNDS.items()]
+
+
+def _bound_points(letter: str) -> list[pd.DataFrame]:
+    table = regret_bounds(problem(*(AGAINST_T | AGAINST_GAMMA)[letter]), GAMMAS)
+    x = "T" if letter in AGAINST_T else "gamma"
+    return [series.values(table, x, "bound", "bound") for series in _bounds(letter)]

@@ -1,0 +1,18 @@
+"""One mean model, or one for each run.
+
+Panel (a) of Figure 4 with a mean model for each run, and with one mean model for all runs (A6).
+
+Bands show one standard deviation.
+
+The paper: "For each experiment, we fix a mean model"; it does not say which one.
+"""
+
+from pomrl.study import Panel, PanelGrid, of_estimators
+
+TITLES = {"per_run": "A mean model for each run", "fixed": "One mean model for all runs"}
+PANELS = [
+    Panel(title, of_estimators("fixed_mean_model", {"task_distribution.mean_model": mean_model}), "task", "sd")
+    for mean_model, title in TITLES.items()
+]
+
+FIGURE = PanelGrid([PANELS], legend_columns=4)

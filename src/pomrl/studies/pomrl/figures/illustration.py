@@ -1,0 +1,27 @@
+"""Figure 2: More samples or a better prior: longer horizons.
+
+The loss against gamma for several numbers of samples m, with a panel for each weight alpha on the prior.
+
+The prior is the true mean model. Bands show one standard error.
+
+The paper: "The learner has m = 5, 10, 20, 50 samples per task to estimate the model, corresponding to the curves in
+each sub figure. Inspecting any of the sub figures, we observe that larger values of m lead to lower planning loss and a
+larger effective discount factor. Besides, inspecting one value of m across tasks (e.g., m = 5), we see that the same
+effect (lower planning loss and larger effective discount) occurs when the learner puts more weight on the ground truth
+prior through alpha."
+
+The paper does not give the values of alpha, the number of runs and the kind of band (A19); they are choices of ours.
+"""
+
+from pomrl.study import Panel, PanelGrid, Series, sequence
+
+LOOKS = sequence((5, 10, 20, 50), "m = {}".format)
+ALPHAS = (0.0, 0.25, 0.5, 0.75)
+
+
+def _panel(alpha: float) -> Panel:
+    series = [Series(look, "illustration", {"estimator.mixing": alpha, "m": m}) for m, look in LOOKS.items()]
+    return Panel(f"α = {alpha:g}", series, "gamma", "se")
+
+
+FIGURE = PanelGrid([[_panel(alpha) for alpha in ALPHAS]], legend_columns=5)

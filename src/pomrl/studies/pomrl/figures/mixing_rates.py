@@ -1,0 +1,30 @@
+"""What the mixing rate costs.
+
+The average loss in tasks 1 to t with the paper's mixing rate and with two that account for sampling noise (E4).
+
+The two others minimise the mean squared error of the estimated model, one with the variance of a sample replaced by its
+bound 1, the other with its true or estimated value. All plan with gamma_eval. The rows differ in sigma, and the columns
+in the similarity that the rate is given: the true one, Welford's estimate, or that estimate less its bias (E5). Bands
+show one standard error.
+"""
+
+from pomrl.study import RUNNING_AVERAGE, Look, Panel, PanelGrid, Series, at_largest_gamma, running_average
+
+MIXING = {
+    "paper": Look("Paper's rate", "#a02020", "X"),
+    "mse_bound": Look("Minimum of the bound", "#999933", "s"),
+    "mse_optimal": Look("Optimal rate", "black", "o"),
+}
+SIMILARITY = {"known": "true similarity", "welford": "Welford's estimate", "debiased": "debiased estimate"}
+
+
+def _panel(sigma: float, similarity: str) -> Panel:
+    settings = {"sigma": sigma, "estimator.similarity": similarity}
+    view = running_average(at_largest_gamma)
+    series = [
+        Series(look, "mixing_rates", {**settings, "estimator.mixing": mixing}, view) for mixing, look in MIXING.items()
+    ]
+    return Panel(f"σ = {sigma:g}, {SIMILARITY[similarity]}", series, "task", "se", label=RUNNING_AVERAGE)
+
+
+FIGURE = PanelGrid([[_panel(sigma, name) for name in SIMILARITY] for sigma in (0.01, 0.047)], legend_columns=3)

@@ -1,0 +1,274 @@
+"""What each difference between the paper's text and the authors' notebook does to the results, from stored losses.
+
+Runs with one number have the same mean model and rewards under all readings, as far as these have a meaning for both.
+So all comparisons are in pairs over runs. Intervals have 95 %.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from pomrl.study import (
+    LAST,
+    Choice,
+    Family,
+    Interval,
+    Losses,
+    Page,
+    Setting,
+    bootstrap_means,
+    difference,
+    minimising,
+    signature,
+    without,
+)
+
+FAMILY = "ledger"
+"""The family of variants in which the differences are choices."""
+
+RESAMPLES = 1000
+"""The number of resamples of the runs that the intervals of gamma* and of shares come from."""
+
+LOSS, GAIN, GAMMA_STAR = "loss", "gain over without", "γ*"
+"""Numbers of ada-POMRL in the last tasks: its loss at gamma_eval, by how much less that is than without meta-learning,
+and the discount factor with the smallest mean loss."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One difference between the paper's text and the authors' notebook, as `variants/ledger.yaml` describes it."""
+
+    name: str
+    of: str
+    """The ambiguity (A1, ...) or error (E1, ...) that it settles or concerns; empty where it is none of these."""
+    where: str
+    """The section of the paper; empty where the paper says nothing of it."""
+    kind: str
+    """choice, omission (the text does not mention it), bug, or label (a figure of the paper says something else)."""
+    text: str
+    """What the text says."""
+    notebook: str
+    """What the notebook does."""
+    choice: Choice | None
+    """The choice that sets its keys; None where no key holds it."""
+    why: str
+    """Why it has no key; empty where it has one."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The differences, the family of variants by which those that have a key are measured, and its experiments."""
+
+    differences: tuple[Difference, ...]
+    family: Family
+    page: Page
+
+    def settings(self, choices: Sequence[Choice]) -> Mapping[str, Sequence[Setting]]:
+        """Return the experiments with these choices, by the names of the sweeps."""
+        return self.page.settings(self.family, self.family.of(choices))
+
+
+def ledger(page: Page) -> Ledger:
+    """Return the ledger, in the order of its description."""
+    described: Any = page.described(FAMILY)
+    of_family = page.family(FAMILY)
+    with_key = [_difference(choice.name, described["choices"][choice.name], choice) for choice in of_family.choices]
+    without_key = [_difference(name, each, None) for name, each in described["without_key"].items()]
+    return Ledger((*with_key, *without_key), of_family, page)
+
+
+def _difference(name: str, described: Mapping[str, Any], choice: Choice | None) -> Difference:
+    said = {key: described.get(key) or "" for key in ("of", "where", "kind", "text", "notebook", "why")}
+    return Difference(name=name, choice=choice, **said)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The losses of all experiments of one variant."""
+
+    losses: Mapping[tuple[str, str], Losses]
+    """The losses by estimator and gamma schedule, which is `grid`, `fixed` (gamma_eval), `dong` or `upper_bound`."""
+
+    @property
+    def ada_pomrl(self) -> Losses:
+        """ada-POMRL on the grid of discount factors."""
+        return self.losses["ada_pomrl", "grid"]
+
+    def at_gamma_eval(self, estimator: str) -> Losses:
+        """Return the losses of an estimator whose largest discount factor is gamma_eval."""
+        return self.ada_pomrl if estimator == "ada_pomrl" else self.losses[estimator, "fixed"]
+
+    def gain(self, estimator: str) -> Float[np.ndarray, " n"]:
+        """Return by how much an estimator's loss in the last tasks is below that without meta-learning, in each run."""
+        return self.at_gamma_eval("without_meta").tasks(LAST) - self.at_gamma_eval(estimator).tasks(LAST)
+
+    @property
+    def gamma_star(self) -> Float[np.ndarray, " B"]:
+        """gamma* of ada-POMRL in the last tasks: of the runs as they are, and then of each of their resamples."""
+        return minimising(self.ada_pomrl.gammas, _with_resamples(self.last_curve))
+
+    @property
+    def last_curve(self) -> Float[np.ndarray, "n G"]:
+        """The loss of ada-POMRL against the discount factor, averaged over the last tasks."""
+        return self.ada_pomrl.loss[:, [t - 1 for t in LAST]].mean(1)
+
+
+def _with_resamples(sample: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "B ..."]:
+    """Return the mean over runs, and below it the mean over runs of each resample; equal runs are drawn together."""
+    return np.concatenate([sample.mean(0)[None], bootstrap_means(sample, RESAMPLES, 0)])
+
+
+def percentile(values: Float[np.ndarray, " B"]) -> Interval:
+    """Return the interval of an estimate, which stands before its bootstrap resamples."""
+    lower, upper = np.quantile(values[1:], [0.025, 0.975])
+    return Interval(float(values[0]), float(lower), float(upper))
+
+
+def loaded(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> Results:
+    """Return the stored losses of one variant.
+
+    Args:
+        settings: The experiments of each sweep.
+        runs: The number of runs to load; by default as many as the sweep asks for.
+
+    Raises:
+        StoreError: An experiment is not stored, or not with so many runs.
+    """
+    losses = {}
+    for setting in (setting for of_sweep in settings.values() for setting in of_sweep):
+        options, asked = setting.experiment.options, setting.experiment.request.runs
+        found = Losses.of_experiment(setting.experiment, runs or asked)
+        losses[options["estimator"], options["gamma_schedule"]] = found
+    return Results(losses)
+
+
+def effects(ledger: Ledger, runs: int | None = None) -> pd.DataFrame:
+    """Return the effects of each difference that has a key, on every number that it concerns.
+
+    Returns:
+        A row for each difference, number and place, with the columns difference, number, place, estimate, lower and
+        upper. The place is `text` for the change made alone in the text's experiment, and `notebook` for the change
+        made last, in an experiment that has all others. A place where the change has no meaning, because it needs
+        another one, or where it changes no setting, has no row.
+    """
+    every = ledger.family.choices
+    rows = []
+    for each in ledger.differences:
+        if each.choice is None:
+            continue
+        places = {
+            "text": ((), (each.choice,)),
+            "notebook": (without(every, each.choice), every),
+        }
+        for place, choices in places.items():
+            before, after = map(ledger.settings, choices)
+            if _signatures(before) != _signatures(after):
+                found = _effects(each, loaded(before, runs), loaded(after, runs))
+                rows += [_row(each.name, number, place, interval) for number, interval in found]
+    return pd.DataFrame(rows)
+
+
+def _row(name: str, number: str, place: str, interval: Interval) -> dict[str, Any]:
+    bounds = {"estimate": interval.estimate, "lower": interval.lower, "upper": interval.upper}
+    return {"difference": name, "number": number, "place": place, **bounds}
+
+
+def _signatures(settings: Mapping[str, Sequence[Setting]]) -> list[str]:
+    return [signature(setting.experiment) for of_sweep in settings.values() for setting in of_sweep]
+
+
+def _effects(of: Difference, before: Results, after: Results) -> Iterator[tuple[str, Interval]]:
+    """Yield the effect on the numbers of ada-POMRL, or on the loss of what the difference is about."""
+    assert of.choice is not None
+    where = dict(of.choice.where)
+    if of.choice.concerns({"estimator": "ada_pomrl", "gamma_schedule": "grid"}):
+        yield LOSS, difference(before.ada_pomrl.tasks(LAST), after.ada_pomrl.tasks(LAST), paired=True)
+        yield GAIN, difference(before.gain("ada_pomrl"), after.gain("ada_pomrl"), paired=True)
+        yield GAMMA_STAR, percentile(after.gamma_star - before.gamma_star)
+        return
+    schedules, estimators = where.get("gamma_schedule", ("fixed",)), where.get("estimator", ("ada_pomrl",))
+    for key in ((estimator, schedule) for estimator in estimators for schedule in schedules):
+        name = key[0] if key[1] == "fixed" else key[1]
+        yield f"loss of {name}", difference(before.losses[key].regret, after.losses[key].regret, paired=True)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number on a rung of the ladder, and what the paper says of it."""
+
+    name: str
+    value: Callable[[Results], Interval]
+    above: float | None
+    """The paper says that the number is above this; None where it says nothing."""
+
+
+def _mean(values: Float[np.ndarray, " n"]) -> Interval:
+    return difference(np.zeros_like(values), values, paired=True)
+
+
+def _share(results: Results) -> Interval:
+    """Return the share of ada-POMRL's gain over no meta-learning that shrinking to the uniform model has."""
+    gains = np.stack([results.gain("uniform_prior"), results.gain("ada_pomrl")], axis=1)
+    ours = _with_resamples(gains)
+    return percentile(ours[:, 0] / ours[:, 1])
+
+
+def _not_behind(results: Results) -> Interval:
+    """Return 1.1 times the oracle's loss in the last tasks less that of ada-POMRL."""
+    return _mean(1.1 * results.at_gamma_eval("oracle").tasks(LAST) - results.ada_pomrl.tasks(LAST))
+
+
+CHECKS = (
+    Check("ada-POMRL's loss, tasks 11 to 15", lambda of: _mean(of.ada_pomrl.tasks(LAST)), None),
+    Check("fall from task 1 to task 15", lambda of: _mean(of.ada_pomrl.task(1) - of.ada_pomrl.task(15)), 0.0),
+    Check("gain over no meta-learning, tasks 11 to 15", lambda of: _mean(of.gain("ada_pomrl")), 0.0),
+    Check("share of it from the uniform model", _share, None),
+    Check("1.1 oracle less ada-POMRL, tasks 11 to 15", _not_behind, 0.0),
+    Check("γ*, tasks 11 to 15", lambda of: percentile(of.gamma_star), 0.7),
+)
+"""What is compared on each rung: results that claims of the paper are about (Q1.1, Q1.4, Q3.4, Q2.2)."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The results on each rung between the text and the notebook; rungs that change nothing are left out."""
+
+    curves: pd.DataFrame
+    """The columns rung, estimator, task, mean, se and n: losses at gamma_eval."""
+    checks: pd.DataFrame
+    """The columns rung, number, estimate, lower, upper and above."""
+
+
+SHOWN = ("without_meta", "uniform_prior", "oracle", "ada_pomrl")
+"""The estimators whose losses are shown on each rung."""
+
+
+def ladder(ledger: Ledger, runs: int | None = None) -> Ladder:
+    """Return the results of the text, and of the text with the first change, the first two, and so on."""
+    curves, checks = [], []
+    before: list[str] = []
+    for length in range(len(ledger.family.choices) + 1):
+        variant = ledger.family.of(ledger.family.choices[:length])
+        settings = ledger.settings(ledger.family.choices[:length])
+        of_grid = {name: each for name, each in settings.items() if name != "schedules"}
+        if _signatures(of_grid) == before:
+            continue
+        before = _signatures(of_grid)
+        rung = variant.choices[-1].name if variant.choices else "text"
+        results = loaded(of_grid, runs)
+        curves += [_curve(rung, name, results.at_gamma_eval(name)) for name in SHOWN]
+        checks += [_row(rung, check.name, "", check.value(results)) | {"above": check.above} for check in CHECKS]
+    table = pd.DataFrame(checks).drop(columns="place").rename(columns={"difference": "rung"})
+    return Ladder(pd.concat(curves, ignore_index=True), table)
+
+
+def _curve(rung: str, estimator: str, losses: Losses) -> pd.DataFrame:
+    loss = losses.at_eval
+    se = loss.std(0, ddof=1) / np.sqrt(len(loss))
+    tasks = np.arange(1, loss.shape[1] + 1)
+    columns = {"task": tasks, "mean": loss.mean(0), "se": se, "n": len(loss)}
+    return pd.DataFrame({"rung": rung, "estimator": estimator, **columns})

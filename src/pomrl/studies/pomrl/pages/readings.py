@@ -1,0 +1,61 @@
+"""The tables of the page on readings of the paper's text, and a figure of all claims under all of them."""
+
+from collections.abc import Mapping
+
+from pomrl.studies.pomrl import readings_figure
+from pomrl.study import Change, Judgement, Page, Verdict, changes, environments_in_words, markdown_table, over, ranked
+
+WORDS = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "does not", Verdict.UNDECIDED: "undecided"}
+"""The verdicts in a word or two."""
+
+COUNTS = ("hold", "do not", "undecided")
+"""The heads of the columns that count verdicts."""
+
+
+def parts(page: Page) -> dict[str, str]:
+    """Return the tables of the page; those without results are left as they are."""
+    judgements, family = page.judgements, page.family("readings")
+    names = [variant.name for variant in family.variants if judgements.of(variant.name)]
+    if len(names) < len(family.variants):
+        return {"environments": _of_environments(judgements.main)}
+    page.save("readings", readings_figure.draw(judgements, names), readings_figure.__doc__ or "")
+    single = [variant.name for variant in family.variants if variant.is_single]
+    counts = over(judgements, names)
+    return {
+        "readings": markdown_table(
+            ["reading", *COUNTS], [[f"`{name}`", *_counts(judgements.of(name))] for name in ranked(judgements, names)]
+        ),
+        "choices": _of_choices(changes(judgements, "default", single)),
+        "claims under readings": markdown_table(
+            ["claim", *COUNTS], [[id, *(str(counts[id][verdict]) for verdict in WORDS)] for id in counts]
+        ),
+        "environments": _of_environments(judgements.main),
+    }
+
+
+def _counts(judgements: Mapping[str, Judgement]) -> list[str]:
+    return [str(sum(each.verdict is verdict for each in judgements.values())) for verdict in WORDS]
+
+
+def _of_choices(found: list[Change]) -> str:
+    """Return the verdicts that a single choice changes, with the comparison that decides under that choice."""
+    rows = [
+        [f"`{each.after.variant}`", each.id, _word(each.before), _word(each.after), _comparison(each.after)]
+        for each in sorted(found, key=lambda each: each.after.variant)
+    ]
+    return markdown_table(["choice", "claim", "by default", "under the choice", "comparison [interval]"], rows)
+
+
+def _word(judgement: Judgement) -> str:
+    return WORDS[judgement.verdict] if judgement.verdict else ""
+
+
+def _comparison(judgement: Judgement) -> str:
+    shown = judgement.decisive
+    return f"{shown.compared}: {shown.found}, {judgement.runs:,} runs" if shown.compared else ""
+
+
+def _of_environments(main: list[Judgement]) -> str:
+    """Return the share of environments in which each claim is true."""
+    rows = [[each.id, environments_in_words(each)] for each in main if each.true_in_environments]
+    return markdown_table(["claim", "true in environments"], rows)

@@ -1,0 +1,144 @@
+"""The face for authors of studies: claims, figures and variants, and what they are made of.
+
+    from pomrl.study import claim, figure, less, PanelGrid
+
+`docs/studies.md` introduces the names. Each is loaded when it is first used, so that claims need no matplotlib.
+Components (estimators, schedules, task distributions, ...) have a face of their own, `pomrl.components`.
+"""
+
+import ast
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pomrl.configuration.study import Study as Study
+    from pomrl.configuration.sweeps import Setting as Setting
+    from pomrl.configuration.variants import Choice as Choice
+    from pomrl.configuration.variants import Family as Family
+    from pomrl.configuration.variants import Job as Job
+    from pomrl.configuration.variants import Variant as Variant
+    from pomrl.configuration.variants import variant as variant
+    from pomrl.configuration.variants import without as without
+    from pomrl.drawing import panels as panels
+    from pomrl.drawing.drawing import COLUMNS as COLUMNS
+    from pomrl.drawing.drawing import Drawing as Drawing
+    from pomrl.drawing.drawing import Series as Series
+    from pomrl.drawing.drawing import collect as collect
+    from pomrl.drawing.figure import figure as figure
+    from pomrl.drawing.horizons import HorizonPanel as HorizonPanel
+    from pomrl.drawing.losses import METHODS as METHODS
+    from pomrl.drawing.losses import TASKS as TASKS
+    from pomrl.drawing.losses import Panel as Panel
+    from pomrl.drawing.losses import PanelGrid as PanelGrid
+    from pomrl.drawing.losses import draw_row as draw_row
+    from pomrl.drawing.losses import lettered as lettered
+    from pomrl.drawing.losses import of_averages as of_averages
+    from pomrl.drawing.losses import of_estimators as of_estimators
+    from pomrl.drawing.losses import of_options as of_options
+    from pomrl.drawing.losses import of_tasks as of_tasks
+    from pomrl.drawing.losses import series_of as series_of
+    from pomrl.drawing.panels import AVERAGE_LOSS as AVERAGE_LOSS
+    from pomrl.drawing.panels import RUNNING_AVERAGE as RUNNING_AVERAGE
+    from pomrl.drawing.style import COLUMN_WIDTH as COLUMN_WIDTH
+    from pomrl.drawing.style import HORIZON as HORIZON
+    from pomrl.drawing.style import MINIMUM as MINIMUM
+    from pomrl.drawing.style import TEXT_WIDTH as TEXT_WIDTH
+    from pomrl.drawing.style import Look as Look
+    from pomrl.drawing.style import context as context
+    from pomrl.drawing.style import look as look
+    from pomrl.drawing.style import sequence as sequence
+    from pomrl.drawing.views import View as View
+    from pomrl.drawing.views import at_gamma as at_gamma
+    from pomrl.drawing.views import at_largest_gamma as at_largest_gamma
+    from pomrl.drawing.views import average_of_first as average_of_first
+    from pomrl.drawing.views import best_fixed as best_fixed
+    from pomrl.drawing.views import best_so_far as best_so_far
+    from pomrl.drawing.views import dynamic_best as dynamic_best
+    from pomrl.drawing.views import in_task as in_task
+    from pomrl.drawing.views import running_average as running_average
+    from pomrl.judging.claim import Revision as Revision
+    from pomrl.judging.claim import claim as claim
+    from pomrl.judging.comparisons import PAIRED as PAIRED
+    from pomrl.judging.comparisons import ROUNDING as ROUNDING
+    from pomrl.judging.comparisons import below_zero as below_zero
+    from pomrl.judging.comparisons import best_grows as best_grows
+    from pomrl.judging.comparisons import best_is_in as best_is_in
+    from pomrl.judging.comparisons import does_not_improve as does_not_improve
+    from pomrl.judging.comparisons import gain as gain
+    from pomrl.judging.comparisons import less as less
+    from pomrl.judging.comparisons import near as near
+    from pomrl.judging.comparisons import no_larger_minimum as no_larger_minimum
+    from pomrl.judging.comparisons import no_worse as no_worse
+    from pomrl.judging.comparisons import on_a_par as on_a_par
+    from pomrl.judging.comparisons import slope as slope
+    from pomrl.judging.comparisons import smaller_best as smaller_best
+    from pomrl.judging.comparisons import smaller_minimum as smaller_minimum
+    from pomrl.judging.comparisons import under as under
+    from pomrl.judging.inference import LEVEL as LEVEL
+    from pomrl.judging.inference import Count as Count
+    from pomrl.judging.inference import Estimate as Estimate
+    from pomrl.judging.inference import Student as Student
+    from pomrl.judging.inference import mean as mean
+    from pomrl.judging.inference import ratio as ratio
+    from pomrl.judging.inference import smooth as smooth
+    from pomrl.judging.judgements import Judgement as Judgement
+    from pomrl.judging.judgements import Judgements as Judgements
+    from pomrl.judging.over_variants import Change as Change
+    from pomrl.judging.over_variants import changes as changes
+    from pomrl.judging.over_variants import over as over
+    from pomrl.judging.over_variants import ranked as ranked
+    from pomrl.judging.verdict import LOOKS as LOOKS
+    from pomrl.judging.verdict import Part as Part
+    from pomrl.judging.verdict import Verdict as Verdict
+    from pomrl.judging.views import environments_in_words as environments_in_words
+    from pomrl.report.pages import Page as Page
+    from pomrl.results.horizon_gains import LONG as LONG
+    from pomrl.results.horizon_gains import at_best_fixed as at_best_fixed
+    from pomrl.results.horizon_gains import gain_of_best_gamma as gain_of_best_gamma
+    from pomrl.results.losses import FIRST as FIRST
+    from pomrl.results.losses import LAST as LAST
+    from pomrl.results.losses import Losses as Losses
+    from pomrl.results.losses import SweepLosses as SweepLosses
+    from pomrl.results.statistics import Interval as Interval
+    from pomrl.results.statistics import Kind as Kind
+    from pomrl.results.statistics import band as band
+    from pomrl.results.statistics import best_gamma as best_gamma
+    from pomrl.results.statistics import bootstrap_means as bootstrap_means
+    from pomrl.results.statistics import difference as difference
+    from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
+    from pomrl.science.experiment import Problem as Problem
+    from pomrl.science.gamma_star import minimising as minimising
+    from pomrl.science.tasks.random_chains import UniformBall as UniformBall
+    from pomrl.store import signature as signature
+    from pomrl.theory.bound_tables import regret_bounds as regret_bounds
+    from pomrl.theory.bound_tables import upper_bound_curves as upper_bound_curves
+    from pomrl.theory.bound_tables import vacuity_map as vacuity_map
+    from pomrl.theory.bounds import regret_order as regret_order
+    from pomrl.theory.concentration import PRIORS as PRIORS
+    from pomrl.theory.concentration import REPAIRED as REPAIRED
+    from pomrl.theory.horizons import equivalent_prior_weight as equivalent_prior_weight
+    from pomrl.theory.related_tasks import DIRICHLET as DIRICHLET
+    from pomrl.theory.simulations import SIMULATIONS as SIMULATIONS
+
+
+@cache
+def _places() -> dict[str, tuple[str, str]]:
+    """Return the module of each name, and its name there, from the statements above."""
+    tree = ast.parse(Path(__file__).read_text(encoding="utf-8"))
+    (above,) = (each for each in tree.body if isinstance(each, ast.If))
+    statements = (each for each in above.body if isinstance(each, ast.ImportFrom))
+    return {alias.asname or alias.name: (each.module or "", alias.name) for each in statements for alias in each.names}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__") or name not in _places():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, of_module = _places()[name]
+    found = import_module(module)
+    return getattr(found, of_module) if hasattr(found, of_module) else import_module(f"{module}.{of_module}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_places()})
