@@ -6,6 +6,8 @@
 Components (estimators, schedules, task distributions, ...) have a face of their own, `pomrl.components`.
 """
 
+# ruff: noqa: F401 (the statements below are what the face consists of)
+
 import ast
 from functools import cache
 from importlib import import_module
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from pomrl.drawing.losses import of_estimators as of_estimators
     from pomrl.drawing.losses import of_options as of_options
     from pomrl.drawing.losses import of_tasks as of_tasks
+    from pomrl.drawing.losses import points as points_of_panels
     from pomrl.drawing.losses import series_of as series_of
     from pomrl.drawing.panels import AVERAGE_LOSS as AVERAGE_LOSS
     from pomrl.drawing.panels import RUNNING_AVERAGE as RUNNING_AVERAGE
@@ -101,6 +104,7 @@ if TYPE_CHECKING:
     from pomrl.results.losses import LAST as LAST
     from pomrl.results.losses import Losses as Losses
     from pomrl.results.losses import SweepLosses as SweepLosses
+    from pomrl.results.markdown import table as markdown_table
     from pomrl.results.statistics import Interval as Interval
     from pomrl.results.statistics import Kind as Kind
     from pomrl.results.statistics import band as band
@@ -121,6 +125,7 @@ if TYPE_CHECKING:
     from pomrl.theory.horizons import equivalent_prior_weight as equivalent_prior_weight
     from pomrl.theory.related_tasks import DIRICHLET as DIRICHLET
     from pomrl.theory.simulations import SIMULATIONS as SIMULATIONS
+    from pomrl.theory.squared_error import TASKS as TASKS_OF_SQUARED_ERROR
 
 
 @cache

@@ -56,12 +56,11 @@ def renew_outputs(study: Study) -> None:
 def renew_tracked(study: Study) -> list[Path]:
     """Write the pages of a study into its folder, unless results are provisional; return the paths."""
     judged = judgements.read(study.outputs, list(study.described.variants))
-    few = [each.id for each in judged.main if each.provisional or (each.verdict and each.is_decided_by_too_few)]
+    few = [each for each in judged.main if each.provisional or (each.verdict and each.is_decided_by_too_few)]
     if not judged.main or few:
         reason = f"{len(few)} claims have too few runs" if few else "no claims are judged"
-        warn(
-            f"{study.word}: its own pages stay as they are, because {reason}; pomrl reproduce {study.word} computes them"
-        )
+        remedy = f"pomrl reproduce {study.word} computes them"
+        warn(f"{study.word}: its own pages stay as they are, because {reason}; {remedy}")
         return []
     written = []
     for name, path in pages.documents(study).items():

@@ -18,8 +18,8 @@ HEAD = """# The configuration
 Every key: what it means, what it may be, and its default. Written from the components by `pomrl documents`, and tested,
 so that it is never out of date. A.. are ambiguities of the paper, of which
 [the page on readings](../src/pomrl/studies/pomrl/pages/readings.md) has the alternatives; E.. are its errors
-([errata](../src/pomrl/studies/pomrl/pages/errata.md)). A key of a group is set as `group.key=value`; an option is chosen
-as `group=option`.
+([errata](../src/pomrl/studies/pomrl/pages/errata.md)). A key of a group is set as `group.key=value`; an option is
+chosen as `group=option`.
 
 The defaults are the paper's text (`reading=text`). `reading=notebook` sets keys of all groups as the notebook of the
 paper's first author has them; its files belong to the study, `src/pomrl/studies/pomrl/conf/reading/`. Keys on the

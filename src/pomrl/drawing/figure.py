@@ -163,9 +163,8 @@ def _defined(module: ModuleType) -> Iterator[Figure]:
     if panels is not None:
         name = getattr(module, "NAME", module.__name__.rpartition(".")[2])
         yield of_panels(panels, name, inspect.cleandoc(module.__doc__ or ""), module.__name__)
-    for each in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Figure)):
-        if each.module == module.__name__:
-            yield each
+    defined = {id(each): each for each in vars(module).values() if isinstance(each, Figure)}
+    yield from (each for each in defined.values() if each.module == module.__name__)
 
 
 def number_of(docstring: str) -> str:

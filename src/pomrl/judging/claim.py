@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from pomrl.configuration.importing import imported
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import SweepLosses
 
@@ -57,7 +58,8 @@ class Claim:
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...] | str:
         """Pickle a claim by its name, because it stands in its module in the place of the function that checks it."""
         place = self.check.__module__, self.check.__name__
-        return (_of_module, place) if _of_module(*place) is self else super().__reduce_ex__(protocol)
+        stands_there = getattr(sys.modules.get(place[0]), place[1], None) is self
+        return (_of_module, place) if stands_there else super().__reduce_ex__(protocol)
 
     def parts(
         self, sweeps: Mapping[str, SweepLosses], simulations: Mapping[str, pd.DataFrame] | None = None
@@ -78,8 +80,8 @@ class Claim:
         return tuple(found)
 
 
-def _of_module(module: str, name: str) -> Claim | None:
-    return getattr(sys.modules.get(module), name, None)
+def _of_module(module: str, name: str) -> Claim:
+    return getattr(imported(module), name)
 
 
 def claim(  # noqa: PLR0913

@@ -24,6 +24,10 @@ START = "pomrl.science.experiment"
 """The module that every experiment starts from."""
 
 
+NOT_COMPUTING = ("studies", "skeleton")
+"""Folders of the package with studies, whose modules compute nothing but as components."""
+
+
 def code_digest(components: Sequence[str]) -> str:
     """Return the digest, 64 hex digits, of the code that an experiment with these components runs.
 
@@ -39,12 +43,13 @@ def code_digest(components: Sequence[str]) -> str:
 
 
 def package_digest(components: Sequence[str]) -> str:
-    """Return the digest of all modules of this package and of the modules of these components.
+    """Return the digest of all modules of this package, but those of studies, and of the modules of these components.
 
     In contrast to `code_digest`, it also covers the modules that do not compute numbers, such as those of the store.
     """
     package = Path(__file__).parents[1]
-    ours = {_module_name(path.relative_to(package.parent)) for path in package.rglob("*.py")}
+    paths = (path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NOT_COMPUTING)
+    ours = {_module_name(path.relative_to(package.parent)) for path in paths}
     return _digest(ours | modules(map(_module_of, components)))
 
 
@@ -173,11 +178,12 @@ def _c_source(module: str) -> Path | None:
 
 def _spec(module: str) -> ModuleSpec | None:
     """Return the import specification of a module; in contrast to `find_spec`, no package is imported for it."""
-    package, _, _ = module.rpartition(".")
+    package, _, name = module.rpartition(".")
     if package:
         above = _spec(package)
         locations = above.submodule_search_locations if above else None
-        return PathFinder.find_spec(module, list(locations)) if locations else None
+        # By its last name alone: a folder that is a package without a file would need those above it to be imported.
+        return PathFinder.find_spec(name, list(locations)) if locations else None
     try:
         return find_spec(module) if module else None
     except (ValueError, ImportError):  # a module that is run as a program has no specification

@@ -30,6 +30,7 @@ from pomrl.study import (
     points_of_panels,
     series_of,
 )
+from pomrl.study import draw_row as draw_panels
 
 SIMILARITY = "notebook_similarity"
 
@@ -127,7 +128,7 @@ def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> 
     for ax, panel in zip(axes, row, strict=True):
         for series in panel.series:
             draw_points(ax, data, series)
-    draw_row(axes, data, row)
+    draw_panels(axes, data, row)
 
 
 def legend_entries(data: pd.DataFrame) -> list[Line2D]:

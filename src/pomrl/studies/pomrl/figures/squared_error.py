@@ -7,7 +7,7 @@ import pandas as pd
 
 from pomrl.study import (
     PRIORS,
-    TASKS,
+    TASKS_OF_SQUARED_ERROR,
     TEXT_WIDTH,
     Drawing,
     Look,
@@ -21,7 +21,7 @@ from pomrl.study import (
 
 SIMULATIONS = ("squared_error_against_alpha", "mixing_rates_and_errors")
 
-CURVES = sequence(TASKS, "t = {}".format)
+CURVES = sequence(TASKS_OF_SQUARED_ERROR, "t = {}".format)
 MIXING = {
     "paper": Look("paper's α", "#a02020", "X", "", size=6.0),
     "mse_bound": Look("minimum of the bound", "#999933", "s", "", size=4.5),
