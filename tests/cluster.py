@@ -25,12 +25,12 @@ import os, signal, time
 import numpy as np
 from pydantic.dataclasses import dataclass
 from pomrl.checks import CHECKED
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.tasks.random_chains import Dirichlet
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Slow(Estimator):
+class Slow(RegularisedLeastSquares):
     """Takes its time."""
 
     def prior_model(self, memory, batch, truth):

@@ -7,7 +7,7 @@ import ctypes, os, random, signal, sys, time
 import numpy as np
 from pydantic.dataclasses import dataclass
 from pomrl.checks import CHECKED
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 
 
 COUNTER = []
@@ -39,7 +39,7 @@ DEEDS = {
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Stranger(Estimator):
+class Stranger(RegularisedLeastSquares):
     deed: str = "nothing"
 
     def prior_model(self, memory, batch, truth):
@@ -49,7 +49,7 @@ class Stranger(Estimator):
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Fickle(Estimator):
+class Fickle(RegularisedLeastSquares):
     deed: str = "nothing"
 
     def prior_model(self, memory, batch, truth):

@@ -164,7 +164,8 @@ def test_only_commands_print_and_exit(path: Path) -> None:
 def test_the_science_does_no_input_or_output(path: Path) -> None:
     """It makes tables, which others store: it reads and writes no tables and no files, and draws no pictures.
 
-    The exceptions are the task distribution that is a file, and the engine, which looks at the source it was built from.
+    The exceptions are the task distribution that is a file, and the engine, which looks at the source that it was built
+    from.
     """
     without = room(module_of(path)) in ("science", "theory", "bounds", "checks")
     exceptions = ("pomrl.science.tasks.families.table", "pomrl.science.solvers.compiled")

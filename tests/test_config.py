@@ -45,7 +45,7 @@ def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
         "concentration_over_S": None,
     }
     assert described["estimator"] == {
-        "_target_": "pomrl.science.estimators.estimator.Estimator",
+        "_target_": "pomrl.science.estimators.regularised_least_squares.RegularisedLeastSquares",
         "mixing": "paper",
         "prior": "inclusive",
         "similarity": "welford",

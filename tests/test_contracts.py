@@ -26,6 +26,7 @@ from pomrl.science.checked import ComponentError
 from pomrl.science.data import Data, Generative, Trajectories
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory, PerPair
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.meta_batches import MetaBatch
 from pomrl.science.planners import Planner
@@ -104,7 +105,7 @@ class TestGaussian(TaskDistributionContract):
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Leaking(Estimator):
+class Leaking(RegularisedLeastSquares):
     """The rate of a run depends on the other runs."""
 
     def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
@@ -112,7 +113,7 @@ class Leaking(Estimator):
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Overweight(Estimator):
+class Overweight(RegularisedLeastSquares):
     """The rate is above 1."""
 
     def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
@@ -168,7 +169,7 @@ class Pretending(Trajectories):
     is_equal: ClassVar[bool] = True
 
 
-class Changing(Estimator):
+class Changing(RegularisedLeastSquares):
     """No frozen dataclass: it remembers how often it was asked."""
 
     asked = 0

@@ -10,12 +10,13 @@ from pomrl.science.data import Batch, Trajectories
 from pomrl.science.estimators import empirical_bayes as module
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
 from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Method, Problem, tables
 from pomrl.science.gamma_schedules import Fixed
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.tasks.random_chains import Dirichlet
 
-ADA_POMRL = Estimator(mixing="paper", similarity="welford")
+ADA_POMRL = RegularisedLeastSquares(mixing="paper", similarity="welford")
 PROBLEM = Problem(S=10, A=2, m=5, T=15, sigma=0.01, gamma_eval=0.99, seed=7, task_distribution=Dirichlet(zeros=5))
 
 
