@@ -84,7 +84,7 @@ def test_table_has_the_values_it_should():
         assert table["alpha"].between(0, 1).all()
         assert table["gamma"].between(0, 0.99).all()
         assert table["model_error"].between(0, 1).all()
-        assert table["sigma_hat"].isna().all() == (one.estimator.similarity is None)
+        assert table["sigma_hat"].isna().all() == (not one.estimator.has_similarity)
         per_task = table.groupby(["run", "task"])[["alpha", "model_error"]]
         assert (per_task.nunique() == 1).all(axis=None)
 
