@@ -23,13 +23,10 @@ HANG = 900
 COMPONENTS = '''
 import os, signal, time
 import numpy as np
-from pydantic.dataclasses import dataclass
-from pomrl.checks import CHECKED
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.components import RegularisedLeastSquares
 from pomrl.science.tasks.random_chains import Dirichlet
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Slow(RegularisedLeastSquares):
     """Takes its time."""
 
@@ -38,7 +35,6 @@ class Slow(RegularisedLeastSquares):
         return super().prior_model(memory, batch, truth)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Poison(Dirichlet):
     """Kills whoever draws from it, but for the driver, which checks its means."""
 

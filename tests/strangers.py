@@ -5,9 +5,7 @@ from pathlib import Path
 SOURCE = """
 import ctypes, os, random, signal, sys, time
 import numpy as np
-from pydantic.dataclasses import dataclass
-from pomrl.checks import CHECKED
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.components import RegularisedLeastSquares
 
 
 COUNTER = []
@@ -38,7 +36,6 @@ DEEDS = {
 }
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Stranger(RegularisedLeastSquares):
     deed: str = "nothing"
 
@@ -48,7 +45,6 @@ class Stranger(RegularisedLeastSquares):
         return super().prior_model(memory, batch, truth)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Fickle(RegularisedLeastSquares):
     deed: str = "nothing"
 

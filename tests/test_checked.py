@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic.dataclasses import dataclass
 from tests.settings import CONF
 
 from pomrl import store
-from pomrl.checks import CHECKED
 from pomrl.configuration import studies
 from pomrl.configuration.sources import Sources
 from pomrl.execution import Failure
@@ -36,7 +34,6 @@ def run(estimator: Estimator = OURS, schedule: GammaSchedule = GRID, planner: Pl
 def changed(**results: Any) -> Estimator:
     """An estimator whose methods return a function of what ours return."""
 
-    @dataclass(frozen=True, config=CHECKED, kw_only=True)
     class Stranger(RegularisedLeastSquares):
         pass
 
@@ -72,13 +69,11 @@ def test_a_bad_estimate_is_refused_with_component_task_and_index(results: Any, m
     assert "Stranger" in str(raised.value)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Overshooting(GammaSchedule):
     def select(self, state: Any) -> Any:
         return np.full((len(state.alpha), 1), 0.95)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Misplanning(Planner):
     def _plan(self, P: Any, R: Any, gammas: Any) -> Any:
         return np.full((*gammas.shape, R.shape[1]), 2)
@@ -98,11 +93,8 @@ def test_a_bad_policy_is_refused() -> None:
 
 WRITER = """
 import sys
-from pydantic.dataclasses import dataclass
-from pomrl.checks import CHECKED
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.components import RegularisedLeastSquares
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Writer(RegularisedLeastSquares):
     def prior_model(self, memory, batch, truth):
         {}

@@ -167,11 +167,8 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 
 
 FAILING = """
-from pydantic.dataclasses import dataclass
-from pomrl.checks import CHECKED
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.components import RegularisedLeastSquares
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Failing(RegularisedLeastSquares):
     def prior_model(self, memory, batch, truth):
         if memory.tasks == 2:
