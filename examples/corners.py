@@ -4,14 +4,10 @@ from math import sqrt
 
 import numpy as np
 from jaxtyping import Float
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
-from pomrl.science.tasks.distribution import MeanModel
-from pomrl.science.tasks.random_chains import RandomChains
+from pomrl.components import MeanModel, RandomChains
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Corners(RandomChains):
     """P_t(s,a) = (1 - w) P_o(s,a) + w e_s', with a state s' drawn from P_o(s,a), and one w for the whole model.
 

@@ -2,14 +2,11 @@
 
 import numpy as np
 from jaxtyping import Float, Int
-from pydantic.dataclasses import dataclass
 from scipy.optimize import linprog
 
-from pomrl.checks import CHECKED
-from pomrl.science.planners import Planner
+from pomrl.components import Planner
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class LinearProgram(Planner):
     """The greedy policy of V*, which is found by a linear program.
 

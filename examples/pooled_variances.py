@@ -1,15 +1,11 @@
 """An example of an estimator: ada-POMRL with pooled variances."""
 
 import numpy as np
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
-from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Memory, PerPair
+from pomrl.components import Memory, PerPair, RegularisedLeastSquares, Truth
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class PooledVariances(Estimator):
+class PooledVariances(RegularisedLeastSquares):
     """The mixing rate that minimises the mean squared error in each pair (s, a), from two estimated variances.
 
     The frequencies vary over tasks with variance σ² + v/m: σ² is the similarity of the tasks, and v/m the sampling

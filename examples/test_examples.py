@@ -8,6 +8,16 @@ from examples.linear_program import LinearProgram
 from examples.pooled_variances import PooledVariances
 from examples.tides import Tides
 
+from pomrl.components import (
+    Batch,
+    Estimator,
+    GammaSchedule,
+    Memory,
+    Planner,
+    RandomChains,
+    TaskStream,
+    Truth,
+)
 from pomrl.contracts import (
     EstimatorContract,
     GammaScheduleContract,
@@ -15,13 +25,6 @@ from pomrl.contracts import (
     TaskDistributionContract,
     TaskStreamContract,
 )
-from pomrl.science.data import Batch
-from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Memory
-from pomrl.science.gamma_schedules import GammaSchedule
-from pomrl.science.planners import Planner
-from pomrl.science.tasks.random_chains import RandomChains
-from pomrl.science.tasks.streams import TaskStream
 
 
 class TestPooledVariances(EstimatorContract):

@@ -111,11 +111,10 @@ MODULES = {
     "a null byte": "a = '\x00'",
     "no class": "",
     "a class of nothing": "class Mine: pass",
-    "no dataclass": "from pomrl.science.estimators.estimator import Estimator\n"
-    "class Mine(Estimator):\n    def __init__(self, **_): pass",
-    "an error when it is made": "from pydantic.dataclasses import dataclass\n"
-    "from pomrl.science.estimators.estimator import Estimator\n"
-    "@dataclass(frozen=True)\nclass Mine(Estimator):\n    def __post_init__(self): raise KeyError('nothing')",
+    "an __init__": "from pomrl.components import RegularisedLeastSquares\n"
+    "class Mine(RegularisedLeastSquares):\n    def __init__(self, **_): pass",
+    "an error when it is made": "from pomrl.components import RegularisedLeastSquares\n"
+    "class Mine(RegularisedLeastSquares):\n    def __post_init__(self): raise KeyError('nothing')",
     "an attribute that raises": "def __getattr__(name): raise RuntimeError(name)",
 }
 """Sources of modules in which `_target_: mine.Mine` finds no component."""

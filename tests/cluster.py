@@ -23,14 +23,11 @@ HANG = 900
 COMPONENTS = '''
 import os, signal, time
 import numpy as np
-from pydantic.dataclasses import dataclass
-from pomrl.checks import CHECKED
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.components import RegularisedLeastSquares
 from pomrl.science.tasks.random_chains import Dirichlet
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Slow(Estimator):
+class Slow(RegularisedLeastSquares):
     """Takes its time."""
 
     def prior_model(self, memory, batch, truth):
@@ -38,7 +35,6 @@ class Slow(Estimator):
         return super().prior_model(memory, batch, truth)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Poison(Dirichlet):
     """Kills whoever draws from it, but for the driver, which checks its means."""
 

@@ -8,18 +8,19 @@ from tests.sample_models import random_models
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 
 MIXINGS = ["paper", "mse_bound", "mse_optimal"]
 
 
-def make(**options: Any) -> Estimator:
+def make(**options: Any) -> RegularisedLeastSquares:
     """Return the estimator of these options."""
-    return Estimator(**options)
+    return RegularisedLeastSquares(**options)
 
 
-def known(**options: Any) -> Estimator:
+def known(**options: Any) -> RegularisedLeastSquares:
     """Return the estimator of these options that knows the similarity of the tasks."""
-    return Estimator(similarity="known", **options)
+    return RegularisedLeastSquares(similarity="known", **options)
 
 
 def batch_of(P_bar: np.ndarray, m: int = 5) -> Batch:

@@ -5,7 +5,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration.parsing import Experiment, Request
 from pomrl.execution import Local
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Method, Problem, tables
 from pomrl.science.gamma_schedules import GammaSchedule, Grid
 from pomrl.science.planners import PolicyIteration
@@ -22,7 +22,7 @@ def experiment(schedule: GammaSchedule | None = None, sigma: float = 0.01) -> Ex
     return Experiment(
         problem=Problem(S=4, A=2, m=3, T=2, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=distribution),
         method=Method(
-            estimator=Estimator(mixing=0.5),
+            estimator=RegularisedLeastSquares(mixing=0.5),
             gamma_schedule=schedule or Grid(gammas=GAMMAS),
             planner=PolicyIteration(),
         ),

@@ -5,9 +5,7 @@ from pathlib import Path
 SOURCE = """
 import ctypes, os, random, signal, sys, time
 import numpy as np
-from pydantic.dataclasses import dataclass
-from pomrl.checks import CHECKED
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.components import RegularisedLeastSquares
 
 
 COUNTER = []
@@ -38,8 +36,7 @@ DEEDS = {
 }
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Stranger(Estimator):
+class Stranger(RegularisedLeastSquares):
     deed: str = "nothing"
 
     def prior_model(self, memory, batch, truth):
@@ -48,8 +45,7 @@ class Stranger(Estimator):
         return super().prior_model(memory, batch, truth)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Fickle(Estimator):
+class Fickle(RegularisedLeastSquares):
     deed: str = "nothing"
 
     def prior_model(self, memory, batch, truth):

@@ -8,12 +8,13 @@ from tests.sample_models import random_models
 from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.gamma_schedules import Dong, Fixed, Grid, UpperBound
 
 M_SAMPLES, S, A, T = 5, 4, 2, 7
 
-POMRL = Estimator(mixing="paper", similarity="known")
-ADA_POMRL = Estimator(mixing="paper", similarity="welford", sigma_1=0.3)
+POMRL = RegularisedLeastSquares(mixing="paper", similarity="known")
+ADA_POMRL = RegularisedLeastSquares(mixing="paper", similarity="welford", sigma_1=0.3)
 
 
 def draw(n: int = 3, seed: int = 1) -> tuple[list[np.ndarray], Truth]:
@@ -65,7 +66,9 @@ def straight_line(batches: list[np.ndarray], similarity: float | None, sigma_1: 
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_loop_is_the_papers_written_out(prior, adaptive: bool):
     batches, truth = draw()
-    estimator = Estimator(mixing="paper", prior=prior, similarity="welford" if adaptive else "known", sigma_1=0.3)
+    estimator = RegularisedLeastSquares(
+        mixing="paper", prior=prior, similarity="welford" if adaptive else "known", sigma_1=0.3
+    )
     tasks = run(batches, truth, estimator)
     assert len(tasks) == T
     for i in range(3):
@@ -79,7 +82,7 @@ def test_loop_is_the_papers_written_out(prior, adaptive: bool):
 
 def test_oracle_uses_its_prior_from_the_first_task_on():
     batches, truth = draw()
-    tasks = run(batches, truth, Estimator(mixing="paper", prior="known", similarity="known"))
+    tasks = run(batches, truth, RegularisedLeastSquares(mixing="paper", prior="known", similarity="known"))
     variance = truth.variance.max((1, 2, 3))
     for t, (task, P_bar) in enumerate(zip(tasks, batches, strict=True), start=1):
         alpha = 1 / (variance * (1 + 1 / t) * M_SAMPLES + 1)
@@ -88,7 +91,7 @@ def test_oracle_uses_its_prior_from_the_first_task_on():
         np.testing.assert_allclose(task.P_hat[:, 0], weight * truth.P_o + (1 - weight) * P_bar, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("estimator", [POMRL, ADA_POMRL, Estimator(mixing=1.0, prior="exclusive")])
+@pytest.mark.parametrize("estimator", [POMRL, ADA_POMRL, RegularisedLeastSquares(mixing=1.0, prior="exclusive")])
 def test_first_tasks_do_not_depend_on_how_many_follow(estimator: Estimator):
     batches, truth = draw()
     whole = run(batches, truth, estimator)
@@ -126,7 +129,7 @@ def test_endless_batches_may_be_learned_from_for_a_while():
 @pytest.mark.parametrize("scope", ["max", "per_pair"])
 def test_runs_do_not_influence_one_another(scope):
     batches, truth = draw(5)
-    estimator = Estimator(mixing="paper", similarity="welford", scope=scope)
+    estimator = RegularisedLeastSquares(mixing="paper", similarity="welford", scope=scope)
     together = run(batches, truth, estimator, UpperBound())
     for i in range(5):
         alone = run(
@@ -139,7 +142,7 @@ def test_runs_do_not_influence_one_another(scope):
 
 def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_maximum():
     batches, truth = draw()
-    tasks = run(batches, truth, Estimator(mixing="paper", similarity="known", scope="per_pair"))
+    tasks = run(batches, truth, RegularisedLeastSquares(mixing="paper", similarity="known", scope="per_pair"))
     sigma = np.sqrt(truth.variance).max(-1)
     alpha = 1 / (sigma**2 * (1 + 1 / T) * M_SAMPLES + 1)
     np.testing.assert_allclose(tasks[-1].alpha, alpha.mean((1, 2)), rtol=1e-13)
@@ -151,7 +154,7 @@ def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_max
 
 def test_similarity_is_not_a_number_where_none_is_used():
     batches, truth = draw()
-    tasks = run(batches, truth, Estimator(mixing=0.0))
+    tasks = run(batches, truth, RegularisedLeastSquares(mixing=0.0))
     assert all(np.isnan(task.sigma).all() and not task.alpha.any() for task in tasks)
 
 

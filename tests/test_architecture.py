@@ -13,6 +13,7 @@ import pytest
 from tests.settings import ROOT
 
 import pomrl
+from pomrl import components
 
 SRC = ROOT / "src"
 
@@ -31,6 +32,9 @@ LAYERS = (
     ("checks", "outputs"),
 )
 """From the top to the bottom. Rooms of one layer do not import each other."""
+
+FACES = {"components": ("science", "checks")}
+"""Modules that gather names for users, each with the rooms that it has them from. Nothing of ours imports a face."""
 
 ONLY_IN = {
     "argparse": ("commands",),
@@ -95,8 +99,8 @@ def test_an_import_goes_down_only(path: Path) -> None:
         if name.partition(".")[0] != "pomrl":
             continue
         there = room(name)
-        assert there, f"{path}:{line}: the face is for users; import the module itself"
-        allowed = there == here or depth(there) > depth(here)
+        assert there not in ("", *FACES), f"{path}:{line}: the face is for users; import the module itself"
+        allowed = there in FACES[here] if here in FACES else there == here or depth(there) > depth(here)
         assert allowed, f"{path}:{line}: {here} must not import {there}"
 
 
@@ -111,7 +115,7 @@ def test_a_library_is_imported_only_in_the_layer_that_it_belongs_to(path: Path) 
 
 def test_every_room_has_its_place_in_the_layers() -> None:
     rooms = {room(module_of(path)) for path in OURS}
-    assert rooms == {name for layer in LAYERS for name in layer}
+    assert rooms == {name for layer in LAYERS for name in layer} | {*FACES}
 
 
 def test_there_are_no_circles_between_modules() -> None:
@@ -164,7 +168,8 @@ def test_only_commands_print_and_exit(path: Path) -> None:
 def test_the_science_does_no_input_or_output(path: Path) -> None:
     """It makes tables, which others store: it reads and writes no tables and no files, and draws no pictures.
 
-    The exceptions are the task distribution that is a file, and the engine, which looks at the source it was built from.
+    The exceptions are the task distribution that is a file, and the engine, which looks at the source that it was built
+    from.
     """
     without = room(module_of(path)) in ("science", "theory", "bounds", "checks")
     exceptions = ("pomrl.science.tasks.families.table", "pomrl.science.solvers.compiled")
@@ -197,6 +202,22 @@ def test_importing_it_loads_nothing_else_of_ours(module: str) -> None:
     listing = f"import sys, {module}; print(*sorted(name for name in sys.modules if name.startswith('pomrl.')))"
     loaded = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True).stdout
     assert loaded.split() == []
+
+
+def test_the_face_for_components_offers_what_it_gathers_and_nothing_else() -> None:
+    tree = ast.parse((SRC / "pomrl" / "components.py").read_text())
+    gathered = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert set(components.__all__) == gathered - {"Any"}
+    assert all(hasattr(components, name) for name in components.__all__)
+    defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert defined == ["__getattr__"]
+
+
+def test_the_face_for_components_says_what_became_of_the_decorator() -> None:
+    with pytest.raises(ImportError, match="a component is a plain subclass now: leave out @dataclass"):
+        from pomrl.components import CHECKED  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(ImportError, match="cannot import name 'Estimatr'"):
+        from pomrl.components import Estimatr  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_the_face_offers_what_it_lists_and_nothing_else() -> None:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Memory
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Problem
 from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
 from pomrl.science.upper_bound import regret_constant, regret_upper_bound, upper_bound_gamma
@@ -72,7 +73,7 @@ def test_model_error_as_printed_by_hand():
 def test_the_weight_of_the_past_in_the_bounds_is_the_mixing_rate_of_the_estimator():
     """The bound with a known prior is alpha sigma where m is so large that the noise of a batch vanishes."""
     truth = Truth(np.full((1, 4, 2, 4), 0.25), np.full((1, 4, 2, 4), 0.01))
-    estimator = Estimator(mixing="paper", similarity="known")
+    estimator = RegularisedLeastSquares(mixing="paper", similarity="known")
     m, sigma = 10**15, 1e-7
     rate = estimator.mixing_rate(5, m, np.full((1, 1, 1), sigma), Memory.initial(1, 4, 2), truth).item()
     noise = (1.0 - rate) * np.sqrt(np.log(2.0 * 4**2 * 2 * 9 / 0.05) / (2.0 * m))

@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic.dataclasses import dataclass
 from tests.settings import CONF
 
 from pomrl import store
-from pomrl.checks import CHECKED
 from pomrl.configuration import studies
 from pomrl.configuration.sources import Sources
 from pomrl.execution import Failure
 from pomrl.running import sweeps
 from pomrl.science.checked import ComponentError
 from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Method, Problem, tables
 from pomrl.science.gamma_schedules import GammaSchedule, Grid
 from pomrl.science.planners import Planner, PolicyIteration
@@ -24,7 +23,7 @@ from pomrl.science.tasks.random_chains import Dirichlet
 
 PROBLEM = Problem(S=4, A=2, m=5, T=3, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=1))
 GRID = Grid(gammas=[0.0, 0.9])
-OURS = Estimator(mixing="paper", similarity="welford")
+OURS = RegularisedLeastSquares(mixing="paper", similarity="welford")
 
 
 def run(estimator: Estimator = OURS, schedule: GammaSchedule = GRID, planner: Planner | None = None) -> Any:
@@ -35,12 +34,11 @@ def run(estimator: Estimator = OURS, schedule: GammaSchedule = GRID, planner: Pl
 def changed(**results: Any) -> Estimator:
     """An estimator whose methods return a function of what ours return."""
 
-    @dataclass(frozen=True, config=CHECKED, kw_only=True)
-    class Stranger(Estimator):
+    class Stranger(RegularisedLeastSquares):
         pass
 
     for name, change in results.items():
-        ours = getattr(Estimator, name)
+        ours = getattr(RegularisedLeastSquares, name)
         setattr(Stranger, name, lambda self, *given, ours=ours, change=change: change(ours(self, *given)))
     return Stranger(mixing="paper", similarity="welford")
 
@@ -71,13 +69,11 @@ def test_a_bad_estimate_is_refused_with_component_task_and_index(results: Any, m
     assert "Stranger" in str(raised.value)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Overshooting(GammaSchedule):
     def select(self, state: Any) -> Any:
         return np.full((len(state.alpha), 1), 0.95)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Misplanning(Planner):
     def _plan(self, P: Any, R: Any, gammas: Any) -> Any:
         return np.full((*gammas.shape, R.shape[1]), 2)
@@ -97,12 +93,9 @@ def test_a_bad_policy_is_refused() -> None:
 
 WRITER = """
 import sys
-from pydantic.dataclasses import dataclass
-from pomrl.checks import CHECKED
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.components import RegularisedLeastSquares
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Writer(Estimator):
+class Writer(RegularisedLeastSquares):
     def prior_model(self, memory, batch, truth):
         {}
         return super().prior_model(memory, batch, truth)

@@ -3,11 +3,13 @@
 import hashlib
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.settings import ROOT
 
+from pomrl.store import code_digest as digests
 from pomrl.store.code_digest import closure_digest, code_digest, modules, normalise, package_digest
 
 
@@ -103,6 +105,63 @@ def test_an_edit_of_any_of_it_changes_the_digest(theirs: Path, name: str) -> Non
     (theirs / "not_imported.py").write_text("x = 2\n")
     closure_digest.cache_clear()
     assert code_digest(["component_of_theirs.C"]) != before
+    closure_digest.cache_clear()
+
+
+ESTIMATOR = """from pomrl.components import Estimator, Field
+
+class C(Estimator[None]):
+    weight: float = Field(ge=0)
+"""
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "from pomrl.components import Estimator, Field",
+        "from pomrl.science.estimators.estimator import Estimator",
+        "def f():\n    from pomrl.components import Truth as T, Estimator",
+    ],
+)
+def test_a_name_of_the_face_is_imported_from_the_module_that_defines_it(theirs: Path, imports: str) -> None:
+    (theirs / "of_the_face.py").write_text(imports)
+    assert modules(["of_the_face"]) == modules(["pomrl.science.estimators.estimator"]) | {"of_the_face"}
+
+
+@pytest.mark.parametrize(
+    "imports", ["import pomrl.components as c", "from pomrl import components", "from pomrl.components import *"]
+)
+def test_where_names_are_not_said_all_that_the_face_gathers_counts(theirs: Path, imports: str) -> None:
+    (theirs / "of_the_face.py").write_text(imports)
+    covered = modules(["of_the_face"])
+    assert {"pomrl.components", "pomrl.science.tasks.families.family", "pomrl.science.planners"} <= covered
+
+
+@pytest.mark.parametrize(
+    ("edited", "counts"),
+    [
+        ("pomrl.science.estimators.estimator", True),
+        ("pomrl.science.data", True),
+        ("pomrl.science.tasks.families.family", False),
+        ("pomrl.science.estimators.regularised_least_squares", False),
+        ("pomrl.components", False),
+    ],
+)
+def test_of_what_the_face_gathers_only_what_a_component_uses_changes_its_digest(
+    theirs: Path, edited: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (theirs / "of_the_face.py").write_text(ESTIMATOR)
+    closure_digest.cache_clear()
+    before = code_digest(["of_the_face.C"])
+    code_of = digests._code
+
+    def with_an_edit(module: str) -> digests._Understood:
+        code = code_of(module)
+        return replace(code, normalised=code.normalised + " edited") if module == edited else code
+
+    monkeypatch.setattr(digests, "_code", with_an_edit)
+    closure_digest.cache_clear()
+    assert (code_digest(["of_the_face.C"]) != before) is counts
     closure_digest.cache_clear()
 
 

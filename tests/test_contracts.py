@@ -6,10 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from jaxtyping import Float, Int
-from pydantic.dataclasses import dataclass
 from tests.settings import CONF
 
-from pomrl.checks import CHECKED
 from pomrl.configuration import studies
 from pomrl.configuration.composed import PROBLEM_GROUPS
 from pomrl.configuration.sources import PUBLISHED
@@ -26,6 +24,7 @@ from pomrl.science.checked import ComponentError
 from pomrl.science.data import Data, Generative, Trajectories
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory, PerPair
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.meta_batches import MetaBatch
 from pomrl.science.planners import Planner
@@ -103,23 +102,20 @@ class TestGaussian(TaskDistributionContract):
         return gaussian
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Leaking(Estimator):
+class Leaking(RegularisedLeastSquares):
     """The rate of a run depends on the other runs."""
 
     def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
         return np.full_like(sigma, memory.P_o_hat.var())
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Overweight(Estimator):
+class Overweight(RegularisedLeastSquares):
     """The rate is above 1."""
 
     def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
         return np.full_like(sigma, 1.5)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Greedy(Planner):
     """Plans as if gamma were 0."""
 
@@ -129,7 +125,6 @@ class Greedy(Planner):
         return R.argmax(-1)[:, None].repeat(gammas.shape[1], axis=1)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Beyond(GammaSchedule):
     """Takes no notice of gamma_eval."""
 
@@ -137,7 +132,6 @@ class Beyond(GammaSchedule):
         return np.full((len(state.alpha), 1), 0.95)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Global(Dirichlet):
     """Draws from a generator of its own."""
 
@@ -145,7 +139,6 @@ class Global(Dirichlet):
         return super()._draw(np.random.default_rng(), mean)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Biased(Dirichlet):
     """Tasks are nearer to their mean than is said."""
 
@@ -153,7 +146,6 @@ class Biased(Dirichlet):
         return (super()._draw(rng, mean) + mean.P_o) / 2
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Repeating(Generative):
     """The transitions of the first batch stand in all batches."""
 
@@ -161,15 +153,14 @@ class Repeating(Generative):
         return np.repeat(super().draw(rngs, P, m, 1), batches, axis=2)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Pretending(Trajectories):
     """All pairs are said to have the same number of transitions."""
 
     is_equal: ClassVar[bool] = True
 
 
-class Changing(Estimator):
-    """No frozen dataclass: it remembers how often it was asked."""
+class Changing(RegularisedLeastSquares):
+    """Its class remembers how often it was asked."""
 
     asked = 0
 

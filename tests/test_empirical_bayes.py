@@ -10,12 +10,13 @@ from pomrl.science.data import Batch, Trajectories
 from pomrl.science.estimators import empirical_bayes as module
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
 from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Method, Problem, tables
 from pomrl.science.gamma_schedules import Fixed
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.tasks.random_chains import Dirichlet
 
-ADA_POMRL = Estimator(mixing="paper", similarity="welford")
+ADA_POMRL = RegularisedLeastSquares(mixing="paper", similarity="welford")
 PROBLEM = Problem(S=10, A=2, m=5, T=15, sigma=0.01, gamma_eval=0.99, seed=7, task_distribution=Dirichlet(zeros=5))
 
 
@@ -150,5 +151,5 @@ def test_a_run_does_not_depend_on_longer_batches_of_another():
 
 
 def test_keys_of_other_estimators_are_refused():
-    with pytest.raises(ValueError, match=r"sigma_1=0\.1: empirical Bayes learns all of its prior"):
-        EmpiricalBayes(sigma_1=0.1)
+    with pytest.raises(ValueError, match=r"sigma_1\n.*Unexpected keyword"):
+        EmpiricalBayes(**{"sigma_1": 0.1})

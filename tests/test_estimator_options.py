@@ -5,8 +5,9 @@ import pytest
 
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
-from pomrl.science.estimators.estimator import Estimator, Prior, Truth
+from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory
+from pomrl.science.estimators.regularised_least_squares import Prior, RegularisedLeastSquares
 from pomrl.science.gamma_schedules import Fixed
 
 S, A, M = 3, 2, 5
@@ -79,7 +80,7 @@ def test_equal_numbers_of_transitions_give_the_same_bits_said_or_counted():
     truth = Truth(P_o, P_o * (1 - P_o) / 7)
     for mixing in ("paper", "mse_bound", "mse_optimal"):
         for similarity in ("welford", "debiased"):
-            estimator = Estimator(mixing=mixing, similarity=similarity, scope="per_pair")
+            estimator = RegularisedLeastSquares(mixing=mixing, similarity=similarity, scope="per_pair")
             said, counted = (
                 learned(estimator, [Batch.of_counts(counts, M, equal=equal) for counts in drawn], truth)
                 for equal in (True, False)
@@ -90,7 +91,9 @@ def test_equal_numbers_of_transitions_give_the_same_bits_said_or_counted():
 @pytest.mark.parametrize("samples", ["visits", "m"])
 def test_the_mixing_rate_has_the_pairs_own_number_of_transitions_or_m(samples):
     batches, truth = unequal(3, 3)
-    estimator = Estimator(mixing="paper", prior="known", similarity="known", scope="per_pair", samples=samples)
+    estimator = RegularisedLeastSquares(
+        mixing="paper", prior="known", similarity="known", scope="per_pair", samples=samples
+    )
     for t, (batch, P_hat) in enumerate(zip(batches, learned(estimator, batches, truth), strict=True), start=1):
         m = batch.visits if samples == "visits" else M
         alpha = (1 / (truth.variance.max(-1) * m * (1 + 1 / t) + 1))[..., None]
@@ -101,7 +104,7 @@ def test_a_pair_without_transitions_has_its_prior_alone():
     batches, truth = unequal(4, 9)
     assert any((batch.visits == 0).any() for batch in batches)
     for mixing in ("paper", "mse_bound", "mse_optimal"):
-        estimator = Estimator(mixing=mixing, prior="known", similarity="known")
+        estimator = RegularisedLeastSquares(mixing=mixing, prior="known", similarity="known")
         for batch, P_hat in zip(batches, learned(estimator, batches, truth), strict=True):
             unseen = batch.visits == 0
             np.testing.assert_allclose(P_hat[unseen], truth.P_o[unseen], rtol=0, atol=1e-15)
@@ -122,7 +125,7 @@ def test_a_start_counts_as_tasks_whose_mean_is_uniform(weight: float):
 
 def test_the_variance_of_a_start_stays_in_with_its_weight():
     batches, truth = unequal(6, 4, least=1)
-    estimator = Estimator(
+    estimator = RegularisedLeastSquares(
         mixing="paper", similarity="welford", variance="population", start_weight=1.0, sigma_1=0.3, scope="per_pair"
     )
     memory = memory_of(batches, estimator.initial_memory(2, S, A))
@@ -133,18 +136,18 @@ def test_the_variance_of_a_start_stays_in_with_its_weight():
 
 def test_a_skipped_first_batch_leaves_no_trace():
     batches, truth = unequal(7, 5)
-    skipping = Estimator(mixing=0.5, prior="exclusive", first_batch="skip")
+    skipping = RegularisedLeastSquares(mixing=0.5, prior="exclusive", first_batch="skip")
     others, _ = unequal(8, 1)
     P_hats, with_another = (learned(skipping, [first, *batches[1:]], truth) for first in (batches[0], others[0]))
     assert all(np.array_equal(a, b) for a, b in zip(P_hats[1:], with_another[1:], strict=True))
-    using = Estimator(mixing=0.5, prior="exclusive")
+    using = RegularisedLeastSquares(mixing=0.5, prior="exclusive")
     assert not np.array_equal(learned(using, batches, truth)[1], P_hats[1])
 
 
 @pytest.mark.parametrize("lag", [0, 1, 3])
 def test_similarity_and_rate_know_the_tasks_up_to_the_lag(lag: int):
     batches, truth = unequal(9, 7, least=2)
-    estimator = Estimator(mixing="mse_optimal", prior="known", similarity="welford", lag=lag, samples="m")
+    estimator = RegularisedLeastSquares(mixing="mse_optimal", prior="known", similarity="welford", lag=lag, samples="m")
     tasks = pomrl(map(Batches.same, batches), M, truth, estimator, Fixed(gamma=0.5), 0.9)
     for t, task in enumerate(tasks, start=1):
         known = batches[: max(t - 1 - lag, 0)]
@@ -156,7 +159,7 @@ def test_similarity_and_rate_know_the_tasks_up_to_the_lag(lag: int):
 
 def test_the_lag_leaves_the_prior_as_it_is():
     batches, truth = unequal(10, 5)
-    late, at_once = (learned(Estimator(mixing=1.0, lag=lag), batches, truth) for lag in (2, 0))
+    late, at_once = (learned(RegularisedLeastSquares(mixing=1.0, lag=lag), batches, truth) for lag in (2, 0))
     assert all(np.array_equal(a, b) for a, b in zip(late, at_once, strict=True))
 
 
@@ -176,7 +179,7 @@ def test_the_lag_leaves_the_prior_as_it_is():
 )
 def test_task_1_is_estimated_alone_or_mixed(options: dict, alpha: float):
     truth = Truth(np.full((1, S, A, S), 1 / S), np.full((1, S, A, S), 0.04))
-    estimator = Estimator(similarity="known", **options)
+    estimator = RegularisedLeastSquares(similarity="known", **options)
     memory = estimator.initial_memory(1, S, A)
     sigma = estimator.similarity_estimate(memory, 5, truth)
     np.testing.assert_allclose(estimator.mixing_rate(1, 5, sigma, memory, truth), alpha, rtol=1e-14)
@@ -192,7 +195,8 @@ def test_priors_that_are_given():
     ]
     for prior, expected in priors:
         assert all(
-            np.array_equal(P_hat, expected) for P_hat in learned(Estimator(mixing=1.0, prior=prior), batches, smoothed)
+            np.array_equal(P_hat, expected)
+            for P_hat in learned(RegularisedLeastSquares(mixing=1.0, prior=prior), batches, smoothed)
         )
-    without_smoothing = learned(Estimator(mixing=1.0, prior="unsmoothed"), batches, truth)
+    without_smoothing = learned(RegularisedLeastSquares(mixing=1.0, prior="unsmoothed"), batches, truth)
     assert np.array_equal(without_smoothing[0], truth.P_o)

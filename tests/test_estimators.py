@@ -9,6 +9,7 @@ from tests.sample_estimates import MIXINGS, batch_of, draw_batches, estimates, m
 
 from pomrl.science.estimators.estimator import Estimator
 from pomrl.science.estimators.memory import Memory
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 
 # Memory
 
@@ -105,9 +106,11 @@ def test_fixed_mixing_weighs_the_true_prior():
 
 
 every_estimator = st.one_of(
-    st.builds(Estimator, mixing=st.floats(0, 1), prior=st.sampled_from(["inclusive", "exclusive", "known"])),
     st.builds(
-        Estimator,
+        RegularisedLeastSquares, mixing=st.floats(0, 1), prior=st.sampled_from(["inclusive", "exclusive", "known"])
+    ),
+    st.builds(
+        RegularisedLeastSquares,
         mixing=st.sampled_from(["paper", "mse_bound", "mse_optimal"]) | st.floats(0, 1),
         prior=st.sampled_from(["inclusive", "exclusive", "known"]),
         similarity=st.sampled_from(["known", "welford", "debiased"]),

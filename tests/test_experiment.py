@@ -6,7 +6,7 @@ import pytest
 from tests.sample_models import all_policies, brute_force_value, value_of
 
 from pomrl.science import experiment
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import SCHEMA, Method, Problem, check, tables
 from pomrl.science.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
 from pomrl.science.mdp import random_chain_mdp
@@ -24,7 +24,9 @@ def problem(S=5, A=2, m=5, T=4, sigma=0.02, gamma_eval=0.99, seed=3, tasks: Rand
 
 def method(schedule: GammaSchedule = GRID, planner=None, **options) -> Method:
     options = options or {"mixing": "paper", "similarity": "welford"}
-    return Method(estimator=Estimator(**options), gamma_schedule=schedule, planner=planner or PolicyIteration())
+    return Method(
+        estimator=RegularisedLeastSquares(**options), gamma_schedule=schedule, planner=planner or PolicyIteration()
+    )
 
 
 METHODS = [
@@ -82,7 +84,7 @@ def test_table_has_the_values_it_should():
         assert table["alpha"].between(0, 1).all()
         assert table["gamma"].between(0, 0.99).all()
         assert table["model_error"].between(0, 1).all()
-        assert table["sigma_hat"].isna().all() == (one.estimator.similarity is None)
+        assert table["sigma_hat"].isna().all() == (not one.estimator.has_similarity)
         per_task = table.groupby(["run", "task"])[["alpha", "model_error"]]
         assert (per_task.nunique() == 1).all(axis=None)
 

@@ -10,7 +10,7 @@ from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
 from pomrl.science import experiment
 from pomrl.science.data import Batch, Trajectories
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import check, tables
 from pomrl.science.exploration import Belief, Exploration, explorations
 from pomrl.science.meta_batches import Separate
@@ -28,7 +28,9 @@ def exploration(data: Trajectories, n: int = 3, m: int = 4) -> Exploration:
 
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
-@pytest.mark.parametrize("estimator", [METHOD.estimator, EmpiricalBayes(), Estimator(prior="known", mixing=1.0)])
+@pytest.mark.parametrize(
+    "estimator", [METHOD.estimator, EmpiricalBayes(), RegularisedLeastSquares(prior="known", mixing=1.0)]
+)
 def test_an_experiment_runs(behaviour, estimator):
     of_problem = replace(problem(), data=Trajectories(behaviour=behaviour, length=4))
     assert_experiment_runs(of_problem, replace(METHOD, estimator=estimator))

@@ -11,10 +11,11 @@ from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import FACTORS, Memory
 from pomrl.science.estimators.mixture import Mixture, MixtureMemory
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.tasks.streams import Cycle
 
-ADA = Estimator(mixing="paper", similarity="welford")
+ADA = RegularisedLeastSquares(mixing="paper", similarity="welford")
 S, A, M = 8, 3, 5
 
 

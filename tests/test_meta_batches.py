@@ -9,6 +9,7 @@ import pytest
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
 from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Method, Problem, _draw, _settings, check, mixing_rates, tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.meta_batches import Own, Separate
@@ -18,8 +19,8 @@ from pomrl.science.tasks.random_chains import Dirichlet
 PROBLEM = Problem(
     S=5, A=2, m=3, T=4, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=2), trials=3
 )
-ADA = Estimator(mixing="paper", similarity="welford", scope="per_pair")
-ALONE = Estimator(mixing=0.0)
+ADA = RegularisedLeastSquares(mixing="paper", similarity="welford", scope="per_pair")
+ALONE = RegularisedLeastSquares(mixing=0.0)
 
 
 def method(estimator: Estimator) -> Method:

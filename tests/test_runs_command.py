@@ -116,7 +116,7 @@ class TestRepair:
         monkeypatch.syspath_prepend(tmp_path)
         one = stored(0.01, 2)
         path = one.folder / "config.yaml"
-        path.write_text(path.read_text().replace("pomrl.science.estimators.estimator.", "theirs."))
+        path.write_text(path.read_text().replace("pomrl.science.estimators.regularised_least_squares.", "theirs."))
         status, _, err = call("--repair")
         assert status == 1
         assert "components of your own" in err

@@ -19,12 +19,9 @@ from pomrl.store import code_digest
 
 SCHEDULE = """
 from typing import Any
-from pydantic.dataclasses import dataclass
-from pomrl.checks import CHECKED
 from pomrl.science.gamma_schedules import Fixed
 {imports}
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Mine(Fixed):
     {field}
 """

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from tests.sample_estimates import MIXINGS, alpha_of, dirichlet_truth, draw_batches, estimates, known, make, memory_of
 
-from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Memory
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 
 
 def test_known_similarity_is_the_largest_standard_deviation_or_that_of_each_pair():
@@ -109,7 +110,7 @@ def test_debiased_variance_is_unbiased_before_its_floor_and_that_of_welford_is_n
 
 
 def test_adaptive_estimator_that_is_told_the_truth_is_pomrl():
-    class Told(Estimator):
+    class Told(RegularisedLeastSquares):
         def similarity_estimate(self, memory, m, truth):
             return np.sqrt(truth.variance.max((-3, -2, -1)))[:, None, None]
 

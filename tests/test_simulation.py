@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Method, Problem, loss_array, tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.planners import PolicyIteration
@@ -72,7 +72,7 @@ def test_corrected_bound_holds_for_all_mixing_rates_at_once():
     radius = np.array([[distribution.almost_sure_radius(problem.mean(run))] for run in range(500)])
     methods = [
         Method(
-            estimator=Estimator(mixing=w, prior="exclusive"),
+            estimator=RegularisedLeastSquares(mixing=w, prior="exclusive"),
             gamma_schedule=Grid(gammas=[0.0]),
             planner=PolicyIteration(),
         )
@@ -94,7 +94,9 @@ def test_bound_of_jiang_et_al_holds():
     gammas = [0.0, 0.3, 0.6, 0.9]
     for m in (5, 100_000):
         problem = Problem(S=3, A=2, m=m, T=1, sigma=0.0, gamma_eval=0.9, seed=0, task_distribution=UniformBall(zeros=0))
-        method = Method(estimator=Estimator(mixing=0.0), gamma_schedule=Grid(gammas=gammas), planner=PolicyIteration())
+        method = Method(
+            estimator=RegularisedLeastSquares(mixing=0.0), gamma_schedule=Grid(gammas=gammas), planner=PolicyIteration()
+        )
         (table,) = tables(problem, [method], range(300))
         bound = np.asarray(jiang_bound(gamma=np.array(gammas), gamma_eval=0.9, m=m, S=3, A=2, delta=DELTA))
         loss, _ = loss_array(table)

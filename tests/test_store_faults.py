@@ -167,12 +167,9 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 
 
 FAILING = """
-from pydantic.dataclasses import dataclass
-from pomrl.checks import CHECKED
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.components import RegularisedLeastSquares
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Failing(Estimator):
+class Failing(RegularisedLeastSquares):
     def prior_model(self, memory, batch, truth):
         if memory.tasks == 2:
             raise RuntimeError("no prior in task 3")

@@ -11,14 +11,14 @@ from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, problem
 from pomrl.science import experiment
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import check, tables
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
 from pomrl.science.tasks.streams import Cycle, Drift, Stationary, Switch, TaskStream
 
 STREAMS = [Stationary(), Drift(speed=1.0), Switch(at=(3, 4)), Cycle(models=3), Cycle(models=2, order="random")]
-TOLD = replace(METHOD, estimator=Estimator(prior="known", mixing=1.0))
+TOLD = replace(METHOD, estimator=RegularisedLeastSquares(prior="known", mixing=1.0))
 
 
 def means(stream: TaskStream, T: int = 8, sigma: float = 0.01) -> list[MeanModel]:

@@ -23,8 +23,10 @@ module imports only from what stands below it:
     other modules        the rest of the science: MDPs, data, planners, schedules of the discount factor
     solvers              policy evaluation and optimisation for many MDPs at once
     execution            engines that map a function over items: local processes, Dask, Slurm
-    components           the checks that all configurable components share (a module)
+    checks               the base class of components, which checks their values (a module)
     outputs              the folder that everything computed is kept in (a module)
+
+`pomrl.components` gathers the names that the author of a component needs; no other module imports it.
 """
 
 from importlib import import_module

@@ -1,14 +1,46 @@
-"""The configuration that all components of an experiment share: they are frozen pydantic dataclasses with checks."""
+"""What all components of an experiment share: they are frozen dataclasses of pydantic, whose fields are checked."""
 
 import os
+from abc import ABC
+from dataclasses import FrozenInstanceError
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, dataclass_transform
 
 import numpy as np
-from pydantic import AfterValidator, ConfigDict
+from pydantic import AfterValidator, ConfigDict, Field
+from pydantic.dataclasses import dataclass
 
 CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 """Configuration of pydantic for components: it refuses unknown keys, values of another type, NaN and infinity."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(Field,))
+class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
+    """Base class of components: a subclass is a frozen dataclass whose annotated attributes are its fields.
+
+    No decorator is needed: pydantic makes a dataclass of each subclass, which takes its fields by keyword and checks
+    them as `CHECKED` says. A subclass that is decorated with a dataclass of pydantic nevertheless works as well.
+
+    Raises:
+        TypeError: A subclass defines `__init__`.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            raise TypeError(f"{cls.__qualname__}: a component is made from its annotated fields, without an __init__")
+        dataclass(cls, frozen=True, kw_only=True, config=CHECKED)
+        del (
+            cls.__setattr__,
+            cls.__delattr__,
+        )  # a class that has its own cannot be decorated again; those below serve all
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
 
 Engine = Literal["auto", "compiled", "numpy"]
 """The engine that solves small models; `auto` is the compiled engine if it was built, and NumPy if it was not."""

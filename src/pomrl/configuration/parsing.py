@@ -7,10 +7,11 @@ experiment is computed again, and only if all its classes are of this package (`
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, cast
 
 from pydantic import Field, ValidationError
-from pydantic.dataclasses import dataclass, is_pydantic_dataclass
+from pydantic.dataclasses import dataclass
 
 from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
@@ -79,6 +80,15 @@ REQUEST_KEYS = _fields(Request)
 
 KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
 """All keys outside of the groups."""
+
+
+_FAMILY = "pomrl.science.estimators.regularised_least_squares.RegularisedLeastSquares"
+
+RENAMED: Mapping[str, str] = {
+    "pomrl.estimators.estimator.Estimator": _FAMILY,
+    "pomrl.science.estimators.estimator.Estimator": _FAMILY,
+}
+"""The present dotted names of classes that have got another name, and not only another folder."""
 
 
 def parse(composed: Composed) -> Experiment:
@@ -158,13 +168,17 @@ def _class(group: str, values: Any) -> Any:
     if not isinstance(values, dict) or "_target_" not in values:
         raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
     target = str(cast(dict[str, Any], values)["_target_"])
+    if target in RENAMED:
+        raise ConfigError(f"{group}._target_={target}: it is {RENAMED[target]} now")
     module, _, name = target.rpartition(".")
     try:
         cls = getattr(imported(module), name)
     except MissingPackagesError as error:
         raise ConfigError(str(error)) from error
     except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(f"{group}._target_={target}: there is no such class ({error})") from error
+        moved = _in_science(target)
+        why = f"it is {moved} now" if moved else f"there is no such class ({error})"
+        raise ConfigError(f"{group}._target_={target}: {why}") from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever a module of somebody's own does when it is imported
@@ -173,14 +187,22 @@ def _class(group: str, values: Any) -> Any:
     return cls
 
 
+def _in_science(target: str) -> str | None:
+    """Return the dotted name of a class of ours that `science` was not yet part of, or None if there is none."""
+    if not target.startswith("pomrl."):
+        return None
+    module, _, name = target.replace("pomrl.", "pomrl.science.", 1).rpartition(".")
+    with suppress(ImportError, ValueError):
+        return f"{module}.{name}" if hasattr(imported(module), name) else None
+    return None
+
+
 def _check_class(cls: Any, where: str, base: type) -> None:
-    """Refuse what is no class of a component that can be made from its fields."""
+    """Refuse what is no class of a component."""
     if not (isinstance(cls, type) and issubclass(cls, base)):
         raise ConfigError(f"{where}: it has to be a {base.__module__}.{base.__qualname__}")
     if missing := getattr(cls, "__abstractmethods__", None):
         raise ConfigError(f"{where}: it does not implement {', '.join(sorted(missing))}")
-    if not is_pydantic_dataclass(cls):
-        raise ConfigError(f"{where}: it has to be a dataclass of pydantic (docs/extending.md has an example)")
 
 
 def checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:

@@ -62,8 +62,7 @@ def _component(experiment: Experiment, group: str) -> object:
 
 def _properties(cls: type) -> Mapping[str, Any]:
     """Return the JSON schema of each key of a class that can be set."""
-    schemas = TypeAdapter(cls).json_schema().get("properties", {})
-    return {key: schema for key, schema in schemas.items() if key not in getattr(cls, "fixed_keys", ())}
+    return TypeAdapter(cls).json_schema().get("properties", {})
 
 
 def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[tuple[str, str, str, str]]:

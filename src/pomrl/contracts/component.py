@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Method, Problem, check, tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.planners import PolicyIteration
@@ -47,7 +47,7 @@ def problem(task_distribution: RandomChains | None = None, sigma: float = 0.01) 
 
 
 METHOD = Method(
-    estimator=Estimator(mixing="paper", similarity="welford"),
+    estimator=RegularisedLeastSquares(mixing="paper", similarity="welford"),
     gamma_schedule=Grid(gammas=[0.0, 0.5, 0.9]),
     planner=PolicyIteration(),
 )

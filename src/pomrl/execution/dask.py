@@ -22,9 +22,7 @@ from time import monotonic
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.execution.engine import (
     BlockTimeout,
     EngineUnavailableError,
@@ -81,7 +79,6 @@ SETTINGS = {
 }
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Dask(Execution):
     """The workers of a Dask cluster."""
 

@@ -1,15 +1,14 @@
 """The interface that every engine implements."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED, Engine
+from pomrl.checks import Component, Engine
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,7 +26,7 @@ class MissingPackagesError(ImportError):
     """The packages of an engine are not installed. The message is one line that names the extra that has them."""
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Failure:
     """Why an item has no result."""
 
@@ -35,7 +34,7 @@ class Failure:
     traceback: str
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Work(Generic[Item]):
     """An item to compute, and how much work it is."""
 
@@ -71,8 +70,7 @@ def too_long(limit: float) -> Failure:
     return Failure(reason, reason)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Execution(ABC):
+class Execution(Component):
     """An engine: where work is computed, and with which resources."""
 
     runs_at_a_time: Annotated[

@@ -17,15 +17,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from time import monotonic
 from typing import Annotated, Any
 
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.execution.engine import (
     BlockTimeout,
     Execution,
@@ -46,7 +44,6 @@ SMALL_WORK = 5.0
 """Seconds of work below which starting processes, which takes seconds as well, does not pay."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Local(Execution):
     """Processes of this machine (joblib, loky)."""
 
@@ -68,7 +65,7 @@ class Local(Execution):
         return _in_processes(function, work, most, self.block_timeout)
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Computation:
     """An item that a process is computing."""
 

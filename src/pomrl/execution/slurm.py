@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -19,9 +19,7 @@ from time import sleep
 from typing import Annotated, Any
 
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.execution.engine import (
     EngineUnavailableError,
     Execution,
@@ -50,7 +48,7 @@ Share = Sequence[tuple[int, Any]]
 """The items of one job, each with its index."""
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Attempt:
     """What came of submitting items: the indices that have results, and why jobs died, oldest first."""
 
@@ -58,7 +56,6 @@ class _Attempt:
     deaths: tuple[str, ...]
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Slurm(Execution):
     """Jobs of Slurm, on nodes that see this folder."""
 
@@ -136,7 +133,7 @@ class Slurm(Execution):
             raise EngineUnavailableError(f"execution=slurm: {error}") from error
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Raised:
     """The result of an item for which the function raised an exception."""
 

@@ -8,15 +8,15 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, repeat
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from pomrl.science.checked import mixing_rate, prior_model, select, similarity_estimate
 from pomrl.science.data import Batch, Batches
-from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Memory, PerPair
+from pomrl.science.estimators.estimator import Estimator, MemoryT, Truth
+from pomrl.science.estimators.memory import PerPair
 from pomrl.science.exploration import Belief, Exploration
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 
@@ -45,19 +45,20 @@ class _Estimate(NamedTuple):
     P_hat: Float[np.ndarray, "n K S A S"]
     alpha: Float[np.ndarray, "n K #S #A"]
     sigma: PerPair
-    learned: Memory
+    learned: Any
+    """The memory, of the estimator's own type."""
 
 
 @dataclass(frozen=True)
-class _Now:
+class _Now(Generic[MemoryT]):
     """What the learner knows when a task begins."""
 
-    estimator: Estimator
+    estimator: Estimator[MemoryT]
     t: int
     m: int
-    memory: Memory
-    late: Memory
-    """The memory that similarity and mixing rate see, which is an earlier one if the estimator has a lag."""
+    memory: MemoryT
+    late: MemoryT
+    """The memory that similarity and mixing rate see, which is an earlier one if the estimator has a delay."""
     truth: Truth
 
     def estimate(self, batch: Batches) -> _Estimate:
@@ -87,7 +88,7 @@ def pomrl(
     tasks: Iterable[Batches | Exploration],
     m: int,
     truth: Truth | Iterable[Truth],
-    estimator: Estimator,
+    estimator: Estimator[MemoryT],
     gamma_schedule: GammaSchedule,
     gamma_eval: float,
 ) -> Iterator[PlanningInput]:
@@ -110,7 +111,7 @@ def pomrl(
     first = next(truths)
     n, S, A, _ = first.P_o.shape
     memory = estimator.initial_memory(n, S, A)  # P_hat_o is uniform
-    memories = deque([memory], maxlen=1 + estimator.lag)
+    memories = deque([memory], maxlen=1 + estimator.delay)
 
     for t, (task, truth) in enumerate(zip(tasks, chain([first], truths), strict=False), start=1):
         now = _Now(estimator, t, m, memory, memories[0], truth)

@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.science.data import Batch
-from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Memory, Models, PerPair
+from pomrl.science.estimators.estimator import Estimator, MemoryT, Truth
+from pomrl.science.estimators.memory import Models, PerPair
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 
 _ROW_SUM_ULPS = 64.0
@@ -28,7 +28,7 @@ Where = tuple[Any, str, int]
 """The component, its method and the task, of which a message makes a name."""
 
 
-def prior_model(estimator: Estimator, t: int, memory: Memory, batch: Batch, truth: Truth) -> Models:
+def prior_model(estimator: Estimator[MemoryT], t: int, memory: MemoryT, batch: Batch, truth: Truth) -> Models:
     """Return h_t, whose rows are distributions."""
     h = estimator.prior_model(memory, batch, truth)
     where = (estimator, "prior_model", t)
@@ -42,7 +42,7 @@ def prior_model(estimator: Estimator, t: int, memory: Memory, batch: Batch, trut
     return h
 
 
-def similarity_estimate(estimator: Estimator, t: int, m: int, memory: Memory, truth: Truth) -> PerPair:
+def similarity_estimate(estimator: Estimator[MemoryT], t: int, m: int, memory: MemoryT, truth: Truth) -> PerPair:
     """Return sigma for task t, at least 0, or NaN in all places where the estimator uses none."""
     sigma = estimator.similarity_estimate(memory, m, truth)
     where = (estimator, "similarity_estimate", t)
@@ -53,10 +53,10 @@ def similarity_estimate(estimator: Estimator, t: int, m: int, memory: Memory, tr
 
 
 def mixing_rate(
-    estimator: Estimator, t: int, batch: Batch, sigma: PerPair, memory: Memory, truth: Truth
+    estimator: Estimator[MemoryT], t: int, batch: Batch, sigma: PerPair, memory: MemoryT, truth: Truth
 ) -> Float[np.ndarray, "n K #S #A"]:
     """Return alpha_t, which is in [0, 1], for each trial of the batch, or once if all trials have the same."""
-    equal = batch.is_equal or estimator.samples == "m"
+    equal = batch.is_equal or estimator.mixes_by_m
     numbers = [batch.m] if equal else list(batch.visits.swapaxes(0, 1))
     where = (estimator, "mixing_rate", t)
     rates = []

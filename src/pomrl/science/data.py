@@ -3,18 +3,17 @@
 What travels through the loop over tasks are counts of transitions, because pairs (s, a) may be visited unequally often.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Num
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED, read_only
+from pomrl.checks import Component, read_only
 
 MOST_TRANSITIONS = 10**6
 """The most transitions that a batch of trajectories may have."""
@@ -23,7 +22,7 @@ Counts = Num[np.ndarray, "*n S A S"]
 """The number of transitions from s to s' under a, N(s, a, s')."""
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Batch:
     """The transitions sampled in one task, for each of n runs; further axes may stand in front of the pairs (s, a)."""
 
@@ -84,7 +83,7 @@ class Batch:
             yield Batch(*parts, self.m)
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Batches:
     """What one task gives to learn from: the data of its own estimate, and that from which later tasks learn."""
 
@@ -99,8 +98,7 @@ class Batches:
         return Batches(batch.reshaped(len(batch.P_bar), 1), batch)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Data(ABC):
+class Data(Component):
     """Base class of the ways in which transitions are sampled. Subclasses implement `draw` and `most_visits`."""
 
     is_equal: ClassVar[bool] = False
@@ -111,7 +109,7 @@ class Data(ABC):
         """Return whether what is sampled depends on the learner, so that `draw` cannot be used."""
         return False
 
-    def check(self, m: int) -> None:  # noqa: B027 (most data go with any m)
+    def check(self, m: int) -> None:
         """Raise a ValueError if batches cannot be drawn with this m."""
 
     @abstractmethod
@@ -137,7 +135,6 @@ class Data(ABC):
         """Return the largest number of transitions that a pair (s, a) can have in a batch."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Generative(Data):
     """A generative model: m independent transitions from each pair (s, a), as the paper has it (Sec. 3.2)."""
 
@@ -154,7 +151,6 @@ class Generative(Data):
         return m
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Unequal(Data):
     """A generative model with a random number of transitions from each pair (s, a) in each task, m on average."""
 
@@ -187,7 +183,6 @@ class Unequal(Data):
         return 2 * m - 1 if self.numbers == "extremes" else 20 * m
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Trajectories(Data):
     """m trajectories, each from a uniform start state, so that pairs are visited unequally.
 

@@ -7,7 +7,7 @@ the number of tasks.
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, repeat, tee
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -108,9 +108,13 @@ class Problem:
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Method:
-    """The parts of an agent: how it estimates models, chooses discount factors and plans."""
+    """The default agent in its parts: how it estimates models, chooses discount factors and plans.
 
-    estimator: Annotated[InstanceOf[Estimator], Field(description="how a task's model is estimated")]
+    An agent maps a task's data, its memory of tasks before, the rewards and a generator to policies; this one does so
+    by `algorithm` and the planner, which need no generator.
+    """
+
+    estimator: Annotated[InstanceOf[Estimator[Any]], Field(description="how a task's model is estimated")]
     gamma_schedule: Annotated[InstanceOf[GammaSchedule], Field(description="which discount factors are planned with")]
     planner: Annotated[InstanceOf[Planner], Field(description="how policies are found")]
 
@@ -137,9 +141,9 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
         name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__
         raise ValueError(f"estimator {name} needs tasks with one of finitely many models, unlike those of {tasks}")
     method.gamma_schedule.check(problem.gamma_eval)
-    if method.gamma_schedule.needs_similarity and method.estimator.similarity is None:
+    if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
         name = type(method.gamma_schedule).__name__
-        raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, but estimator.similarity=None")
+        raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, which this one does not have")
     for run in runs:
         next(problem.means(run))
 

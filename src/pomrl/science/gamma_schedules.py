@@ -1,16 +1,15 @@
 """Schedules of discount factors, the gamma-Selection-Procedure of Algorithms 1 and 2 (Sec. 6)."""
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass as plain_dataclass
+from abc import abstractmethod
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field, field_validator
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
+from pomrl.checks import Component
 from pomrl.science.upper_bound import Formula, regret_constant, upper_bound_gamma
 
 Discount = Annotated[float, Field(ge=0, lt=1)]
@@ -31,7 +30,7 @@ def _ascending(gammas: list[float] | None) -> list[float] | None:
     return gammas
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class TaskState:
     """Everything that a schedule may use to choose the discount factors of one task, in each of n runs."""
 
@@ -51,7 +50,7 @@ class TaskState:
     """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
 
 
-class GammaSchedule(ABC):
+class GammaSchedule(Component):
     """Base class of schedules, which choose the discount factors that each task is planned with."""
 
     needs_similarity: ClassVar[bool] = False
@@ -61,7 +60,7 @@ class GammaSchedule(ABC):
     def select(self, state: TaskState) -> Float[np.ndarray, "n G"]:
         """Return the discount factors for a task in each of n runs, all in [0, gamma_eval]."""
 
-    def check(self, gamma_eval: float) -> None:  # noqa: B027 (most schedules go with any)
+    def check(self, gamma_eval: float) -> None:
         """Raise a ValueError if the schedule cannot be used with this gamma_eval."""
 
     def computed(self) -> "GammaSchedule":
@@ -74,7 +73,6 @@ class GammaSchedule(ABC):
         return 1
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Grid(GammaSchedule):
     """All discount factors of a grid in every task, which gives curves of the loss against gamma."""
 
@@ -93,7 +91,6 @@ class Grid(GammaSchedule):
         return len(self.gammas)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Hindsight(Grid):
     """A schedule that chooses from a grid in hindsight, knowing the losses; it is read from the stored grid.
 
@@ -111,7 +108,6 @@ class Hindsight(Grid):
         return Grid(gammas=self.gammas)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Fixed(GammaSchedule):
     """One discount factor in every task; gamma_eval is the naive choice (Sec. 5.1)."""
 
@@ -124,7 +120,6 @@ class Fixed(GammaSchedule):
         _refuse_beyond(self.gamma, gamma_eval, "gamma")
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Snapping(GammaSchedule):
     """Base class of schedules whose choice may go to the nearest discount factor of a grid, the smaller one of two."""
 
@@ -148,7 +143,6 @@ class Snapping(GammaSchedule):
         return grid[np.abs(gamma - grid).argmin(-1)][:, None]
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Dong(Snapping):
     """The schedule of Dong et al., gamma_t = 1 - T_t^(-1/5), which grows with the size T_t of a phase (Sec. 6.1).
 
@@ -188,7 +182,6 @@ class Dong(Snapping):
         return np.full_like(state.alpha, self.alpha[min(state.t, len(self.alpha)) - 1])
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class UpperBound(Snapping):
     """The minimiser of a bound on the task's planning loss plus an offset, gamma_t = gamma_0 + gamma_tilde(C_t).
 

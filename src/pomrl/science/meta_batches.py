@@ -1,6 +1,6 @@
 """The batches that a meta-learner learns from, which need not be those that the tasks' own estimates are made from."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
@@ -8,9 +8,8 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
+from pomrl.checks import Component
 from pomrl.science.data import Batch, Counts, Data, Trajectories
 
 Unvisited = Annotated[
@@ -21,8 +20,7 @@ Unvisited = Annotated[
 ]
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class MetaBatch(ABC):
+class MetaBatch(Component):
     """Base class of the sources of the batches that enter the memory of the meta-learner."""
 
     is_shared: ClassVar[bool] = False
@@ -35,7 +33,7 @@ class MetaBatch(ABC):
         """The number of batches that are drawn for each task beside those of the task's own estimate."""
         return 0
 
-    def check(self, data: Data, m: int) -> None:  # noqa: B027 (the learner's own batches need none)
+    def check(self, data: Data, m: int) -> None:
         """Raise a ValueError if these batches cannot be drawn, with this m, as `data` are."""
 
     @abstractmethod
@@ -55,7 +53,6 @@ class MetaBatch(ABC):
         """
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Own(MetaBatch):
     """The batch that the task's own estimate is made from, as the paper has it."""
 
@@ -66,7 +63,6 @@ class Own(MetaBatch):
         return replace(batch, counted=np.ones_like(batch.counted)) if self.unvisited == "uniform" else batch
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Separate(MetaBatch):
     """Batches of their own, which are drawn for the meta-learner alone and combined into one."""
 

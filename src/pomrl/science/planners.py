@@ -12,15 +12,14 @@ actions, and an action is kept unless another is better by more than `solvers.ev
 planners of this module are exact up to that tolerance, or raise an error.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
+from pomrl.checks import Component
 from pomrl.science.solvers import compiled, evaluation, relative_values, sparse
 from pomrl.science.solvers.elimination import SMALL, STACK
 from pomrl.science.solvers.evaluation import check_gammas, check_models, of_ordinary_size
@@ -31,7 +30,7 @@ _PATIENCE = 100
 """Steps at one discount factor, for each pair (s, a), after which policy iteration fails; a handful is usual."""
 
 
-class Planner(ABC):
+class Planner(Component):
     """Base class of planners. Subclasses implement `_plan`, whose arguments `plan` has checked."""
 
     def plan(
@@ -84,7 +83,6 @@ def _check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str)
         raise ValueError(f"{planner}.plan: policy{list(index)} = {policies[index]} is not one of the {A} actions")
 
 
-@dataclass(frozen=True, config=CHECKED)
 class PolicyIteration(Planner):
     """Howard's policy iteration, for all models together, each at its own place on its grid.
 
@@ -165,7 +163,6 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int
     return optimal
 
 
-@dataclass(frozen=True, config=CHECKED)
 class ValueIteration(Planner):
     """Relative value iteration, model by model, for all discount factors of a grid at once (`solvers.relative_values`).
 

@@ -1,8 +1,10 @@
 """Digests of the code that computes numbers, taken over its normalised source. The code is neither imported nor run.
 
 A digest covers the modules that a computation starts from and the modules that they import, directly or indirectly, at
-the top of a file or inside a function. Imports of modules of this package count, except `pomrl/__init__.py`. For a
-module that is not of this package, the modules in the same folder or the same package count as well. The C source of
+the top of a file or inside a function. Imports of modules of this package count, except `pomrl/__init__.py`. A name
+that is imported from the face for authors of components, `pomrl.components`, counts as imported from the module that
+the face has it from. For a module that is not of this package, the modules in the same folder or the same package count
+as well. The C source of
 an extension module counts, whether or not the module was built. A digest cannot see imports whose module names are
 computed while a program runs.
 """
@@ -12,7 +14,7 @@ import hashlib
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
@@ -22,6 +24,9 @@ from typing import Any, cast
 
 START = "pomrl.science.experiment"
 """The module that every experiment starts from."""
+
+FACE = "pomrl.components"
+"""The module that only gathers names from others: an import of one of its names is an import from the other module."""
 
 
 NOT_COMPUTING = ("studies", "skeleton")
@@ -102,9 +107,18 @@ def _names(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]
     if isinstance(statement, ast.Import):
         for alias in statement.names:
             yield from (alias.name, *_packages(alias.name))
-    else:
-        base = _absolute(statement, module)
-        yield from (base, *_packages(base), *(f"{base}.{alias.name}" for alias in statement.names))
+        return
+    base = _absolute(statement, module)
+    for alias in statement.names:
+        source = _gathered().get(alias.name, FACE) if base == FACE else base
+        yield from (source, *_packages(source), f"{source}.{alias.name}")
+
+
+@cache
+def _gathered() -> Mapping[str, str]:
+    """Return the module that each name of the face is imported from, as the face's own statements say."""
+    statements = (statement for statement in _code(FACE).imports if isinstance(statement, ast.ImportFrom))
+    return {alias.asname or alias.name: statement.module or "" for statement in statements for alias in statement.names}
 
 
 def _absolute(statement: ast.ImportFrom, module: str) -> str:

@@ -13,8 +13,9 @@ from jaxtyping import Float
 
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
-from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Method, Problem, loss_array, tables
 from pomrl.science.gamma_schedules import Fixed, Grid
 from pomrl.science.planners import PolicyIteration
@@ -26,7 +27,7 @@ from pomrl.theory.concentration import PRIORS, REPAIRED, VARIANTS
 S, A, T = 3, 2, 10
 """States, actions and tasks of the chain MDPs of `regret_coverage`."""
 
-ESTIMATORS = {prior: Estimator(mixing="paper", prior=prior, similarity="known") for prior in PRIORS}
+ESTIMATORS = {prior: RegularisedLeastSquares(mixing="paper", prior=prior, similarity="known") for prior in PRIORS}
 """The estimator of POMRL(sigma) with each prior."""
 
 

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.gamma_schedules import UpperBound
 from pomrl.theory.dirichlet_tasks import DirichletTasks
 
@@ -38,7 +39,7 @@ def related_tasks(
     counts = rng.multinomial(dirichlet.m, P)
     in_all_states = np.repeat(counts[:, :, None, None], dirichlet.S, axis=2)
     batches = list(Batch.of_counts(in_all_states, dirichlet.m, equal=True))
-    truth, estimator = dirichlet.truth(sequences), Estimator(mixing="paper", similarity="known")
+    truth, estimator = dirichlet.truth(sequences), RegularisedLeastSquares(mixing="paper", similarity="known")
     to_plan = list(pomrl(map(Batches.same, batches), dirichlet.m, truth, estimator, UpperBound(), gamma_eval))
     P_hat = np.stack([task.P_hat[:, 0, 0, 0] for task in to_plan])
     rows = {"P": P, "P_bar": counts / dirichlet.m, "prior": _priors(batches, truth, estimator), "P_hat": P_hat}

@@ -12,8 +12,8 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.science.data import Batch
-from pomrl.science.estimators.estimator import Estimator
 from pomrl.science.estimators.memory import Memory, Models
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.theory.concentration import PRIORS
 from pomrl.theory.dirichlet_tasks import DirichletTasks
 
@@ -53,7 +53,7 @@ def squared_error_against_alpha(
         P_t = rng.dirichlet(dirichlet.pseudo_counts, shape)
         batch = Batch.of_counts(rng.multinomial(dirichlet.m, P_t), dirichlet.m, equal=True)
         for prior in PRIORS if t in tasks else ():
-            h = Estimator(mixing=1.0, prior=prior).prior_model(memory, batch, truth)
+            h = RegularisedLeastSquares(mixing=1.0, prior=prior).prior_model(memory, batch, truth)
             squared = _squared_errors(batch.P_bar - P_t, h - batch.P_bar, weight)
             columns = {"prior": prior, "t": t, "alpha": weight, "mse": squared.mean(0)}
             columns["standard_error"] = squared.std(0, ddof=1) / sqrt(sequences)
@@ -79,7 +79,7 @@ def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequen
     memory = Memory.initial(*truth.P_o.shape[:3])
     rows = []
     for prior, t, mixing in product(PRIORS, tasks, ("paper", "mse_bound", "mse_optimal")):
-        estimator = Estimator(mixing=mixing, prior=prior, similarity="known")
+        estimator = RegularisedLeastSquares(mixing=mixing, prior=prior, similarity="known")
         sigma = estimator.similarity_estimate(memory, dirichlet.m, truth)
         alpha = float(estimator.mixing_rate(t, dirichlet.m, sigma, memory, truth).item())
         error = dirichlet_squared_error(np.array([alpha]), prior, t, dirichlet).item()

@@ -2,7 +2,8 @@
 
 An estimator of one's own is a subclass of `estimator.Estimator` with a YAML file in `conf/estimator/`.
 
-- `estimator`: the base class, whose options give the paper's estimators, and the true moments that some are told.
+- `estimator`: the base class, and the true moments that some estimators are told.
+- `regularised_least_squares`: the paper's estimators and the readings of them, as options of one class.
 - `empirical_bayes`: learns the prior of the tasks by marginal likelihood.
 - `hierarchical_bayes`: knows the law by which mean models are drawn, and samples the posterior.
 - `exact_posterior`: knows the finitely many models that tasks have, and weighs them.

@@ -17,20 +17,17 @@ new draw from P_o or the copy of one before it (Antoniak, 1974). The expected nu
 about P_o. To compute them it is enough to know how many counts exceed each k, summed over tasks.
 """
 
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
-from pydantic import model_validator
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED, read_only
+from pomrl.checks import read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Memory, Models, PerPair, learn_and_forget
+from pomrl.science.estimators.memory import Forgetting, Memory, Models, PerPair, learn_and_forget
 
 C_MEDIAN = 9.0
 """Median of the log-normal prior of the concentration c."""
@@ -63,7 +60,7 @@ PerRun = Float[np.ndarray, "n 1 1 1"]
 """A number for each of n runs."""
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class DirichletMemory(Memory):
     """The counts of all tasks so far, and what they say of the prior of tasks, for each of n runs.
 
@@ -199,58 +196,43 @@ class DirichletMemory(Memory):
         return np.clip(self.c * np.exp(np.clip(slope / bend, -1.0, 1.0)), SMALLEST, LARGEST)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class EmpiricalBayes(Estimator):
+class EmpiricalBayes(Estimator[DirichletMemory]):
     """The posterior mean of P_t under a prior whose parameters are learned by marginal likelihood.
 
     Its mixing rate is c / (c + N) in a pair (s, a) with N transitions, its prior the posterior mean of P_o. Both come
-    from the batches of all tasks so far with the task's own, so that in task 1 a sparse prior is used already. There is
-    nothing to set but `forgetting`: the other keys of estimators keep the values that say what this one is.
+    from the batches of all tasks so far with the task's own, so that in task 1 a sparse prior is used already. It goes
+    with every m: where one transition says nothing about c, c keeps its prior.
     """
 
     learns_first: ClassVar[bool] = True
-    fixed_keys: ClassVar[frozenset[str]] = frozenset(field.name for field in fields(Estimator)) - {"forgetting"}
 
-    mixing: Literal["mse_optimal"] = "mse_optimal"
-    similarity: Literal["debiased"] = "debiased"
-
-    @model_validator(mode="after")
-    def _nothing_to_set(self) -> "EmpiricalBayes":
-        for field in fields(self):
-            given = getattr(self, field.name)
-            if field.name in self.fixed_keys and given != field.default:
-                raise ValueError(f"{field.name}={given}: empirical Bayes learns all of its prior; leave this key out")
-        return self
-
-    def check(self, m: int) -> None:
-        """Accept every m: where one transition says nothing about c, c keeps its prior."""
+    forgetting: Forgetting = 1.0
 
     def initial_memory(self, n: int, S: int, A: int) -> DirichletMemory:
         """Return the memory before the first task."""
         return DirichletMemory.before(n, S, A)
 
-    def learn(self, memory: Memory, batch: Batch) -> DirichletMemory:
+    def learn(self, memory: DirichletMemory, batch: Batch) -> DirichletMemory:
         """Return the memory after one more task with this batch."""
         return _of_dirichlet(learn_and_forget(memory, batch, self.forgetting))
 
-    def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+    def prior_model(self, memory: DirichletMemory, batch: Batch, truth: Truth) -> Models:
         """Return the posterior mean of P_o."""
-        return _of_dirichlet(memory).P_o
+        return memory.P_o
 
-    def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
+    def similarity_estimate(self, memory: DirichletMemory, m: int, truth: Truth) -> PerPair:
         """Return the largest standard deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in P_o."""
-        memory = _of_dirichlet(memory)
         variance = (memory.P_o * (1.0 - memory.P_o)).max((1, 2, 3), keepdims=True) / (memory.c + 1.0)
         return np.sqrt(np.maximum(variance[..., 0], 0.0))
 
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: DirichletMemory, truth: Truth) -> PerPair:
         """Return c / (c + N) with the number N of transitions from a pair."""
-        c = _of_dirichlet(memory).c[..., 0]
+        c = memory.c[..., 0]
         return c / (c + m)
 
 
 def _of_dirichlet(memory: Memory) -> DirichletMemory:
-    """Return the memory, which `EmpiricalBayes.initial_memory` has made."""
+    """Return the memory, which methods of `Memory` have made of one of this class."""
     assert isinstance(memory, DirichletMemory)
     return memory
 

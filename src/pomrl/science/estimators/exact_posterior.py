@@ -1,49 +1,51 @@
 """An estimator that knows the models that tasks have, and weighs them by what a task's own batch says."""
 
-from dataclasses import fields
 from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import model_validator
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.data import Batch, Counts
-from pomrl.science.estimators.estimator import Estimator, Prior, Truth
-from pomrl.science.estimators.memory import Memory, Models
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Models, PerPair
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class ExactPosterior(Estimator):
+class ExactPosterior(Estimator[None]):
     """The posterior mean of the model, given the task's batch, where tasks have finitely many models.
 
     Each of the k models (`Truth.candidates`) has the same chance before the batch is seen. After it, its weight is
     proportional to its likelihood, the product of its probabilities of all transitions in the batch. Tasks are
-    independent given the models, so that other tasks add nothing. Of all learners with the same batch, this one knows
-    most about its task.
+    independent given the models, so that other tasks add nothing, and there is nothing to remember. Of all learners
+    with the same batch, this one knows most about its task.
 
     Raises:
         ValueError: If the tasks do not have finitely many models, or no model can have the batch.
     """
 
-    fixed_keys: ClassVar[frozenset[str]] = frozenset(field.name for field in fields(Estimator))
     needs_candidates: ClassVar[bool] = True
 
-    mixing: float = 1.0
-    prior: Prior = "known"
+    @property
+    def has_similarity(self) -> bool:
+        return False
 
-    @model_validator(mode="after")
-    def _nothing_to_set(self) -> "ExactPosterior":
-        for field in fields(self):
-            if (given := getattr(self, field.name)) != field.default:
-                raise ValueError(f"{field.name}={given}: the exact posterior has nothing to set; leave this key out")
-        return self
+    def initial_memory(self, n: int, S: int, A: int) -> None:
+        """Return no memory."""
 
-    def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+    def learn(self, memory: None, batch: Batch) -> None:
+        """Return no memory."""
+
+    def prior_model(self, memory: None, batch: Batch, truth: Truth) -> Models:
+        """Return the posterior mean, of which the estimate consists."""
         if truth.candidates is None:
             raise ValueError("estimator ExactPosterior needs tasks that have finitely many models")
         return posterior_mean(batch.counts, truth.candidates)
+
+    def similarity_estimate(self, memory: None, m: int, truth: Truth) -> PerPair:
+        return np.full((len(truth.P_o), 1, 1), np.nan)
+
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: None, truth: Truth) -> PerPair:
+        """Return 1: `prior_model` has the task's own batch in it."""
+        return np.ones_like(sigma)
 
 
 def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> Models:

@@ -21,20 +21,18 @@ The random numbers come from generators that the batches seed, so that the estim
 """
 
 import hashlib
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import fields, replace
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from pydantic import Field, model_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field
 from scipy.special import gammainc, gammaincinv
 
-from pomrl.checks import CHECKED, read_only
+from pomrl.checks import read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Memory, Models, PerPair
+from pomrl.science.estimators.memory import Models, PerPair
 
 CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
 """The grid of concentrations c, each as probable as the others before any batch."""
@@ -49,13 +47,12 @@ SMALLEST = 1e-12
 """The smallest weight, below which a probability is a rounding error."""
 
 
-@plain_dataclass(frozen=True)
-class SampledMemory(Memory):
-    """The counts of all tasks so far, and samples from the posterior of P_o and c, for each of n runs.
+@dataclass(frozen=True)
+class SampledMemory:
+    """The counts of all tasks so far, and samples from the posterior of P_o and c, for each of n runs."""
 
-    The averages and variances of `Memory` are not used, and stay what they are before the first task.
-    """
-
+    tasks: int
+    """Number of tasks so far."""
     counts_above: Float[np.ndarray, "J n S A S"]
     """For each k from 0 on, in how many tasks more than k transitions from a pair led to a state."""
     visits_above: Float[np.ndarray, "J n"]
@@ -68,7 +65,6 @@ class SampledMemory(Memory):
     """Samples of the mean model."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         read_only(self.counts_above, self.visits_above, self.weights, self.c, self.P_o)
 
     def counted_with(self, batch: Batch) -> "SampledMemory":
@@ -88,47 +84,32 @@ def _summed(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Flo
     return total
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class HierarchicalBayes(Estimator):
+class HierarchicalBayes(Estimator[SampledMemory]):
     """The posterior mean of P_t for a learner that knows how P_o is drawn, and neither P_o nor the concentration.
 
     Its cost grows with sweeps, with S A S and with the number of transitions.
     """
 
     learns_first: ClassVar[bool] = True
-    fixed_keys: ClassVar[frozenset[str]] = frozenset(field.name for field in fields(Estimator))
 
-    mixing: Literal["mse_optimal"] = "mse_optimal"
-    similarity: Literal["debiased"] = "debiased"
     zeros: Annotated[int, Field(ge=0, description="states of probability 0 in each row of the mean model")]
     sweeps: Annotated[int, Field(ge=1, le=100_000, description="samples from the posterior in each task")] = 40
     burn_in: Annotated[int, Field(ge=0, le=100_000, description="sweeps in each task before these")] = 10
 
-    @model_validator(mode="after")
-    def _nothing_else_to_set(self) -> "HierarchicalBayes":
-        for field in fields(Estimator):
-            if (given := getattr(self, field.name)) != getattr(type(self), field.name, None):
-                raise ValueError(f"{field.name}={given}: this learner has its own law for all of this; leave it out")
-        return self
-
-    def check(self, m: int) -> None:
-        """Accept every m."""
-
     def initial_memory(self, n: int, S: int, A: int) -> SampledMemory:
         """Return the memory before the first task."""
-        start = Memory.initial(n, S, A)
         return SampledMemory(
-            **vars(start),
+            tasks=0,
             counts_above=np.zeros((1, n, S, A, S)),
             visits_above=np.zeros((1, n)),
             weights=np.full((n, S, A, S), 0.5),
             c=np.full((1, n), CONCENTRATIONS[len(CONCENTRATIONS) // 2]),
-            P_o=start.P_o_hat[None],
+            P_o=np.full((1, n, S, A, S), 1.0 / S),
         )
 
-    def learn(self, memory: Memory, batch: Batch) -> SampledMemory:
+    def learn(self, memory: SampledMemory, batch: Batch) -> SampledMemory:
         """Return the memory after one more task, with samples from the posterior given all batches."""
-        memory = _of_samples(memory).counted_with(batch)
+        memory = memory.counted_with(batch)
         rngs = [_generator(counts, memory.tasks) for counts in batch.counts]
         index, weights = np.searchsorted(CONCENTRATIONS, memory.c[-1]), memory.weights
         kept_c, kept_P_o = [], []
@@ -158,27 +139,19 @@ class HierarchicalBayes(Estimator):
         drawn[inside] = _truncated_gamma(draws[inside], np.broadcast_to(u, draws.shape)[inside], uniform[inside])
         return drawn
 
-    def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+    def prior_model(self, memory: SampledMemory, batch: Batch, truth: Truth) -> Models:
         """Return the model that stands for P_o in the posterior mean: the samples' mean, weighted by their rates."""
-        memory = _of_samples(memory)
         rate = _rates(memory, batch.visits)
         return _mean(rate[..., None] * memory.P_o) / _mean(rate)[..., None]
 
-    def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
+    def similarity_estimate(self, memory: SampledMemory, m: int, truth: Truth) -> PerPair:
         """Return the largest standard deviation over tasks of an entry, from the mean over samples of its variance."""
-        memory = _of_samples(memory)
         variance = _mean(memory.P_o * (1.0 - memory.P_o) / (memory.c + 1.0)[..., None, None, None])
         return np.sqrt(variance.max((1, 2, 3)))[:, None, None]
 
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: SampledMemory, truth: Truth) -> PerPair:
         """Return the mean over samples of c / (c + N), with the number N of transitions from a pair."""
-        return _mean(_rates(_of_samples(memory), np.asarray(m, float)))
-
-
-def _of_samples(memory: Memory) -> SampledMemory:
-    """Return the memory, which `HierarchicalBayes.initial_memory` has made."""
-    assert isinstance(memory, SampledMemory)
-    return memory
+        return _mean(_rates(memory, np.asarray(m, float)))
 
 
 def _rates(memory: SampledMemory, visits: Float[np.ndarray, "*n_and_pairs"]) -> Float[np.ndarray, "k n #S #A"]:

@@ -5,20 +5,26 @@ distribution; where their mean model changes, a smaller one keeps the averages n
 memory is kept for each of `FACTORS`, and that one is used which has predicted all batches so far the best.
 """
 
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
+from pydantic import Field
 
 from pomrl.checks import read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
-Forgetting = float | Literal["learned"]
-"""A factor of forgetting, or that the factor is learned."""
+Forgetting = Annotated[
+    Literal["learned"] | Annotated[float, Field(gt=0, le=1)],
+    Field(
+        description="factor by which a past task counts less with each further task; learned: by how likely past "
+        "batches made the next"
+    ),
+]
+"""A factor of forgetting, or that the factor is learned; the type of a key."""
 
 FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
 """The factors of forgetting among which is chosen."""
@@ -39,7 +45,7 @@ PerPair = Float[np.ndarray, "n #S #A"]
 """A number for each pair (s, a) of each of n runs, or one number for all pairs of a run."""
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Memory:
     """Sufficient statistics of the batches of all tasks so far, for each of n runs.
 
@@ -213,7 +219,7 @@ class Memory:
         return self.sampling_variance() * (self.inverse / mass)[..., None] / self.m
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Rivals:
     """The memories with each of `FACTORS`, and how well each has predicted every batch so far."""
 

@@ -5,29 +5,24 @@ to yet is one of them as long as there is one. The estimate of the task is the p
 around the average of its component. The number of components is bounded, and so is the memory.
 """
 
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import fields, replace
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
-from pydantic import Field, model_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field
 from scipy.special import softmax
 
-from pomrl.checks import CHECKED, read_only
+from pomrl.checks import read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory, Models, PerPair
 from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
 
-@plain_dataclass(frozen=True)
-class MixtureMemory(Memory):
-    """The averages of each component, and the prior of the last task, for each of n runs.
-
-    The averages and weights of `Memory` itself are those of the component that the last task was ascribed to.
-    """
+@dataclass(frozen=True)
+class MixtureMemory:
+    """The averages of each component, and the prior of the last task, for each of n runs."""
 
     members: Memory
     """The memories of all n runs of the first component, then those of the next one, and so on."""
@@ -41,18 +36,15 @@ class MixtureMemory(Memory):
     """Concentration of tasks around the mean model of their component, its posterior geometric mean."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         read_only(self.log_likelihood, self.prior, self.concentration, self.spread)
 
     @staticmethod
     def of_components(components: int, n: int, S: int, A: int) -> "MixtureMemory":
         """Return the memory before the first task, with so many components."""
-        start = Memory.initial(n, S, A)
         return MixtureMemory(
-            **vars(start),
             members=Memory.initial(components * n, S, A),
             log_likelihood=np.zeros((n, len(GRID))),
-            prior=start.P_o_hat,
+            prior=np.full((n, S, A, S), 1.0 / S),
             concentration=np.ones((n, 1, 1)),
             spread=np.ones(n),
         )
@@ -71,12 +63,8 @@ class MixtureMemory(Memory):
         log_likelihood = self.log_likelihood + found[chosen, np.arange(n)]
         spread = np.exp((np.log(GRID.ravel()) * softmax(log_likelihood, axis=-1)).sum(-1))
         before = members.of_runs(chosen * n + np.arange(n))
-        members = members.update(_ascribed(batch, chosen, K))
-        after = members.of_runs(chosen * n + np.arange(n))
-        return replace(
-            self,
-            **{part.name: getattr(after, part.name) for part in fields(Memory)},
-            members=members,
+        return MixtureMemory(
+            members=members.update(_ascribed(batch, chosen, K)),
             log_likelihood=log_likelihood,
             prior=before.predicted,
             concentration=predictive_concentration(
@@ -96,8 +84,7 @@ def _ascribed(batch: Batch, chosen: Int[np.ndarray, " n"], K: int) -> Batch:
     return Batch(counts, of_member.P_bar, visits, counted, batch.m)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Mixture(Estimator):
+class Mixture(Estimator[MixtureMemory]):
     """The posterior mean of P_t under a Dirichlet prior around the average of the task's component.
 
     How closely tasks surround the mean model of their component is learned from how likely batches were. The mixing
@@ -105,48 +92,27 @@ class Mixture(Estimator):
     """
 
     learns_first: ClassVar[bool] = True
-    fixed_keys: ClassVar[frozenset[str]] = frozenset(part.name for part in fields(Estimator))
 
-    mixing: Literal["mse_optimal"] = "mse_optimal"
-    similarity: Literal["debiased"] = "debiased"
     components: Annotated[int, Field(ge=1, le=64, description="largest number of mean models that are told apart")] = 4
-
-    @model_validator(mode="after")
-    def _nothing_else_to_set(self) -> "Mixture":
-        for part in fields(Estimator):
-            given, default = getattr(self, part.name), type(self).__dataclass_fields__[part.name].default
-            if given != default:
-                raise ValueError(f"{part.name}={given}: only the number of components can be set; leave this key out")
-        return self
-
-    def check(self, m: int) -> None:
-        """Accept every m."""
 
     def initial_memory(self, n: int, S: int, A: int) -> MixtureMemory:
         """Return the memory before the first task."""
         return MixtureMemory.of_components(self.components, n, S, A)
 
-    def learn(self, memory: Memory, batch: Batch) -> MixtureMemory:
+    def learn(self, memory: MixtureMemory, batch: Batch) -> MixtureMemory:
         """Return the memory after one more task with this batch."""
-        return _of_mixture(memory).update(batch)
+        return memory.update(batch)
 
-    def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+    def prior_model(self, memory: MixtureMemory, batch: Batch, truth: Truth) -> Models:
         """Return the average of the task's component before the task."""
-        return _of_mixture(memory).prior
+        return memory.prior
 
-    def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
+    def similarity_estimate(self, memory: MixtureMemory, m: int, truth: Truth) -> PerPair:
         """Return the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in the prior."""
-        memory = _of_mixture(memory)
         largest = (memory.prior * (1.0 - memory.prior)).max((1, 2, 3))
         return np.sqrt(largest / (memory.spread + 1.0))[:, None, None]
 
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: MixtureMemory, truth: Truth) -> PerPair:
         """Return c / (c + N) with the number N of transitions from a pair."""
-        c = _of_mixture(memory).concentration
+        c = memory.concentration
         return c / (c + m)
-
-
-def _of_mixture(memory: Memory) -> MixtureMemory:
-    """Return the memory, which `Mixture.initial_memory` has made."""
-    assert isinstance(memory, MixtureMemory)
-    return memory

@@ -3,19 +3,18 @@
 `TaskDistribution` is the base class of all distributions, those of random chains and the families of well-known models.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
+from pomrl.checks import Component
 from pomrl.science.mdp import Rewards
 
 
-@plain_dataclass(frozen=True)
+@dataclass(frozen=True)
 class MeanModel:
     """Everything that the tasks of one run have in common."""
 
@@ -38,7 +37,7 @@ class MeanModel:
         return self.sigma < self.largest_sigma or self.sigma == 0
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Tasks:
     """The models and rewards of consecutive tasks in each of n runs."""
 
@@ -50,8 +49,7 @@ class Tasks:
     """The number that determines the model of a task, which ties its rows; None where rows are independent."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class TaskDistribution(ABC):
+class TaskDistribution(Component):
     """Base class of task distributions: what the tasks of a run have in common, and how each of them is drawn."""
 
     @property

@@ -12,9 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import random_chain_mdp
 from pomrl.science.randomness import Stream, generator
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
@@ -27,7 +25,6 @@ spread of the drawn models; far below it, all tasks are equal, or the concentrat
 """
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class RandomChains(TaskDistribution):
     """Base class of distributions around random chains. Subclasses say how the models of tasks spread around the mean.
 
@@ -175,7 +172,6 @@ class RandomChains(TaskDistribution):
         """Draw a model with the mean P_o in which all pairs vary; sigma is above 0."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Dirichlet(RandomChains):
     """P_t(s,a) ~ Dir(c P_o(s,a)) on the support of P_o, with one concentration c for the whole model (App. F).
 
@@ -259,7 +255,6 @@ def _normalised(
     return weight / weight.sum(-1, keepdims=True)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Gaussian(RandomChains):
     """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; all-zero rows are drawn again (A9).
 
@@ -281,7 +276,6 @@ class Gaussian(RandomChains):
         return weight / weight.sum(-1, keepdims=True)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class UniformBall(RandomChains):
     """P_t(s,a) = P_o(s,a) + a point uniform in a Euclidean ball among the displacements of sum zero on the support.
 

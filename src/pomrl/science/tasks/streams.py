@@ -4,7 +4,7 @@ The paper assumes that all tasks come from one distribution (Sec. 3.1). Here its
 take turns with others. The rewards, the pairs (s, a) in which tasks differ, and sigma stay those of the run.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import count, pairwise, repeat
 from typing import Annotated, Literal
@@ -12,17 +12,15 @@ from typing import Annotated, Literal
 import numpy as np
 from jaxtyping import Float
 from pydantic import BeforeValidator, Field, field_validator
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
+from pomrl.checks import Component
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import RandomChains
 
 NewTask = Annotated[int, Field(ge=2)]
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
-class TaskStream(ABC):
+class TaskStream(Component):
     """Base class of the streams of tasks. Subclasses implement `means`."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
@@ -47,7 +45,6 @@ class TaskStream(ABC):
         """
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Stationary(TaskStream):
     """One mean model for all tasks of a run, as the paper has it (Sec. 3.1)."""
 
@@ -58,7 +55,6 @@ class Stationary(TaskStream):
         return repeat(mean)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Drift(TaskStream):
     """A mean model that walks: from task to task each supported entry moves by a normal deviate of speed times sigma.
 
@@ -86,7 +82,6 @@ class Drift(TaskStream):
         return np.where(mean.varying[..., None], weight / weight.sum(-1, keepdims=True), mean.P_o)
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Switch(TaskStream):
     """A mean model that is replaced by another one, which is drawn as the first one was, at given tasks."""
 
@@ -116,7 +111,6 @@ class Switch(TaskStream):
             yield mean
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Cycle(TaskStream):
     """Several mean models, each drawn as the first one was, of which each task has one: in turn, or at random."""
 

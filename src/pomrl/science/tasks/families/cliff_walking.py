@@ -2,9 +2,7 @@
 
 import numpy as np
 from jaxtyping import Float
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
 from pomrl.science.tasks.families.gymnasium_tables import slipping, table
@@ -13,7 +11,6 @@ _SIDEWAYS = ((1, 3), (0, 2), (1, 3), (0, 2))
 """For each of the actions up, right, down and left, the two at a right angle to it."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class CliffWalking(TaskFamily):
     """A walk along a cliff; the latent is the probability of slipping to one of the two sides.
 

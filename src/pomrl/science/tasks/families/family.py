@@ -2,16 +2,15 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass as plain_dataclass
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Annotated, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field, model_validator
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED, read_only
+from pomrl.checks import read_only
 from pomrl.science.mdp import Rewards, check_models, expected_rewards
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
@@ -19,7 +18,7 @@ Latents = Float[np.ndarray, " k"]
 """Values of the latent, in the units that the family's docstring names."""
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Candidates:
     """The k models that a task has with the same chance, and their moments."""
 
@@ -84,7 +83,6 @@ class FiniteTasks(TaskDistribution):
         return self.candidate_models().P
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class TaskFamily(FiniteTasks):
     """Base class of families: each task has a value of a latent, one of equally spaced values with the same chance.
 

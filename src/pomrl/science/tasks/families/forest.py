@@ -5,14 +5,11 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Forest(TaskFamily):
     """A forest that grows old or burns; the latent is the probability of a fire in a year.
 

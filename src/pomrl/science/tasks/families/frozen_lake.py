@@ -5,9 +5,7 @@ from typing import Annotated, Literal
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
 from pomrl.science.tasks.families.gymnasium_tables import slipping, table
@@ -16,7 +14,6 @@ _SIDEWAYS = ((3, 1), (0, 2), (1, 3), (2, 0))
 """For each of the actions left, down, right and up, the two at a right angle to it."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class FrozenLake(TaskFamily):
     """A walk over ice with holes; the latent is the probability of slipping to one of the two sides.
 

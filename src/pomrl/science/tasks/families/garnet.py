@@ -5,14 +5,11 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field, model_validator
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Garnet(TaskFamily):
     """Mixtures of two random models with the same few successors; the latent is the weight of the second one.
 

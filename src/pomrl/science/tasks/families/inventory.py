@@ -5,10 +5,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 from scipy.stats import poisson
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
 
@@ -16,7 +14,6 @@ _PRICE, _UNIT_COST, _ORDER_COST, _HOLDING_COST = 8.0, 2.0, 4.0, 1.0
 """What a unit sells for, what it costs, the fixed cost of an order, and the cost of holding a unit for a period."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Inventory(TaskFamily):
     """A shop that orders before it knows the demand; the latent is the mean demand in a period, as a share of capacity.
 

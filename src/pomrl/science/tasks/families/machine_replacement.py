@@ -5,9 +5,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
 
@@ -15,7 +13,6 @@ _INCOME, _NEW_MACHINE = 10.0, 20.0
 """What a machine earns in a period, less its state, and what a new machine costs."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class MachineReplacement(TaskFamily):
     """A machine that wears out; the latent is its wear, the probability of each of two chances to get worse a period.
 

@@ -5,9 +5,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
 
@@ -18,7 +16,6 @@ _COST = np.array([0.0, 1.0, 4.0])
 """Cost of each rate of work in a slot; a customer who waits or is served costs 1."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Queue(TaskFamily):
     """A queue with a server; the latent is the load, the probability that a customer arrives in a slot.
 

@@ -5,9 +5,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
 
@@ -15,7 +13,6 @@ _STAY = 0.6
 """Probability that a swimmer who swims upstream stays where it is; the current shares the rest with progress."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class RiverSwim(TaskFamily):
     """A swimmer in a river; the latent is the current, the probability of being carried back while swimming upstream.
 

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED, DataFile, check_memory
+from pomrl.checks import DataFile, check_memory
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Candidates, FiniteTasks
 
@@ -18,7 +17,6 @@ _INDICES = ["model", "state", "action", "next_state"]
 _COLUMNS = [*_INDICES, "probability", "reward"]
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Table(FiniteTasks):
     """Models from a file, each of which a task has with the same chance.
 

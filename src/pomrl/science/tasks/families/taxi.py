@@ -2,9 +2,7 @@
 
 import numpy as np
 from jaxtyping import Float
-from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
 from pomrl.science.tasks.families.gymnasium_tables import slipping, table
@@ -13,7 +11,6 @@ _SIDEWAYS = ((2, 3), (2, 3), (0, 1), (0, 1), (), ())
 """For south, north, east and west the two actions at a right angle; passengers get in and out as they should."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Taxi(TaskFamily):
     """A taxi in a town; the latent is the rain, the probability that a move goes to one of the two sides.
 
