@@ -55,8 +55,7 @@ SWEEPS = (
 TARGETS = (
     "", "5", "true", "null", "[a]", "os.system", "os", "os.path.join", "pomrl.science.estimators.estimator",
     "pomrl.science.estimators.estimator.", ".Estimator", "pomrl..Estimator",
-    "pomrl.science.planners.PolicyIteration", "pomrl.science.planners.Planner",
-    "pomrl.science.tasks.distribution.TaskDistribution",
+    "pomrl.science.planners.PolicyIteration", "pomrl.science.planners.Planner", "pomrl.science.tasks.distribution.TaskDistribution",
     "pomrl.configuration.parsing.parse", "no.Such", "no", "é.É", "'a b.C'", "builtins.exit", "builtins.dict",
     "typing.Any",
     "pomrl.science.estimators.estimator.Estimator.check", "'pomrl.science.estimators.estimator.Estimator\n'", "'\x00'",

@@ -1,6 +1,9 @@
 """Components are strangers: they cannot change what others see, and what they return is checked in every task."""
 
 import sys
+from copy import copy
+from dataclasses import replace
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,15 @@ from pomrl.configuration.sources import Sources
 from pomrl.execution import Failure
 from pomrl.running import sweeps
 from pomrl.science.checked import ComponentError
+from pomrl.science.data import Generative
 from pomrl.science.estimators.estimator import Estimator
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 from pomrl.science.experiment import Method, Problem, tables
 from pomrl.science.gamma_schedules import GammaSchedule, Grid
+from pomrl.science.meta_batches import Own
 from pomrl.science.planners import Planner, PolicyIteration
 from pomrl.science.tasks.random_chains import Dirichlet
+from pomrl.science.tasks.streams import Drift
 
 PROBLEM = Problem(S=4, A=2, m=5, T=3, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=1))
 GRID = Grid(gammas=[0.0, 0.9])
@@ -133,3 +139,184 @@ def test_what_a_stranger_does_fails_it_alone(
     (expected,) = tables(ours.problem, [ours.method], range(2))
     np.testing.assert_array_equal(store.load(ours)["planning_loss"], expected["planning_loss"])
     sys.modules.pop(module, None)
+
+
+def returning(cls: type, **results: Any) -> type:
+    """A subclass of a component whose methods return a function of what those of the class return."""
+
+    @dataclass(frozen=True, config=CHECKED, kw_only=True)
+    class Stranger(cls):
+        pass
+
+    for name, change in results.items():
+        ours = getattr(cls, name)
+        setattr(Stranger, name, lambda self, *given, ours=ours, change=change: change(ours(self, *given)))
+    return Stranger
+
+
+def with_parts(**parts: Any) -> Any:
+    """A function of a result that changes its parts, past the checks that only tests have."""
+
+    def changed_result(result: Any) -> Any:
+        other = copy(result)
+        for name, change in parts.items():
+            object.__setattr__(other, name, change(getattr(result, name)))
+        return other
+
+    return changed_result
+
+
+def single(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float32)
+
+
+def whole(array: np.ndarray) -> np.ndarray:
+    return (array > 0.5).astype(np.int64)
+
+
+def one_more(counts: np.ndarray) -> np.ndarray:
+    counts[0, 1, 0, 2, 1, 0] += 1
+    return counts
+
+
+def means_with(**parts: Any) -> Any:
+    """The first mean model of a stream, and from the second task on one with other parts."""
+
+    def changed_means(means: Any) -> Any:
+        mean = next(means)
+        return chain([mean], repeat(with_parts(**parts)(mean)))
+
+    return changed_means
+
+
+@pytest.mark.parametrize(
+    ("key", "component", "message"),
+    [
+        (
+            "task_distribution",
+            returning(Dirichlet, draw=with_parts(R=whole))(zeros=1),
+            r"draw returned as R a ndarray of int64; it has to be an array of float64",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw=with_parts(P=single))(zeros=1),
+            r"draw returned as P a ndarray of float32",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw=with_parts(P=lambda P: P.astype(">f8")))(zeros=1),
+            r"draw returned as P a ndarray of >f8",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw=with_parts(R=lambda R: R[:, :1]))(zeros=1),
+            r"draw returned as R an array of shape \(3, 1, 4, 2\); it has to be \(3, 4, 4, 2\) or \(3, 4, 4, 2, 4\)",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw=with_parts(R=lambda R: R + np.nan))(zeros=1),
+            r"draw: R\[0, 0, 0, 0\] = nan is not finite",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw=with_parts(P=lambda P: 2.0 * P))(zeros=1),
+            r"draw: P\[0, 0, 0, 0\] = (2\.0|1\.9+\d*) is a row's sum, not 1",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw=lambda tasks: tasks.P)(zeros=1),
+            r"draw returned a ndarray of float64; it has to be a Tasks",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw_mean=with_parts(R=whole))(zeros=1),
+            r"draw_mean in run 0 returned as R a ndarray of int64",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw_mean=with_parts(varying=lambda varying: varying.astype(int)))(zeros=1),
+            r"draw_mean in run 0 returned as varying a ndarray of int64; it has to be an array of bool",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw_mean=with_parts(P_o=lambda P_o: P_o - 0.1))(zeros=1),
+            r"draw_mean: P_o\[0, 0, 0, \d\] = -0\.\d+ is not a probability",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, variance=single)(zeros=1),
+            r"variance returned a ndarray of float32",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, variance=lambda variance: -variance)(zeros=1),
+            r"variance: \[0, 0, 0, \d\] = -\S+ is not at least 0 and finite",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, candidates=lambda _: np.ones((3, 4, 2, 4), int))(zeros=1),
+            r"candidates returned a ndarray of int64",
+        ),
+        (
+            "stream",
+            returning(Drift, means=means_with(P_o=single))(speed=0.1),
+            r"means in run 0 returned as P_o a ndarray of float32",
+        ),
+        (
+            "stream",
+            returning(Drift, means=means_with(P_o=lambda P_o: 2 * P_o))(speed=0.1),
+            r"means: P_o\[0, 0, 0\] = 2\.0 is a row's sum, not 1",
+        ),
+        (
+            "stream",
+            returning(Drift, means=lambda means: islice(means, 2))(speed=0.1),
+            r"means in run 0 ended; it has to yield mean models without end",
+        ),
+        ("data", returning(Generative, draw=single)(), r"draw returned a ndarray of float32"),
+        (
+            "data",
+            returning(Generative, draw=lambda counts: counts + 0.5)(),
+            r"draw: \[0, 0, 0, 0, 0, 0\] = 0\.5 is the fraction of a number of transitions",
+        ),
+        (
+            "data",
+            returning(Generative, draw=lambda counts: counts - 1)(),
+            r"draw: \[\S.*\] = -1\.0 is not a number of transitions",
+        ),
+        (
+            "data",
+            returning(Generative, draw=one_more)(),
+            r"draw: \[0, 1, 0, 2, 1\] = 1\.(2|19)\d* times the transitions of",
+        ),
+        (
+            "data",
+            returning(Generative, draw=lambda counts: counts[0])(),
+            r"draw returned an array of shape \(4, 1, 4, 2, 4\); it has to be \(3, 4, 1, 4, 2, 4\)",
+        ),
+        (
+            "meta_batch",
+            returning(Own, of_tasks=with_parts(P_bar=single))(),
+            r"of_tasks returned as P_bar a ndarray of float32",
+        ),
+        (
+            "meta_batch",
+            returning(Own, of_tasks=with_parts(visits=whole))(),
+            r"of_tasks returned as visits a ndarray of int64",
+        ),
+    ],
+)
+def test_what_a_part_of_the_problem_returns_is_refused(key: str, component: Any, message: str) -> None:
+    method = Method(estimator=OURS, gamma_schedule=GRID, planner=PolicyIteration())
+    with pytest.raises(ComponentError, match=message) as raised:
+        tables(replace(PROBLEM, **{key: component}), [method], range(4))
+    assert str(raised.value).startswith(f"{__name__}.returning.<locals>.Stranger.")
+    assert "\n" not in str(raised.value)
+
+
+def test_counts_may_be_integers_of_every_kind_and_whole_doubles() -> None:
+    method = Method(estimator=OURS, gamma_schedule=GRID, planner=PolicyIteration())
+    (expected,) = tables(PROBLEM, [method], range(2))
+    for kind in ("i1", ">i4", "u8", "f8"):
+        data = returning(Generative, draw=lambda counts, kind=kind: counts.astype(kind))()
+        (found,) = tables(replace(PROBLEM, data=data), [method], range(2))
+        np.testing.assert_array_equal(found["planning_loss"], expected["planning_loss"])

@@ -1,7 +1,7 @@
 """Intervals over independent runs, and gamma*, the discount factor that minimises the mean over runs.
 
-The functions take tables with one row per run in each group (see `pomrl.science.experiment.SCHEMA`). Runs are
-independent and the tasks of one run are not, so that no interval is ever taken over tasks.
+The functions take tables with one row per run in each group (see `pomrl.science.experiment.SCHEMA`). Runs are independent and
+the tasks of one run are not, so that no interval is ever taken over tasks.
 """
 
 from collections.abc import Callable, Iterator, Sequence

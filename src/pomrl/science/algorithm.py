@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.science.checked import mixing_rate, prior_model, select, similarity_estimate
+from pomrl.science.checked import mixing_rate, prior_model, rate_after, select, similarity_estimate
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, MemoryT, Truth
 from pomrl.science.estimators.memory import PerPair
@@ -79,7 +79,7 @@ class _Now(Generic[MemoryT]):
         """
         P_hat, _, sigma, learned = self.estimate(Batches.same(batch))
         late = learned if self.estimator.learns_first else self.late
-        alpha = self.estimator.mixing_rate(self.t, 1, sigma, late, self.truth)
+        alpha = rate_after(self.estimator, self.t, 1, sigma, late, self.truth)
         prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST), LEAST_PRIOR, LARGEST_PRIOR)
         return Belief(P_hat[:, 0], prior + batch.visits)
 

@@ -186,7 +186,8 @@ class Unequal(Data):
 class Trajectories(Data):
     """m trajectories, each from a uniform start state, so that pairs are visited unequally.
 
-    Actions are uniform, or those of a policy that the learner makes before each trajectory (`exploration`).
+    Actions are uniform, or those of a policy that the learner makes before each trajectory
+    (`pomrl.science.exploration`).
     """
 
     length: Annotated[int, Field(ge=1, le=10**6, description="transitions of a trajectory")] = 10

@@ -15,6 +15,7 @@ from jaxtyping import Float
 from pydantic import Field, InstanceOf
 from pydantic.dataclasses import dataclass
 
+from pomrl import checked
 from pomrl.checks import CHECKED, read_only
 from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
@@ -91,14 +92,14 @@ class Problem:
 
     def mean(self, run: int) -> MeanModel:
         """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
-        return self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
+        return checked.draw_mean(self.task_distribution, self.seed, run, self.S, self.A, self.sigma)
 
     def means(self, run: int) -> Iterator[MeanModel]:
         """Return the mean model of each task of a run, without end; ValueError if one leaves no room for sigma."""
         if not isinstance(self.task_distribution, RandomChains):
             return repeat(self.mean(run))
         rng = generator(*self.task_distribution.mean_key(self.seed, run), Stream.CHANGES)
-        return self.stream.means(rng, self.mean(run), self.task_distribution)
+        return checked.means(self.stream, rng, self.mean(run), self.task_distribution, run)
 
     @property
     def copies(self) -> int:
@@ -203,15 +204,16 @@ def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
     setting = None
     for means in islice(zip(*map(problem.means, runs), strict=True), problem.T):
         if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
-            setting = _Setting(means, _truth(problem, means))
+            author = problem.stream if setting else problem.task_distribution
+            setting = _Setting(means, _truth(problem, means, author))
         yield setting
 
 
-def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
-    """Return the true moments of the task distribution around the mean models of all runs."""
-    variance = np.stack([problem.task_distribution.variance(mean) for mean in means])
+def _truth(problem: Problem, means: Sequence[MeanModel], author: TaskDistribution | TaskStream) -> Truth:
+    """Return the true moments of the task distribution around the mean models of all runs, which `author` returned."""
+    P_o, variance = checked.moments(problem.task_distribution, means, author)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
-    P_o, candidates = np.stack([mean.P_o for mean in means]), problem.task_distribution.candidates()
+    candidates = checked.candidates(problem.task_distribution, *P_o.shape[1:3])
     truth = Truth(P_o, variance, np.stack(unsmoothed) if unsmoothed else None, candidates)
     for mean in means:
         read_only(mean.P_o, mean.R, mean.varying)
@@ -237,7 +239,8 @@ def _draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[_Ta
     settings, memory = _settings(problem, runs), RewardMemory()
     while together := list(islice(settings, at_a_time)):
         alike = [list(group) for _, group in groupby(together, key=id)]
-        drawn = [problem.task_distribution.draw(task_streams, group[0].means, len(group)) for group in alike]
+        distribution = problem.task_distribution
+        drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
         P, R = (np.concatenate(parts) for parts in ([tasks.P for tasks in drawn], [tasks.R for tasks in drawn]))
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
@@ -260,9 +263,8 @@ def _batches(
     P: Float[np.ndarray, "T n S A S"],
 ) -> tuple[Batch, Batch]:
     """Return the batches of T tasks for their own estimates, and those for the meta-learner; all are drawn together."""
-    counts = problem.data.draw(batch_streams, P, problem.m, problem.trials)
-    own = Batch.of_counts(counts, problem.m, equal=problem.data.is_equal)
-    return own, problem.meta_batch.of_tasks(own, problem.data, meta_streams, P)
+    own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
+    return own, checked.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
 
 
 def _rewards(

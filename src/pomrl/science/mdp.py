@@ -1,12 +1,14 @@
 """Random chain MDPs and the planning loss (Sec. 2 and Sec. 5 of the paper)."""
 
+from collections.abc import Sequence
 from math import sqrt
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Shaped
 
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers import faces
 from pomrl.science.solvers.evaluation import (
     action_tie_tolerance,
     check_gammas,
@@ -90,23 +92,24 @@ def check_gamma_eval(gamma_eval: float) -> None:
 
 
 def optimal_value(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gamma: float
+    P: Shaped[np.ndarray, "M S A S"] | Sequence[Any], R: Shaped[np.ndarray, "M S A"] | Sequence[Any], gamma: float
 ) -> Float[np.ndarray, "M S"]:
     """Return V*, the exact value of an optimal policy of each of M MDPs at the discount factor gamma.
 
     Raises:
         ValueError: If P and R are not models or gamma is not in [0, 1).
     """
+    P, R = faces.float64(P, "P"), faces.float64(R, "R")
     policy = PolicyIteration().plan(P, R, np.array([gamma]))
     return policy_value(P, R, policy[:, 0], gamma)
 
 
 def planning_loss(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    policy: Int[np.ndarray, "M G S"],
+    P: Shaped[np.ndarray, "M S A S"] | Sequence[Any],
+    R: Shaped[np.ndarray, "M S A"] | Sequence[Any],
+    policy: Shaped[np.ndarray, "M G S"] | Sequence[Any],
     gamma_eval: float,
-    V_star: Float[np.ndarray, "M S"] | None = None,
+    V_star: Shaped[np.ndarray, "M S"] | Sequence[Any] | None = None,
     norm: LossNorm = "max",
 ) -> Float[np.ndarray, "M G"]:
     """Return the planning loss of policies on the true models (Sec. 2).
@@ -128,12 +131,16 @@ def planning_loss(
         norm: Whether the loss is that of the worst state, as in the paper, or the mean over states.
 
     Raises:
-        ValueError: If P and R are not models or gamma_eval is not in [0, 1).
+        ValueError: If P and R are not models, gamma_eval is not in [0, 1), or an action of a policy is not one of the
+            model's.
     """
+    P, R = faces.float64(P, "P"), faces.float64(R, "R")
     check_models(P, R)
+    gamma_eval = faces.float64(gamma_eval, "gamma_eval").item()
     check_gammas(np.array([gamma_eval]))
-    if V_star is None:
-        V_star = optimal_value(P, R, gamma_eval)
+    V_star = optimal_value(P, R, gamma_eval) if V_star is None else faces.float64(V_star, "V_star")
+    if V_star.shape != R.shape[:2]:
+        raise ValueError(f"V_star must be [M, S], here {R.shape[:2]}, but its shape is {V_star.shape}")
     V, model, index = distinct_policy_values(P, R, policy, gamma_eval)
     differences = np.abs(V_star[model] - V)
     loss = differences.T.copy().max(0) if norm == "max" else differences.mean(-1)  # the long axis last is faster

@@ -13,14 +13,15 @@ planners of this module are exact up to that tolerance, or raise an error.
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from pydantic import Field
 
 from pomrl.checks import Component
-from pomrl.science.solvers import compiled, evaluation, relative_values, sparse
+from pomrl.science.solvers import compiled, evaluation, faces, relative_values, sparse
 from pomrl.science.solvers.elimination import SMALL, STACK
 from pomrl.science.solvers.evaluation import check_gammas, check_models, of_ordinary_size
 from pomrl.science.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack, SparseStack
@@ -35,14 +36,16 @@ class Planner(Component):
 
     def plan(
         self,
-        P: Float[np.ndarray, "M S A S"],
-        R: Float[np.ndarray, "M S A"],
-        gammas: Float[np.ndarray, "..."],
+        P: Shaped[np.ndarray, "M S A S"] | Sequence[Any],
+        R: Shaped[np.ndarray, "M S A"] | Sequence[Any],
+        gammas: Shaped[np.ndarray, "..."] | Sequence[Any],
     ) -> Int[np.ndarray, "M G S"]:
         """Return an optimal policy of each model at each discount factor.
 
+        The arguments may be numbers of every kind that doubles hold exactly (`solvers.faces.float64`).
+
         Args:
-            P: Transition probabilities P(s, a, s') of M models.
+            P: Transition probabilities P(s, a, s') of M models, which have at most `faces.MOST_ACTIONS` actions.
             R: Rewards R(s, a) of the models.
             gammas: Discount factors in [0, 1), in any order, of shape [G] for all models alike or [M, G] for each model
                 its own. Ascending ones are planned fastest.
@@ -52,12 +55,15 @@ class Planner(Component):
 
         Raises:
             ValueError: If P and R are not models or gammas are not discount factors; the message names the first wrong
-                index.
+                index, or the dtype that doubles do not hold.
         """
+        P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
+        if P.ndim != 4:
+            raise ValueError(f"P must be [M, S, A, S], but its shape is {P.shape}")
         check_models(P, R)
-        if np.ndim(gammas) == 0 or np.shape(gammas)[:-1] not in ((), (len(P),)) or not np.size(gammas):
-            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {np.shape(gammas)}")
-        gammas = np.broadcast_to(gammas, (len(P), np.shape(gammas)[-1]))
+        if gammas.ndim == 0 or gammas.shape[:-1] not in ((), (len(P),)) or not gammas.shape[-1]:
+            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {gammas.shape}")
+        gammas = np.broadcast_to(gammas, (len(P), gammas.shape[-1]))
         check_gammas(gammas)
         policies = self._plan(P, of_ordinary_size(R), gammas)
         _check_policies(policies, (*gammas.shape, R.shape[1]), R.shape[2], type(self).__qualname__)

@@ -11,8 +11,10 @@
  * width of vectors. `target_clones` has the compiler write the same code for several processors; the loader takes the one
  * that fits. The sizes of the paper have copies of their own, in which the compiler knows S and A.
  *
- * Arrays arrive checked and contiguous (`compiled.py`): P[M, S, A, S], R[M, S, A] and gammas[M, G] of doubles, policies
- * of 16-bit integers, indices of models of 64-bit integers. The GIL is released while numbers are computed.
+ * Arrays are P[M, S, A, S], R[M, S, A] and gammas[M, G] of native doubles, policies of 16-bit integers, and indices of
+ * models of 64-bit integers. `compiled.py` makes them so; here format, order, alignment and length of each are checked
+ * once more, and every index that something is read by, so that no argument makes the engine read other memory. The GIL
+ * is released while numbers are computed.
  */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -24,10 +26,14 @@
 
 enum { WIDTH = 8 };
 
+/* The most states, and the most actions: policies are 16-bit integers, and products of two sizes have to fit an int. */
+enum { MOST = INT16_MAX };
+
 typedef double lanes __attribute__((vector_size(8 * WIDTH)));
 typedef int64_t mask __attribute__((vector_size(8 * WIDTH)));
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
+/* The loader would choose among clones before the address sanitizer is ready. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FOR_EACH_PROCESSOR
@@ -244,54 +250,144 @@ static void solve_all(const double *P, const double *R, const int64_t *models, c
     else solve_policies(P, R, models, policies, gammas, k, S, A, V, system);
 }
 
+/* What a buffer has to be: contiguous in C's order, with `count` native numbers of `size` bytes in one of the formats. */
+typedef struct {
+    const char *name;
+    const char *formats;
+    Py_ssize_t size;
+    int writable;
+    Py_ssize_t count;
+} Wanted;
+
+enum { AS_LONG_AS_IT_IS = -1 };
+
+/* a b, or if that is too large the largest number, which no buffer has as many items as. */
+static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b) {
+    Py_ssize_t product;
+    return __builtin_mul_overflow(a, b, &product) ? PY_SSIZE_T_MAX : product;
+}
+
+static Py_ssize_t length(const Py_buffer *view) { return view->len / view->itemsize; }
+
+/* Returns whether a buffer is what it has to be, and raises ValueError if it is not. */
+static int is_right(const Py_buffer *view, const Wanted *wanted) {
+    const char *format = view->format ? view->format : "B";
+    if (strlen(format) != 1 || !strchr(wanted->formats, format[0]) || view->itemsize != wanted->size)
+        PyErr_Format(PyExc_ValueError, "%s has items of the format %s and not %s", wanted->name, format,
+                     wanted->formats);
+    else if ((uintptr_t)view->buf % (uintptr_t)wanted->size)
+        PyErr_Format(PyExc_ValueError, "%s is not aligned", wanted->name);
+    else if (wanted->count != AS_LONG_AS_IT_IS && length(view) != wanted->count)
+        PyErr_Format(PyExc_ValueError, "%s has %zd items and not %zd", wanted->name, length(view), wanted->count);
+    else
+        return 1;
+    return 0;
+}
+
+static void release(Py_buffer *views, int count) {
+    for (int i = 0; i < count; i++) PyBuffer_Release(views + i);
+}
+
+/* Take the buffers of objects, all of them or none; returns whether they are what they have to be. */
+static int take(PyObject *const *objects, const Wanted *wanted, Py_buffer *views, int count) {
+    for (int i = 0; i < count; i++) {
+        const int flags = PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | (wanted[i].writable ? PyBUF_WRITABLE : 0);
+        const int taken = !PyObject_GetBuffer(objects[i], views + i, flags);
+        if (!taken || !is_right(views + i, wanted + i)) {
+            release(views, i + taken);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Returns whether a size is within limits, and raises ValueError if it is not. */
+static int is_within(const char *name, Py_ssize_t size, Py_ssize_t least, Py_ssize_t most) {
+    if (least <= size && size <= most) return 1;
+    PyErr_Format(PyExc_ValueError, "%s = %zd: it has to be at least %zd and at most %zd", name, size, least, most);
+    return 0;
+}
+
 /* plan(P, R, gammas, policies, M, S, A, G, tie_tolerance, patience): fills policies; returns -1, or the index of a model
  * whose policy changes more than `patience` times at one discount factor. */
 static PyObject *plan(PyObject *self, PyObject *arguments) {
-    Py_buffer P, R, gammas, policies;
-    Py_ssize_t M, G, patience;
-    int S, A;
+    PyObject *objects[4];
+    Py_buffer views[4];
+    Py_ssize_t M, S, A, G, patience;
     double tie_tolerance;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "y*y*y*w*niindn", &P, &R, &gammas, &policies, &M, &S, &A, &G, &tie_tolerance,
-                          &patience))
+    if (!PyArg_ParseTuple(arguments, "OOOOnnnndn", objects, objects + 1, objects + 2, objects + 3, &M, &S, &A, &G,
+                          &tie_tolerance, &patience))
         return NULL;
-    Workspace work;
+    if (!is_within("M", M, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MOST) || !is_within("A", A, 1, MOST) ||
+        !is_within("G", G, 1, PY_SSIZE_T_MAX))
+        return NULL;
+    const Wanted wanted[] = {
+        {"P", "d", sizeof(double), 0, times(M, S * A * S)},
+        {"R", "d", sizeof(double), 0, times(M, S * A)},
+        {"gammas", "d", sizeof(double), 0, times(M, G)},
+        {"policies", "h", sizeof(int16_t), 1, times(times(M, G), S)},
+    };
+    if (!take(objects, wanted, views, 4)) return NULL;
+    Workspace work = {0};
     int64_t stuck = -1;
-    const int made = make_workspace(&work, S, A);
-    if (made) {
+    const int made = !M || make_workspace(&work, S, A);
+    if (M && made) {
         Py_BEGIN_ALLOW_THREADS
-        stuck = plan_all(P.buf, R.buf, gammas.buf, M, S, A, G, tie_tolerance, patience, policies.buf, &work);
+        stuck = plan_all(views[0].buf, views[1].buf, views[2].buf, M, (int)S, (int)A, G, tie_tolerance, patience,
+                         views[3].buf, &work);
         Py_END_ALLOW_THREADS
     }
     free_workspace(&work);
-    PyBuffer_Release(&P);
-    PyBuffer_Release(&R);
-    PyBuffer_Release(&gammas);
-    PyBuffer_Release(&policies);
+    release(views, 4);
     return made ? PyLong_FromLongLong(stuck) : PyErr_NoMemory();
+}
+
+/* Returns whether all indices of models are below M, and all actions below A; raises IndexError if one is not. */
+static int are_indices(const int64_t *models, const int16_t *policies, Py_ssize_t k, Py_ssize_t M, Py_ssize_t S,
+                       Py_ssize_t A) {
+    int right = 1;
+    for (Py_ssize_t i = 0; i < k; i++) right &= 0 <= models[i] && models[i] < M;
+    for (Py_ssize_t i = 0; i < k * S; i++) right &= 0 <= policies[i] && policies[i] < A;
+    if (!right) PyErr_Format(PyExc_IndexError, "an index of one of %zd models or %zd actions is out of range", M, A);
+    return right;
 }
 
 /* evaluate(P, R, models, policies, gammas, V, k, S, A): fills V with the values of k policies. */
 static PyObject *evaluate(PyObject *self, PyObject *arguments) {
-    Py_buffer P, R, models, policies, gammas, V;
-    Py_ssize_t k;
-    int S, A;
+    PyObject *objects[6];
+    Py_buffer views[6];
+    Py_ssize_t k, S, A;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "y*y*y*y*y*w*nii", &P, &R, &models, &policies, &gammas, &V, &k, &S, &A)) return NULL;
-    lanes *system = new_lanes((Py_ssize_t)S * (S + 1));
+    if (!PyArg_ParseTuple(arguments, "OOOOOOnnn", objects, objects + 1, objects + 2, objects + 3, objects + 4,
+                          objects + 5, &k, &S, &A))
+        return NULL;
+    if (!is_within("k", k, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MOST) || !is_within("A", A, 1, MOST)) return NULL;
+    const Wanted wanted[] = {
+        {"P", "d", sizeof(double), 0, AS_LONG_AS_IT_IS},
+        {"R", "d", sizeof(double), 0, AS_LONG_AS_IT_IS},
+        {"models", "lq", sizeof(int64_t), 0, k},
+        {"policies", "h", sizeof(int16_t), 0, times(k, S)},
+        {"gammas", "d", sizeof(double), 0, k},
+        {"V", "d", sizeof(double), 1, times(k, S)},
+    };
+    if (!take(objects, wanted, views, 6)) return NULL;
+    const Py_ssize_t M = length(views) / (S * A * S);
+    int right = length(views) == M * (S * A * S) && length(views + 1) == M * (S * A);
+    if (!right) PyErr_Format(PyExc_ValueError, "P and R have %zd and %zd items, which are no models of %zd states and "
+                             "%zd actions", length(views), length(views + 1), S, A);
+    right = right && are_indices(views[2].buf, views[3].buf, k, M, S, A);
+    lanes *system = right && k ? new_lanes(S * (S + 1)) : NULL;
     if (system) {
         Py_BEGIN_ALLOW_THREADS
-        solve_all(P.buf, R.buf, models.buf, policies.buf, gammas.buf, k, S, A, V.buf, system);
+        solve_all(views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf, k, (int)S, (int)A,
+                  views[5].buf, system);
         Py_END_ALLOW_THREADS
         free(system);
     }
-    PyBuffer_Release(&P);
-    PyBuffer_Release(&R);
-    PyBuffer_Release(&models);
-    PyBuffer_Release(&policies);
-    PyBuffer_Release(&gammas);
-    PyBuffer_Release(&V);
-    if (!system) return PyErr_NoMemory();
+    release(views, 6);
+    if (!right) return NULL;
+    if (k && !system) return PyErr_NoMemory();
     Py_RETURN_NONE;
 }
 

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int, Int16
 
 from pomrl.checks import Engine
+from pomrl.science.solvers import faces
 
 try:
     from pomrl.science.solvers import _compiled
@@ -93,7 +94,7 @@ def plan(
     """
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
-    P, R, gammas = map(np.ascontiguousarray, (P, R, gammas))
+    P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
     stuck = _built().plan(P, R, gammas, policies, M, S, A, G, tie_tolerance, patience)
     if stuck >= 0:
         raise ArithmeticError(f"model {stuck}: policy iteration does not end")
@@ -124,8 +125,8 @@ def evaluate_policies(
         if index.min(initial=0) < 0 or index.max(initial=0) >= max(count, 1):
             raise IndexError(f"the index of a {name} is not between 0 and {count - 1}")
     V = np.empty(policies.shape)
-    P, R, gammas = map(np.ascontiguousarray, (P, R, gammas))
-    models, policies = np.ascontiguousarray(models, np.int64), np.ascontiguousarray(policies, np.int16)
+    P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
+    models, policies = np.require(models, np.int64, ["C", "A"]), np.require(policies, np.int16, ["C", "A"])
     (k, S), A = policies.shape, R.shape[2]
     _built().evaluate(P, R, models, policies, gammas, V, k, S, A)
     return V

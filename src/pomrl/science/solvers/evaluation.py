@@ -5,10 +5,13 @@ The value of a policy π is the expected sum of discounted rewards from each sta
     V(s) = R(s, π(s)) + γ Σ_s' P(s, π(s), s') V(s'),    or  (I - γ P_π) V = R_π.
 """
 
-import numpy as np
-from jaxtyping import Float, Int
+from collections.abc import Sequence
+from typing import Any
 
-from pomrl.science.solvers import compiled
+import numpy as np
+from jaxtyping import Float, Shaped
+
+from pomrl.science.solvers import compiled, faces
 from pomrl.science.solvers.elimination import SMALL, STACK, eliminate
 
 ACTION_TIE_TOLERANCE = 1e-12
@@ -19,15 +22,16 @@ _ROW_SUM_ULPS = 64.0
 
 
 def policy_value(
-    P: Float[np.ndarray, "*#n S A S"],
-    R: Float[np.ndarray, "*#n S A"],
-    policy: Int[np.ndarray, "*#n S"],
-    gamma: Float[np.ndarray, "*#n"] | float,
+    P: Shaped[np.ndarray, "*#n S A S"] | Sequence[Any],
+    R: Shaped[np.ndarray, "*#n S A"] | Sequence[Any],
+    policy: Shaped[np.ndarray, "*#n S"] | Sequence[Any],
+    gamma: Shaped[np.ndarray, "*#n"] | Sequence[Any] | float,
 ) -> Float[np.ndarray, "*n S"]:
     """Return the exact value of a policy, the solution V of (I - γ P_π) V = R_π.
 
-    Leading axes are stacks of MDPs and policies, and broadcast. The arguments are not checked: the rows of P have to be
-    distributions (`check_models`) and gamma has to be in [0, 1).
+    Leading axes are stacks of MDPs and policies, and broadcast. Numbers may be of every kind that doubles hold exactly
+    (`faces.float64`), and actions integers of every kind. Models and discount factors are not checked: the rows of P
+    have to be distributions (`check_models`) and gamma has to be in [0, 1).
 
     Args:
         P: Transition probabilities P(s, a, s').
@@ -37,7 +41,14 @@ def policy_value(
 
     Returns:
         The expected sum of discounted rewards from each state, between min R / (1 - gamma) and max R / (1 - gamma).
+
+    Raises:
+        ValueError: If shapes do not fit, if an action is not one of the model's, which has a limit
+            (`faces.MOST_ACTIONS`), or if doubles do not hold the numbers.
     """
+    P, R, gamma = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gamma, "gamma")
+    _check_shapes(P, R)
+    policy = faces.policies(policy, *R.shape[-2:])
     P_pi = np.take_along_axis(P, policy[..., None, None], axis=-2)[..., 0, :]
     R_pi = np.take_along_axis(R, policy[..., None], axis=-1)[..., 0]
     return chain_value(P_pi, R_pi, gamma)
@@ -127,10 +138,12 @@ def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"
     a tolerance proportional to S and to the machine epsilon.
 
     Raises:
-        ValueError: If the shapes do not fit or an entry is wrong; the message names the first wrong index.
+        ValueError: If the shapes do not fit, if there are no states or actions or more actions than
+            `faces.MOST_ACTIONS`, or if an entry is wrong; the message names the first wrong index.
     """
-    if P.ndim < 3 or P.shape[-1] != P.shape[-3] or R.shape != P.shape[:-1]:
-        raise ValueError(f"P must be [..., S, A, S] and R [..., S, A], but their shapes are {P.shape} and {R.shape}")
+    if R.shape != P.shape[:-1]:
+        raise _misshapen(P, R)
+    _check_shapes(P, R)
     S = P.shape[-1]
     _refuse(~np.isfinite(R), R, "R", "is not finite")
     if not P.min(initial=0.0) >= 0.0:  # NaN is not either
@@ -138,6 +151,17 @@ def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"
     total = (P.reshape(-1, S) @ np.ones(S)).reshape(R.shape)  # ten times as fast as a sum over a short axis
     tolerance = _ROW_SUM_ULPS * S * np.finfo(float).eps
     _refuse(~(np.abs(total - 1.0) <= tolerance), total, "the sum of the row P", f"is not 1 (within {tolerance:.1e})")
+
+
+def _check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> None:
+    """Refuse arrays that are no stacks of models and rewards, whose leading axes may broadcast."""
+    if P.ndim < 3 or R.ndim < 2 or P.shape[-1] != P.shape[-3] or R.shape[-2:] != P.shape[-3:-1]:
+        raise _misshapen(P, R)
+    faces.check_size(*R.shape[-2:])
+
+
+def _misshapen(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> ValueError:
+    return ValueError(f"P must be [..., S, A, S] and R [..., S, A], but their shapes are {P.shape} and {R.shape}")
 
 
 def check_gammas(gammas: Float[np.ndarray, "..."]) -> None:

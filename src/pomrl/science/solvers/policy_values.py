@@ -1,11 +1,14 @@
 """The values of many policies of each MDP of a stack, by the method that is the fastest for their size."""
 
-import numpy as np
-from jaxtyping import Bool, Float, Int
+from collections.abc import Sequence
+from typing import Any
 
-from pomrl.science.solvers import compiled, relative_values, sparse
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from pomrl.science.solvers import compiled, faces, relative_values, sparse
 from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import chain_value, policy_value
+from pomrl.science.solvers.evaluation import chain_value
 from pomrl.science.solvers.relative_values import evaluate_policies, few_sweeps
 
 _ALIKE = 0.25
@@ -18,27 +21,34 @@ _WELL_CONDITIONED = 0.999
 def distinct_policy_values(
     P: Float[np.ndarray, "M S A S"],
     R: Float[np.ndarray, "M S A"],
-    policies: Int[np.ndarray, "M G S"],
+    policies: Shaped[np.ndarray, "M G S"] | Sequence[Any],
     gamma: float,
 ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
     """Return the exact values of G policies of each of M MDPs at one discount factor, without repetitions.
 
-    Along a grid of discount factors most policies equal the one before; each of these is evaluated once. The arguments
-    are not checked (see `evaluation.policy_value`).
+    Along a grid of discount factors most policies equal the one before; each of these is evaluated once. The models
+    are not checked (see `evaluation.policy_value`), and the actions are.
 
     Returns:
         The values of the k policies that differ from the one before, the MDP that each of them belongs to, and for each
         of all policies the index of its values.
+
+    Raises:
+        ValueError: If policies are not integers of the shape [M, G, S], or if an action is not one of the model's.
     """
+    policies = faces.policies(policies, *R.shape[-2:])
+    if policies.ndim != 3 or len(policies) != len(R):
+        raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {policies.shape}")
     M, G, S = policies.shape
     new = _differs_from_the_one_before(policies)
     at = np.flatnonzero(new)
     model, different = at // max(G, 1), policies.reshape(M * G, S).take(at, 0)
     if S >= relative_values.LARGE:
         stack = zip(P, R, policies, new, strict=True)
-        V = np.concatenate(
-            [_values_on_large_model(P_i, R_i, policies_i[new_i], gamma) for P_i, R_i, policies_i, new_i in stack]
-        )
+        values = [
+            _values_on_large_model(P_i, R_i, policies_i[new_i], gamma) for P_i, R_i, policies_i, new_i in stack if G
+        ]
+        V = np.concatenate([np.empty((0, S)), *values])
     elif S <= SMALL and compiled.is_used():
         V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))
     else:
@@ -77,7 +87,8 @@ def _values_on_large_model(
         sweeps = few_sweeps(*R.shape)
         V, unsolved = evaluate_policies(P, R, policies, gamma, relative_values.TOLERANCE, sweeps)
     for i in unsolved:
-        V[i] = policy_value(P, R, policies[i], gamma)
+        rows = np.arange(len(P)), policies[i]
+        V[i] = chain_value(P[rows], R[rows], gamma)
     return V
 
 

@@ -159,7 +159,7 @@ def evaluate_policies(
     (S, A), G = R.shape, len(policies)
     scale = reward_scale(R[None]).item()
     by_action, rewards = P.transpose(1, 0, 2).reshape(A * S, S), R.T.reshape(A * S)
-    used, rows = np.unique(policies.T * S + np.arange(S)[:, None], return_inverse=True)
+    used, rows = np.unique(policies.T.astype(np.intp) * S + np.arange(S)[:, None], return_inverse=True)
     by_action, rewards = by_action[used], rewards[used]
     values = np.zeros((G, S))
     live, h = np.arange(G), _rough_values(by_action, rewards / scale, rows, gamma) * scale
