@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from pomrl.configuration.studies import Setting
 from pomrl.results.losses import Losses
-from pomrl.science.gamma_star import minimising
+from pomrl.science.gamma_star import best_index, minimising
 
 SWEEPS = ("task_similarity", "gamma_schedules", "gamma_0")
 """The published sweeps that the prediction consists of."""
@@ -93,7 +93,7 @@ def _running_averages(settings: Mapping[str, Sequence[Setting]]) -> dict[str, Fl
     dong = _losses(of_schedules, estimator="pomrl", gamma_schedule="dong").at_eval.mean(0)
     by_task = {
         "gamma_eval": grid[:, -1],
-        "best_fixed": grid[:, grid.mean(0).argmin()],
+        "best_fixed": grid[:, best_index(grid.mean(0))],
         "dynamic_best": grid.min(-1),
         "dong": dong,
     }
