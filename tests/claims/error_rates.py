@@ -15,9 +15,9 @@ from tests.claims.worlds import heavy_tailed
 from pomrl.claims import CLAIMS, authors
 from pomrl.claims.claim import claim
 from pomrl.claims.comparisons import less, no_worse, on_a_par
-from pomrl.claims.inference import LEVEL
 from pomrl.claims.precision import ANALYSES, Outcome
 from pomrl.claims.verdict import Part, Verdict
+from pomrl.results.intervals import ERROR_RATE
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 """A function of a generator and a number of runs that returns two losses for each run."""
@@ -98,7 +98,7 @@ def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed
 def main() -> None:
     """Print the share of false verdicts in each case, with its 95 % interval."""
     replications = 10_000
-    print(f"error that is allowed: {LEVEL / len(CLAIMS):.5f}, {replications} replications, three analyses")
+    print(f"error that is allowed: {ERROR_RATE / len(CLAIMS):.5f}, {replications} replications, three analyses")
     for name in sys.argv[1:] or CASES:
         analyses = plan_of(name)[:3]
         count = false_verdicts(name, replications, analyses)

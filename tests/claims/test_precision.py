@@ -9,9 +9,10 @@ from tests.claims.worlds import heavy_tailed
 from pomrl.claims import CLAIMS
 from pomrl.claims.claim import claim
 from pomrl.claims.comparisons import less, on_a_par, under
-from pomrl.claims.inference import LEVEL, mean
+from pomrl.claims.inference import mean
 from pomrl.claims.precision import ANALYSES, Outcome, error_of_part, judged_part
 from pomrl.claims.verdict import Part, Verdict
+from pomrl.results.intervals import ERROR_RATE
 
 EMPTY = Outcome(claim("X.1")(lambda: []))
 
@@ -27,7 +28,7 @@ class TestErrorRates:
     def test_false_verdicts_are_as_rare_as_the_plan_says(self, name: str) -> None:
         replications, analyses = 400, error_rates.plan_of(name)[:2]
         false = sum(error_rates.false_verdicts(name, replications, analyses).values())
-        assert false <= stats.binom(replications, LEVEL / len(CLAIMS)).ppf(0.999)
+        assert false <= stats.binom(replications, ERROR_RATE / len(CLAIMS)).ppf(0.999)
 
     def test_without_the_correction_for_skewness_small_levels_are_not_kept(self) -> None:
         """So the test above could fail: Student's intervals of 1000 skewed losses miss far too often."""
@@ -59,7 +60,7 @@ class TestParts:
         assert judged.no_difference == (verdict is Verdict.REPRODUCED)
 
     def test_errors_of_all_parts_of_all_claims_add_up_to_the_level(self) -> None:
-        assert error_of_part(3) * 3 * len(ANALYSES) * len(CLAIMS) == pytest.approx(LEVEL)
+        assert error_of_part(3) * 3 * len(ANALYSES) * len(CLAIMS) == pytest.approx(ERROR_RATE)
 
 
 class TestOutcome:

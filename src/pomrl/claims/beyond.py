@@ -12,6 +12,7 @@ from pomrl.claims.loading import Basis, Reader, Settings
 from pomrl.claims.precision import JudgedPart
 from pomrl.claims.verdict import Part, Verdict, claimed_range
 from pomrl.results import markdown
+from pomrl.results.intervals import Interval
 
 NAME = "ours"
 """The name of the basis."""
@@ -127,7 +128,7 @@ def in_words(verdict: str) -> str:
 
 
 def _comparison(row: dict[Any, Any]) -> list[str]:
-    found = f"{row['compared']}: {row['estimate']:.3f} [{row['lower']:.3f}, {row['upper']:.3f}]"
+    found = f"{row['compared']}: {Interval(row['estimate'], row['lower'], row['upper']).text()}"
     return [found, claimed(row["above"], row["below"]), f"{row['part_runs']:,.0f}"]
 
 

@@ -13,6 +13,7 @@ from pomrl.claims.scorecard import AUTHORS, SELECTED, turned
 from pomrl.claims.summary import answer
 from pomrl.claims.verdict import Verdict, claimed_range
 from pomrl.results import markdown
+from pomrl.results.intervals import Interval
 
 ANSWER = "the answer, made by python -m src.claims --document"
 """The name of the generated part of the README (`results.markdown.renewed`)."""
@@ -110,11 +111,11 @@ def _other(row: dict[Any, Any], theirs: dict[Any, Any] | None) -> list[str]:
 
 
 def _estimate(row: dict[Any, Any]) -> str:
-    return f"{row['estimate']:.3f} [{row['lower']:.3f}, {row['upper']:.3f}]"
+    return Interval(row["estimate"], row["lower"], row["upper"]).text()
 
 
 def _share(row: dict[Any, Any], name: str) -> str:
     """Return a share in percent with its interval; empty where it is not known."""
     if pd.isna(row[name]):
         return ""
-    return f"{100 * row[name]:.0f} % [{100 * row[f'{name}_lower']:.0f}, {100 * row[f'{name}_upper']:.0f}]"
+    return Interval(row[name], row[f"{name}_lower"], row[f"{name}_upper"]).percent()

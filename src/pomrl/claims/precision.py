@@ -34,8 +34,8 @@ import pandas as pd
 
 from pomrl.claims import CLAIMS
 from pomrl.claims.claim import Claim
-from pomrl.claims.inference import LEVEL
 from pomrl.claims.verdict import Part, Verdict
+from pomrl.results.intervals import ERROR_RATE
 
 ANALYSES = (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000)
 """The numbers of runs at which claims are judged."""
@@ -52,7 +52,7 @@ def error_of_part(parts: int, analyses: int = len(ANALYSES), claims: int = len(C
         analyses: The number of analyses that are planned.
         claims: The number of claims over which the error of 5 % is shared.
     """
-    return LEVEL / claims / analyses / parts
+    return ERROR_RATE / claims / analyses / parts
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pomrl.claims.robustness import effects, over_readings, ranking
 from pomrl.claims.verdict import Verdict
 from pomrl.configuration.readings import DEFAULT
 from pomrl.results import markdown
+from pomrl.results.intervals import Interval
 
 SHORT = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "does not", Verdict.UNDECIDED: "undecided"}
 """The verdicts in a word or two."""
@@ -57,7 +58,7 @@ def _comparison(by_key: pd.DataFrame, row: Mapping[Any, Any]) -> str:
     found = by_key.loc[row["choice"], row["claim"]]
     if pd.isna(found["estimate"]):
         return ""
-    interval = f"{found['estimate']:.3f} [{found['lower']:.3f}, {found['upper']:.3f}]"
+    interval = Interval(found["estimate"], found["lower"], found["upper"]).text()
     return f"{found['compared']}: {interval}, {found['runs']:,.0f} runs"
 
 
@@ -75,8 +76,7 @@ def _of_environments(environments: pd.DataFrame) -> str:
     rows = [
         [
             row["claim"],
-            ("at most " if row["parts"] > 1 else "")
-            + f"{100 * row['share']:.0f} % [{100 * row['lower']:.0f}, {100 * row['upper']:.0f}]",
+            ("at most " if row["parts"] > 1 else "") + Interval(row["share"], row["lower"], row["upper"]).percent(),
         ]
         for row in environments.to_dict("records")
     ]

@@ -128,7 +128,7 @@ def shares(true_shares: Mapping[str, TrueShare]) -> pd.DataFrame:
             "claim": claim,
             "environments": true.environments,
             "parts": true.parts,
-            "share": true.share.value,
+            "share": true.share.estimate,
             "lower": true.share.lower,
             "upper": true.share.upper,
         }

@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 
 from pomrl.claims import CLAIMS, authors
-from pomrl.claims.chances import Chance, Share
+from pomrl.claims.chances import Chance
 from pomrl.claims.claim import REVISED_ON, Claim
 from pomrl.claims.environments import TrueShare
-from pomrl.claims.inference import LEVEL
 from pomrl.claims.judging import Judged
 from pomrl.claims.precision import JudgedPart, Outcome, decisive
 from pomrl.claims.summary import answer
 from pomrl.claims.verdict import Verdict, claimed_range
+from pomrl.results.intervals import ERROR_RATE, Interval
 
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
 """The explanation of the mark (s)."""
@@ -64,7 +64,7 @@ class Row:
         return tuple(
             JudgedPart(
                 part,
-                *part.estimate.interval(LEVEL / len(parts)),
+                *part.estimate.interval(ERROR_RATE / len(parts)),
                 self.judged.evidence.verdict_on(part),
                 no_difference=False,
             )
@@ -186,25 +186,21 @@ def verdict_in_words(row: Row) -> str:
 
 def estimate(judged: JudgedPart) -> str:
     """Return the estimate of a part with its interval at precision, in words."""
-    return f"{judged.part.estimate.value:.3f} [{judged.lower:.3f}, {judged.upper:.3f}]"
+    return Interval(judged.part.estimate.value, judged.lower, judged.upper).text()
 
 
 def chance_in_words(row: Row) -> str:
     """Return the probability that the paper's number of runs shows a claim; empty where it is not known."""
     if row.chance is None or row.judged is None:
         return ""
-    return f"{_percent(row.chance.shown)} of {row.judged.promised} runs"
+    return f"{row.chance.shown.percent()} of {row.judged.promised} runs"
 
 
 def environments_in_words(row: Row) -> str:
     """Return the share of environments in which a claim is true; empty where it is not known."""
     if row.true_share is None:
         return ""
-    return ("at most " if row.true_share.parts > 1 else "") + _percent(row.true_share.share)
-
-
-def _percent(share: Share) -> str:
-    return f"{100 * share.value:.0f} % [{100 * share.lower:.0f}, {100 * share.upper:.0f}]"
+    return ("at most " if row.true_share.parts > 1 else "") + row.true_share.share.percent()
 
 
 def why(row: Row) -> str:
@@ -252,7 +248,7 @@ def _at_paper_runs(scored: Scored) -> list[str]:
     lines += ["| claim | runs | with Holm's correction | by itself | decisive comparison, 95 % |", "|" + " --- |" * 5]
     for each in judged:
         part = each.evidence.decisive
-        interval = f"{part.estimate.value:.3f} [{part.estimate.lower:.3f}, {part.estimate.upper:.3f}]"
+        interval = Interval(part.estimate.value, part.estimate.lower, part.estimate.upper).text()
         lines.append(
             f"| {each.claim.id} | {each.runs} | {each.verdict} | {each.evidence.verdict} | "
             f"{part.compared}: {interval}, claimed {claimed_range(part.above, part.below)} |"
@@ -296,9 +292,8 @@ def _claim_columns(row: Row, basis: str) -> dict[str, Any]:
     }
 
 
-def _share_columns(name: str, share: Share | None) -> dict[str, float | None]:
-    value, lower, upper = (share.value, share.lower, share.upper) if share else (None, None, None)
-    return {name: value, f"{name}_lower": lower, f"{name}_upper": upper}
+def _share_columns(name: str, share: Interval | None) -> Mapping[str, float | None]:
+    return share.columns(name) if share else dict.fromkeys((name, f"{name}_lower", f"{name}_upper"))
 
 
 def _part_columns(row: Row, judged: JudgedPart) -> dict[str, Any]:

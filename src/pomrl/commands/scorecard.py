@@ -66,11 +66,11 @@ def _rows(main: Scored, others: Sequence[Scored], title: str) -> Table:
         name = " ".join([row.claim.id, row.claim.mark]).strip()
         sentence = f"{name}: {row.claim.statement} ({row.claim.where})"
         verdict = "\n".join([str(row.verdict), *_topics(row)])
-        chance_of, envs = _percent(row.chance.shown.value if row.chance else None), ""
+        chance_of, envs = _percent(row.chance.shown.estimate if row.chance else None), ""
         if row.chance and row.judged:
             chance_of += f"\nof {row.judged.promised}"
         if row.true_share:
-            envs = ("<= " if row.true_share.parts > 1 else "") + _percent(row.true_share.share.value)
+            envs = ("<= " if row.true_share.parts > 1 else "") + _percent(row.true_share.share.estimate)
         theirs = [_on_other_basis(other, row) for other in others]
         shown.add_row(sentence, verdict, *theirs, _numbers(row), chance_of, envs, style=LOOKS[row.verdict].style)
     shown.caption = LEGEND + (f"; {OTHER_LEGEND}" if others else "")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pomrl.configuration.ledger import Difference, Ledger
+from pomrl.results.intervals import Interval
 from pomrl.results.ledger import GAIN, GAMMA_STAR, LOSS
 from pomrl.results.markdown import table
 
@@ -114,5 +115,5 @@ def _cell(effects: pd.DataFrame, key: tuple[str, ...]) -> str:
     estimate, lower, upper = row.ravel().tolist()
     if max(abs(lower), abs(upper)) < 0.0005:
         return "0"
-    text = f"{estimate:+.3f} [{lower:+.3f}, {upper:+.3f}]"
+    text = Interval(estimate, lower, upper).text(signed=True)
     return f"**{text}**" if lower > 0 or upper < 0 else text

@@ -16,8 +16,9 @@ from pomrl import store
 from pomrl.configuration.ledger import Difference, Ledger
 from pomrl.configuration.readings import Reading, reading_of, without
 from pomrl.configuration.studies import Setting
+from pomrl.results.intervals import ENDS, Interval
 from pomrl.results.losses import LAST, Losses
-from pomrl.results.statistics import Interval, bootstrap_means, difference
+from pomrl.results.statistics import bootstrap_means, difference
 from pomrl.science.gamma_star import minimising
 
 RESAMPLES = 1000
@@ -69,7 +70,7 @@ def _with_resamples(sample: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "B 
 
 def percentile(values: Float[np.ndarray, " B"]) -> Interval:
     """Return the interval of an estimate, which stands before its bootstrap resamples."""
-    lower, upper = np.quantile(values[1:], [0.025, 0.975])
+    lower, upper = np.quantile(values[1:], ENDS)
     return Interval(float(values[0]), float(lower), float(upper))
 
 

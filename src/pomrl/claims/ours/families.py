@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 
 from pomrl.claims.claim import claim
 from pomrl.claims.comparisons import PAIRED, best_grows, less
-from pomrl.claims.inference import LEVEL, Count, Estimate, Student
+from pomrl.claims.inference import Count, Estimate, Student
 from pomrl.claims.ours.horizons_and_priors import LARGEST_GAIN, ONE_SIDED, relative_gain
 from pomrl.claims.verdict import Part
+from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses, SweepLosses
 
 FAMILIES = (
@@ -28,7 +29,7 @@ OfFamily = Callable[[str, float], Part]
 """What is compared in a family at a spread, and what is claimed of it."""
 
 
-@claim("R1", "families", fixed_error=LEVEL)
+@claim("R1", "families", fixed_error=ERROR_RATE)
 def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL is better than no meta-learning at gamma_eval in every family.
 
@@ -42,7 +43,7 @@ def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
     return _in_families(compared, more_than=len(FAMILIES) - 0.5)
 
 
-@claim("R2", "families", "families_schedules", fixed_error=LEVEL)
+@claim("R2", "families", "families_schedules", fixed_error=ERROR_RATE)
 def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -> list[Part]:
     """the schedule of the upper bound is better than gamma_eval in at least one family.
 
@@ -57,7 +58,7 @@ def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -
     return _in_families(compared, more_than=0.5)
 
 
-@claim("R3", "families", fixed_error=LEVEL)
+@claim("R3", "families", fixed_error=ERROR_RATE)
 def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
     """gamma* of ada-POMRL grows with the task in more than half of the families.
 
