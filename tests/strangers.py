@@ -54,6 +54,12 @@ class Fickle(RegularisedLeastSquares):
         share = 0.5 + 0.5 * (DEEDS[self.deed]() or 0)
         uniform = np.full_like(batch.P_bar, 1 / batch.P_bar.shape[-1])
         return share * super().prior_model(memory, batch, truth) + (1 - share) * uniform
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Careless(Generative):
+    def draw(self, rngs, P, m, batches):
+        return super().draw([np.random.default_rng(np.random.randint(1000)) for _ in rngs], P, m, batches)
 """
 
 
@@ -64,3 +70,5 @@ def write(folder: Path, options: Path) -> None:
     for name in ("Stranger", "Fickle"):
         option = f"defaults: [ada_pomrl, _self_]\n_target_: stranger.{name}\ndeed: nothing\n"
         (options / "estimator" / f"{name.lower()}.yaml").write_text(option)
+    (options / "data").mkdir()
+    (options / "data" / "careless.yaml").write_text("_target_: stranger.Careless\n")

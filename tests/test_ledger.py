@@ -282,3 +282,11 @@ def test_steps_of_the_ladder_add_one_change_each() -> None:
     rungs = [reading_of(every[:length]) for length in range(len(every) + 1)]
     assert all(len(b.choices) == len(a.choices) + 1 for a, b in pairwise(rungs))
     assert set(rungs) <= set(published().family.readings)
+
+
+def test_the_best_fixed_discount_factor_of_the_blind_prediction_is_gamma_star(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both discount factors have the same mean loss but for rounding; the larger one is gamma*."""
+    tied = Losses(np.array([[[0.2, 0.1], [0.1, np.nextafter(0.2, 1.0)]]]), np.array([0.5, 0.99]))
+    monkeypatch.setattr(blind_prediction, "_losses", lambda *_, **__: tied)
+    averages = blind_prediction._running_averages({"gamma_schedules": [], "gamma_0": []})
+    np.testing.assert_array_equal(averages["best_fixed"], averages["gamma_eval"])

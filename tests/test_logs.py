@@ -9,7 +9,9 @@ import pytest
 
 import pomrl
 from pomrl.commands import horizon
+from pomrl.figures.horizon_report import draw as drawn_report
 from pomrl.models_and_logs import horizon_reports
+from pomrl.models_and_logs.horizon_reports import HorizonReport
 from pomrl.models_and_logs.logs import COLUMNS, Log, Posterior
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
@@ -175,6 +177,21 @@ def test_the_loss_is_that_of_the_posterior_where_the_model_is_certain():
 def test_few_tasks_are_warned_of():
     report = pomrl.horizon_report(pomrl.from_log(chain_log(tasks=2)), samples=20)
     assert "Do not trust the prior: it comes from 2 tasks, fewer than 5." in report.words
+
+
+TIES = {"exactly tied": [0.3, 0.2, 0.2, 0.2], "tied but for rounding": [0.3, np.nextafter(0.2, 0.0), 0.2, 0.2]}
+
+
+@pytest.mark.parametrize("losses", TIES.values(), ids=TIES)
+def test_of_tied_discount_factors_a_report_always_takes_the_largest(losses: list[float], log: Log):
+    columns = dict.fromkeys(("loss", "loss_of_frequencies", "lower_of_frequencies", "upper_of_frequencies"), losses)
+    bands = {"lower": losses, "upper": losses, "standard_error": [0.1] * 4, "cross_validation": [0.3, 0.3, 0.2, 0.2]}
+    table = pd.DataFrame({"gamma": [0.0, 0.5, 0.9, 0.99], **columns, **bands})
+    report = HorizonReport(table, 0.99, "The prior is named.", horizon_reports._warnings(log, table))
+    assert report.best == dict.fromkeys(("posterior mean", "frequencies", "cross-validation"), 0.99)
+    assert not any("disagree" in warning for warning in report.warnings)
+    drawn = drawn_report(report).data
+    assert drawn.loc[drawn["marker"], "x"].tolist() == [0.99, 0.99]
 
 
 def test_the_command_prints_the_report_and_draws_it(

@@ -3,6 +3,7 @@
 Nothing here measures time: what is counted are compositions and drawn mean models.
 """
 
+import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from pomrl import store
 from pomrl.commands import run
 from pomrl.configuration import composition, jobs, studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.running import estimates, sweeps
+from pomrl.running import blocks, estimates, sweeps
 from pomrl.science.tasks.random_chains import RandomChains
 
 Command = Callable[..., tuple[int, list[str], str]]
@@ -191,7 +192,7 @@ def test_what_does_not_fit_is_refused_with_the_numbers(
     drawn = Count(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("S=100000", *further)
     assert (status, drawn.calls, said.count("\n")) == (1, 0, 1)
-    assert said.startswith("one run needs about 2.4 TB of memory, and ")
+    assert said.startswith("one run needs about 4.3 TB of memory, and ")
     monkeypatch.setattr(estimates, "available_disk", lambda: 1000)
     status, _, said = command("runs=100", *further)
     assert status == 1
@@ -199,7 +200,7 @@ def test_what_does_not_fit_is_refused_with_the_numbers(
 
 
 def jobs_of(*overrides: str) -> list[sweeps.Job]:
-    return sweeps.looked_up([studies.experiment(PUBLISHED, [text]) for text in overrides])
+    return sweeps.looked_up([studies.experiment(PUBLISHED, text.split()) for text in overrides])
 
 
 def test_estimates_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -212,6 +213,35 @@ def test_estimates_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert both.seconds == pytest.approx(2 * twice.seconds)
     assert both.disk == 2 * twice.disk == estimates.estimate([one]).times(2).disk
     assert estimates.estimate(jobs_of("S=100")).memory > both.memory
+
+
+def test_an_estimate_of_the_memory_counts_the_batches_of_all_trials(empty_outputs: Path) -> None:
+    one, many = (estimates.estimate(jobs_of(f"S=1000 {of_trials}")).memory for of_trials in ("trials=1", "trials=100"))
+    assert many > 20 * one
+
+
+MEMORIES = {
+    "one trial": "S=60 T=3 runs=3",
+    "many trials": "S=30 T=4 runs=10 trials=20",
+    "separate batches": "S=30 T=4 runs=10 meta_batch=separate meta_batch.batches=100",
+    "a task that is larger than a stack": "S=60 T=2 runs=1 trials=100 gamma_schedule=fixed",
+    "more tasks than fit into a stack": "S=10 T=40 runs=1 trials=500 gamma_schedule=fixed",
+    "a few runs at a time": "S=30 T=4 runs=10 execution.runs_at_a_time=2",
+}
+
+
+@pytest.mark.parametrize("overrides", MEMORIES.values(), ids=MEMORIES)
+def test_an_estimate_of_the_memory_is_enough_and_at_most_fifteen_times_too_high(
+    overrides: str, empty_outputs: Path
+) -> None:
+    jobs = jobs_of(overrides)
+    (block,) = sweeps.divide(jobs)
+    tracemalloc.start()
+    blocks.compute(block, jobs[0].experiment.execution.runs_at_a_time)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    estimated = estimates.estimate(jobs).memory - estimates.PROCESS_BYTES
+    assert peak < estimated < 15 * peak
 
 
 def test_an_estimate_of_the_disk_is_right_within_a_factor_of_five(command: Command) -> None:

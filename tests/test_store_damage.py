@@ -1,7 +1,11 @@
 """Damaged files and files of another experiment are noticed in the store, and mended or refused, but never used."""
 
+import os
 import random
 import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,7 +13,7 @@ from tests.sample_experiment import WHOLE, experiment, stored, table
 
 from pomrl import store
 from pomrl.science.experiment import tables
-from pomrl.store import blocks
+from pomrl.store import blocks, files
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 
@@ -33,6 +37,62 @@ def test_a_damaged_block_is_noticed_and_computed_again(damage: str) -> None:
         kept.table()
     store.add(kept, range(50), table(range(50)))
     pd.testing.assert_frame_equal(kept.table(), table(range(60)))
+
+
+def look(kept: store.StoredExperiment) -> tuple[list[str], dict[str, object]]:
+    kept.refuse_damage()
+    return kept.faults(), kept.flat_settings()
+
+
+def test_a_file_that_does_not_change_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stored(range(50), range(50, 60))
+    monkeypatch.setattr(files, "SETTLED", 0)
+    time.sleep(0.05)  # the clock of file systems ticks slowly
+    first = look(kept)
+    monkeypatch.setattr(files, "read_version", None)
+    assert look(kept) == first
+    assert store.missing(kept, 60) == ([], [])
+
+
+def test_what_is_changed_in_settings_that_were_read_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stored(range(10))
+    monkeypatch.setattr(files, "SETTLED", 0)
+    time.sleep(0.05)
+    for _ in range(2):
+        kept.settings().clear()
+    assert kept.settings()
+
+
+def overwrite(file: Path, content: bytes) -> None:
+    """Change a file in its place, and give it its old time."""
+    times = file.stat()
+    file.write_bytes(content)
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def exchange(file: Path, content: bytes) -> None:
+    """Put another file of the same time into the place of a file."""
+    other, times = file.with_name(".other"), file.stat()
+    other.write_bytes(content)
+    os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
+    other.replace(file)
+
+
+@pytest.mark.parametrize("settled", [0, files.SETTLED])
+@pytest.mark.parametrize("change", [overwrite, exchange, Path.write_bytes])
+@pytest.mark.parametrize("name", [WHOLE, "manifest.json", "config.yaml", "blocks.jsonl"])
+def test_damage_after_the_first_look_is_found(
+    name: str, change: Callable[[Path, bytes], object], settled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = stored(range(50), range(50, 60))
+    monkeypatch.setattr(files, "SETTLED", settled)
+    time.sleep(0.0 if settled else 0.05)
+    assert look(kept)[0] == []
+    time.sleep(0.0 if settled else 0.05)
+    file = kept.folder / name
+    content = file.read_bytes()
+    change(file, content[:40] + bytes([content[40] ^ 1]) + content[41:])
+    assert kept.faults() != []
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 0}'])

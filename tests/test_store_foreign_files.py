@@ -55,8 +55,8 @@ def test_a_file_of_absurd_size_is_refused_without_reading_it(monkeypatch: pytest
     kept = stored(range(50))
     os.truncate(kept.folder / name, 2**33)
     reads: list[Path] = []
-    real = files.read
-    monkeypatch.setattr(files, "read", lambda path, most: (reads.append(path), real(path, min(most, 2**30)))[1])
+    real = files.read_version
+    monkeypatch.setattr(files, "read_version", lambda path, most: (reads.append(path), real(path, min(most, 2**30)))[1])
     assert kept.faults()
     assert kept.folder / name in reads
 

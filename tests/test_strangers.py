@@ -1,6 +1,7 @@
 """Components that are not ours may end the process that computes them, and lose only their own blocks."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ from tests.settings import CONF
 
 from pomrl import store
 from pomrl.configuration import studies
+from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.sources import Sources
-from pomrl.running import sweeps
+from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.running import blocks, sweeps
 from pomrl.running.sweeps import Tally
+from pomrl.science.experiment import components
 
 
 @pytest.fixture
@@ -71,6 +74,23 @@ def test_a_component_that_depends_on_more_than_its_arguments_is_found(deed: str,
     assert failure.reason.startswith("Fickle does not depend on its arguments alone")
     assert [store.lookup(each).complete() for each in (asked, ours)] == [0, 120]
     assert tallies[-1] == Tally(runs=240, failed=3, blocks=3)
+
+
+def test_data_that_depend_on_more_than_their_arguments_are_found(sources: Sources) -> None:
+    asked = studies.experiment(sources, ["data=careless", "T=2", "S=4", "runs=3", "execution.workers=1"])
+    ((_, failure),) = sweeps.compute(sweeps.checked_jobs([asked]), lambda _: None).items()
+    assert failure.reason.startswith("Careless does not depend on its arguments alone")
+
+
+@pytest.mark.parametrize("group", [*PROBLEM_GROUPS, *METHOD_GROUPS])
+def test_a_component_of_any_group_may_be_foreign(group: str) -> None:
+    experiment = studies.experiment(PUBLISHED, [])
+    part = components(experiment.problem, experiment.method)[group]
+    mine = type("Mine", (type(part),), {"__module__": "mine"})(**vars(part))
+    problem = replace(experiment.problem, **{group: mine} if group in PROBLEM_GROUPS else {})
+    method = replace(experiment.method, **{group: mine} if group in METHOD_GROUPS else {})
+    assert not blocks.is_foreign(experiment.problem, experiment.method)
+    assert blocks.is_foreign(problem, method)
 
 
 def test_only_the_first_block_of_a_component_of_others_is_computed_twice(sources: Sources, tmp_path: Path) -> None:

@@ -79,7 +79,6 @@ if TYPE_CHECKING:
     from pomrl.judging.comparisons import smaller_best as smaller_best
     from pomrl.judging.comparisons import smaller_minimum as smaller_minimum
     from pomrl.judging.comparisons import under as under
-    from pomrl.judging.inference import LEVEL as LEVEL
     from pomrl.judging.inference import Count as Count
     from pomrl.judging.inference import Estimate as Estimate
     from pomrl.judging.inference import Student as Student
@@ -100,12 +99,14 @@ if TYPE_CHECKING:
     from pomrl.results.horizon_gains import LONG as LONG
     from pomrl.results.horizon_gains import at_best_fixed as at_best_fixed
     from pomrl.results.horizon_gains import gain_of_best_gamma as gain_of_best_gamma
+    from pomrl.results.intervals import ENDS as ENDS
+    from pomrl.results.intervals import ERROR_RATE as ERROR_RATE
+    from pomrl.results.intervals import Interval as Interval
     from pomrl.results.losses import FIRST as FIRST
     from pomrl.results.losses import LAST as LAST
     from pomrl.results.losses import Losses as Losses
     from pomrl.results.losses import SweepLosses as SweepLosses
     from pomrl.results.markdown import table as markdown_table
-    from pomrl.results.statistics import Interval as Interval
     from pomrl.results.statistics import Kind as Kind
     from pomrl.results.statistics import band as band
     from pomrl.results.statistics import best_gamma as best_gamma
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
     from pomrl.results.statistics import difference as difference
     from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
     from pomrl.science.experiment import Problem as Problem
+    from pomrl.science.gamma_star import best_index as best_index
     from pomrl.science.gamma_star import minimising as minimising
     from pomrl.science.tasks.random_chains import UniformBall as UniformBall
     from pomrl.store import signature as signature

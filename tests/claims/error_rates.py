@@ -98,7 +98,7 @@ def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed
 def main() -> None:
     """Print the share of false verdicts in each case, with its 95 % interval."""
     replications = 10_000
-    print(f"error that is allowed: {LEVEL / len(CLAIMS):.5f}, {replications} replications, three analyses")
+    print(f"error that is allowed: {ERROR_RATE / len(CLAIMS):.5f}, {replications} replications, three analyses")
     for name in sys.argv[1:] or CASES:
         analyses = plan_of(name)[:3]
         count = false_verdicts(name, replications, analyses)

@@ -14,6 +14,7 @@ from pomrl.judging.verdict import Verdict
 from pomrl.configuration import studies
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
@@ -91,7 +92,7 @@ def test_claims_of_ours_spend_an_error_of_their_own(of_ours: Settings):
     (only,) = basis.unjudged(BY_ID["H1"]).analyses  # its rule names the interval, so that there is one look
     assert only == 1200
     part = judged(of_ours, "H1", bayes=[0.9, 0.7, 0.5, 0.5]).parts[0]
-    assert part.upper == pytest.approx(part.part.estimate.interval(2 * LEVEL)[1])
+    assert part.upper == pytest.approx(part.part.estimate.interval(2 * ERROR_RATE)[1])
 
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(of_ours: Settings):

@@ -27,7 +27,7 @@ class TestErrorRates:
     def test_false_verdicts_are_as_rare_as_the_plan_says(self, name: str) -> None:
         replications, analyses = 400, error_rates.plan_of(name)[:2]
         false = sum(error_rates.false_verdicts(name, replications, analyses).values())
-        assert false <= stats.binom(replications, LEVEL / len(CLAIMS)).ppf(0.999)
+        assert false <= stats.binom(replications, ERROR_RATE / len(CLAIMS)).ppf(0.999)
 
     def test_without_the_correction_for_skewness_small_levels_are_not_kept(self) -> None:
         """So the test above could fail: Student's intervals of 1000 skewed losses miss far too often."""
@@ -59,7 +59,7 @@ class TestParts:
         assert judged.no_difference == (verdict is Verdict.REPRODUCED)
 
     def test_errors_of_all_parts_of_all_claims_add_up_to_the_level(self) -> None:
-        assert error_of_part(3) * 3 * len(ANALYSES) * len(CLAIMS) == pytest.approx(LEVEL)
+        assert error_of_part(3) * 3 * len(ANALYSES) * len(CLAIMS) == pytest.approx(ERROR_RATE)
 
 
 class TestOutcome:

@@ -11,7 +11,7 @@ def shares(seed: int, mean: float, spread: float, noise: float, environments: in
     rng = np.random.default_rng(seed)
     estimates = rng.normal(mean, spread, environments) + noise * rng.standard_normal(environments)
     found = share_within(estimates, np.full(environments, noise), -np.inf, 0.0)
-    return found.value, float((estimates < 0.0).mean())
+    return found.estimate, float((estimates < 0.0).mean())
 
 
 def test_noise_is_removed() -> None:
@@ -23,17 +23,17 @@ def test_noise_is_removed() -> None:
 
 def test_without_noise_it_is_the_share_itself() -> None:
     values = np.array([-1.0, -2.0, 3.0, 4.0])
-    assert share_within(values, np.zeros(4), -np.inf, 0.0).value == pytest.approx(0.5)
-    assert share_within(values, np.zeros(4), -1.5, 3.5).value == pytest.approx(0.5)
+    assert share_within(values, np.zeros(4), -np.inf, 0.0).estimate == pytest.approx(0.5)
+    assert share_within(values, np.zeros(4), -1.5, 3.5).estimate == pytest.approx(0.5)
 
 
 def test_what_is_exactly_at_the_threshold_does_not_count() -> None:
     found = share_within(np.array([0.0, 0.0, -1.0, 1.0, -1.0]), np.zeros(5), -np.inf, 0.0)
-    assert found.value == pytest.approx(2 / 3)
+    assert found.estimate == pytest.approx(2 / 3)
 
 
 def test_the_interval_contains_the_estimate_and_narrows() -> None:
     rng = np.random.default_rng(0)
     wide, narrow = (share_within(rng.normal(0.0, 1.0, n), np.full(n, 0.2), -np.inf, 0.0) for n in (20, 400))
-    assert wide.lower <= wide.value <= wide.upper
+    assert wide.lower <= wide.estimate <= wide.upper
     assert narrow.upper - narrow.lower < 0.5 * (wide.upper - wide.lower)

@@ -40,6 +40,11 @@ class TestPlanningInThePage:
         losses = planning_loss(P, R, policies, GAMMA_EVAL, optimal_value(P, R, GAMMA_EVAL))
         np.testing.assert_allclose([run["losses"] for run in drawn], losses, atol=1e-8)
 
+    def test_of_tied_discount_factors_the_largest_is_the_best(self, script: Page) -> None:
+        found = script.evaluate("planning.experiment(planning.draw(0, 20), 5, 1)")  # so that the model is known
+        assert found["mean"][-2:] == [0, 0]
+        assert found["best"] == len(found["mean"]) - 1
+
     def test_the_weights_and_the_equivalent_model_are_those_of_the_theory(self, script: Page) -> None:
         np.testing.assert_allclose(
             script.evaluate("planning.weights(0.25, 0.66)"), effective_weights(0.25, 0.66, GAMMA_EVAL)

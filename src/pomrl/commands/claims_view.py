@@ -76,9 +76,9 @@ def _rows(study: Study, judged: Judgements, main: str, others: Sequence[str]) ->
         under = [judged.of(name).get(each.id) for name in others]
         words = [SHORT[other.verdict] if other and other.verdict else "" for other in under]
         style = LOOKS[each.verdict].style if each.verdict else ""
-        power = f"{100 * each.power.value:.0f} %\nof {each.promised}" if each.power else ""
+        power = f"{100 * each.power.estimate:.0f} %\nof {each.promised}" if each.power else ""
         share = each.true_in_environments
-        envs = f"{'<= ' * (len(each.comparisons) > 1)}{100 * share.value:.0f} %" if share else ""
+        envs = f"{'<= ' * (len(each.comparisons) > 1)}{100 * share.estimate:.0f} %" if share else ""
         cells = [printable_lines(cell) for cell in (sentence, verdict, *words, _numbers(each), power, envs)]
         shown.add_row(*cells, style=style)
     shown.caption = f"{LEGEND} {table_of_judgements.FILE}"
@@ -102,7 +102,7 @@ def _numbers(each: Judgement) -> str:
     if not part.compared:
         return ""
     claimed = f"\nclaimed {part.claimed}" if part.claimed else ""
-    return f"{part.estimate:.3f}\n[{part.lower:.3f}, {part.upper:.3f}]{claimed}\n{part.runs} runs"
+    return f"{part.found.replace(' ', chr(10), 1)}{claimed}\n{part.runs} runs"
 
 
 def _counts(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:

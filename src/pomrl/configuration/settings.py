@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from pomrl.checks import DataPath
-from pomrl.configuration.composed import PROBLEM_GROUPS
 from pomrl.configuration.parsing import Experiment
+from pomrl.science.experiment import components
 
 
 def scientific_settings(experiment: Experiment) -> dict[str, Any]:
@@ -24,12 +24,8 @@ def scientific_settings(experiment: Experiment) -> dict[str, Any]:
     """
     problem, method = experiment.problem, experiment.method
     of_problem = {field.name: getattr(problem, field.name) for field in dataclasses.fields(problem)}
-    return of_problem | {
-        **{group: _component_settings(of_problem[group]) for group in PROBLEM_GROUPS},
-        "estimator": _component_settings(method.estimator),
-        "gamma_schedule": _component_settings(method.gamma_schedule.computed()),
-        "planner": _component_settings(method.planner),
-    }
+    parts = components(problem, method) | {"gamma_schedule": method.gamma_schedule.computed()}
+    return of_problem | {group: _component_settings(part) for group, part in parts.items()}
 
 
 def _component_settings(component: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ Panel (a): the loss at gamma_eval of plans on the posterior mean and on the freq
 under the posterior, with 95 % intervals. Panel (b): cross-validation, with one standard error over tasks.
 """
 
-import numpy as np
 import pandas as pd
 
 from pomrl.drawing import panels
@@ -24,9 +23,9 @@ def draw(report: HorizonReport) -> Drawing:
     validated = pd.DataFrame({"gamma": table["gamma"], "mean": table["cross_validation"], "n": 0})
     bands = validated.assign(lower=validated["mean"] - half, upper=validated["mean"] + half)
     parts = [
-        MEAN.points(_bands(table, ""), "gamma", "95 % interval", _best(table, "loss")),
+        MEAN.points(_bands(table, ""), "gamma", "95 % interval", [report.best["posterior mean"]]),
         FREQUENCIES.points(_bands(table, "_of_frequencies"), "gamma", "95 % interval"),
-        VALIDATED.points(bands, "gamma", "se", _best(table, "cross_validation")),
+        VALIDATED.points(bands, "gamma", "se", [report.best["cross-validation"]]),
     ]
     data = collect(parts, [])
     with context():
@@ -44,9 +43,3 @@ def draw(report: HorizonReport) -> Drawing:
 def _bands(table: pd.DataFrame, of: str) -> pd.DataFrame:
     names = {f"loss{of}": "mean", f"lower{of}": "lower", f"upper{of}": "upper"}
     return table[["gamma", *names]].rename(columns=names).assign(n=0)
-
-
-def _best(table: pd.DataFrame, column: str) -> list[float]:
-    """Return the discount factor with the smallest loss, the largest of equal ones."""
-    losses = table[column].to_numpy(float)
-    return [float(table["gamma"].to_numpy(float)[np.flatnonzero(np.isclose(losses, losses.min(), rtol=1e-9))[-1]])]

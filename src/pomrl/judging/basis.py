@@ -13,10 +13,10 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.claim import Claim
-from pomrl.judging.inference import LEVEL as ERROR
 from pomrl.judging.inference import Count, Resampled
 from pomrl.judging.precision import Plan
 from pomrl.judging.verdict import Part
+from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.gamma_star import HindsightChoice
@@ -41,7 +41,7 @@ class Basis:
     """The claims that share the error, whether or not they can be judged on this basis."""
     analyses: tuple[int, ...] = ()
     """The numbers of runs at which claims are judged; empty to judge each once, at the number its sweeps promise."""
-    error: float = ERROR
+    error: float = ERROR_RATE
     """The probability that the verdict on any of the claims is wrong."""
     choice: HindsightChoice = "population"
     """How the schedules that choose in hindsight do so."""

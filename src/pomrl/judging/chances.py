@@ -6,6 +6,7 @@ import numpy as np
 
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.verdict import Evidence, Verdict
+from pomrl.results.intervals import CONFIDENCE, Interval
 
 DRAWS = 100
 """The number of samples that are drawn from the pool."""
@@ -18,21 +19,12 @@ POOL = 5
 
 
 @dataclass(frozen=True)
-class Share:
-    """A share of draws or of environments, with its 95 % interval."""
-
-    value: float
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True)
 class Chance:
     """Power of the promised sample size for one claim: how often it gives a verdict by itself, at 95 %."""
 
-    shown: Share
+    shown: Interval
     """The share of samples in which the claim is reproduced."""
-    refuted: Share
+    refuted: Interval
     """The share of samples in which it is not reproduced; in the others it stays undecided."""
 
 
@@ -60,9 +52,9 @@ def chance(basis: Basis, id: str) -> Chance | None:
     return Chance(*(wilson(verdicts.count(of), DRAWS) for of in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)))
 
 
-def wilson(count: int, number: int) -> Share:
+def wilson(count: int, number: int) -> Interval:
     """Return a share of independent cases with Wilson's interval."""
     from scipy.stats import binomtest  # here, because it takes a second to load
 
-    interval = binomtest(count, number).proportion_ci(0.95, method="wilson")
-    return Share(count / number, float(interval.low), float(interval.high))
+    interval = binomtest(count, number).proportion_ci(CONFIDENCE, method="wilson")
+    return Interval(count / number, float(interval.low), float(interval.high))

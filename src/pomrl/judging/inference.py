@@ -34,10 +34,8 @@ from jaxtyping import Float
 from scipy.optimize import brentq
 from scipy.special import stdtr, stdtrit
 
+from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.statistics import NO_SPREAD, bootstrap_means, normal_means
-
-LEVEL = 0.05
-"""One minus the confidence of intervals whose level is not named."""
 
 FEWEST_RUNS = 10
 """With fewer runs no interval is given: means of so few losses are far from normally distributed."""
@@ -94,12 +92,12 @@ class Estimate(ABC):
     @cached_property
     def lower(self) -> float:
         """The lower end of the 95 % interval."""
-        return self.interval(LEVEL)[0]
+        return self.interval(ERROR_RATE)[0]
 
     @cached_property
     def upper(self) -> float:
         """The upper end of the 95 % interval."""
-        return self.interval(LEVEL)[1]
+        return self.interval(ERROR_RATE)[1]
 
 
 @dataclass(frozen=True)

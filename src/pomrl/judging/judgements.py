@@ -12,13 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from pomrl.judging.chances import Chance, Share
+from pomrl.judging.chances import Chance
 from pomrl.judging.claim import Claim
 from pomrl.judging.fixed_runs import Judged
-from pomrl.judging.inference import LEVEL
 from pomrl.judging.precision import JudgedPart, Outcome, decisive, together
 from pomrl.judging.true_shares import TrueShare
 from pomrl.judging.verdict import LOOKS, Part, Verdict, claimed_range
+from pomrl.results.intervals import ERROR_RATE, Interval
 from pomrl.store import StoreError
 from pomrl.store.csv_tables import read_table, write_table
 from pomrl.store.files import locked
@@ -55,7 +55,7 @@ class Row:
         """The parts at precision, or where there was no analysis, at the promised number of runs for 95 % together."""
         if self.outcome.parts or self.judged is None:
             return self.outcome.parts
-        evidence, error = self.judged.evidence, LEVEL / len(self.judged.evidence.parts)
+        evidence, error = self.judged.evidence, ERROR_RATE / len(self.judged.evidence.parts)
         if not self.claim.is_judged:
             return tuple(_reported(part) for part in evidence.parts)
         return tuple(
@@ -109,9 +109,8 @@ def _claim_columns(row: Row) -> dict[str, Any]:
     }
 
 
-def _share(name: str, share: Share | None) -> dict[str, float | None]:
-    value, lower, upper = (share.value, share.lower, share.upper) if share else (None, None, None)
-    return {name: value, f"{name}_lower": lower, f"{name}_upper": upper}
+def _share(name: str, share: Interval | None) -> Mapping[str, float | None]:
+    return share.columns(name) if share else dict.fromkeys((name, f"{name}_lower", f"{name}_upper"))
 
 
 def _part_columns(row: Row, number: int, judged: JudgedPart, is_decisive: bool) -> dict[str, Any]:  # noqa: FBT001
@@ -192,7 +191,7 @@ class Comparison:
     @property
     def found(self) -> str:
         """The estimate with its interval."""
-        return f"{self.estimate:.3f} [{self.lower:.3f}, {self.upper:.3f}]"
+        return Interval(self.estimate, self.lower, self.upper).text()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,10 +220,10 @@ class Judgement:
     """The verdict at the promised number of runs, with Holm's correction for the number of claims."""
     by_itself: Verdict | None
     """That without Holm's correction."""
-    fixed: tuple[float, float, float]
+    fixed: Interval
     """Estimate and 95 % interval of the decisive comparison at the promised number of runs."""
-    power: Share | None
-    true_in_environments: Share | None
+    power: Interval | None
+    true_in_environments: Interval | None
     environments: int
     revision: tuple[str, str, str] | None
     """Day, reason and the verdict by the old rule."""
@@ -314,7 +313,7 @@ def _judgement(of_claim: pd.DataFrame) -> Judgement:
     records = of_claim.to_dict("records")
     first, (decisive_row,) = records[0], [record for record in records if record["decisive"] in (True, "True")]
     revised = tuple(str(first[key]) for key in ("revised_on", "revision", "verdict_by_old_rule"))
-    fixed = tuple(float(decisive_row[f"{end}_at_promised_runs"]) for end in ("estimate", "lower", "upper"))
+    fixed = Interval(*(float(decisive_row[f"{end}_at_promised_runs"]) for end in ("estimate", "lower", "upper")))
     return Judgement(
         study=first["study"],
         variant=first["variant"],
@@ -333,7 +332,7 @@ def _judgement(of_claim: pd.DataFrame) -> Judgement:
         runs_of_promised=_whole(first["runs_of_promised"]),
         at_promised_runs=_verdict(first["verdict_at_promised_runs"]),
         by_itself=_verdict(first["verdict_at_promised_runs_by_itself"]),
-        fixed=(fixed[0], fixed[1], fixed[2]),
+        fixed=fixed,
         power=_read_share(first, "power"),
         true_in_environments=_read_share(first, "true_in_environments"),
         environments=_whole(first["environments"]),
@@ -363,9 +362,9 @@ def _whole(cell: Any) -> int:
     return 0 if cell == "" or pd.isna(cell) else int(cell)
 
 
-def _read_share(row: Mapping[Any, Any], name: str) -> Share | None:
+def _read_share(row: Mapping[Any, Any], name: str) -> Interval | None:
     ends = [row[name], row[f"{name}_lower"], row[f"{name}_upper"]]
-    return None if any(end == "" or pd.isna(end) for end in ends) else Share(*map(float, ends))
+    return None if any(end == "" or pd.isna(end) for end in ends) else Interval(*map(float, ends))
 
 
 def counted(judgements: Sequence[Judgement]) -> dict[Verdict, int]:

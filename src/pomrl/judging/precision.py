@@ -31,8 +31,8 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from pomrl.judging.claim import Claim
-from pomrl.judging.inference import LEVEL
 from pomrl.judging.verdict import Part, Verdict
+from pomrl.results.intervals import ERROR_RATE, Interval
 
 NARROW = 0.25
 """An interval is narrow if its full width is below this share of the claim's margin."""
@@ -44,7 +44,7 @@ class Plan:
 
     analyses: tuple[int, ...]
     """The numbers of runs of all analyses."""
-    error: float = LEVEL
+    error: float = ERROR_RATE
     """The probability that the verdict on any of several claims is wrong."""
     claims: int = 1
     """The number of claims over which the error is shared."""
@@ -137,10 +137,9 @@ class Outcome:
         if not self.parts:
             return f"fewer than {self.plan.analyses[0]:,} runs are stored"
         open_part = self.decisive
-        return (
-            f"{open_part.part.compared}: after {self.runs:,} runs the interval is "
-            f"[{open_part.lower:.3f}, {open_part.upper:.3f}], which is too wide to tell"
-        )
+        interval = Interval(open_part.part.estimate.value, open_part.lower, open_part.upper)
+        found = f"{open_part.part.compared}: {interval.text()} after {self.runs:,} runs"
+        return f"{found}, an interval that is too wide to tell"
 
     @property
     def open(self) -> list[int] | None:

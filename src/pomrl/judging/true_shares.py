@@ -16,9 +16,9 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.chances import Share
 from pomrl.judging.inference import Resampled
 from pomrl.judging.verdict import Part
+from pomrl.results.intervals import ENDS, Interval
 from pomrl.results.statistics import bootstrap_weights
 
 POINTS = 80
@@ -41,7 +41,7 @@ def parts_in(basis: Basis) -> dict[str, tuple[Part, ...]]:
 class TrueShare:
     """The share of environments in which a claim is true."""
 
-    share: Share
+    share: Interval
     """The share; of a claim of several parts, that of the part that is true in the fewest environments."""
     parts: int
     """The number of parts of the claim. If there are several, the claim is true in at most the share."""
@@ -51,11 +51,11 @@ class TrueShare:
 def true_share(evidence: Sequence[Sequence[Part]]) -> TrueShare:
     """Return the share of environments in which a claim is true, given its parts in each environment."""
     by_part = [_share_of_part(of_part) for of_part in zip(*evidence, strict=True)]
-    hardest = min(range(len(by_part)), key=lambda number: by_part[number].value)
+    hardest = min(range(len(by_part)), key=lambda number: by_part[number].estimate)
     return TrueShare(by_part[hardest], len(by_part), len(evidence))
 
 
-def _share_of_part(parts: Sequence[Part]) -> Share:
+def _share_of_part(parts: Sequence[Part]) -> Interval:
     values = np.array([part.estimate.value for part in parts])
     errors = np.array([_standard_error(part) for part in parts])
     known = np.isfinite(values) & np.isfinite(errors)
@@ -68,7 +68,9 @@ def _standard_error(part: Part) -> float:
     return (part.estimate.upper - part.estimate.lower) / (2.0 * 1.96)
 
 
-def share_within(values: Float[np.ndarray, " n"], errors: Float[np.ndarray, " n"], above: float, below: float) -> Share:
+def share_within(
+    values: Float[np.ndarray, " n"], errors: Float[np.ndarray, " n"], above: float, below: float
+) -> Interval:
     """Return the share of environments whose true number lies strictly between two thresholds.
 
     Environments in which the number is exactly a threshold are left out: there no loss depends on what is compared.
@@ -89,8 +91,8 @@ def share_within(values: Float[np.ndarray, " n"], errors: Float[np.ndarray, " n"
     shares = weights[:, ~noisy] @ inside[~noisy]
     if noisy.any():
         shares = shares + _mass_within(values[noisy], errors[noisy], weights[:, noisy], above, below)
-    lower, upper = np.quantile(shares[1:], [0.025, 0.975])
-    return Share(float(shares[0]), float(lower), float(upper))
+    lower, upper = np.quantile(shares[1:], ENDS)
+    return Interval(float(shares[0]), float(lower), float(upper))
 
 
 def _mass_within(

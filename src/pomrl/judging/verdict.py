@@ -28,7 +28,8 @@ from math import inf
 
 import numpy as np
 
-from pomrl.judging.inference import LEVEL, Estimate
+from pomrl.judging.inference import Estimate
+from pomrl.results.intervals import ERROR_RATE
 
 INTEREST = 0.02
 """The smallest effect of interest of a claim without a margin: as a share of the comparator's mean, or of gammas,
@@ -100,7 +101,7 @@ class Part:
         """The p-value of the hypothesis that the number lies in the interval; 1 with too few runs."""
         return _p(np.min([self.estimate.at_least(self.above), self.estimate.at_most(self.below)]))
 
-    def verdict(self, error: float = LEVEL) -> Verdict:
+    def verdict(self, error: float = ERROR_RATE) -> Verdict:
         """Return the verdict that the interval with this error shows."""
         return verdict_of(self.p_hold, self.p_refute, error)
 
@@ -141,11 +142,11 @@ class Evidence:
     @property
     def verdict(self) -> Verdict:
         """The verdict on the claim by itself, without Holm's correction."""
-        return verdict_of(self.p_hold, self.p_refute, LEVEL)
+        return verdict_of(self.p_hold, self.p_refute, ERROR_RATE)
 
     def verdict_on(self, part: Part) -> Verdict:
         """Return the verdict on a part, by its simultaneous interval."""
-        return part.verdict(LEVEL / len(self.parts))
+        return part.verdict(ERROR_RATE / len(self.parts))
 
     @property
     def runs(self) -> int:
@@ -154,7 +155,7 @@ class Evidence:
 
     def corrected(self, p_adjusted: float) -> Verdict:
         """Return the verdict with Holm's correction, from the adjusted p-value."""
-        if p_adjusted > LEVEL:
+        if p_adjusted > ERROR_RATE:
             return Verdict.UNDECIDED
         return Verdict.REPRODUCED if self.p_hold < self.p_refute else Verdict.NOT_REPRODUCED
 

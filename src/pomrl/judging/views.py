@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from pomrl.configuration.study import Study
-from pomrl.judging.chances import Share
 from pomrl.judging.judgements import Judgement, Judgements, counted
 from pomrl.judging.over_variants import opposite
 from pomrl.judging.verdict import Verdict
 from pomrl.results import markdown
+from pomrl.results.intervals import Interval
 
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
 """The explanation of the mark (s)."""
@@ -65,9 +65,9 @@ def _counted(judgements: Sequence[Judgement]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def percent(share: Share | None) -> str:
+def percent(share: Interval | None) -> str:
     """Return a share in percent with its interval; empty where it is not known."""
-    return f"{100 * share.value:.0f} % [{100 * share.lower:.0f}, {100 * share.upper:.0f}]" if share else ""
+    return share.percent() if share else ""
 
 
 def power_in_words(judgement: Judgement) -> str:
@@ -184,7 +184,7 @@ def _at_promised(listed: Sequence[Judgement]) -> str:
             f"{each.runs_of_promised:,}",
             str(each.at_promised_runs or ""),
             str(each.by_itself or ""),
-            f"{each.decisive.compared}: {each.fixed[0]:.3f} [{each.fixed[1]:.3f}, {each.fixed[2]:.3f}]",
+            f"{each.decisive.compared}: {each.fixed.text()}",
         ]
         for each in listed
     ]

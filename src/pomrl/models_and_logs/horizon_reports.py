@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 from pomrl.models_and_logs.logs import Log, Posterior
 from pomrl.models_and_logs.models import ascending
 from pomrl.science.data import Batch
+from pomrl.science.gamma_star import minimising
 from pomrl.science.mdp import check_gamma_eval, planning_loss
 from pomrl.science.planners import PolicyIteration
 
@@ -31,6 +32,10 @@ SPLITS = 10
 
 Prior = Literal["learned", "uniform"]
 """The prior of a posterior: learned from the tasks of the log, or one transition to each state from each pair."""
+
+
+LOSSES = {"posterior mean": "loss", "frequencies": "loss_of_frequencies", "cross-validation": "cross_validation"}
+"""The ways to judge a discount factor, and the columns of the report's table that have the losses by them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +58,8 @@ class HorizonReport:
 
     @property
     def best(self) -> dict[str, float]:
-        """The discount factor with the smallest loss by each way to judge it; the largest of equal ones."""
-        columns = {
-            "posterior mean": "loss",
-            "frequencies": "loss_of_frequencies",
-            "cross-validation": "cross_validation",
-        }
-        gammas = self.table["gamma"].to_numpy(float)
-        return {
-            name: float(gammas[np.flatnonzero(np.isclose(losses, losses.min(), rtol=1e-9))[-1]])
-            for name, losses in ((name, self.table[column].to_numpy(float)) for name, column in columns.items())
-            if np.isfinite(losses).all()
-        }
+        """The discount factor with the smallest loss, by each way to judge it (`pomrl.science.gamma_star`)."""
+        return {name: _best(self.table, column) for name, column in LOSSES.items()}
 
     @property
     def words(self) -> list[str]:
@@ -181,6 +176,10 @@ def _table(
     return pd.DataFrame(columns | {"cross_validation": validated.mean(0), "standard_error": spread})
 
 
+def _best(table: pd.DataFrame, column: str) -> float:
+    return float(minimising(table["gamma"].to_numpy(float), table[column].to_numpy(float)))
+
+
 def _prior_in_words(log: Log, prior: Prior) -> str:
     if prior == "uniform":
         return "The prior is uniform: one transition from each pair to each state, whatever other tasks show."
@@ -202,13 +201,12 @@ def _warnings(log: Log, table: pd.DataFrame) -> list[str]:
     empty = float((log.counts.sum(-1) == 0)[:, log.seen].mean())
     if empty > FEW_TRANSITIONS:
         lines.append(f"The prior decides: {100 * empty:.0f} % of the pairs of a task have no transition of its own.")
-    gammas = table["gamma"].to_numpy(float)
-    by = {name: float(gammas[table[name].to_numpy(float).argmin()]) for name in ("loss", "cross_validation")}
-    if abs(by["loss"] - by["cross_validation"]) > 0.1:
+    by_posterior, by_halves = (_best(table, column) for column in ("loss", "cross_validation"))
+    if abs(by_posterior - by_halves) > 0.1:
         lines.append(
-            f"The posterior and cross-validation disagree (γ = {by['loss']:g} and {by['cross_validation']:g}): the "
-            "prior may be wrong, or halves of the data are too few."
+            f"The posterior and cross-validation disagree (γ = {by_posterior:g} and {by_halves:g}): the prior may be "
+            "wrong, or halves of the data are too few."
         )
     if table["lower"].iloc[-1] <= table["loss"].min():
-        lines.append(f"No γ is better than {gammas[-1]:g} beyond the uncertainty of the posterior.")
+        lines.append(f"No γ is better than {table['gamma'].iloc[-1]:g} beyond the uncertainty of the posterior.")
     return lines

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
+from pomrl.results.intervals import ENDS, Interval
 from pomrl.results.losses import Losses
-from pomrl.results.statistics import Interval, bootstrap_means, difference
+from pomrl.results.statistics import bootstrap_means, difference
 from pomrl.science.gamma_star import minimising
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
@@ -81,6 +82,6 @@ def _gamma_star_difference(a: Losses, b: Losses, *, paired: bool) -> Interval:
         minimising(losses.gammas, bootstrap_means(losses.loss, RESAMPLES, seed)).mean(-1)
         for losses, seed in ((a, 0), (b, 0 if paired else 1))
     ]
-    lower, upper = np.quantile(resampled[1] - resampled[0], [0.025, 0.975])
+    lower, upper = np.quantile(resampled[1] - resampled[0], ENDS)
     estimates = [minimising(losses.gammas, losses.loss.mean(0)).mean() for losses in (a, b)]
     return Interval(float(estimates[1] - estimates[0]), float(lower), float(upper))

@@ -4,8 +4,9 @@ The discount factor is chosen on one half of the runs and judged on the other (`
 judged on the runs that chose it looks better than it is. All losses are averages over tasks.
 """
 
+from pomrl.results.intervals import Interval
 from pomrl.results.losses import Losses, LossPerRun
-from pomrl.results.statistics import Interval, difference
+from pomrl.results.statistics import difference
 
 LONG = 0.94
 """Discount factors from here on count as long horizons: about those whose weight on ignorance is at most 5 %."""

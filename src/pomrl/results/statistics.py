@@ -1,11 +1,10 @@
 """Intervals over independent runs, and gamma*, the discount factor that minimises the mean over runs.
 
-The functions take tables with one row per run in each group (see `pomrl.science.experiment.SCHEMA`). Runs are independent and
-the tasks of one run are not, so that no interval is ever taken over tasks.
+The functions take tables with one row per run in each group (see `pomrl.science.experiment.SCHEMA`). Runs are
+independent and the tasks of one run are not, so that no interval is ever taken over tasks.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -14,6 +13,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
+from pomrl.results.intervals import ENDS, Interval
 from pomrl.science.gamma_star import minimising
 
 Kind = Literal["sd", "se", "ci"]
@@ -51,7 +51,7 @@ def band(frame: pd.DataFrame, by: Sequence[str], value: str = "planning_loss", k
     if kind != "sd":
         width = width / np.sqrt(table["n"])
     if kind == "ci":
-        width = width * stdtrit(table["n"] - 1.0, 0.975)
+        width = width * stdtrit(table["n"] - 1.0, ENDS[1])
     table["lower"] = table["mean"] - width
     table["upper"] = table["mean"] + width
     return table.loc[:, [*by, "mean", "lower", "upper", "n"]]
@@ -112,7 +112,7 @@ def best_gamma_interval(frame: pd.DataFrame, by: Sequence[str], resamples: int =
         if len(losses) == 1:
             return [np.nan, np.nan]
         best = minimising(gammas, losses.mean(0, keepdims=True)).item()
-        lower, upper = np.quantile(minimising(gammas, bootstrap_means(losses, resamples, seed)), [0.025, 0.975])
+        lower, upper = np.quantile(minimising(gammas, bootstrap_means(losses, resamples, seed)), ENDS)
         return [min(lower, best), max(upper, best)]
 
     return _per_group(frame, by, ["lower", "upper"], ends)
@@ -180,15 +180,6 @@ def _where(settings: pd.Series) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
-@dataclass(frozen=True)
-class Interval:
-    """An estimate with its 95 % confidence interval."""
-
-    estimate: float
-    lower: float
-    upper: float
-
-
 def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired: bool) -> Interval:
     """Return the mean of b over runs less that of a, with its 95 % interval.
 
@@ -205,5 +196,5 @@ def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired
     degrees = len(a) - 1.0
     if not paired:  # Welch's and Satterthwaite's
         degrees = variances.sum() ** 2 / (variances**2 / [len(a) - 1, len(b) - 1]).sum()
-    half = float(stdtrit(degrees, 0.975) * np.sqrt(variances.sum()))
+    half = float(stdtrit(degrees, ENDS[1]) * np.sqrt(variances.sum()))
     return Interval(estimate, estimate - half, estimate + half)

@@ -12,12 +12,11 @@ import numpy as np
 from jaxtyping import Float
 from scipy import stats
 
-from pomrl.results.statistics import Interval, difference
+from pomrl.results.intervals import ENDS, Interval
+from pomrl.results.statistics import difference
 
 RESAMPLES = 2000
 """The number of resamples of the runs that intervals of robust summaries come from."""
-
-LEVEL = 0.95
 
 PerRun = Float[np.ndarray, " n"]
 
@@ -69,7 +68,7 @@ def probability_of_improvement(a: PerRun, b: PerRun) -> Interval:
     """
     n = len(a)
     share = float(np.mean((b < a) + 0.5 * (b == a)))
-    z = float(stats.norm.ppf(0.5 + LEVEL / 2.0))
+    z = float(stats.norm.ppf(ENDS[1]))
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return Interval(share, max(0.0, centre - half), min(1.0, centre + half))
@@ -82,5 +81,5 @@ def _bootstrapped(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarr
     if n < 2:
         return Interval(estimate, np.nan, np.nan)
     chosen = np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
-    lower, upper = np.quantile(np.squeeze(statistic(sample[:, chosen])), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    lower, upper = np.quantile(np.squeeze(statistic(sample[:, chosen])), ENDS)
     return Interval(estimate, float(lower), float(upper))

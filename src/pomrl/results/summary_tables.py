@@ -8,7 +8,7 @@ import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run
-from pomrl.results.statistics import Interval
+from pomrl.results.intervals import Interval
 from pomrl.results.summaries import STATISTICS, paired_difference, probability_of_improvement, summary
 
 BETTER = "better"
@@ -44,12 +44,12 @@ def summarised(
     for place, sample in enumerate(samples):
         row = {key: chosen.settings[place].get(key) for key in chosen.varying} | {"runs": chosen.runs}
         for name in statistics:
-            row |= dict(_columns(name, summary(sample, name)))
+            row |= summary(sample, name).columns(name)
         if against:
             other = samples[counterparts[place]]
             itself = counterparts[place] == place
             for name, interval in _comparisons(other, sample, statistics):
-                row |= dict(_columns(name, Interval(np.nan, np.nan, np.nan) if itself else interval))
+                row |= (Interval(np.nan, np.nan, np.nan) if itself else interval).columns(name)
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -58,10 +58,6 @@ def _comparisons(a: np.ndarray, b: np.ndarray, statistics: Sequence[str]) -> Ite
     for name in statistics:
         yield f"{name}_difference", paired_difference(a, b, name)
     yield BETTER, probability_of_improvement(a, b)
-
-
-def _columns(name: str, interval: Interval) -> list[tuple[str, float]]:
-    return [(name, interval.estimate), (f"{name}_lower", interval.lower), (f"{name}_upper", interval.upper)]
 
 
 def _counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
@@ -92,16 +88,10 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
     for name in (name for name in table if not str(name).endswith(("_lower", "_upper"))):
         if f"{name}_lower" in table:
             triples = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
-            cells[str(name).replace("_", " ")] = [_cell(*triple) for triple in triples]
+            cells[str(name).replace("_", " ")] = [Interval(*triple).text() for triple in triples]
         else:
             cells[str(name)] = [str(each) for each in table[name]]
     return pd.DataFrame(cells)
-
-
-def _cell(estimate: float, lower: float, upper: float) -> str:
-    if np.isnan(estimate):
-        return ""
-    return f"{estimate:.3f}" if np.isnan(lower) else f"{estimate:.3f} [{lower:.3f}, {upper:.3f}]"
 
 
 def pivoted(table: pd.DataFrame, column: str, statistic: str) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from pomrl import store
 from pomrl.checks import Engine
 from pomrl.execution import Failure
 from pomrl.running import costs
-from pomrl.science.experiment import STACK_BYTES, Method, Problem, tables
+from pomrl.science.experiment import STACK_BYTES, Method, Problem, components, tables
 from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
 
@@ -69,8 +69,8 @@ def is_foreign(problem: Problem, method: Method) -> bool:
 
 
 def _foreign_components(problem: Problem, method: Method) -> list[object]:
-    components = (problem.task_distribution, method.estimator, method.gamma_schedule, method.planner)
-    return [component for component in components if type(component).__module__.partition(".")[0] != "pomrl"]
+    parts = components(problem, method).values()
+    return [component for component in parts if type(component).__module__.partition(".")[0] != "pomrl"]
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,26 @@ def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "a
         return [compute(replace(block, methods=(each,)), runs_at_a_time, engine)[0] for each in block.methods]
 
 
+def runs_together(problem: Problem, methods: int, runs: int, asked: int | None) -> int:
+    """Return how many runs of a block are computed together.
+
+    Args:
+        problem: The problem.
+        methods: The number of methods that are applied to it.
+        runs: The number of runs of the block.
+        asked: How many runs are computed together at most, or None for as many as fit into `MEMORY`.
+    """
+    if asked is not None:
+        return min(asked, runs)
+    most = MEMORY // (problem.bytes_of_model * (4 + 2 * methods))
+    if problem.copies > 1:  # the batches of a single task can be many
+        most = min(most, STACK_BYTES // (problem.bytes_of_model * problem.copies))
+    return int(np.clip(most, 1, runs))
+
+
 def _compute_together(block: Block, runs_at_a_time: int | None) -> list[MethodResult]:
     problem, methods = block.problem, [each.method for each in block.methods]
-    bytes_per_model = problem.S**2 * problem.A * 8
-    most = MEMORY // (bytes_per_model * (4 + 2 * len(methods)))
-    if problem.copies > 1:  # the batches of a single task can be many
-        most = min(most, STACK_BYTES // (bytes_per_model * problem.copies))
-    size = runs_at_a_time or int(np.clip(most, 1, len(block.runs)))
+    size = runs_together(problem, len(methods), len(block.runs), runs_at_a_time)
     chunks = [block.runs[i : i + size] for i in range(0, len(block.runs), size)]
     computed = [tables(problem, methods, chunk) for chunk in chunks]
     return [

@@ -10,19 +10,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.execution import Execution, Local
 from pomrl.running import costs
-from pomrl.running.blocks import MEMORY
+from pomrl.running.blocks import runs_together
 from pomrl.running.sweeps import Job
-from pomrl.science.experiment import SCHEMA, STACK_BYTES
+from pomrl.science.experiment import SCHEMA, tasks_at_a_time
 
 LONG = 3600.0
 """Seconds from which on a request is computed only with `yes=true`."""
 
-COPIES_OF_STACK, COPIES_OF_POLICIES, COPIES_OF_TABLE = 15, 10, 10
-"""How often a worker holds the arrays that it needs: stacks of models, their policies, and the tables of a block."""
+COPIES_OF_STACK, COPIES_OF_TASK, COPIES_OF_POLICIES, COPIES_OF_TABLE = 15, 12, 10, 10
+"""How often a worker holds the arrays that it needs: the models and batches of a stack of tasks, those of one task with
+what is learned from it, the policies of a stack, and the tables of a block.
+
+Estimators may hold more: the arrays of hierarchical Bayes take three to seven times as much.
+"""
 
 PROCESS_BYTES = 200 * 2**20
 """Memory of a worker that computes nothing."""
@@ -139,15 +145,14 @@ def _gammas(job: Job) -> int:
 
 def _memory(job: Job, methods: int, runs_at_a_time: int | None) -> int:
     """Return the peak memory of a worker that computes a block of a job together with other methods."""
-    problem = job.experiment.problem
-    of_model = problem.S * problem.S * problem.A * 8
-    in_block = max(map(len, job.missing))
-    runs = min(runs_at_a_time or max(1, MEMORY // (of_model * (4 + 2 * methods))), in_block)
-    models = runs * min(problem.T, max(1, STACK_BYTES // (of_model * runs)))
+    problem, in_block = job.experiment.problem, max(map(len, job.missing))
+    runs = runs_together(problem, methods, in_block, runs_at_a_time)
+    tasks = tasks_at_a_time(problem, runs)
+    of_tasks = (COPIES_OF_STACK * tasks + COPIES_OF_TASK) * runs * problem.copies * problem.bytes_of_model
+    policies = tasks * runs * problem.trials * _gammas(job) * problem.S * np.dtype(float).itemsize
     rows = methods * in_block * problem.T * _gammas(job)
-    of_row = sum(int(dtype.removeprefix("float").removeprefix("int")) // 8 for dtype in SCHEMA.values())
-    of_arrays = COPIES_OF_STACK * models * of_model + COPIES_OF_POLICIES * models * _gammas(job) * problem.S * 8
-    return PROCESS_BYTES + of_arrays + COPIES_OF_TABLE * rows * of_row
+    of_row = sum(np.dtype(dtype).itemsize for dtype in SCHEMA.values())
+    return PROCESS_BYTES + of_tasks + COPIES_OF_POLICIES * policies + COPIES_OF_TABLE * rows * of_row
 
 
 def _disk(job: Job) -> int:

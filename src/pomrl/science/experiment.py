@@ -5,8 +5,10 @@ optimal values are computed once. Tasks are planned in stacks of about `STACK_BY
 the number of tasks.
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice, repeat, tee
+from dataclasses import fields, is_dataclass
+from itertools import groupby, islice, repeat
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -102,6 +104,11 @@ class Problem:
         return checked.means(self.stream, rng, self.mean(run), self.task_distribution, run)
 
     @property
+    def bytes_of_model(self) -> int:
+        """The size of the transition probabilities of one model, in bytes."""
+        return self.S**2 * self.A * np.dtype(float).itemsize
+
+    @property
     def copies(self) -> int:
         """The number of arrays of the size of a model that the batches of one task take."""
         return max(self.trials, self.meta_batch.drawn)
@@ -118,6 +125,12 @@ class Method:
     estimator: Annotated[InstanceOf[Estimator[Any]], Field(description="how a task's model is estimated")]
     gamma_schedule: Annotated[InstanceOf[GammaSchedule], Field(description="which discount factors are planned with")]
     planner: Annotated[InstanceOf[Planner], Field(description="how policies are found")]
+
+
+def components(problem: Problem, method: Method) -> dict[str, Any]:
+    """Return the components of an experiment by the names of their groups: the fields that are no plain numbers."""
+    parts = {field.name: getattr(owner, field.name) for owner in (problem, method) for field in fields(owner)}
+    return {group: part for group, part in parts.items() if is_dataclass(part)}
 
 
 def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
@@ -170,8 +183,8 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
         methods: The methods that are compared on it.
         runs: The indices of the independent runs.
     """
-    size = _tasks_at_a_time(problem, runs)
-    drawn, *copies = tee(_draw(problem, runs, size), 1 + len(methods))
+    size = tasks_at_a_time(problem, len(runs))
+    drawn, *copies = _shared(_draw(problem, runs, size), 1 + len(methods))
     learners = [_learner(problem, method, copy) for method, copy in zip(methods, copies, strict=True)]
     results: list[list[_Columns]] = [[] for _ in methods]
     while stack := list(islice(drawn, size)):
@@ -188,8 +201,28 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
 
 def mixing_rates(problem: Problem, method: Method, runs: Sequence[int]) -> Float[np.ndarray, "n T"]:
     """Return the mixing rate alpha of a method in each run and task, without planning; a mean over trials."""
-    learner = _learner(problem, method, _draw(problem, runs, _tasks_at_a_time(problem, runs)))
+    learner = _learner(problem, method, _draw(problem, runs, tasks_at_a_time(problem, len(runs))))
     return np.stack([task.alpha.reshape(len(runs), -1).mean(1) for task in learner], axis=1)
+
+
+def _shared(tasks: Iterator[_Task], readers: int) -> list[Iterator[_Task]]:
+    """Return iterators over the same tasks, which keep a task only until all of them have passed it.
+
+    `itertools.tee` keeps up to 57 tasks that all have passed, with all their batches.
+    """
+    ahead: list[deque[_Task]] = [deque() for _ in range(readers)]
+
+    def one_more() -> bool:
+        drawn = list(islice(tasks, 1))
+        for each in ahead:
+            each.extend(drawn)
+        return bool(drawn)
+
+    def reader(own: deque[_Task]) -> Iterator[_Task]:
+        while own or one_more():
+            yield own.popleft()
+
+    return [reader(own) for own in ahead]
 
 
 class _Setting(NamedTuple):
@@ -221,10 +254,9 @@ def _truth(problem: Problem, means: Sequence[MeanModel], author: TaskDistributio
     return truth
 
 
-def _tasks_at_a_time(problem: Problem, runs: Sequence[int]) -> int:
-    """Return how many tasks of all runs are drawn, planned and evaluated together."""
-    bytes_of_models = len(runs) * problem.S**2 * problem.A * np.dtype(float).itemsize
-    return max(1, STACK_BYTES // (bytes_of_models * problem.copies))
+def tasks_at_a_time(problem: Problem, runs: int) -> int:
+    """Return how many tasks are drawn, planned and evaluated together, in each of so many runs."""
+    return int(np.clip(STACK_BYTES // (runs * problem.bytes_of_model * problem.copies), 1, problem.T))
 
 
 def _draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[_Task]:
@@ -286,7 +318,7 @@ def _rewards(
 def _learner(problem: Problem, method: Method, tasks: Iterator[_Task]) -> Iterator[PlanningInput]:
     """Run the algorithm with a method on the batches of the drawn tasks, once for each memory."""
     memories = 1 if problem.meta_batch.is_shared else problem.trials
-    told, learned_from = tee(tasks)
+    told, learned_from = _shared(tasks, 2)
     truths = (task.truth.repeated(memories) for task in told)
     batches = (task.batches for task in learned_from)
     return pomrl(batches, problem.m, truths, method.estimator, method.gamma_schedule, problem.gamma_eval)

@@ -14,7 +14,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +58,19 @@ def described(runs: range, content: bytes) -> StoredBlock:
     return StoredBlock(runs, len(content), hashlib.sha256(content).hexdigest())
 
 
+_sound = files.Memory[StoredBlock]()
+
+
+def check_file(folder: Path, block: StoredBlock) -> None:
+    """Check that the file of a block is the one that was written (`verified`), once for each version of the file.
+
+    Raises:
+        StoreError: It is not.
+    """
+    if _sound.recall(folder / block.name, block) is None:
+        verified(folder, block)
+
+
 def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
     """Return the file of a block, read into memory, after checking that it is the file that was written.
 
@@ -70,8 +82,9 @@ def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
         StoreError: The file is missing, is not the one in the list, or belongs to another experiment or to other runs.
             The message does not name the file.
     """
+    path = folder / block.name
     try:
-        content = files.read(folder / block.name, block.size)
+        content, version = files.read_version(path, block.size)
     except FileNotFoundError as error:
         raise StoreError("the file is missing") from error
     except (OSError, StoreError) as error:
@@ -84,6 +97,7 @@ def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
         raise StoreError("it is no Parquet file") from error
     if (file.schema_arrow.metadata or {}) != _owner(folder.name, block.runs):
         raise StoreError("it holds other runs, or those of another experiment")
+    _sound.keep(block, version, path, block)
     return file
 
 
@@ -95,7 +109,7 @@ def listed(folder: Path) -> tuple[list[StoredBlock], list[str]]:
     """
     path = folder / BLOCK_LIST
     try:
-        blocks, damaged = _parsed_list(files.read(path, MOST_LIST_BYTES))
+        blocks, damaged = _lists.recall(path) or _read_list(path)
     except FileNotFoundError:
         return [], []
     except (OSError, StoreError) as error:
@@ -103,13 +117,18 @@ def listed(folder: Path) -> tuple[list[StoredBlock], list[str]]:
     return list(blocks), [f"{path}: line {number} is damaged" for number in damaged]
 
 
-@lru_cache(maxsize=256)  # commands ask for the same lists hundreds of times, and their bytes are read each time
-def _parsed_list(content: bytes) -> tuple[tuple[StoredBlock, ...], tuple[int, ...]]:
-    """Return the blocks in a list, in order of their runs, and the numbers of its damaged lines but for the last."""
+_List = tuple[tuple[StoredBlock, ...], tuple[int, ...]]
+"""The blocks in a list, in order of their runs, and the numbers of its damaged lines but for the last."""
+
+_lists = files.Memory[_List]()
+
+
+def _read_list(path: Path) -> _List:
+    content, version = files.read_version(path, MOST_LIST_BYTES)
     read = [_parsed(line) for line in content.split(b"\n") if line]
     damaged = tuple(number for number, block in enumerate(read[:-1], 1) if block is None)
     latest = {block.runs.start: block for block in read if block is not None}
-    return tuple(latest[start] for start in sorted(latest)), damaged
+    return _lists.keep((tuple(latest[start] for start in sorted(latest)), damaged), version, path)
 
 
 def append(folder: Path, blocks: Iterable[StoredBlock]) -> None:

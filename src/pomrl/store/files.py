@@ -9,11 +9,16 @@ import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from pomrl.store.layout import LOCK, StoreError, name_of_temporary
+
+Found = TypeVar("Found")
 
 
 def write(path: Path, content: bytes) -> None:
@@ -81,12 +86,70 @@ def read(path: Path, most: int) -> bytes:
         FileNotFoundError: There is no such file.
         StoreError: The file is larger, or it is not an ordinary file.
     """
+    return read_version(path, most)[0]
+
+
+def read_version(path: Path, most: int) -> tuple[bytes, "Version"]:
+    """Return the content of a file of at most `most` bytes, and the version of the file that has it.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        StoreError: The file is larger, or it is not an ordinary file.
+    """
     with opened(path, os.O_RDONLY) as descriptor:
-        size = os.fstat(descriptor).st_size
-        if size > most:
-            raise StoreError(f"{path}: it has {size} bytes, more than the {most} that it may have")
+        before = Version.of(os.fstat(descriptor))
+        if before.size > most:
+            raise StoreError(f"{path}: it has {before.size} bytes, more than the {most} that it may have")
         with os.fdopen(os.dup(descriptor), "rb") as file:
-            return file.read(size)
+            return file.read(before.size), before
+
+
+SETTLED = 2 * 10**9
+"""Nanoseconds after a change of a file from which on a further change is sure to have another time."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """Which file is at a path, and when it last changed. As long as this stays the same, so does the content."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    """Time of the last change of the content, in nanoseconds; programs may set it."""
+    changed: int
+    """Time of the last change of the content, the name or the attributes, in nanoseconds; no program may set it."""
+
+    @staticmethod
+    def of(status: os.stat_result) -> "Version":
+        """Return the version of a file with this status."""
+        return Version(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+class Memory(Generic[Found]):
+    """What was found in files, which is kept in this process as long as the files do not change."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, tuple[Version, Found]] = {}
+
+    def recall(self, path: Path, *of: Hashable) -> Found | None:
+        """Return what was found in a file about something, unless the file has changed since."""
+        version, found = self._found.get((path, *of), (None, None))
+        if version is None:
+            return None
+        try:
+            return found if Version.of(path.lstat()) == version else None
+        except OSError:
+            return None
+
+    def keep(self, found: Found, version: Version, path: Path, *of: Hashable) -> Found:
+        """Keep and return what was found in a version of a file, unless it changed so lately that it may change again.
+
+        A further change could have the same time, so that it would not be noticed.
+        """
+        if time.time_ns() - version.changed > SETTLED:
+            self._found[path, *of] = version, found
+        return found
 
 
 @contextmanager

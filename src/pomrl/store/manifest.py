@@ -48,6 +48,9 @@ class Manifest:
     """Remarks that people have made on the experiment."""
 
 
+_known = files.Memory[Manifest]()
+
+
 def read(folder: Path) -> Manifest:
     """Return the manifest of the folder of an experiment.
 
@@ -56,8 +59,11 @@ def read(folder: Path) -> Manifest:
         StoreError: The manifest is missing, damaged, or that of another experiment.
     """
     path = folder / MANIFEST
+    if (known := _known.recall(path)) is not None:
+        return known
     try:
-        said = json.loads(files.read(path, MOST_BYTES))
+        content, version_of_file = files.read_version(path, MOST_BYTES)
+        said = json.loads(content)
         if isinstance(version := said.get("schema"), int) and version != SCHEMA_VERSION:
             raise OtherVersionError(f"{path}: version {version} of the store wrote it, this is {SCHEMA_VERSION}")
         check = said.pop("check")
@@ -68,7 +74,7 @@ def read(folder: Path) -> Manifest:
         raise StoreError(f"{path}: it is damaged") from error
     if check != _check(said) or manifest.signature != folder.name:
         raise StoreError(f"{path}: it is damaged, or that of another experiment")
-    return manifest
+    return _known.keep(manifest, version_of_file, path)
 
 
 def write(folder: Path, manifest: Manifest) -> None:

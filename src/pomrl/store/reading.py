@@ -1,6 +1,7 @@
 """Reading stored experiments. Reading changes no file, and it neither imports nor runs anything that is stored."""
 
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,7 @@ from jaxtyping import Float
 from pomrl.configuration.settings import component_classes, flat_settings
 from pomrl.science.experiment import SCHEMA
 from pomrl.store import files, manifest
-from pomrl.store.blocks import StoredBlock, listed, verified
+from pomrl.store.blocks import StoredBlock, check_file, listed, verified
 from pomrl.store.code_digest import code_digest
 from pomrl.store.layout import (
     BLOCK,
@@ -176,7 +177,7 @@ class StoredExperiment:
     def fault(self, block: StoredBlock) -> str | None:
         """Return what is wrong with the file of a block, or None if it is as it was written."""
         try:
-            verified(self.folder, block)
+            check_file(self.folder, block)
         except StoreError as error:
             return str(error)
         return None
@@ -200,13 +201,7 @@ class StoredExperiment:
         Raises:
             StoreError: The file is missing or damaged.
         """
-        path = self.folder / CONFIG
-        try:
-            return plain_yaml(files.read(path, MOST_BYTES))
-        except OSError as error:
-            raise StoreError(f"{path}: it is missing or cannot be read") from error
-        except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-            raise StoreError(f"{path}: it is damaged") from error
+        return _written(self.folder / CONFIG)[0]
 
     def table(self, runs: int | None = None) -> pd.DataFrame:
         """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.science.experiment.SCHEMA`.
@@ -285,6 +280,25 @@ class StoredExperiment:
         return {name: read[name].to_numpy() for name in names}
 
 
+def _written(path: Path) -> tuple[Any, files.Version]:
+    """Return what a file of settings describes, as plain data, and the version of the file.
+
+    Raises:
+        StoreError: The file is missing or damaged.
+    """
+    try:
+        content, version = files.read_version(path, MOST_BYTES)
+        return plain_yaml(content), version
+    except OSError as error:
+        raise StoreError(f"{path}: it is missing or cannot be read") from error
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise StoreError(f"{path}: it is damaged") from error
+
+
+_vouched = files.Memory[dict[str, Any]]()
+"""Settings that give the signature of their folder, with a version of the store and a digest of the code."""
+
+
 def _settings(folder: Path, said: Manifest) -> dict[str, Any]:
     """Return the settings in the folder of an experiment.
 
@@ -293,10 +307,12 @@ def _settings(folder: Path, said: Manifest) -> dict[str, Any]:
             the file is missing or damaged.
     """
     path = folder / CONFIG
-    settings = StoredExperiment(folder).written_settings()
+    if known := _vouched.recall(path, said.schema, said.code):
+        return deepcopy(known)
+    settings, version = _written(path)
     try:
         if signature_of(settings, schema=said.schema, code=said.code) == folder.name:
-            return settings
+            return deepcopy(_vouched.keep(settings, version, path, said.schema, said.code))
     except (ValueError, TypeError, RecursionError) as error:
         raise StoreError(f"{path}: it is damaged") from error
     raise StoreError(f"{path}: its settings are not those that were computed here")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.study import Losses, Setting, minimising
+from pomrl.study import Losses, Setting, best_index, minimising
 
 SWEEPS = ("task_similarity", "gamma_schedules", "gamma_0")
 """The published sweeps that the prediction consists of."""
@@ -91,7 +91,7 @@ def _running_averages(settings: Mapping[str, Sequence[Setting]]) -> dict[str, Fl
     dong = _losses(of_schedules, estimator="pomrl", gamma_schedule="dong").at_eval.mean(0)
     by_task = {
         "gamma_eval": grid[:, -1],
-        "best_fixed": grid[:, grid.mean(0).argmin()],
+        "best_fixed": grid[:, best_index(grid.mean(0))],
         "dynamic_best": grid.min(-1),
         "dong": dong,
     }

@@ -13,6 +13,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.study import (
+    ENDS,
     LAST,
     Choice,
     Family,
@@ -124,7 +125,7 @@ def _with_resamples(sample: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "B 
 
 def percentile(values: Float[np.ndarray, " B"]) -> Interval:
     """Return the interval of an estimate, which stands before its bootstrap resamples."""
-    lower, upper = np.quantile(values[1:], [0.025, 0.975])
+    lower, upper = np.quantile(values[1:], ENDS)
     return Interval(float(values[0]), float(lower), float(upper))
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from pomrl.studies.pomrl import blind_prediction, ladder
 from pomrl.studies.pomrl.ledger import GAIN, GAMMA_STAR, LOSS, Difference, effects, ledger
 from pomrl.studies.pomrl.ledger import ladder as climbed
-from pomrl.study import Page, markdown_table
+from pomrl.study import Interval, Page, markdown_table
 
 DIGITISED = Path(__file__).parents[1] / "digitised.csv"
 """The curves of the notebook's figures, read off by eye."""
@@ -119,5 +119,5 @@ def _cell(effects: pd.DataFrame, key: tuple[str, ...]) -> str:
     estimate, lower, upper = row.ravel().tolist()
     if max(abs(lower), abs(upper)) < 0.0005:
         return "0"
-    text = f"{estimate:+.3f} [{lower:+.3f}, {upper:+.3f}]"
+    text = Interval(estimate, lower, upper).text(signed=True)
     return f"**{text}**" if lower > 0 or upper < 0 else text

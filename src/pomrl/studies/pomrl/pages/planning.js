@@ -157,7 +157,9 @@ const planning = (() => {
     const each = runs.map((run, i) => losses(run, models[i]));
     const mean = GAMMAS.map((_, i) => sum(each.map((of) => of[i])) / runs.length);
     const se = GAMMAS.map((_, i) => Math.sqrt(sum(each.map((of) => (of[i] - mean[i]) ** 2)) / (runs.length - 1) / runs.length));
-    const best = mean.indexOf(Math.min(...mean));
+    const smallest = Math.min(...mean);
+    const tied = 1e-12 * Math.max(1, smallest, Math.max(...mean) / 100); // as in pomrl.science.gamma_star
+    const best = mean.findLastIndex((loss) => loss <= smallest + tied);
     const agree = runs.filter((run, i) => String(plan(models[i], run.R, GAMMAS[best])) === String(plan(equivalent(models[i], GAMMAS[best]), run.R, GAMMA_EVAL)));
     return { mean, se, best, agreeing: agree.length };
   }
