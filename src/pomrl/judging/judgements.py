@@ -150,9 +150,10 @@ def write(folder: Path, made: Sequence[pd.DataFrame], command: str) -> None:
             kept = read_table(path, WORDS)
         except StoreError:  # what is damaged is made again
             kept = None
-        renewed = {name for frame in made for name in frame["variant"].unique()}
-        parts = [] if kept is None else [kept[~kept["variant"].isin(renewed)]]
-        frames = [frame for frame in (*parts, *made) if len(frame)]
+        of_variants = [frame for frame in made if len(frame)]
+        renewed = {name for frame in of_variants for name in frame["variant"].unique()}
+        rest = [] if kept is None else [kept[~kept["variant"].isin(renewed)]]
+        frames = [frame for frame in (*rest, *of_variants) if len(frame)]
         write_table(pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(), path, command)
 
 

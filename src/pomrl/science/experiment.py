@@ -17,8 +17,8 @@ from jaxtyping import Float
 from pydantic import Field, InstanceOf
 from pydantic.dataclasses import dataclass
 
-from pomrl import checked
 from pomrl.checks import CHECKED, read_only
+from pomrl.science import checked
 from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
 from pomrl.science.estimators.estimator import Estimator, Truth
