@@ -24,7 +24,7 @@ from distributed import Client
 
 from benchmarks.store import table, timed, timed_call
 from pomrl import store
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import Work
 from pomrl.execution.dask import Dask
@@ -131,8 +131,8 @@ def locking(stored: store.StoredExperiment) -> None:
 def main() -> None:
     """Measure in a temporary folder."""
     with tempfile.TemporaryDirectory() as name, mock.patch.dict(os.environ, {"POMRL_OUTPUTS": name}):
-        locking(store.open_experiment(studies.experiment(PUBLISHED, [])))
-        stored = store.open_experiment(studies.experiment(PUBLISHED, ["seed=1"]))
+        locking(store.open_experiment(sweeps.experiment(PUBLISHED, [])))
+        stored = store.open_experiment(sweeps.experiment(PUBLISHED, ["seed=1"]))
         for workers in WORKERS:
             measure(stored, workers, Path(name))
 

@@ -3,7 +3,7 @@
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import parse
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.sweeps import names
+from pomrl.configuration.study import shipped
 from pomrl.science.gamma_schedules import Hindsight
 
 PAPER = {"task_similarity", "illustration", "gamma_schedules", "gamma_0", "samples_and_tasks", "states_20", "states_30"}
@@ -11,16 +11,17 @@ PAPER = {"task_similarity", "illustration", "gamma_schedules", "gamma_0", "sampl
 
 
 def counts() -> list[dict[str, object]]:
-    """Return the number of plans of the paper's sweeps, and of all sweeps that `./reproduce.sh` computes.
+    """Return the number of plans of the sweeps of the paper's figures, and of all sweeps that are shipped.
 
     A schedule that chooses in hindsight plans nothing. Experiments that several sweeps share are computed once.
     """
-    parts = {"sweeps of the paper's figures": sorted(PAPER), "all published sweeps": names(PUBLISHED)}
+    every = [study.option(name) for study in shipped() for name in study.sweeps]
+    parts = {"sweeps of the paper's figures": sorted(PAPER), "all published sweeps": every}
     return [{"part": part, **_plans(sweeps)} for part, sweeps in parts.items()]
 
 
 def _plans(sweeps: list[str]) -> dict[str, int]:
-    composer, every, once = Composer(PUBLISHED.folders), 0, dict[str, int]()
+    composer, every, once = Composer.of_sources(PUBLISHED), 0, dict[str, int]()
     for sweep in sweeps:
         for composed in composer.each(composer.sweep(sweep)[1]):
             experiment = parse(composed)

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from pomrl import store
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.experiment import SCHEMA
 from pomrl.store import blocks, files
@@ -110,10 +110,10 @@ def reading(stored: store.StoredExperiment, runs: int) -> None:
 def main() -> None:
     """Measure in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"POMRL_OUTPUTS": folder}):
-        short = store.open_experiment(studies.experiment(PUBLISHED, []))
+        short = store.open_experiment(sweeps.experiment(PUBLISHED, []))
         for listed in (1, 1000, 20_000):
             adding(short, listed)
-        reading(store.open_experiment(studies.experiment(PUBLISHED, ["seed=1"])), 100_000)
+        reading(store.open_experiment(sweeps.experiment(PUBLISHED, ["seed=1"])), 100_000)
         print(f"in {Path(folder).resolve().parent}")
 
 

@@ -42,7 +42,7 @@ OVERRIDES = (
     "+nothing.x=1",
     "yes=1", "dry_run=maybe", "sigma=1e-400x", "sigma=0.01,0.02", "estimator=pomrl,oracle",
 )  # fmt: skip
-"""Overrides that are wrong by themselves, for `src.run` without -m."""
+"""Overrides that are wrong by themselves, for `pomrl run` without -m."""
 
 SWEEPS = (
     "sigma=range(1,0)", "sigma=range(0,1,0)", "sigma=range(a,b)", "sigma=interval(0,1)", "estimator=glob(zzz)",
@@ -55,7 +55,8 @@ SWEEPS = (
 TARGETS = (
     "", "5", "true", "null", "[a]", "os.system", "os", "os.path.join", "pomrl.science.estimators.estimator",
     "pomrl.science.estimators.estimator.", ".Estimator", "pomrl..Estimator",
-    "pomrl.science.planners.PolicyIteration", "pomrl.science.planners.Planner", "pomrl.science.tasks.distribution.TaskDistribution",
+    "pomrl.science.planners.PolicyIteration", "pomrl.science.planners.Planner",
+    "pomrl.science.tasks.distribution.TaskDistribution",
     "pomrl.configuration.parsing.parse", "no.Such", "no", "é.É", "'a b.C'", "builtins.exit", "builtins.dict",
     "typing.Any",
     "pomrl.science.estimators.estimator.Estimator.check", "'pomrl.science.estimators.estimator.Estimator\n'", "'\x00'",
@@ -126,16 +127,26 @@ DIFF: tuple[tuple[str, ...], ...] = (
     ("estimator._target_=os.system", "T=1"),
 )  # fmt: skip
 
+STUDIES: tuple[tuple[str, ...], ...] = (
+    (), ("../x",), ("",), (".",), ("..",), ("nothing",), ("no.such",), ("os.path",), ("é",), ("\x00",),
+    ("/etc/passwd",), (".x",), ("mine.",), ("pomrl.",), ("--nothing",),
+)  # fmt: skip
+"""Arguments that name no study."""
+
 FIGURES: tuple[tuple[str, ...], ...] = (
-    ("../x",), ("",), (".",), ("..",), ("nothing",), ("no.such",), ("os.path",), ("é",), ("\x00",),
-    ("/etc/passwd",), (".x",),
-    ("mine.",), ("mine",), ("--replace", "="), ("--replace", "a=b"), ("--replace", "ada_pomrl=../x"),
-    ("--config-dir", "nowhere"),
+    ("pomrl", "../x"), ("pomrl", ""), ("pomrl", "nothing"), ("pomrl", "\x00"), ("pomrl", "--replace", "="),
+    ("pomrl", "--replace", "a=b"), ("pomrl", "--replace", "ada_pomrl=../x"), ("pomrl", "--config-dir", "nowhere"),
+    ("pomrl", "--variants", "nothing"), ("pomrl", "--variants", ""),
 )  # fmt: skip
 
 CLAIMS: tuple[tuple[str, ...], ...] = (
-    ("nothing",), ("--replace", ""), ("--replace", "a"), ("--replace", "pomrl=é"), ("--config-dir", ""), ("--nothing",),
+    ("pomrl", "nothing"), ("pomrl", "--replace", ""), ("pomrl", "--replace", "a"), ("pomrl", "--replace", "pomrl=é"),
+    ("pomrl", "--config-dir", "nowhere"), ("pomrl", "--budget", "much"), ("pomrl", "--variants", "../readings"),
 )  # fmt: skip
+
+
+STUDY = "study"
+"""What stands in the place of a group of options for the description of a study."""
 
 
 @dataclass(frozen=True)
@@ -146,9 +157,9 @@ class BadInput:
     command: str
     arguments: tuple[str, ...]
     option: str | None = None
-    """The content of `conf/estimator/mine.yaml` in the folder of the files."""
+    """The content of `conf/GROUP/mine.yaml` in the folder of the files, or of `mine/study.yaml`."""
     module: str | None = None
-    """The source of `mine.py` there."""
+    """The source of `mine.py` there, or of `claims.py` or `figures.py` in the study `mine`."""
     group: str = "estimator"
 
 
@@ -185,8 +196,10 @@ def all_inputs() -> list[BadInput]:
     found += [BadInput(f"module: {name}", "run", chosen, "_target_: mine.Mine", text) for name, text in MODULES.items()]
     found += [BadInput(f"diff: {name}", "diff", ("--config-dir", "conf", "estimator=mine", "T=2"), text)
               for name, text in YAML.items()]  # fmt: skip
-    found += [BadInput(f"figure: {name}", "figures", ("mine.figure",), module=text) for name, text in MODULES.items()]
-    for command, lists in (("diff", DIFF), ("figures", FIGURES), ("claims", CLAIMS)):
+    found += [BadInput(f"{command}: {name}", command, ("mine",), module=text)
+              for command in ("claims", "figures") for name, text in MODULES.items()]  # fmt: skip
+    found += [BadInput(f"study: {name}", "figures", ("mine",), text, group=STUDY) for name, text in YAML.items()]
+    for command, lists in (("diff", DIFF), ("figures", STUDIES + FIGURES), ("claims", STUDIES + CLAIMS)):
         found += [BadInput(f"{command} {arguments!a}", command, arguments) for arguments in lists]
     return found
 
@@ -213,15 +226,17 @@ def seeded(seed: int, number: int) -> list[BadInput]:
 
 def prepare(bad: BadInput, folder: Path) -> None:
     """Write the files of a bad input into an empty folder."""
-    (folder / "conf" / bad.group).mkdir(parents=True)
-    if bad.option is not None:
+    is_of_study = bad.command in ("claims", "figures") and (bad.module is not None or bad.group == STUDY)
+    if is_of_study:
+        (folder / "mine").mkdir()
+        description = "title: mine" if bad.group != STUDY else bad.option or ""
+        (folder / "mine" / "study.yaml").write_text(description, errors="surrogateescape")
+    elif bad.option is not None:
+        (folder / "conf" / bad.group).mkdir(parents=True)
         (folder / "conf" / bad.group / "mine.yaml").write_text(bad.option, errors="surrogateescape")
     if bad.module is not None:
-        (folder / "mine.py").write_text(bad.module, errors="surrogateescape")
-    if bad.command == "figures" and bad.module is not None:
-        (folder / "mine.py").unlink()
-        (folder / "mine").mkdir()
-        (folder / "mine" / "figure.py").write_text(bad.module, errors="surrogateescape")
+        path = folder / "mine" / f"{bad.command}.py" if is_of_study else folder / "mine.py"
+        path.write_text(bad.module, errors="surrogateescape")
 
 
 def outcome(bad: BadInput, folder: Path) -> Outcome:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,16 +11,50 @@ from typing import Protocol
 
 import pytest
 
-from pomrl.claims import CLAIMS, loading
-from pomrl.commands import claims, figures, report, run
-from pomrl.configuration import studies
-from pomrl.report.page import Documents
+from pomrl.commands import claims, documents, figures, report, run
+from pomrl.configuration.sources import STUDIES
 
 SWEEP = "initial_similarity"
 """The sweep of the outputs of every kind."""
 
 DRAWN = ["initial_similarity", "vacuous_bounds"]
 """Their figures."""
+
+SMALL = "small"
+"""The name of the study that they are of."""
+
+_FILES = {
+    "study.yaml": "title: A sweep of the paper by itself\n",
+    "claims.py": '''
+from pomrl.studies.pomrl.claims.theory import Coverage
+from pomrl.study import Part, claim, less
+
+
+@claim("A.5", "initial_similarity", figures=("initial_similarity",))
+def start_matters_at_first(sweep):
+    """A large first estimate of sigma slows ada-POMRL in the first tasks.
+
+    Sec. 4: "a large initialization will slow down convergence".
+    """
+    return [less(*(sweep.at(sigma_1=start).tasks((1, 2, 3)) for start in (0.1, 0.5)), "start 0.1 less start 0.5")]
+
+
+@claim("T.1", simulation="model_error_coverage", figures=("vacuous_bounds",))
+def bounds_hold(simulated):
+    """The bounds on the model error hold in 95 % of sequences of tasks.
+
+    Theorem 3, App. D: "with probability at least 1 - delta".
+    """
+    share = Coverage.of(simulated["coverage"].min(), int(simulated["sequences"].min()))
+    return [Part("share of sequences", share, above=0.95)]
+''',
+    "pages/notes.md": "# Notes\n\n<!-- count -->\n<!-- end of count -->\n",
+    "pages/notes.py": """
+def parts(page):
+    return {"count": f"{len(page.judgements.main)} claims are judged."}
+""",
+}
+"""The files of the study; its sweep and figures are copies of those of the paper."""
 
 
 class Command(Protocol):
@@ -52,21 +87,42 @@ def two_runs_of(sweeps: Sequence[str], folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def outputs_of_every_kind(folder: Path) -> Iterator[None]:
-    """Make runs, a simulation, figures, claims, and the report, of one sweep as if there were no other, in a folder."""
-    with two_runs_of([SWEEP], folder), pytest.MonkeyPatch.context() as patch:
-        few = [claim for claim in CLAIMS if claim.id in ("A.5", "T.1")]
-        for module in (claims, loading):
-            patch.setattr(module, "CLAIMS", few)
-        patch.setattr(studies, "names", lambda sources: [SWEEP])
-        patch.setattr(report, "documents", lambda: Documents("", "", ""))
-        assert [call(figures, *DRAWN)[0], call(claims)[0], call(report)[0]] == [0, 0, 0]
+def outputs_of_every_kind(folder: Path) -> Iterator[str]:
+    """Make runs, a simulation, figures, claims, pages and the report of a study of one sweep in a folder of outputs.
+
+    The study is a folder beside that of the outputs. The value is the word that stands for it in commands.
+    """
+    study = _small_study(folder.with_name(f"{folder.name}_studies") / SMALL)
+    with two_runs_of([SWEEP], folder), _own_modules():
+        made = [call(figures, study, *DRAWN), call(claims, study), call(documents, study), call(report, study)]
+        assert [status for status, _, _ in made] == [0, 0, 0, 0], made
+        yield study
+
+
+def _small_study(folder: Path) -> str:
+    for name, content in _FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    copied = [f"sweeps/{SWEEP}.yaml", *(f"figures/{name}.py" for name in DRAWN)]
+    for name in copied:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(STUDIES / "pomrl" / name, folder / name)
+    return str(folder)
+
+
+@contextmanager
+def _own_modules() -> Iterator[None]:
+    """Forget the modules of the small study after the context, because that of other outputs has their names."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path])
         yield
+        for name in [each for each in sys.modules if each.partition(".")[0] == SMALL]:
+            del sys.modules[name]
 
 
 def page(folder: Path) -> str:
-    """Return the report in a folder of outputs."""
-    return (folder / "report" / "index.html").read_text()
+    """Return the report of the small study in a folder of outputs."""
+    return (folder / "studies" / SMALL / "report" / "index.html").read_text()
 
 
 def page_without_provenance(folder: Path) -> str:

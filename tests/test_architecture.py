@@ -4,6 +4,7 @@ The imports are read from the source, those inside functions included, so that n
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pytest
 from tests.settings import ROOT
 
 import pomrl
-from pomrl import components
+from pomrl import components, study
 
 SRC = ROOT / "src"
 
@@ -22,8 +23,7 @@ LAYERS = (
     ("commands",),
     ("api",),
     ("report",),
-    ("figures",),
-    ("claims",),
+    ("drawing", "judging"),
     ("results", "running", "contracts", "bounds"),
     ("store",),
     ("configuration", "theory"),
@@ -33,19 +33,28 @@ LAYERS = (
 )
 """From the top to the bottom. Rooms of one layer do not import each other."""
 
-FACES = {"components": ("science", "checks")}
-"""Modules that gather names for users, each with the rooms that it has them from. Nothing of ours imports a face."""
+FACES = {
+    "components": ("science", "checks"),
+    "study": (
+        "report", "drawing", "judging", "results", "store", "configuration", "theory", "science",
+    ),
+}  # fmt: skip
+"""Modules that gather names for users, each with the rooms that it has them from. Studies import them, and nothing else
+of ours does."""
+
+OF_STUDIES = ("studies", "skeleton")
+"""The rooms of studies, which are what anybody's study is: nothing imports them, and they import faces alone."""
 
 ONLY_IN = {
     "argparse": ("commands",),
     "rich": ("commands",),
     "jinja2": ("report",),
-    "matplotlib": ("figures", "api"),
-    "seaborn": ("figures",),
+    "matplotlib": ("drawing", "api", "studies"),
+    "seaborn": ("drawing",),
     "hydra": ("configuration", "commands"),
     "omegaconf": ("configuration", "commands"),
     "pyarrow": ("store",),
-    "joblib": ("execution", "commands"),
+    "joblib": ("execution",),
     "dask": ("execution",),
     "distributed": ("execution",),
     "submitit": ("execution",),
@@ -56,8 +65,26 @@ ONLY_IN = {
 }
 """Libraries, and the rooms, or folders in them, that may import them."""
 
-IMPORTS_BY_NAME = ("configuration",)
-"""The room that imports modules by names that a user gives: classes of options, and figures of one's own."""
+IMPORTS_BY_NAME = ("configuration", "study")
+"""The room that imports modules by names that a user gives (classes of options, modules of studies), and the face whose
+names are loaded when they are first used."""
+
+SHARED_NAMES = {
+    "blocks": ("running", "store"),
+    "bounds": ("bounds", "theory"),
+    "derived": ("configuration", "store"),
+    "files": ("drawing", "store"),
+    "horizons": ("drawing", "theory"),
+    "intervals": ("report", "results"),
+    "losses": ("drawing", "results"),
+    "of_study": ("drawing", "judging"),
+    "provenance": ("report", "store"),
+    "simulations": ("running", "store", "theory"),
+    "study": ("configuration", "study"),
+    "sweeps": ("configuration", "running"),
+    "views": ("drawing", "judging"),
+}
+"""Names of modules in several rooms, which have to do with the same thing there; other names occur once."""
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
@@ -92,7 +119,7 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
 
 
-@pytest.mark.parametrize("path", OURS, ids=module_of)
+@pytest.mark.parametrize("path", [path for path in OURS if room(module_of(path)) not in OF_STUDIES], ids=module_of)
 def test_an_import_goes_down_only(path: Path) -> None:
     here = room(module_of(path))
     for name, line in imports(path):
@@ -100,8 +127,30 @@ def test_an_import_goes_down_only(path: Path) -> None:
             continue
         there = room(name)
         assert there not in ("", *FACES), f"{path}:{line}: the face is for users; import the module itself"
+        assert there not in OF_STUDIES, f"{path}:{line}: nothing of ours knows a study; find it in its folder"
         allowed = there in FACES[here] if here in FACES else there == here or depth(there) > depth(here)
         assert allowed, f"{path}:{line}: {here} must not import {there}"
+
+
+@pytest.mark.parametrize("path", [path for path in OURS if room(module_of(path)) in OF_STUDIES], ids=module_of)
+def test_a_study_imports_faces_and_its_own_modules_alone(path: Path) -> None:
+    """So that what is shipped can do no more than anybody's study. It may apply the rules of another study's claims."""
+    here = module_of(path).split(".")
+    own = ".".join(here[: 3 if here[1] == "studies" else 2])
+    for name, line in imports(path):
+        if name.partition(".")[0] == "pomrl":
+            is_rule = re.match(r"pomrl\.studies\.\w+\.claims\.", name) and "claims" in here
+            allowed = room(name) in FACES or f"{name}.".startswith(f"{own}.") or is_rule
+            assert allowed, f"{path}:{line}: a study must not import {name}"
+
+
+def test_two_modules_have_the_same_name_only_where_they_have_to_do_with_the_same_thing() -> None:
+    """Commands and contracts are named after what they are about, and studies name their modules themselves."""
+    places: dict[str, list[str]] = {}
+    for path in OURS:
+        if room(module_of(path)) not in ("commands", "contracts", *OF_STUDIES) and path.stem != "__init__":
+            places.setdefault(path.stem, []).append(room(module_of(path)))
+    assert {name: tuple(sorted(rooms)) for name, rooms in places.items() if len(rooms) > 1} == SHARED_NAMES
 
 
 @pytest.mark.parametrize("path", OURS, ids=module_of)
@@ -115,7 +164,14 @@ def test_a_library_is_imported_only_in_the_layer_that_it_belongs_to(path: Path) 
 
 def test_every_room_has_its_place_in_the_layers() -> None:
     rooms = {room(module_of(path)) for path in OURS}
-    assert rooms == {name for layer in LAYERS for name in layer} | {*FACES}
+    assert rooms == {name for layer in LAYERS for name in layer} | {*FACES, *OF_STUDIES}
+
+
+def test_the_docstring_of_the_package_has_the_layers_in_their_order() -> None:
+    described = [line.split()[0] for line in (pomrl.__doc__ or "").splitlines() if re.match(r"    \w+  ", line)]
+    assert {*described} == {name for layer in LAYERS[1:] for name in layer} | {"studies"}
+    depths = [depth(name) for name in described if name != "studies"]
+    assert depths == sorted(depths)
 
 
 def test_there_are_no_circles_between_modules() -> None:
@@ -196,7 +252,7 @@ def test_an_entry_module_only_calls_its_command(path: Path) -> None:
     assert len(path.read_text().splitlines()) < 10
 
 
-@pytest.mark.parametrize("module", ["pomrl", "hydra_plugins.whole_sweep"])
+@pytest.mark.parametrize("module", ["pomrl", "hydra_plugins.whole_sweep", "hydra_plugins.study_sweeps"])
 def test_importing_it_loads_nothing_else_of_ours(module: str) -> None:
     """Hydra loads every plugin in every application, so that an import of ours costs everybody."""
     listing = f"import sys, {module}; print(*sorted(name for name in sys.modules if name.startswith('pomrl.')))"
@@ -211,6 +267,19 @@ def test_the_face_for_components_offers_what_it_gathers_and_nothing_else() -> No
     assert all(hasattr(components, name) for name in components.__all__)
     defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     assert defined == ["__getattr__"]
+
+
+def test_the_face_for_studies_offers_what_it_gathers() -> None:
+    tree = ast.parse((SRC / "pomrl" / "study.py").read_text())
+    (gathering,) = [node for node in tree.body if isinstance(node, ast.If)]
+    statements = [node for node in gathering.body if isinstance(node, ast.ImportFrom)]
+    assert len(statements) == len(gathering.body)
+    for alias in (alias for node in statements for alias in node.names):
+        assert alias.asname, f"{alias.name}: import it as itself, so that type checkers export it"
+        assert alias.asname in dir(study)
+        assert getattr(study, alias.asname) is not None
+    with pytest.raises(ImportError, match="cannot import name 'clame'"):
+        from pomrl.study import clame  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_the_face_for_components_says_what_became_of_the_decorator() -> None:

@@ -16,12 +16,21 @@ def test_a_bad_input_ends_with_a_line(bad: BadInput, tmp_path: Path) -> None:
     assert not (tmp_path / "outputs").exists()
 
 
-@pytest.mark.parametrize("command", ["diff", "figures"])
-@pytest.mark.parametrize("name", ["option: cyclic", "module: sys.exit", "('../x',)", "('', '[')"])
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("diff", ": cyclic"),
+        ("diff", "('', '[')"),
+        *[(command, name) for command in ("figures", "claims") for name in (": sys.exit", "('../x',)", "('..',)")],
+        ("figures", "study: cyclic"),
+        ("figures", "study: a list"),
+        ("figures", "study: not UTF-8"),
+        ("claims", "('pomrl', '--variants', '../readings')"),
+    ],
+)
 def test_other_commands_end_with_a_line_too(command: str, name: str, tmp_path: Path) -> None:
-    fitting = [
-        bad for bad in all_inputs() if bad.command == command and bad.name.endswith(name.partition(": ")[2] or name)
-    ]
+    fitting = [bad for bad in all_inputs() if bad.command == command and bad.name.endswith(name)]
+    assert fitting
     for number, bad in enumerate(fitting):
         (tmp_path / str(number)).mkdir()
         assert outcome(bad, tmp_path / str(number)).fault is None

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
@@ -15,7 +15,7 @@ C = 7.0
 
 @pytest.fixture(scope="module")
 def bayes() -> Estimator:
-    return studies.experiment(PUBLISHED, ["estimator=bayes"]).method.estimator
+    return sweeps.experiment(PUBLISHED, ["estimator=bayes"]).method.estimator
 
 
 def drawn(visits: np.ndarray, P_o: np.ndarray) -> Batch:

@@ -12,10 +12,11 @@ import pytest
 from tests.settings import CONF
 
 from pomrl import store
-from pomrl.configuration import studies
 from pomrl.configuration.sources import Sources
+from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.execution import Failure
 from pomrl.running import sweeps
+from pomrl.running.ensuring import checked_jobs
 from pomrl.science.checked import ComponentError
 from pomrl.science.data import Generative
 from pomrl.science.estimators.estimator import Estimator
@@ -130,8 +131,8 @@ def test_what_a_stranger_does_fails_it_alone(
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
     sources = Sources(CONF, tmp_path / "conf")
     small = ["T=3", "S=4", "runs=2", "execution.workers=1"]
-    writer, ours = (studies.experiment(sources, [*small, f"estimator={name}"]) for name in ("writer", "ada_pomrl"))
-    failures = sweeps.compute(sweeps.checked_jobs([writer, ours]), lambda _: None)
+    writer, ours = (experiment_of(sources, [*small, f"estimator={name}"]) for name in ("writer", "ada_pomrl"))
+    failures = sweeps.compute(checked_jobs([writer, ours]), lambda _: None)
     ((signature, failure),) = failures.items()
     assert signature == store.lookup(writer).signature
     assert isinstance(failure, Failure)
@@ -144,7 +145,6 @@ def test_what_a_stranger_does_fails_it_alone(
 def returning(cls: type, **results: Any) -> type:
     """A subclass of a component whose methods return a function of what those of the class return."""
 
-    @dataclass(frozen=True, config=CHECKED, kw_only=True)
     class Stranger(cls):
         pass
 

@@ -11,11 +11,16 @@ from typing import Any
 import pytest
 from tests.settings import CONF, ROOT
 
-from pomrl.configuration import composition_cache, studies
+from pomrl.configuration import composition_cache
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.composition_cache import cached
-from pomrl.configuration.sources import PUBLISHED, Replacement, Sources
+from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sweeps import experiment, names, sweep
+from pomrl.configuration.variants import replacing
+
+SWEEPS = [name for name in names(PUBLISHED) if "/" in name]
+"""The sweeps of all studies that are shipped, each under its full name."""
 
 
 @pytest.fixture(autouse=True)
@@ -62,29 +67,29 @@ def test_what_was_composed_is_read(conf: Path, caches: Path) -> None:
 
 @pytest.mark.parametrize("name", ["mixing_rates", "samples_and_tasks"])
 def test_a_sweep_that_is_read_is_the_one_that_was_composed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    composed = studies.sweep(PUBLISHED, name)
+    composed = sweep(PUBLISHED, name)
     monkeypatch.setattr("pomrl.configuration.composition._loader", None)
-    assert studies.sweep(PUBLISHED, name) == composed
+    assert sweep(PUBLISHED, name) == composed
 
 
-@pytest.mark.parametrize("name", [*studies.names(PUBLISHED)])
+@pytest.mark.parametrize("name", SWEEPS)
 def test_a_job_is_composed_as_hydra_composes_it(name: str) -> None:
     """Hydra's own part is left out where a job is composed among others, and nothing else differs."""
-    composer = Composer(PUBLISHED.folders, keeps=False)
+    composer = Composer(PUBLISHED.folders, PUBLISHED.studies, keeps=False)
     job = composer.sweep(name)[1][-1]
     assert composer.each([job]) == [composer.one(job)]
 
 
 @pytest.mark.parametrize("job", [["+tag=mine", "sigma=0.02"], ["~dry_run", "estimator=pomrl"], ["hydra.verbose=true"]])
 def test_keys_that_are_added_or_removed_are_those_of_hydra(job: list[str]) -> None:
-    composer = Composer(PUBLISHED.folders, keeps=False)
+    composer = Composer(PUBLISHED.folders, PUBLISHED.studies, keeps=False)
     assert composer.each([job]) == [composer.one(job)]
 
 
 def test_an_experiment_that_is_read_is_the_one_that_was_composed(monkeypatch: pytest.MonkeyPatch) -> None:
-    composed = studies.experiment(PUBLISHED, ["sigma=0.02", "estimator=oracle"])
+    composed = experiment(PUBLISHED, ["sigma=0.02", "estimator=oracle"])
     monkeypatch.setattr("pomrl.configuration.composition._loader", None)
-    assert studies.experiment(PUBLISHED, ["sigma=0.02", "estimator=oracle"]) == composed
+    assert experiment(PUBLISHED, ["sigma=0.02", "estimator=oracle"]) == composed
 
 
 def edit_an_option(conf: Path) -> None:
@@ -119,10 +124,21 @@ def test_an_edited_folder_is_composed_again(edit: Callable[[Path], None], conf: 
 
 def test_an_edited_default_reaches_the_experiments(conf: Path) -> None:
     sources = Sources(conf)
-    before = studies.sweep(sources, "samples_and_tasks")[0].experiment.method.estimator
+    before = sweep(sources, "samples_and_tasks")[0].experiment.method.estimator
     edit_an_option(conf)
-    after = studies.sweep(sources, "samples_and_tasks")[0].experiment.method.estimator
+    after = sweep(sources, "samples_and_tasks")[0].experiment.method.estimator
     assert [vars(estimator)["sigma_1"] for estimator in (before, after)] == [0.5, 0.25]
+
+
+def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
+    study = tmp_path / "mine"
+    (study / "sweeps").mkdir(parents=True)
+    (study / "study.yaml").write_text("title: Mine\n")
+    seeds = []
+    for seed in (1, 2):
+        (study / "sweeps" / "first.yaml").write_text(f"# @package _global_\nseed: {seed}\n")
+        seeds += [one.experiment.problem.seed for one in sweep(PUBLISHED.with_study(study), "mine/first")]
+    assert seeds == [1, 2]
 
 
 def test_a_linked_folder_is_looked_into(conf: Path, tmp_path: Path) -> None:
@@ -212,10 +228,11 @@ def test_nothing_is_left_where_an_entry_cannot_take_its_name(conf: Path, caches:
 
 
 def test_errors_are_not_kept(caches: Path) -> None:
-    sources = Sources(CONF, ROOT / "examples" / "conf", Replacement("gamma_schedule", "upper_bound", "growing_horizon"))
+    sources = Sources(CONF, ROOT / "examples" / "conf")
+    variant = replacing("gamma_schedule", "upper_bound", "growing_horizon")
     for _ in range(2):
-        with pytest.raises(ConfigError, match=r"^gamma_0: .*gamma_0"):
-            studies.sweep(sources, "gamma_0")
+        with pytest.raises(ConfigError, match=r"^gamma_0, variant growing_horizon: .*gamma_0"):
+            sweep(sources, "gamma_0", variant)
 
 
 def test_processes_that_write_at_once_leave_one_whole_entry(conf: Path, caches: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from jaxtyping import Float, Int
 from tests.settings import CONF
 
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.composed import PROBLEM_GROUPS
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import (
@@ -38,7 +38,7 @@ def options(group: str) -> list[str]:
 
 
 def component_of(group: str, option: str) -> Any:
-    experiment = studies.experiment(PUBLISHED, [f"{group}={option}", "gamma_eval=0.9"])
+    experiment = sweeps.experiment(PUBLISHED, [f"{group}={option}", "gamma_eval=0.9"])
     return getattr(experiment.problem if group in PROBLEM_GROUPS else experiment.method, group)
 
 

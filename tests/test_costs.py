@@ -2,13 +2,13 @@
 
 import pytest
 
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.running import costs
 
 
 def estimate(*overrides: str, runs: int = 1) -> float:
-    experiment = studies.experiment(PUBLISHED, overrides)
+    experiment = sweeps.experiment(PUBLISHED, overrides)
     return costs.seconds(experiment.problem, [experiment.method], runs)
 
 

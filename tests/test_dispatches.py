@@ -7,12 +7,13 @@ import pytest
 from tests.settings import CONF
 
 from pomrl import store
-from pomrl.configuration import studies
 from pomrl.configuration.sources import Sources
+from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.execution import ExecutionError, Local
 from pomrl.running import dispatches, sweeps, versions
 from pomrl.running.blocks import Block
 from pomrl.running.dispatches import MOST_BLOCKS, SECONDS, group
+from pomrl.running.ensuring import checked_jobs
 from pomrl.science.solvers import compiled
 
 
@@ -22,8 +23,8 @@ def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def blocks(*overrides: str) -> list[Block]:
-    experiment = studies.experiment(Sources(CONF), list(overrides))
-    return sweeps.divide(sweeps.checked_jobs([experiment]))
+    experiment = experiment_of(Sources(CONF), list(overrides))
+    return sweeps.divide(checked_jobs([experiment]))
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 100])
@@ -45,9 +46,9 @@ def test_bytes_do_not_depend_on_how_blocks_are_grouped(monkeypatch: pytest.Monke
     for most in (1, 5, 12):
         monkeypatch.setattr(dispatches, "MOST_BLOCKS", most)
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / str(most)))
-        asked = studies.experiment(Sources(CONF), ["runs=1230", "T=1", "S=3", "execution.workers=1"])
+        asked = experiment_of(Sources(CONF), ["runs=1230", "T=1", "S=3", "execution.workers=1"])
         seen: list[sweeps.Tally] = []
-        assert sweeps.compute(sweeps.checked_jobs([asked]), seen.append) == {}
+        assert sweeps.compute(checked_jobs([asked]), seen.append) == {}
         assert [each.done for each in seen] == list(range(1, 26))
         stored.append({path.name: path.read_bytes() for path in store.lookup(asked).folder.glob("*.parquet")})
     assert len(stored[0]) == 25
@@ -63,10 +64,10 @@ def test_a_dispatch_is_listed_under_one_lock(monkeypatch: pytest.MonkeyPatch) ->
         real(stored, tables, replace=replace)
 
     monkeypatch.setattr(store, "add_blocks", counted)
-    asked = studies.experiment(Sources(CONF), ["runs=1200", "T=1", "S=3"])
+    asked = experiment_of(Sources(CONF), ["runs=1200", "T=1", "S=3"])
 
     asked = replace(asked, execution=Local(workers=1))
-    assert sweeps.compute(sweeps.checked_jobs([asked]), lambda _: None) == {}
+    assert sweeps.compute(checked_jobs([asked]), lambda _: None) == {}
     assert listed == [6, 6, 6, 6]
 
 

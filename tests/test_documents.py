@@ -12,7 +12,10 @@ from tests.settings import ROOT
 
 from pomrl.commands import run
 from pomrl.configuration.reference import configuration
-from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sources import PUBLISHED, STUDIES
+from pomrl.configuration.study import Described, shipped
+from pomrl.drawing.figure import figures_of
+from pomrl.judging.claims_of_study import claims_of
 
 
 def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.FixtureRequest) -> None:
@@ -55,7 +58,7 @@ def test_every_test_that_the_document_on_reliability_names_exists() -> None:
 
 
 HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
-EXAMPLES = re.findall(r"^ +python -m src\.run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILINE)
+EXAMPLES = re.findall(r"^ +pomrl run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("arguments", EXAMPLES)
@@ -78,10 +81,69 @@ def test_the_help_fits_a_terminal() -> None:
     assert max(len(line.removeprefix(" " * 6)) for line in HELP.splitlines()) <= 80
 
 
-@pytest.mark.parametrize(
-    "document", ["README.md", "ERRATA.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+DOCUMENTS = sorted(
+    path.relative_to(ROOT).as_posix()
+    for pattern in ("*.md", "docs/*.md", "conf/*.md", "examples/**/*.md", "src/pomrl/**/*.md")
+    for path in ROOT.glob(pattern)
 )
+"""All documents, those of studies among them."""
+
+
+def test_the_documents_of_studies_are_among_those_that_are_tested() -> None:
+    assert {"README.md", "docs/studies.md", "src/pomrl/studies/pomrl/pages/errata.md"} <= set(DOCUMENTS)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
     path = ROOT / document
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
-        assert (path.parent / target).exists(), target
+        assert target.startswith("https://") or (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_within_documents_lead_to_a_heading(document: str) -> None:
+    path = ROOT / document
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", path.read_text()):
+        heads = re.findall(r"^#+ (.*)$", (path.parent / target if target else path).read_text(), flags=re.MULTILINE)
+        assert anchor in [re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads], (target, anchor)
+
+
+def test_the_document_on_studies_has_every_key_of_their_description() -> None:
+    text = (ROOT / "docs" / "studies.md").read_text()
+    table = text.partition("| key | meaning | default |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [*Described.__annotations__]
+
+
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != "CHANGELOG.md"])
+def test_no_document_names_what_is_gone(document: str) -> None:
+    text = (ROOT / document).read_text()
+    gone = (
+        r"python -m src\.(?!run -m)\w+|conf/experiment|docs/(?:ours|beyond|results|claims|theory|readings|notebook)\.md"
+    )
+    assert re.findall(rf"{gone}|ERRATA\.md|outputs/(?:figures|report|claims|readings|extensions)\b", text) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_file_in_src_that_a_document_names_exists(document: str) -> None:
+    for name in re.findall(r"`(src/pomrl/[^`{]+|conf/[\w/.]+|benchmarks/\w+\.py)`", (ROOT / document).read_text()):
+        if document != "CHANGELOG.md" and "NAME" not in name:
+            assert any(ROOT.glob(name.rstrip("/"))), name
+
+
+def test_the_table_of_rooms_names_every_room() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    block = text.partition("an import goes down only:\n\n")[2].partition("\n\n")[0]
+    faces_and_folders_beside = {"components", "study", "studies", "skeleton", "__init__", "__main__"}
+    rooms = {path.stem for path in (ROOT / "src" / "pomrl").iterdir() if path.is_dir() or path.suffix == ".py"}
+    rooms -= {"__pycache__", "py", *faces_and_folders_beside}
+    assert {line.split()[0] for line in block.splitlines()} == rooms
+
+
+def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
+    claims = {claim.id for study in shipped() for claim in claims_of(study)}
+    figures = {version for study in shipped() for figure in figures_of(study) for version in figure.versions}
+    results = (STUDIES / "pomrl" / "pages" / "results.md").read_text()
+    named = set(re.findall(r"\b(?:Q\d|[AITHRNU])\.?\d\b", results)) - {"T1"}
+    assert len(named) > 10
+    assert named <= claims
+    assert set(re.findall(r"outputs/readme/(\w+)\.png", results + (ROOT / "README.md").read_text())) <= figures

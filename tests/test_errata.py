@@ -1,10 +1,9 @@
-"""The errors that ERRATA.md lists: each test states the printed claim, shows it false, and shows what holds."""
+"""The errors that pages/errata.md lists: each test states the printed claim, shows it false, and shows what holds."""
 
 import re
 from fractions import Fraction
 from itertools import product
 from math import comb, exp, sqrt
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,9 @@ from scipy import stats
 from tests.sample_models import all_policies, random_models, ring, value_of
 from tests.settings import ROOT
 
-from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.study import find
+from pomrl.configuration.sweeps import experiment
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
 from pomrl.science.mdp import planning_loss
@@ -25,6 +25,8 @@ from pomrl.theory.bounds import model_error_bound, regret_order
 
 HALF = Fraction(1, 2)
 NOTEBOOK = ROOT / "examples" / "notebook"
+PAPER = find("pomrl").folder
+ERRATA, DIGITISED = PAPER / "pages" / "errata.md", PAPER / "digitised.csv"
 gamma, C, gamma_eval, x, t, m, sigma, alpha, v, u = sp.symbols(
     "gamma C gamma_eval x t m sigma alpha v u", positive=True
 )
@@ -63,7 +65,7 @@ def printed_error_bound(**setting) -> float:
 
 
 def test_the_list_has_a_test_for_each_erratum():
-    _, *sections = re.split(r"^## ", (Path(__file__).parents[1] / "ERRATA.md").read_text(), flags=re.MULTILINE)
+    _, *sections = re.split(r"^## ", ERRATA.read_text(), flags=re.MULTILINE)
     assert [section.partition(".")[0] for section in sections] == [f"E{i}" for i in range(1, 20)]
     grades = [re.search(r"\*\*Grade\*\*: (consequential|misprint|wording)", section) for section in sections]
     assert all(grades)
@@ -363,7 +365,7 @@ def test_e17_error_bars_are_standard_errors():
 
 def test_e18_figure_6_shows_ada_pomrl():
     """Sec. 6.3: "the planning loss obtained by POMRL with our schedules". Average over 15 tasks at gamma_eval."""
-    drawn = pd.read_csv(NOTEBOOK / "digitised.csv").query("cell == 48 and series == 'gamma_eval' and task == 15")
+    drawn = pd.read_csv(DIGITISED).query("cell == 48 and series == 'gamma_eval' and task == 15")
     value, error = drawn[["value", "reading_error"]].to_numpy()[0]
     ada_pomrl = pd.read_parquet(NOTEBOOK / "ada_pomrl.parquet").query("seed > 188 and gamma > 0.98")
     assert ada_pomrl["seed"].nunique() == 100  # printed: 600
@@ -375,14 +377,14 @@ def test_e18_figure_6_shows_ada_pomrl():
 
 def test_e19_figure_5_does_not_show_m_transitions_from_each_pair():
     """Sec. 3.2: "m i.i.d. samples" from each pair. Without meta-learning, average over tasks, sigma = 0.047."""
-    drawn = pd.read_csv(NOTEBOOK / "digitised.csv").query("cell == 61 and series == 'without'")["value"].mean()
+    drawn = pd.read_csv(DIGITISED).query("cell == 61 and series == 'without'")["value"].mean()
     alone = ["estimator=without_meta", "gamma_schedule=fixed"]
-    by_text = studies.experiment(PUBLISHED, [*alone, "sigma=0.047"])
+    by_text = experiment(PUBLISHED, [*alone, "sigma=0.047"])
     trajectories = ["reading=notebook", "task_distribution.concentration_over_S=0.375", "trials=10"]
-    by_notebook = studies.experiment(PUBLISHED, [*alone, *trajectories, "meta_batch.batches=1"])
+    by_notebook = experiment(PUBLISHED, [*alone, *trajectories, "meta_batch.batches=1"])
     losses = {}
-    for name, experiment in (("text", by_text), ("notebook", by_notebook)):
-        (table,) = tables(experiment.problem, [experiment.method], range(100))
+    for name, of in (("text", by_text), ("notebook", by_notebook)):
+        (table,) = tables(of.problem, [of.method], range(100))
         losses[name] = table.groupby("run")["planning_loss"].mean()
     assert losses["text"].mean() < drawn / 2
     assert abs(losses["notebook"].mean() - drawn) < 4 * losses["notebook"].std() / 10

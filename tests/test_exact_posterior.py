@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
 from pomrl.science.estimators.exact_posterior import ExactPosterior, posterior_mean
@@ -50,7 +50,7 @@ def test_transitions_that_no_model_has_are_refused() -> None:
 
 def test_an_experiment_runs() -> None:
     overrides = ["task_distribution=forest", "estimator=exact_posterior", "T=4", "gamma_eval=0.9"]
-    experiment = studies.experiment(PUBLISHED, overrides)
+    experiment = sweeps.experiment(PUBLISHED, overrides)
     assert isinstance(experiment.method.estimator, ExactPosterior)
     assert_experiment_runs(experiment.problem, experiment.method)
 

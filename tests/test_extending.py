@@ -1,4 +1,4 @@
-"""docs/extending.md: its files are those of `examples/`, and its commands do what it says."""
+"""docs/extending.md and docs/studies.md: their files are those of `examples/`, and their commands do what they say."""
 
 import os
 import re
@@ -16,10 +16,17 @@ from tests.settings import ROOT
 
 from pomrl import store
 
-DOCUMENT = (ROOT / "docs" / "extending.md").read_text()
-FILES = re.findall(r"^`([\w/]+\.\w+)`:\n\n```\w+\n(.*?)```$", DOCUMENT, flags=re.DOTALL | re.MULTILINE)
+DOCUMENTS = [(ROOT / "docs" / name).read_text() for name in ("extending.md", "studies.md")]
+FILES = [
+    found
+    for text in DOCUMENTS
+    for found in re.findall(r"^`([\w/]+\.\w+)`:\n\n```\w+\n(.*?)```$", text, flags=re.DOTALL | re.MULTILINE)
+]
 COMMANDS = [
-    line for block in re.findall(r"```console\n(.*?)```", DOCUMENT, flags=re.DOTALL) for line in block.splitlines()
+    line
+    for text in DOCUMENTS
+    for block in re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)
+    for line in block.splitlines()
 ]
 
 
@@ -30,7 +37,8 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def execute(command: str, outputs: Path, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, *shlex.split(command)[1:]]
+    program, *arguments = shlex.split(command)
+    words = [sys.executable, *(["-m", "pomrl"] if program == "pomrl" else []), *arguments]
     kept = {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
     of_process = {**kept, "POMRL_OUTPUTS": str(outputs), **environment}
     return subprocess.run(words, cwd=folder, env=of_process, capture_output=True, text=True, timeout=300)
@@ -50,26 +58,32 @@ def test_every_example_is_in_the_document() -> None:
     assert components - written == {"examples/test_examples.py"}
 
 
-def test_the_commands_of_the_document_work_in_its_order(outputs: Path) -> None:
-    assert len(COMMANDS) >= 13
+def test_the_commands_of_the_documents_work_in_their_order(outputs: Path) -> None:
+    assert len(COMMANDS) >= 17
     for command in COMMANDS:
         if "pytest" not in command:  # the whole suite runs these tests
             done = execute(command, outputs)
-            # src.diff ends with 1 where things differ
-            assert done.returncode == ("src.diff" in command), f"{command}\n{done.stderr}"
-    extension = outputs / "extensions" / "pooled_variances"
-    assert "pooled variances" in (extension / "figures" / "dependence_on_tasksimilarity.csv").read_text()
-    assert (extension / "gains.csv").read_text().count("task_similarity") == 6
-    assert "pooled_variances" in (outputs / "report" / "index.html").read_text()
-    assert (outputs / "extensions" / "growing_horizon" / "figures" / "gamma_schedules.png").exists()
-    assert (outputs / "figures" / "model_error.csv").exists()
-    verdicts = pd.read_csv(outputs / "own_claims" / "examples.patience.csv").set_index("claim")["verdict"]
-    assert verdicts.to_dict() == {"P1": "reproduced", "P2": "not reproduced"}
+            # pomrl diff ends with 1 where things differ
+            assert done.returncode == ("pomrl diff" in command), f"{command}\n{done.stderr}"
+    of_paper, of_patience = (outputs / "studies" / name for name in ("pomrl", "patience"))
+    replaced = of_paper / "figures" / "pooled_variances"
+    assert "pooled variances" in (replaced / "dependence_on_tasksimilarity.csv").read_text()
+    assert (of_paper / "differences" / "pooled_variances.csv").read_text().count("task_similarity") == 6
+    assert "pooled_variances" in (of_paper / "report" / "index.html").read_text()
+    assert (of_paper / "figures" / "growing_horizon" / "gamma_schedules.png").exists()
+    assert {"losses.png", "losses_intervals.png", "model_error.csv", "model_error_intervals.csv"} <= {
+        path.name for path in (of_patience / "figures").iterdir()
+    }
+    found = pd.read_csv(of_patience / "claims.csv").query("variant == 'default'").set_index("claim")["verdict"]
+    assert found.to_dict() == {"P1": "reproduced", "P2": "not reproduced"}
+    page = (of_patience / "report" / "index.html").read_text()
+    assert "A game of patience" in page
+    assert "No-Regret" not in page
 
 
 def test_gains_are_differences_in_pairs(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(outputs))
-    found = pd.read_csv(outputs / "extensions" / "pooled_variances" / "gains.csv")
+    found = pd.read_csv(outputs / "studies" / "pomrl" / "differences" / "pooled_variances.csv")
     row = found.loc[(found["settings"] == "sigma=0.025") & (found["result"] == "loss at the largest gamma")].iloc[0]
     tables = [store.find(estimator=name, sigma=0.025)[0].table() for name in ("ada_pomrl", "pooled_variances")]
     ours, theirs = (table.loc[table["gamma"] == 0.99].groupby("run")["planning_loss"].mean() for table in tables)
@@ -89,7 +103,7 @@ def test_a_component_may_be_anywhere_that_python_finds_it(tmp_path: Path) -> Non
     (tmp_path / "options" / "estimator" / "mine.yaml").write_text(
         option.replace("examples.pooled_variances", "elsewhere")
     )
-    command = f"python -m src.run --config-dir {tmp_path}/options estimator=mine runs=60 T=2 execution.workers=2"
+    command = f"pomrl run --config-dir {tmp_path}/options estimator=mine runs=60 T=2 execution.workers=2"
     done = execute(command, tmp_path / "outputs", PYTHONPATH=str(tmp_path))
     assert done.returncode == 0, done.stderr
     edited = (tmp_path / "elsewhere.py").read_text().replace("total > 0", "total > 1e-9")
@@ -101,12 +115,16 @@ def test_a_component_may_be_anywhere_that_python_finds_it(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("python -m src.claims --replace ada_pomrl", "it has to be OURS=YOURS"),
-        ("python -m src.claims --replace ada_pomrl=nothing", "estimator has no option nothing; it has ada_pomrl, "),
-        ("python -m src.claims --replace nothing=pomrl", "there is no option nothing in estimator, "),
-        ("python -m src.figures --config-dir nowhere", "--config-dir nowhere: there is no such folder"),
-        ("python -m src.figures examples.nothing", "examples.nothing: there is no such module"),
-        ("python -m src.figures examples.corners", "examples.corners: it is no figure, because it has no SWEEPS, "),
+        ("pomrl claims pomrl --replace ada_pomrl", "it has to be OLD=NEW"),
+        ("pomrl claims pomrl --replace ada_pomrl=nothing", "estimator has no option nothing; it has ada_pomrl, "),
+        ("pomrl claims pomrl --replace nothing=pomrl", "there is no option nothing in estimator, "),
+        ("pomrl figures pomrl --config-dir nowhere", "--config-dir nowhere: there is no such folder"),
+        ("pomrl figures examples", "examples: it has no study.yaml; shipped are "),
+        (
+            "pomrl figures examples/patience nothing",
+            "nothing: examples/patience has no such figure; there are losses, ",
+        ),
+        ("pomrl claims examples.patience", "examples.patience: there is no such study or folder; shipped are "),
     ],
 )
 def test_mistakes_are_one_line(command: str, message: str, outputs: Path) -> None:
@@ -117,7 +135,7 @@ def test_mistakes_are_one_line(command: str, message: str, outputs: Path) -> Non
 
 
 def test_a_sweep_that_the_replacement_does_not_go_with_is_named_and_left_out(outputs: Path) -> None:
-    done = execute("python -m src.claims --config-dir examples/conf --replace upper_bound=growing_horizon", outputs)
+    done = execute("pomrl claims pomrl --config-dir examples/conf --replace upper_bound=growing_horizon", outputs)
     assert done.returncode == 0
     assert "not with growing_horizon: gamma_0: " in done.stderr
 

@@ -1,10 +1,16 @@
 """What every published sweep and every option resolves to, and what the paper's setting results in, against kept files.
 
-A change of a default shows here as the settings that it changes everywhere. To renew the files after a change that is
-meant: python -m pytest tests/test_golden.py --force-regen, and review what git diff shows.
+`golden/configurations/default.yml` is the composition without overrides. Each other file has what an option or a sweep
+changes in it: the keys that have another value, and those that are gone. Both together are the whole composition, so
+that each of its values is compared, but a default that changes is one change of one file. To renew the files after a
+change that is meant: python -m pytest tests/test_golden.py --force-regen, and review what git diff shows.
 """
 
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,26 +20,77 @@ from omegaconf import OmegaConf
 from pytest_regressions.data_regression import DataRegressionFixture
 from tests.settings import CONF, OPTIONS
 
-from pomrl.configuration import studies
 from pomrl.configuration.composition import register_resolvers
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sweeps import names, sweep
 from pomrl.science.experiment import tables
 
 GOLDEN = Path(__file__).parent / "golden"
-SWEEPS = [f"experiment={name}" for name in studies.names(PUBLISHED)]
+CONFIGURATIONS = GOLDEN / "configurations"
+SWEEPS = [f"experiment={name}" for name in names(PUBLISHED) if not name.startswith("pomrl/")]
 READINGS = ["reading=notebook"]
 BATCHES = [f"batches={path.stem}" for path in sorted((CONF / "batches").glob("*.yaml"))]
+CHANGES = [*OPTIONS, *BATCHES, *READINGS, *SWEEPS]
+
+Flat = Mapping[str, Any]
+"""Values by the path of their key, such as estimator.prior; those of the axes are one value."""
 
 
-@pytest.mark.parametrize("option", [*OPTIONS, *BATCHES, *READINGS, *SWEEPS])
-def test_configurations_resolve_to_what_they_did(option: str, data_regression: DataRegressionFixture) -> None:
+@cache
+def composed(*overrides: str) -> Flat:
+    """Return the values and the axes that overrides of the defaults give, composed by Hydra."""
     register_resolvers()
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        composed = compose("config", [option], return_hydra_config=True)
-    axes = OmegaConf.to_container(composed.hydra.sweeper.params)
-    own = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
-    resolved = {"configuration": OmegaConf.to_container(own, resolve=True), "axes": axes}
-    data_regression.check(resolved, fullpath=GOLDEN / "configurations" / f"{option.replace('=', '-')}.yml")
+        found = compose("config", list(overrides), return_hydra_config=True)
+    axes = OmegaConf.to_container(found.hydra.sweeper.params)
+    own = OmegaConf.masked_copy(found, [str(key) for key in found if key != "hydra"])
+    return {**flat(OmegaConf.to_container(own, resolve=True)), "axes": axes}
+
+
+def flat(values: Any, path: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return nested values by the paths of their keys; an empty mapping is a value."""
+    if not isinstance(values, dict) or not values:
+        return {".".join(path): values}
+    return {key: value for name, each in values.items() for key, value in flat(each, (*path, str(name))).items()}
+
+
+def changes(before: Flat, after: Flat) -> dict[str, Any]:
+    """Return what has to be changed in values: the keys that have another value, and those that are gone."""
+    changed = {key: value for key, value in after.items() if key not in before or not same(before[key], value)}
+    gone = sorted(before.keys() - after.keys())
+    return changed | ({"without": gone} if gone else {})
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two values are equal and of the same type: 1, 1.0 and true are three values."""
+    return repr(one) == repr(other)
+
+
+def changed(before: Flat, by: Mapping[str, Any]) -> Flat:
+    """Return values after `changes`."""
+    gone = by.get("without", [])
+    kept = {key: value for key, value in before.items() if key not in gone}
+    return kept | {key: value for key, value in by.items() if key != "without"}
+
+
+def file_of(change: str) -> Path:
+    return CONFIGURATIONS / f"{change.replace('=', '-').replace('/', '-')}.yml"
+
+
+def test_the_defaults_resolve_to_what_they_did(data_regression: DataRegressionFixture) -> None:
+    data_regression.check(deepcopy(dict(composed())), fullpath=CONFIGURATIONS / "default.yml")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_configurations_resolve_to_what_they_did(change: str, data_regression: DataRegressionFixture) -> None:
+    found = changes(composed(), composed(change))
+    restored = changed(composed(), found)
+    assert sorted(restored.items(), key=repr) == sorted(composed(change).items(), key=repr)
+    data_regression.check(deepcopy(found), fullpath=file_of(change))
+
+
+def test_no_file_is_of_an_option_that_is_gone() -> None:
+    assert {*CONFIGURATIONS.iterdir()} == {CONFIGURATIONS / "default.yml", *map(file_of, CHANGES)}
 
 
 def test_results_are_what_they_were(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,7 +108,7 @@ def test_results_are_what_they_were(request: pytest.FixtureRequest, capsys: pyte
 
 
 def results() -> pd.DataFrame:
-    settings = studies.sweep(PUBLISHED, "task_similarity")
+    settings = sweep(PUBLISHED, "task_similarity")
     rows = []
     for sigma in dict.fromkeys(setting.varied["sigma"] for setting in settings):
         same = [setting for setting in settings if setting.varied["sigma"] == sigma]

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tests.figures.synthetic import AXES, GAMMAS, make_table
 
-from pomrl.figures.beyond import horizon_or_prior
 from pomrl.results.horizon_gains import at_best_fixed, gain_of_best_gamma
 from pomrl.results.losses import Losses
 from pomrl.results.stored_sweeps import StoredSweep
 from pomrl.science.mdp import policy_value
 from pomrl.science.planners import PolicyIteration
+from pomrl.studies.beyond.figures import horizon_or_prior
 from pomrl.theory.horizons import effective_weights, equivalent_model, equivalent_prior_weight
 
 GAMMA_EVAL = 0.99
@@ -71,7 +71,7 @@ def test_the_gain_is_what_the_best_gamma_saves():
 
 
 def test_the_figure_shows_gains_and_weights(sweeps_of_horizons: dict):
-    data = horizon_or_prior.draw(sweeps_of_horizons).data
+    data = horizon_or_prior.draw.drawn(sweeps_of_horizons, with_intervals=False).data
     table = sweeps_of_horizons["horizon_or_prior"].table
     chosen = Losses.of_table(table[(table["sigma"] == 0.025) & (table["estimator"] == "bayes")])
     label = horizon_or_prior.LOOKS["bayes"].label

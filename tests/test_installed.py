@@ -15,7 +15,7 @@ from tests.settings import ROOT
 
 from pomrl import store
 from pomrl.commands import main
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 
 Program = Callable[..., subprocess.CompletedProcess[str]]
@@ -26,7 +26,8 @@ from hydra.core.plugins import Plugins
 
 @hydra.main(version_base="1.3", config_path=None)
 def app(_):
-    assert any(plugin.__module__ == "hydra_plugins.whole_sweep" for plugin in Plugins.instance().discover())
+    ours = {"hydra_plugins.whole_sweep", "hydra_plugins.study_sweeps"}
+    assert ours <= {plugin.__module__ for plugin in Plugins.instance().discover()}
     print(sorted(name for name in sys.modules if name.startswith("pomrl")))
 
 app()
@@ -67,16 +68,17 @@ def program(installed: Path, tmp_path: Path) -> Program:
 
 def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: Program, tmp_path: Path) -> None:
     answer = program("run", "-m", "sigma=0.01,0.02", "T=1", "runs=1")
-    expected = [store.signature(studies.experiment(PUBLISHED, ["T=1", f"sigma={sigma}"])) for sigma in (0.01, 0.02)]
+    expected = [store.signature(sweeps.experiment(PUBLISHED, ["T=1", f"sigma={sigma}"])) for sigma in (0.01, 0.02)]
     assert answer.stdout.split() == [f"outputs/runs/{signature}" for signature in expected], answer.stderr
     assert {path.name for path in (tmp_path / "here" / "outputs" / "runs").iterdir()} == set(expected)
 
 
 def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Program, installed: Path) -> None:
-    assert all((installed / "pomrl" / name).is_file() for name in ("ERRATA.md", "docs/theory.md", "docs/readings.md"))
-    said = program("report")
+    pages = installed / "pomrl" / "studies" / "pomrl" / "pages"
+    assert all((pages / name).is_file() for name in ("errata.md", "theory.md", "readings.md", "try_it.html"))
+    said = program("report", "pomrl")
     assert (said.returncode, said.stderr.count("\n")) == (1, 1)
-    assert "pomrl reproduce computes" in said.stderr
+    assert "pomrl reproduce pomrl computes" in said.stderr
     assert "  pomrl run experiment=task_similarity" in program("run", "--help").stdout
 
 

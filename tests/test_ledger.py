@@ -1,6 +1,6 @@
 """The ledger of differences between the paper's text and the authors' notebook."""
 
-import sys
+import shutil
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -10,26 +10,33 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.settings import CONF
+import yaml
 
 from pomrl import store
-from pomrl.commands import ledger as command
-from pomrl.commands import run
-from pomrl.configuration import studies
-from pomrl.configuration.composed import GROUPS
-from pomrl.configuration.ledger import Ledger, ledger
-from pomrl.configuration.variants import family, reading_of, without
+from pomrl.commands import reproduce
+from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.figures import ladder as figure
-from pomrl.results import blind_prediction
+from pomrl.configuration.study import find
+from pomrl.configuration.sweeps import experiment
+from pomrl.configuration.variants import Job, Variant, combined, family, without
+from pomrl.report import pages
+from pomrl.report.pages import Page
 from pomrl.results.comparison import differences
-from pomrl.results.ledger import CHECKS, LOSS, SHOWN, Ladder, Results, percentile
 from pomrl.results.losses import LAST, Losses
 from pomrl.results.markdown import renewed
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
+from pomrl.studies.pomrl import blind_prediction
+from pomrl.studies.pomrl import ladder as figure
+from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, SHOWN, Ladder, Ledger, Results, ledger, percentile
+from pomrl.studies.pomrl.pages import notebook
+
+PAPER = find("pomrl")
+DOCUMENT = PAPER.folder / "pages" / "notebook.md"
+VALUES = {name: DOCUMENT.with_name(f"notebook_{name}.csv") for name in ("effects", "ladder", "prediction")}
+"""The files with the values of the document's tables."""
 
 ESTIMATORS = ("oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating", "uniform_prior")
 SCHEDULES = ("grid", "fixed", "best_fixed", "dynamic_best", "dong", "upper_bound")
@@ -38,28 +45,32 @@ OPTIONS = [*((name, "grid") for name in ESTIMATORS), *(("ada_pomrl", name) for n
 
 @cache
 def published() -> Ledger:
-    return ledger(PUBLISHED)
+    return ledger(Page(PAPER, "notebook"))
+
+
+def overrides(variant: Variant, options: dict[str, str]) -> list[str]:
+    return list(variant.change(Job("", (), options)))
 
 
 @cache
 def flat(*overrides: str) -> dict[str, Any]:
-    experiment = studies.experiment(PUBLISHED, list(overrides))
-    return flat_settings(scientific_settings(experiment), experiment.options)
+    found = experiment(PUBLISHED, list(overrides))
+    return flat_settings(scientific_settings(found), found.options)
 
 
 def keys_of_ledger(options: dict[str, str]) -> set[str]:
     """The keys that the ledger sets, and where it sets the option of a group, the keys that only this option has."""
     concerned = [choice for choice in published().family.choices if choice.concerns(options)]
-    overrides = [override for choice in concerned for override in choice.overrides]
-    keys = {override.partition("=")[0] for override in overrides}
-    options_set = [override for override in overrides if override.partition("=")[0] in GROUPS]
+    words = [override for choice in concerned for override in choice.overrides]
+    keys = {override.partition("=")[0] for override in words}
+    options_set = [override for override in words if override.partition("=")[0] in GROUPS]
     return keys.union(*(flat(option).keys() - flat().keys() for option in options_set))
 
 
 class TestDifferences:
     @pytest.mark.parametrize(("estimator", "schedule"), OPTIONS)
     def test_the_readings_differ_in_exactly_the_keys_of_the_ledger(self, estimator: str, schedule: str) -> None:
-        """At S = 20, because at S = 10 both have five zeros in a row. What src.diff compares is compared."""
+        """At S = 20, because at S = 10 both have five zeros in a row. What pomrl diff compares is compared."""
         options = {"estimator": estimator, "gamma_schedule": schedule}
         if schedule in ("best_fixed", "dynamic_best"):
             options["gamma_schedule"] = "grid"  # they are read from the grid
@@ -73,8 +84,8 @@ class TestDifferences:
         if schedule in ("best_fixed", "dynamic_best"):
             return
         chosen = [f"{group}={option}" for group, option in options.items()]
-        every = reading_of(published().family.choices).overrides(options)
-        ours, theirs = (studies.experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=notebook"]))
+        every = overrides(combined(published().family.choices), options)
+        ours, theirs = (experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=notebook"]))
         assert store.signature(ours) == store.signature(theirs)
 
     def test_each_has_a_key_or_a_reason(self) -> None:
@@ -85,7 +96,7 @@ class TestDifferences:
         names = [each.name for each in published().differences]
         assert len(set(names)) == len(names)
 
-    def test_what_src_diff_says(self) -> None:
+    def test_what_pomrl_diff_says(self) -> None:
         """The readings of the default experiment differ at S = 10 in the keys that the ledger lists for its options."""
         found = differences([flat("reading=text"), flat("reading=notebook")])
         options = {"estimator": "ada_pomrl", "gamma_schedule": "grid"}
@@ -98,40 +109,37 @@ class TestFamily:
         return {"choices": choices, "product": [], "together": [], "sweeps": {"own": {"runs": 2}}, **further}
 
     def test_the_ladder_and_all_but_one(self) -> None:
-        found = family(self.described(ladder=True, all_but_one=True))
-        names = [reading.name for reading in found.readings]
+        found = family("own", self.described(ladder=True, all_but_one=True))
+        names = [variant.name for variant in found.variants]
         assert names == ["default", "a", "b", "a + b", "a + b + c", "a + c"]  # without a there is no c: b alone
         assert found.sweeps == {"own": {"runs": 2}}
 
     def test_a_choice_that_lacks_what_it_needs_is_left_out(self) -> None:
-        a, b, c = family(self.described()).choices
-        assert reading_of((b, c)).choices == (b,)
-        assert reading_of((a, c)).overrides({}) == ["x=1", "w=1"]
+        a, b, c = family("own", self.described()).choices
+        assert combined((b, c)).choices == (b,)
+        assert overrides(combined((a, c)), {}) == ["x=1", "w=1"]
         assert without((a, b, c), b) == (a, c)
 
     def test_what_is_needed_has_to_exist(self) -> None:
         described = self.described()
         described["choices"]["c"]["needs"] = ["d"]
-        with pytest.raises(ValueError, match="there is no choice d; there are a, b, c"):
-            family(described)
+        with pytest.raises(ConfigError, match=r"variants/own\.yaml: there is no choice d; there are a, b, c"):
+            family("own", described)
 
     def test_the_command_runs_a_family_with_axes_of_its_own(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-        whole = (CONF / "experiment" / "notebook_ledger.yaml").read_text()
-        start, end = whole.index("        at_gamma_eval:"), whole.index("      product:")
-        choices = whole.index("      choices:\n") + len("      choices:\n")
-        few = whole[:start] + whole[end:choices] + whole[whole.index("        v2:") : whole.index("        index:")]
-        (tmp_path / "own" / "experiment").mkdir(parents=True)
-        (tmp_path / "own" / "experiment" / "few.yaml").write_text(few)
-        monkeypatch.setattr(
-            sys, "argv", ["run", "--config-dir", str(tmp_path / "own"), "experiment=few", "runs=2", "T=2"]
-        )
-        with pytest.raises(SystemExit) as end_of_run:
-            run.main()
-        assert end_of_run.value.code == 0
+        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
+        few = yaml.safe_load((PAPER.folder / "variants" / f"{FAMILY}.yaml").read_text())
+        few["sweeps"] = {"horizons": few["sweeps"]["horizons"] | {"runs": 2, "T": 2}}
+        few["choices"] = {name: few["choices"][name] for name in ("v2", "per_pair")}
+        study = tmp_path / "few"
+        (study / "variants").mkdir(parents=True)
+        (study / "variants" / "ledger.yaml").write_text(yaml.safe_dump(few, sort_keys=False))
+        (study / "study.yaml").write_text("title: Two differences\n")
+        (study / "sweeps").mkdir()
+        shutil.copy(PAPER.folder / "sweeps" / "initial_similarity.yaml", study / "sweeps")
+        reproduce.stages(find(str(study)), None, "ledger")["variants"]()
         found = [
             (of["estimator.v2"], of["estimator.scope"]) for of in (s.flat_settings() for s in store.all_experiments())
         ]
@@ -140,13 +148,13 @@ class TestFamily:
 
 class TestDocument:
     def test_its_tables_are_those_of_the_values_beside_it(self, request: pytest.FixtureRequest) -> None:
-        found = command.document()
+        found = renewed(DOCUMENT.read_text(), notebook.tables(published(), *map(pd.read_csv, VALUES.values())))
         if request.config.getoption("force_regen"):
-            command.DOCUMENT.write_text(found)
-        assert command.DOCUMENT.read_text() == found
+            DOCUMENT.write_text(found)
+        assert DOCUMENT.read_text() == found
 
     def test_every_difference_with_a_key_is_measured_where_it_has_a_meaning(self) -> None:
-        measured = pd.read_csv(command.VALUES["effects"]).groupby("place")["difference"].unique()
+        measured = pd.read_csv(VALUES["effects"]).groupby("place")["difference"].unique()
         names = {choice.name for choice in published().family.choices} - {"zeros"}  # five zeros in both at S = 10
         dependent = {choice.name for choice in published().family.choices if choice.needs}
         assert set(measured["notebook"]) == names
@@ -155,10 +163,10 @@ class TestDocument:
     @pytest.mark.parametrize("name", ["v2", "lag", "exclusive"])
     def test_values_are_those_of_the_experiments(self, name: str) -> None:
         (choice,) = (choice for choice in published().family.choices if choice.name == name)
-        changed, default = (studies.experiment(PUBLISHED, list(of)) for of in (choice.overrides, ()))
+        changed, default = (experiment(PUBLISHED, list(of)) for of in (choice.overrides, ()))
         before, after = map(Losses.of_table, tables(default.problem, [default.method, changed.method], range(60)))
         expected = difference(before.tasks(LAST), after.tasks(LAST), paired=True)
-        values = pd.read_csv(command.VALUES["effects"]).set_index(["difference", "number", "place"])
+        values = pd.read_csv(VALUES["effects"]).set_index(["difference", "number", "place"])
         found = values.loc[(name, LOSS, "text"), ["estimate", "lower", "upper"]]
         np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
 
@@ -184,19 +192,12 @@ class TestDocument:
         assert as_variance[1:] == [0.99] * 14
 
     def test_with_nothing_stored_one_line_says_what_to_run(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-        monkeypatch.setattr(sys, "argv", ["ledger"])
-        monkeypatch.setattr(command, "ledger", lambda _: published())
-        nothing = {"horizons": [studies.Setting({}, studies.experiment(PUBLISHED, ["runs=1"]))]}
-        changed = {"horizons": [studies.Setting({}, studies.experiment(PUBLISHED, ["runs=1", "seed=1"]))]}
-        by_reading = {reading: changed if reading.choices else nothing for reading in published().family.readings}
-        monkeypatch.setattr(studies, "readings", lambda *_: by_reading)
-        with pytest.raises(SystemExit) as end:
-            command.main()
-        assert end.value.code == 1
-        assert "to compute what is needed: python -m src.run -m experiment=notebook_ledger," in capsys.readouterr().err
+        (line,) = pages.renew(PAPER)
+        assert line.startswith("pages/notebook.md is not renewed: ")
+        assert "0 of 60 runs are stored; pomrl reproduce pomrl --variants all computes what it reads" in line
 
 
 GAMMAS = np.array([0.5, 0.99])
@@ -279,9 +280,9 @@ def test_the_error_of_a_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_steps_of_the_ladder_add_one_change_each() -> None:
     every = published().family.choices
-    rungs = [reading_of(every[:length]) for length in range(len(every) + 1)]
+    rungs = [combined(every[:length]) for length in range(len(every) + 1)]
     assert all(len(b.choices) == len(a.choices) + 1 for a, b in pairwise(rungs))
-    assert set(rungs) <= set(published().family.readings)
+    assert {rung.name for rung in rungs} <= {variant.name for variant in published().family.variants}
 
 
 def test_the_best_fixed_discount_factor_of_the_blind_prediction_is_gamma_star(monkeypatch: pytest.MonkeyPatch) -> None:

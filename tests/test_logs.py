@@ -9,7 +9,7 @@ import pytest
 
 import pomrl
 from pomrl.commands import horizon
-from pomrl.figures.horizon_report import draw as drawn_report
+from pomrl.drawing.horizon_report import draw as drawn_report
 from pomrl.models_and_logs import horizon_reports
 from pomrl.models_and_logs.horizon_reports import HorizonReport
 from pomrl.models_and_logs.logs import COLUMNS, Log, Posterior
@@ -199,7 +199,7 @@ def test_the_command_prints_the_report_and_draws_it(
 ):
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     chain_log().rename(columns={"task": "patient"}).to_parquet(tmp_path / "visits.parquet")
-    monkeypatch.setattr("sys.argv", ["src.horizon", str(tmp_path / "visits.parquet"), "--task", "patient"])
+    monkeypatch.setattr("sys.argv", ["pomrl horizon", str(tmp_path / "visits.parquet"), "--task", "patient"])
     horizon.main()
     said = capsys.readouterr().out
     assert "The prior is learned from 6 tasks" in said

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pomrl import store
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.results.comparison import GAMMA_STAR, Side, result_differences
 from pomrl.results.losses import Losses
@@ -37,7 +37,7 @@ def test_losses_of_an_experiment_are_those_of_its_table(
     schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    experiment = studies.experiment(PUBLISHED, ["T=2", f"gamma_schedule={schedule}"])
+    experiment = sweeps.experiment(PUBLISHED, ["T=2", f"gamma_schedule={schedule}"])
     (table,) = tables(experiment.problem, [experiment.method], range(3))
     store.add(store.open_experiment(experiment, force=False), range(3), table)
     losses, expected = Losses.of_experiment(experiment, 2), Losses.of_table(store.load(experiment, 2))

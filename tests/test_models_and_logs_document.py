@@ -25,6 +25,6 @@ def test_the_code_of_the_document_runs_in_its_order(
     (command,) = re.findall(r"^pomrl horizon (.*)$", DOCUMENT, flags=re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
-    monkeypatch.setattr("sys.argv", ["src.horizon", *command.split()])
+    monkeypatch.setattr("sys.argv", ["pomrl horizon", *command.split()])
     horizon.main()
     assert (tmp_path / "outputs" / "horizon" / "LOG.png").exists()

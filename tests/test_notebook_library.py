@@ -9,8 +9,8 @@ import pytest
 from examples.notebook import library, stored
 from examples.notebook.table import PATH, RUNS, table, text
 
-from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sweeps import sweep
 from pomrl.science.experiment import Method, tables
 
 FEW = 6
@@ -21,7 +21,7 @@ FEW = 6
 def similarity() -> pd.DataFrame:
     """The sweep `notebook_similarity` with few runs."""
     methods: dict[object, dict[str, Method]] = {}
-    for setting in studies.sweep(PUBLISHED, "notebook_similarity"):
+    for setting in sweep(PUBLISHED, "notebook_similarity"):
         experiment = setting.experiment
         methods.setdefault(experiment.problem, {})[setting.varied["estimator"]] = experiment.method
     parts = []
@@ -97,7 +97,7 @@ class TestTable:
         self, tmp_path: object, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-        with pytest.raises(LookupError, match=r"python -m src\.run experiment=notebook_similarity runs=200"):
+        with pytest.raises(LookupError, match=r"pomrl run experiment=notebook_similarity runs=200"):
             library.read("notebook_similarity", RUNS)
 
 

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.configuration import studies
+from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.study import find
+from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.science.data import Trajectories
 from pomrl.science.experiment import check, tables
 from pomrl.science.gamma_schedules import Grid
@@ -21,7 +23,7 @@ ESTIMATORS = ["without_meta", "oracle", "pomrl", "ada_pomrl", "aggregating", "un
 
 
 def of_notebook(*overrides: str) -> Any:
-    return studies.experiment(PUBLISHED, [*SMALL, *overrides])
+    return experiment_of(PUBLISHED, [*SMALL, *overrides])
 
 
 def drawn(problem: Any, run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -127,10 +129,8 @@ def test_five_states_follow_each_pair_before_smoothing(S: int):
 
 def test_dong_has_the_notebooks_phases():
     """Task 1 has gamma 1 - 10^(-1/5), and later ones count one past task less; all of them go to the grid."""
-    method = studies.experiment(
-        PUBLISHED, ["reading=notebook", "gamma_schedule=dong", "gamma_schedule.snap=null"]
-    ).method
-    problem = studies.experiment(PUBLISHED, ["reading=notebook", "trials=1", "meta_batch.batches=1"]).problem
+    method = experiment_of(PUBLISHED, ["reading=notebook", "gamma_schedule=dong", "gamma_schedule.snap=null"]).method
+    problem = experiment_of(PUBLISHED, ["reading=notebook", "trials=1", "meta_batch.batches=1"]).problem
     (table,) = tables(problem, [method], range(1))
     expected = []
     for t in range(1, 16):
@@ -139,33 +139,33 @@ def test_dong_has_the_notebooks_phases():
         size = 2 * 5 * (1 - alpha + alpha * (t - 2)) if t > 1 else 2 * 5
         expected.append(1 - size**-0.2)
     np.testing.assert_allclose(table["gamma"], expected, rtol=1e-12)
-    snapped = studies.experiment(PUBLISHED, ["reading=notebook", "gamma_schedule=dong"]).method
+    snapped = experiment_of(PUBLISHED, ["reading=notebook", "gamma_schedule=dong"]).method
     np.testing.assert_allclose(tables(problem, [snapped], range(1))[0]["gamma"], np.round(expected, 1), atol=1e-15)
 
 
 def test_the_upper_bound_has_the_notebooks_constant():
-    method = studies.experiment(PUBLISHED, ["reading=notebook", "gamma_schedule=upper_bound"]).method
-    problem = studies.experiment(PUBLISHED, ["reading=notebook", "trials=1", "meta_batch.batches=1"]).problem
+    method = experiment_of(PUBLISHED, ["reading=notebook", "gamma_schedule=upper_bound"]).method
+    problem = experiment_of(PUBLISHED, ["reading=notebook", "trials=1", "meta_batch.batches=1"]).problem
     (table,) = tables(problem, [method], range(1))
     C = [(0.0129 + 1 / sqrt(5)) / sqrt(t) / (0.0129**2 * 5 + 1) + 1 / sqrt(5) for t in range(1, 16)]
     np.testing.assert_allclose(table["gamma"], np.round([0.35 + (1 - c) / (1 + c) for c in C], 1), atol=1e-15)
 
 
 def test_a_key_of_the_command_line_replaces_that_of_the_reading():
-    text = studies.experiment(PUBLISHED, []).problem
-    mixed = studies.experiment(PUBLISHED, ["reading=notebook", "data=generative", "meta_batch=own", "loss=max"]).problem
+    text = experiment_of(PUBLISHED, []).problem
+    mixed = experiment_of(PUBLISHED, ["reading=notebook", "data=generative", "meta_batch=own", "loss=max"]).problem
     assert (mixed.data, mixed.meta_batch, mixed.loss) == (text.data, text.meta_batch, "max")
     assert mixed.trials == 100
     assert of_notebook("estimator.prior=inclusive").method.estimator.prior == "inclusive"
 
 
 def test_the_text_is_the_default():
-    assert studies.experiment(PUBLISHED, ["reading=text"]) == studies.experiment(PUBLISHED, [])
+    assert experiment_of(PUBLISHED, ["reading=text"]) == experiment_of(PUBLISHED, [])
 
 
 @pytest.mark.parametrize("schedule", ["grid", "best_fixed", "dynamic_best"])
 def test_all_schedules_of_the_grid_have_one_grid(schedule: str):
-    experiment = studies.experiment(PUBLISHED, ["reading=notebook", f"gamma_schedule={schedule}"])
+    experiment = experiment_of(PUBLISHED, ["reading=notebook", f"gamma_schedule={schedule}"])
     grid = experiment.method.gamma_schedule.computed()
     assert isinstance(grid, Grid)
     assert grid.gammas == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99]
@@ -183,6 +183,37 @@ def test_all_schedules_of_the_grid_have_one_grid(schedule: str):
     ],
 )
 def test_sigma_is_given_once(overrides: list[str], message: str):
-    experiment = studies.experiment(PUBLISHED, overrides)
+    experiment = experiment_of(PUBLISHED, overrides)
     with pytest.raises(ValueError, match=message):
         check(experiment.problem, experiment.method, range(1))
+
+
+def under_the_variant(sweep: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return what a sweep of the paper varies, and the settings, of each of its experiments under the variant."""
+    study = find("pomrl")
+    (notebook,) = (variant for variant in study.variants if variant.name == "notebook")
+    return [
+        (found.varied, flat_settings(scientific_settings(found.experiment), found.experiment.options))
+        for found in study.settings(sweep, notebook)
+    ]
+
+
+def test_the_variant_computes_concentrations_where_the_paper_has_sigma():
+    concentrations = {0.01: 1.5, 0.025: 0.75, 0.047: 0.375}
+    found = under_the_variant("task_similarity")
+    assert {varied["sigma"] for varied, _ in found} == set(concentrations)
+    for varied, settings in found:
+        assert settings["sigma"] is None
+        assert settings["task_distribution.concentration_over_S"] == concentrations[varied["sigma"]]
+        assert settings["estimator"] == varied["estimator"]
+        assert (settings["trials"], settings["data"]) == (100, "trajectories")
+
+
+def test_the_schedules_of_the_variant_are_those_of_ada_pomrl():
+    found = under_the_variant("gamma_schedules")
+    assert {settings["estimator"] for _, settings in found} == {"ada_pomrl"}
+    assert {settings["gamma_schedule"] for _, settings in found} == {varied["gamma_schedule"] for varied, _ in found}
+
+
+def test_tasks_without_differences_have_no_concentration_under_the_variant():
+    assert {settings["sigma"] for _, settings in under_the_variant("illustration")} == {0.0}

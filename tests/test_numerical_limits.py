@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.experiment import check
 from pomrl.science.mdp import LARGEST_GAMMA_EVAL, LOSS_ERROR, check_gamma_eval, planning_loss, random_chain_mdp
@@ -39,7 +39,7 @@ def test_a_larger_gamma_eval_is_refused_with_the_bound() -> None:
     check_gamma_eval(LARGEST_GAMMA_EVAL)
     with pytest.raises(ValueError, match=r"rounding errors.*at most 0\.99998510"):
         check_gamma_eval(float(np.nextafter(LARGEST_GAMMA_EVAL, 1.0)))
-    beyond = studies.experiment(PUBLISHED, ["gamma_eval=0.99999"])
+    beyond = sweeps.experiment(PUBLISHED, ["gamma_eval=0.99999"])
     with pytest.raises(ValueError, match=r"gamma_eval=0\.99999: "):
         check(beyond.problem, beyond.method, range(1))
 

@@ -1,4 +1,4 @@
-"""Models of a stranger's go from a file to runs, a figure, claims and the report, in a folder of their own."""
+"""Models of a stranger's go from a file to runs, a figure, claims and a page, in a study of their own."""
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -7,9 +7,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.computed import call
+from tests.studies.folders import call, forget
 
 from pomrl.commands import claims, figures, report, run, runs
+
+DESCRIPTION = """title: Trials of a medicine
+analyses: [20]
+variants:
+  default: {}
+"""
 
 SWEEP = """# @package _global_
 defaults:
@@ -25,19 +31,12 @@ hydra:
       estimator: without_meta,ada_pomrl
 """
 
-MODULE = '''"""The loss in trials of a medicine, of which each is a task."""
+CLAIMS = '''"""What is claimed of trials of a medicine, of which each is a task."""
 
-from pomrl.judging.claim import claim
-from pomrl.judging.comparisons import less
-from pomrl.drawing.losses import Panel, PanelGrid, of_estimators
-
-SWEEPS = ("trials",)
-FIGURE = PanelGrid([[Panel("", of_estimators("trials", {}, ["without_meta", "ada_pomrl"]), "task", "ci")]], 2)
-SERIES = FIGURE.series
-draw = FIGURE.draw
+from pomrl.study import claim, less
 
 
-@claim("M1", "trials")
+@claim("M1", "trials", figures=("trials",))
 def other_trials_help(sweep):
     """a trial gains from those before it.
 
@@ -57,6 +56,20 @@ def what_the_last_trial_loses(sweep):
     return [less(losses.task(3), losses.task(1), "last trial less first")]
 '''
 
+FIGURE = '''"""The loss in trials of a medicine, of which each is a task."""
+
+from pomrl.study import Panel, PanelGrid, of_estimators
+
+FIGURE = PanelGrid([[Panel("", of_estimators("trials", {}, ["without_meta", "ada_pomrl"]), "task", "ci")]], 2)
+'''
+
+FILES = {
+    "study.yaml": DESCRIPTION,
+    "sweeps/trials.yaml": SWEEP,
+    "claims/of_trials.py": CLAIMS,
+    "figures/trials.py": FIGURE,
+}
+
 
 def trials() -> dict[str, np.ndarray]:
     """Patients are well, ill or dead; action 1 gives a medicine that costs 0.3 and heals more often in some trials."""
@@ -69,25 +82,40 @@ def trials() -> dict[str, np.ndarray]:
     return {"P": P, "R": np.array([[1.0, 0.7], [0.2, -0.1], [0.0, 0.0]])}
 
 
+def study(folder: Path, name: str, **changed: str) -> str:
+    """Write the study under a name, with other modules claims.py or figures.py if they are given; return the name."""
+    others = {f"{module}.py": text for module, text in changed.items()}
+    kept = {path: text for path, text in FILES.items() if path.partition("/")[0] not in changed}
+    for path, text in {**kept, **others}.items():
+        (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name / path).write_text(text)
+    return name
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The current folder, with the study `medicine`, whose runs are stored."""
     folder = tmp_path_factory.mktemp("stranger")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.syspath_prepend(folder)
         patch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
         np.savez("trials.npz", allow_pickle=False, **trials())
-        for path, text in {"conf/experiment/trials.yaml": SWEEP, "medicine/trials.py": MODULE}.items():
-            Path(path).parent.mkdir(parents=True)
-            Path(path).write_text(text)
-        assert call(run, "--config-dir", "conf", "experiment=trials", "execution.workers=1")[0] == 0
+        study(folder, "medicine")
+        status, _, err = call(run, "experiment=medicine/trials", "execution.workers=1")
+        assert status == 0, err
         yield folder
+    forget("medicine", "mistakes", *REFUSED, *FIGURES)
 
 
 def made(command: object, *arguments: str) -> str:
     status, out, err = call(command, *arguments)  # pyright: ignore[reportArgumentType]
     assert status == 0, err
     return out
+
+
+def table_of(folder: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(folder / "outputs" / "studies" / name / "claims.csv", keep_default_na=False)
 
 
 class _Text(HTMLParser):
@@ -103,73 +131,66 @@ class _Text(HTMLParser):
         self.words += data.split()
 
 
-def page_of(folder: Path) -> _Text:
-    made(report)
+def page_of(folder: Path, name: str) -> _Text:
+    made(report, name)
     page = _Text()
-    page.feed((folder / "outputs" / "report" / "index.html").read_text())
+    page.feed((folder / "outputs" / "studies" / name / "report" / "index.html").read_text())
     return page
 
 
 def test_models_in_a_file_become_a_figure_claims_and_a_page(folder: Path) -> None:
-    made(figures, "--config-dir", "conf", "medicine.trials")
-    drawn = pd.read_csv(folder / "outputs" / "figures" / "trials.csv")
+    made(figures, "medicine")
+    outputs = folder / "outputs" / "studies" / "medicine"
+    drawn = pd.read_csv(outputs / "figures" / "trials.csv")
     assert set(drawn["series"]) == {"Without meta-learning", "ada-POMRL"}
     assert (drawn["n"] == 20).all()
 
-    assert "M1: a trial gains" in made(claims, "--config-dir", "conf", "medicine.trials")
-    table = pd.read_csv(folder / "outputs" / "own_claims" / "medicine.trials.csv")
+    assert "M1: a trial gains" in made(claims, "medicine")
+    table = table_of(folder, "medicine")
     assert table[["claim", "runs"]].to_numpy().tolist() == [["M1", 20], ["M2", 20]]
     assert table["verdict"].tolist()[1] == "reported"
 
-    page = page_of(folder)
+    page = page_of(folder, "medicine")
     text = " ".join(page.words)
-    assert "M1 a trial gains from those before it" in text
-    assert "The loss in trials of a medicine, of which each is a task." in text
-    assert "python -m src.figures --config-dir DIR medicine.trials" in text
+    assert "a trial gains from those before it" in text
+    assert "The loss in trials of a medicine, of which each is a task" in text
+    assert "pomrl figures medicine" in text
     assert len(page.ids) == len(set(page.ids))
 
     made(runs, "--verify")
-    with (folder / "outputs" / "own_claims" / "medicine.trials.csv").open("a") as damaged:
+    with (outputs / "claims.csv").open("a") as damaged:
         damaged.write("\n")
-    for status, *said in (call(runs, "--verify"), call(report)):
+    for status, *said in (call(runs, "--verify"), call(report, "medicine")):
         assert status == 1
-        assert "python -m src.claims medicine.trials renews it" in "".join(said)
+        assert "claims.json; pomrl claims medicine renews it" in "".join(said)
+    made(claims, "medicine")
+    made(runs, "--verify")
 
 
-def test_a_claim_is_judged_on_the_runs_that_its_sweep_asks_for(folder: Path) -> None:
-    status, _, err = call(claims, "--config-dir", "conf", "medicine.trials", "--decide")
-    assert (status, err.count("\n")) == (2, 1)
-    sweep = folder / "conf" / "experiment" / "trials.yaml"
+def test_a_claim_of_more_runs_than_are_stored_says_what_computes_them(folder: Path) -> None:
+    sweep = folder / "medicine" / "sweeps" / "trials.yaml"
     sweep.write_text(SWEEP.replace("runs: 20", "runs: 40"))
-    shown = made(claims, "--config-dir", "conf", "medicine.trials")
+    shown = made(claims, "medicine")
     sweep.write_text(SWEEP)
-    assert "too few runs are stored for M1" in " ".join(shown.split())
-    assert "python -m src.run --config-dir conf experiment=trials" in " ".join(shown.split())
+    assert "claims have fewer runs than their sweeps promise" in " ".join(shown.split())
+    assert "pomrl reproduce medicine" in shown
 
 
-@pytest.mark.parametrize(
-    ("module", "said"),
-    [
-        ("medicine.nothing", "medicine.nothing: there is no such module"),
-        ("pomrl.figures.beyond.families", "pomrl.figures.beyond.families: it has no claims"),
-        ("medicine.", "medicine.: it is no dotted name of a module"),
-    ],
-)
-def test_a_module_without_claims_is_one_line(module: str, said: str, folder: Path) -> None:
-    status, _, err = call(claims, module)
+def test_a_study_without_claims_is_one_line(folder: Path) -> None:
+    status, _, err = call(claims, study(folder, "mistakes", claims='"""None yet."""\n'))
+    forget("mistakes")
     assert status == 1
-    assert said in err
-    assert err.count("\n") == 1
+    assert err == "mistakes: it has no claims, which are functions with @claim in claims.py or claims/\n"
 
 
-HEAD = """from medicine.trials import other_trials_help
-from pomrl.judging.claim import claim
-from pomrl.judging.comparisons import less
+HEAD = """from medicine.claims.of_trials import other_trials_help
+from pomrl.study import claim, less
 """
 
 MISTAKES = (
     HEAD
     + '''
+
 @claim("A", "trials")
 def raises(sweep):
     """a claim divides by zero."""
@@ -205,13 +226,6 @@ def reads_another_setting(sweep):
     return [less(sweep.at(estimator="oracle").regret, 0, "")]
 
 
-@claim("G", "trials")
-def fails_on_many_runs(sweep):
-    """a claim fails on what is stored alone."""
-    loss = sweep.at(estimator="ada_pomrl").regret
-    return [less(loss, loss / 2, "")] if len(loss) == 2 else int("many")
-
-
 @claim("NA", "trials")
 def is_well(sweep):
     """nan."""
@@ -221,69 +235,92 @@ def is_well(sweep):
 
 
 def test_a_claim_that_fails_is_one_line_and_the_others_are_judged(folder: Path) -> None:
-    (folder / "medicine" / "mistakes.py").write_text(MISTAKES)
-    status, out, err = call(claims, "--config-dir", "conf", "medicine.mistakes")
+    status, out, err = call(claims, study(folder, "mistakes", claims=MISTAKES))
     assert status == 1
     assert "NA: nan" in out
-    table = pd.read_csv(folder / "outputs" / "own_claims" / "medicine.mistakes.csv", keep_default_na=False)
-    assert table["claim"].tolist() == ["NA"]  # the imported claim M1 is not of this module
+    table = table_of(folder, "mistakes")
+    assert table["claim"].tolist() == ["NA"]  # the imported claim M1 is not of this study
     wanted = {
-        "A (medicine/mistakes.py:8)": "ZeroDivisionError: division by zero",
-        "B (medicine/mistakes.py:11)": "TypeError: a claim returns a list of parts, ",
-        "C (medicine/mistakes.py:16)": "TypeError: a claim returns a list of parts, ",
-        "D (medicine/mistakes.py:23)": "TypeError: a claim returns a list of parts, ",
-        "E (medicine/mistakes.py:29)": "TypeError: takes_two() missing 1 required positional argument: 'two'",
-        "F (medicine/mistakes.py:37)": "LookupError: the sweep has no setting estimator='oracle'; in it estimator is "
+        "A (mistakes/claims.py:8)": "ZeroDivisionError: division by zero",
+        "B (mistakes/claims.py:11)": "TypeError: a claim returns a list of parts, ",
+        "C (mistakes/claims.py:16)": "TypeError: a claim returns a list of parts, ",
+        "D (mistakes/claims.py:23)": "TypeError: a claim returns a list of parts, ",
+        "E (mistakes/claims.py:29)": "TypeError: takes_two() missing 1 required positional argument: 'two'",
+        "F (mistakes/claims.py:37)": "LookupError: the sweep has no setting estimator='oracle'; in it estimator is "
         "'without_meta', 'ada_pomrl'",
-        "G (medicine/mistakes.py:44)": "ValueError: invalid literal for int() with base 10: 'many'",
     }
     for line, (place, said) in zip(err.splitlines(), wanted.items(), strict=True):
-        assert line.startswith(f"medicine.mistakes: claim {place}: {said}")
-    assert "NA nan" in " ".join(page_of(folder).words)  # as text, though pandas takes both for missing numbers
+        assert line.startswith(f"mistakes: claim {place}: {said}")
+    assert "NA: nan." in " ".join(page_of(folder, "mistakes").words)  # as text, though pandas takes both for numbers
+
+
+FAILS_ON_RUNS = (
+    HEAD
+    + '''
+
+@claim("G", "trials")
+def fails_on_many_runs(sweep):
+    """a claim fails on what is stored alone."""
+    loss = sweep.at(estimator="ada_pomrl").regret
+    return [less(loss, loss / 2, "")] if len(loss) == 2 else int("many")
+'''
+)
+
+
+def test_a_claim_that_fails_on_what_is_stored_alone_is_one_line(folder: Path) -> None:
+    status, _, err = call(claims, study(folder, "late", claims=FAILS_ON_RUNS))
+    forget("late")
+    assert (status, err.count("\n")) == (1, 1), err
+    assert "claim G (late/claims.py:9): ValueError: invalid literal for int() with base 10: 'many'" in err
 
 
 REFUSED = {
+    "bare": (
+        "from inspect import unwrap\n\n\n@unwrap(claim)\ndef f(sweep): ...\n",
+        'bare/claims.py:6 with TypeError("f: @claim needs parentheses',
+    ),
     "twice": (
         '@claim("A", "trials")\ndef f(sweep):\n    """One."""\n\n@claim("A", "trials")\ndef g(sweep):\n    """Two."""',
-        "medicine.twice: f and g have the same id 'A'",
+        "twice: claims f and g have the same id 'A'",
     ),
-    "silent": ('@claim("A", "trials")\ndef f(sweep): ...', "medicine.silent: f has no docstring"),
-    "bare": (
-        "from inspect import unwrap\n@unwrap(claim)\ndef f(sweep): ...",
-        'medicine/bare.py:5 with TypeError("f: @claim needs parentheses',
-    ),
-    "no_sweep": ('@claim("A")\ndef f(sweep):\n    """One."""', "medicine.no_sweep: f names no sweep"),
     "misspelt": (
         '@claim("A", "trails")\ndef f(sweep):\n    """One."""',
-        "medicine.misspelt: claim A: there is no sweep 'trails' in ",
+        "misspelt: claim A: there is no sweep 'trails' in ",
     ),
-    "syntax": ("def f(:", "medicine/syntax.py:4: invalid syntax"),
-    "imports": ("import nowhere.at_all", "medicine.imports: importing it ended at medicine/imports.py:4 with Mod"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_module_with_a_mistake_is_refused_in_one_line(name: str, folder: Path) -> None:
     text, said = REFUSED[name]
-    (folder / "medicine" / f"{name}.py").write_text(HEAD + text)
-    status, _, err = call(claims, "--config-dir", "conf", f"medicine.{name}")
+    status, _, err = call(claims, study(folder, name, claims=HEAD + text))
     assert (status, err.count("\n")) == (1, 1), err
     assert said in err
 
 
+IMPORTS = "from pomrl.study import figure\n\n\n"
 FIGURES = {
-    "fails": ('SWEEPS = ("trials",)\ndef draw(sweeps):\n    return 1 / 0', "medicine/fails.py:3: ZeroDivisionError: "),
-    "empty": ('SWEEPS = ("trials",)\ndef draw(sweeps): ...', "draw has to return a Drawing, and returns NoneType"),
-    "letters": ('SWEEPS = "trials"\ndef draw(sweeps): ...', "SWEEPS has to be a tuple of names, such as ('trials',)"),
-    "wrong": ('SWEEPS = ("trails",)\ndef draw(sweeps): ...', "medicine.wrong is not drawn: there is no sweep 'trails'"),
+    "fails": (
+        '@figure("trials")\ndef f(sweeps):\n    """One."""\n    return 1 / 0',
+        "f is not drawn: fails/figures.py:7: ZeroDivisionError: ",
+    ),
+    "empty": (
+        '@figure("trials")\ndef f(sweeps):\n    """One."""',
+        "a figure returns a Drawing or panels, and this one NoneType",
+    ),
+    "unnamed": (
+        "from inspect import unwrap\n\n\n@unwrap(figure)\ndef f(sweeps): ...",
+        "f: @figure needs parentheses, as in @figure('SWEEP')",
+    ),
+    "wrong": ('@figure("trails")\ndef f(sweeps):\n    """One."""', "wrong: figure f: there is no sweep 'trails'"),
 }
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_with_a_mistake_is_named_in_one_line(name: str, folder: Path) -> None:
     text, said = FIGURES[name]
-    (folder / "medicine" / f"{name}.py").write_text(text)
-    status, _, err = call(figures, "--config-dir", "conf", f"medicine.{name}")
+    status, _, err = call(figures, study(folder, name, figures=IMPORTS + text))
     assert status == 1
     assert said in err.splitlines()[0]
-    assert err.splitlines()[1:] in ([], ["1 of 1 figures are not drawn"])
+    remedy = f"1 of 1 figures are not drawn; pomrl reproduce {name} computes all of its sweeps"
+    assert err.splitlines()[1:] in ([], [remedy])

@@ -40,9 +40,9 @@ def frame(*arguments: str) -> pd.DataFrame:
 
 class TestTables:
     def test_the_end_of_a_sweep_names_the_commands_that_show_it_alone(self, said: str) -> None:
-        (words,) = re.findall(r"as a table: python -m src\.table (.*)$", said, flags=re.MULTILINE)
+        (words,) = re.findall(r"as a table: pomrl table (.*)$", said, flags=re.MULTILINE)
         assert len(frame(*words.split())) == 6
-        assert f"to plot it: python -m src.plot {words}\n" in said
+        assert f"to plot it: pomrl plot {words}\n" in said
 
     def test_each_row_is_an_experiment_and_its_numbers_are_those_of_its_runs(self) -> None:
         row = frame("S=4", "--task", "last").query("sigma == 0.02 and estimator == 'pomrl'").iloc[0]

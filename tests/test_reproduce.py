@@ -1,4 +1,4 @@
-"""The main job asks for every sweep of the paper, and for those of the example in the place of ada-POMRL, once."""
+"""The main job asks for every sweep of a study once, and then for its claims, figures, pages and report."""
 
 import subprocess
 
@@ -6,61 +6,95 @@ import pytest
 from tests.settings import ROOT
 
 from pomrl.commands import reproduce
-from pomrl.configuration import studies
-from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.study import Study, find, shipped
+
+
+def experiments(study: Study, runs: int | None) -> list:
+    return list(reproduce._experiments(study, runs))
 
 
 @pytest.fixture(scope="module")
-def experiments():
-    return list(reproduce.experiments(runs=None))
+def of_the_paper():
+    return experiments(find("pomrl"), None)
 
 
-def test_every_published_sweep_is_computed_with_its_own_number_of_runs(experiments):
-    for name in studies.of_the_paper(PUBLISHED):
-        for setting in studies.sweep(PUBLISHED, name):
-            assert setting.experiment in experiments
+def test_every_sweep_is_computed_with_its_own_number_of_runs(of_the_paper):
+    for study in shipped():
+        asked = of_the_paper if study.name == "pomrl" else experiments(study, None)
+        for name in study.sweeps:
+            for setting in study.settings(name):
+                assert setting.experiment in asked
 
 
-def test_sweeps_beyond_the_paper_have_a_job_of_their_own(experiments):
-    beyond = list(reproduce.experiments(None, studies.BEYOND))
-    assert beyond == [each.experiment for name in studies.BEYOND for each in studies.sweep(PUBLISHED, name)]
-    assert not any(experiment in experiments for experiment in beyond)
+def test_a_study_asks_for_no_experiment_that_another_one_alone_has(of_the_paper):
+    beyond = experiments(find("beyond"), None)
+    assert beyond == [each.experiment for name in find("beyond").sweeps for each in find("beyond").settings(name)]
+    assert not any(experiment in of_the_paper for experiment in beyond)
 
 
-def test_the_extension_repeats_exactly_the_sweeps_that_have_the_option_it_replaces(experiments):
-    replaced = reproduce.EXTENSION.replacement
-    assert replaced is not None
-    of_sweeps = {name: [each.experiment.options for each in studies.sweep(PUBLISHED, name)]
-                 for name in studies.of_the_paper(PUBLISHED)}  # fmt: skip
-    having = {name for name, options in of_sweeps.items() if any(map(replaced.concerns, options))}
-    assert having >= set(reproduce.EXTENDED)
-    assert any(experiment.options["estimator"] == replaced.new for experiment in experiments)
-
-
-def test_another_number_of_runs_holds_for_all(experiments):
-    few = list(reproduce.experiments(runs=3))
-    assert len(few) == len(experiments) - len(studies.sweep(PUBLISHED, "environments"))
+def test_another_number_of_runs_holds_for_all_and_no_sample_is_computed(of_the_paper):
+    few = experiments(find("pomrl"), 3)
     assert {experiment.request.runs for experiment in few} == {3}
+    family = find("pomrl").family("environments")
+    assert family.is_sample
+    of_sample = [each for variant in family.variants for name in family.sweeps
+                 for each in find("pomrl").settings(name, variant, family)]  # fmt: skip
+    assert len(few) == len(of_the_paper) - len(of_sample)
+    assert all(setting.experiment in of_the_paper for setting in of_sample)
 
 
-def test_stages_run_in_order_and_their_times_are_printed(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("variants", "expected"),
+    [
+        (None, ["sweeps", "claims", "figures", "pages", "report"]),
+        ("all", ["sweeps", "claims", "variants", "figures", "pages", "report"]),
+    ],
+)
+def test_the_stages_of_a_study(variants: str | None, expected: list[str]):
+    assert list(reproduce.stages(find("pomrl"), None, variants)) == expected
+
+
+def reproduced(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr("sys.argv", ["pomrl reproduce", *words])
+    try:
+        reproduce.main()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0
+
+
+@pytest.mark.parametrize("failing", [(), ("sweeps",)])
+def test_stages_run_in_order_and_their_times_are_printed(failing: tuple[str, ...], monkeypatch, capsys):
     done = []
+
+    def stage(name: str) -> bool:
+        done.append(name)
+        return name in failing
+
     names = ("sweeps", "figures")
-    monkeypatch.setattr(reproduce, "stages", lambda runs: {name: lambda name=name: done.append(name) for name in names})
-    monkeypatch.setattr("sys.argv", ["src.reproduce"])
-    reproduce.main()
+    stages = {name: lambda name=name: stage(name) for name in names}
+    monkeypatch.setattr(reproduce, "stages", lambda study, runs, variants: stages)
+    assert reproduced(monkeypatch, "pomrl") == bool(failing)
     assert done == list(names)
     printed = capsys.readouterr().err.splitlines()
     assert printed[:2] == ["== sweeps", "== figures"]
     assert [line.split()[0] for line in printed[2:]] == list(names)
 
 
-def test_a_number_of_runs_below_one_is_refused(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["src.reproduce", "--runs", "0"])
-    with pytest.raises(SystemExit) as ended:
-        reproduce.main()
-    assert ended.value.code == 2
-    assert "at least 1" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("pomrl", "--runs", "0"), "at least 1"),
+        ((), "STUDY"),
+        (("nowhere",), "there is no such study or folder"),
+        (("pomrl", "--variants", "nothing"), "there is no variant or family of variants nothing"),
+    ],
+)
+def test_what_cannot_be_reproduced_is_refused_in_one_line(words: tuple[str, ...], said: str, monkeypatch, capsys):
+    assert reproduced(monkeypatch, *words) in (1, 2)
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
 
 
 def test_an_unknown_job_of_the_script_is_refused():

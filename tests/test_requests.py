@@ -1,4 +1,4 @@
-"""What is asked of `src.run`: never success without work, estimates before work, and refusals with numbers.
+"""What is asked of `pomrl run`: never success without work, estimates before work, and refusals with numbers.
 
 Nothing here measures time: what is counted are compositions and drawn mean models.
 """
@@ -18,9 +18,11 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from pomrl import store
-from pomrl.commands import run
-from pomrl.configuration import composition, jobs, studies
+from pomrl.commands import deciding, run
+from pomrl.configuration import composition, jobs
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.running import blocks, estimates, sweeps
 from pomrl.science.tasks.random_chains import RandomChains
 
@@ -199,8 +201,15 @@ def test_what_does_not_fit_is_refused_with_the_numbers(
     assert "the results need about 182 kB, and 1 kB are free for " in said
 
 
+def test_what_claims_need_and_does_not_fit_is_refused_too(empty_outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimates, "available_disk", lambda: 1000)
+    with pytest.raises(ConfigError, match="the results need about 182 kB, and 1 kB are free for "):
+        deciding.compute([experiment_of(PUBLISHED, ["runs=100"])])
+    assert not list(empty_outputs.iterdir())
+
+
 def jobs_of(*overrides: str) -> list[sweeps.Job]:
-    return sweeps.looked_up([studies.experiment(PUBLISHED, text.split()) for text in overrides])
+    return sweeps.looked_up([experiment_of(PUBLISHED, text.split()) for text in overrides])
 
 
 def test_estimates_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

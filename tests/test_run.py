@@ -1,4 +1,4 @@
-"""The whole command, as people use it: python -m src.run."""
+"""The whole command, as people use it: pomrl run."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The command `src.runs`: lists, filters, verifying, repairing and pruning; and what it prints of strangers' data."""
+"""The command `pomrl runs`: lists, filters, verifying, repairing and pruning; and what it prints of strangers' data."""
 
 import io
 import json
@@ -14,8 +14,9 @@ from rich.console import Console
 from pomrl import store
 from pomrl.commands import diff, runs, tables
 from pomrl.commands.terminal import MOST_CHARACTERS, one_line, printable
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.study import Study
 from pomrl.report.encoding import script_data
 from pomrl.science.experiment import tables as experiment_tables
 from pomrl.store import StoredExperiment, manifest
@@ -27,7 +28,7 @@ SMALL = ["S=4", "T=2", "task_distribution.zeros=1"]
 @pytest.fixture(autouse=True)
 def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    monkeypatch.setattr(studies, "names", lambda sources: ["initial_similarity"])
+    monkeypatch.setattr(Study, "sweeps", property(lambda study: ["initial_similarity"] * (study.name == "pomrl")))
     monkeypatch.setattr(runs, "sweeps_by_signature", dict)
     return tmp_path / "outputs"
 
@@ -49,7 +50,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 
 def stored(sigma: float, count: int = 60) -> StoredExperiment:
-    experiment = studies.experiment(PUBLISHED, [*SMALL, f"sigma={sigma}"])
+    experiment = sweeps.experiment(PUBLISHED, [*SMALL, f"sigma={sigma}"])
     opened = store.open_experiment(experiment)
     for part in store.aligned(range(count)):
         (table,) = experiment_tables(experiment.problem, [experiment.method], part)

@@ -12,7 +12,7 @@ from tests.settings import ROOT
 
 from pomrl import store
 from pomrl.commands import run
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import code_digest
@@ -47,7 +47,7 @@ def signature(*overrides: str) -> str:
     """The signature of an experiment, as a new process would find it."""
     code_digest.closure_digest.cache_clear()
     importlib.invalidate_caches()
-    return store.signature(studies.experiment(PUBLISHED, ["gamma_schedule=fixed", *overrides]))
+    return store.signature(sweeps.experiment(PUBLISHED, ["gamma_schedule=fixed", *overrides]))
 
 
 def module(imports: str, field: str = "pass") -> str:
@@ -96,7 +96,7 @@ def test_the_content_of_a_declared_file_is_signed_and_its_path_is_not(folder: Pa
 
 @pytest.fixture
 def command(folder: Path, call_main: Callable[..., tuple[int, list[str], str]]) -> Callable[..., tuple[int, str]]:
-    """Run `src.run` in the folder; return its status and what it wrote to standard error."""
+    """Run `pomrl run` in the folder; return its status and what it wrote to standard error."""
 
     def call(*arguments: str) -> tuple[int, str]:
         status, _, said = call_main(run.main, *arguments)

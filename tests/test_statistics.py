@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pomrl.results.intervals import Interval
 from pomrl.results.statistics import band, best_gamma, best_gamma_deviation, bootstrap_weights
 
 
@@ -113,3 +114,11 @@ class TestBootstrap:
         assert weights.shape == (4000, 7)
         np.testing.assert_allclose(weights.sum(1), 1.0)
         np.testing.assert_allclose(weights.mean(0), 1 / 7, rtol=0.05)
+
+
+def test_an_interval_is_written_in_one_way() -> None:
+    assert Interval(0.4371, 0.4012, 0.473).text() == "0.437 [0.401, 0.473]"
+    assert Interval(0.4371, -0.4, 0.473).text(2, signed=True) == "+0.44 [-0.40, +0.47]"
+    assert Interval(0.4371, np.nan, np.nan).text() == "0.437"
+    assert Interval(np.nan, np.nan, np.nan).text() == ""
+    assert Interval(0.4371, 0.4012, 0.473).percent() == "44 % [40, 47]"

@@ -19,6 +19,7 @@ from pomrl.configuration.parsing import Request
 from pomrl.execution import Isolation, Local
 from pomrl.running import sweeps
 from pomrl.running.blocks import Status
+from pomrl.running.ensuring import checked_jobs
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.store import blocks, files
 from pomrl.store.provenance import DECISIVE, decisive_versions
@@ -138,7 +139,7 @@ class Elsewhere(Local):
 
 def test_a_computation_is_complete_only_where_its_runs_are_here() -> None:
     asked = replace(experiment(), request=Request(runs=60), execution=Elsewhere())
-    (job,) = sweeps.checked_jobs([asked])
+    (job,) = checked_jobs([asked])
     failures = sweeps.compute([job], lambda tally: None)
     assert "0 of 60 runs are stored here" in failures[job.stored.signature].reason
     assert not job.stored.is_closed()

@@ -13,7 +13,9 @@ import pytest
 from tests.sample_simulation import noise
 from tests.settings import ROOT
 
-from pomrl.figures import FIGURES
+from pomrl.configuration.study import shipped
+from pomrl.drawing.figure import figures_of
+from pomrl.judging.claims_of_study import claims_of
 from pomrl.results.stored_sweeps import stored_simulation
 from pomrl.running.simulations import compute_missing
 from pomrl.store import StoreError, simulations
@@ -43,7 +45,7 @@ def test_what_is_missing_is_computed_once_and_announced():
 
 
 def test_a_missing_table_is_named_with_the_commands_that_compute_it():
-    with pytest.raises(StoreError, match=r"noise is not stored; python -m src.figures and python -m src.claims"):
+    with pytest.raises(StoreError, match=r"noise is not stored; pomrl figures and pomrl claims"):
         simulations.load(SAMPLE)
 
 
@@ -111,4 +113,6 @@ def test_figures_get_a_simulation_in_the_form_of_a_sweep():
 
 def test_what_figures_and_claims_ask_for_is_there_by_its_name():
     assert all(name == simulation.name for name, simulation in SIMULATIONS.items())
-    assert {name for figure in FIGURES.values() for name in getattr(figure, "SIMULATIONS", ())} < set(SIMULATIONS)
+    of_figures = {name for study in shipped() for figure in figures_of(study) for name in figure.simulations}
+    of_claims = {claim.simulation for study in shipped() for claim in claims_of(study)} - {None}
+    assert set() < of_claims <= of_figures | of_claims <= set(SIMULATIONS)

@@ -9,11 +9,12 @@ from tests import strangers
 from tests.settings import CONF
 
 from pomrl import store
-from pomrl.configuration import studies
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.running import blocks, sweeps
+from pomrl.running.ensuring import checked_jobs
 from pomrl.running.sweeps import Tally
 from pomrl.science.experiment import components
 
@@ -47,10 +48,10 @@ def test_a_block_that_ends_its_process_loses_only_itself(
     deed: str, workers: int, reason: str, sources: Sources
 ) -> None:
     small = ["T=2", "S=4", "runs=70", f"execution.workers={workers}"]
-    guilty = studies.experiment(sources, ["estimator=stranger", f"estimator.deed={deed}", *small])
-    others = [studies.experiment(sources, [f"estimator={name}", *small]) for name in ("stranger", "ada_pomrl")]
+    guilty = experiment_of(sources, ["estimator=stranger", f"estimator.deed={deed}", *small])
+    others = [experiment_of(sources, [f"estimator={name}", *small]) for name in ("stranger", "ada_pomrl")]
     tallies: list[Tally] = []
-    failures = sweeps.compute(sweeps.checked_jobs([guilty, *others]), tallies.append)
+    failures = sweeps.compute(checked_jobs([guilty, *others]), tallies.append)
     ((signature, failure),) = failures.items()
     assert signature == store.lookup(guilty).signature
     assert failure.reason.startswith(reason)
@@ -60,15 +61,15 @@ def test_a_block_that_ends_its_process_loses_only_itself(
 
 def fickle(sources: Sources, deed: str, runs: int) -> Experiment:
     overrides = ["T=2", "S=4", f"runs={runs}", "execution.workers=1"]
-    return studies.experiment(sources, ["estimator=fickle", f"estimator.deed={deed}", *overrides])
+    return experiment_of(sources, ["estimator=fickle", f"estimator.deed={deed}", *overrides])
 
 
 @pytest.mark.parametrize("deed", ["global state", "Python's global state", "clock", "counter"])
 def test_a_component_that_depends_on_more_than_its_arguments_is_found(deed: str, sources: Sources) -> None:
     asked = fickle(sources, f'"{deed}"', 120)
-    ours = studies.experiment(sources, ["estimator=ada_pomrl", "T=2", "S=4", "runs=120"])
+    ours = experiment_of(sources, ["estimator=ada_pomrl", "T=2", "S=4", "runs=120"])
     tallies: list[Tally] = []
-    failures = sweeps.compute(sweeps.checked_jobs([asked, ours]), tallies.append)
+    failures = sweeps.compute(checked_jobs([asked, ours]), tallies.append)
     ((signature, failure),) = failures.items()
     assert signature == store.lookup(asked).signature
     assert failure.reason.startswith("Fickle does not depend on its arguments alone")
@@ -77,14 +78,14 @@ def test_a_component_that_depends_on_more_than_its_arguments_is_found(deed: str,
 
 
 def test_data_that_depend_on_more_than_their_arguments_are_found(sources: Sources) -> None:
-    asked = studies.experiment(sources, ["data=careless", "T=2", "S=4", "runs=3", "execution.workers=1"])
-    ((_, failure),) = sweeps.compute(sweeps.checked_jobs([asked]), lambda _: None).items()
+    asked = experiment_of(sources, ["data=careless", "T=2", "S=4", "runs=3", "execution.workers=1"])
+    ((_, failure),) = sweeps.compute(checked_jobs([asked]), lambda _: None).items()
     assert failure.reason.startswith("Careless does not depend on its arguments alone")
 
 
 @pytest.mark.parametrize("group", [*PROBLEM_GROUPS, *METHOD_GROUPS])
 def test_a_component_of_any_group_may_be_foreign(group: str) -> None:
-    experiment = studies.experiment(PUBLISHED, [])
+    experiment = experiment_of(PUBLISHED, [])
     part = components(experiment.problem, experiment.method)[group]
     mine = type("Mine", (type(part),), {"__module__": "mine"})(**vars(part))
     problem = replace(experiment.problem, **{group: mine} if group in PROBLEM_GROUPS else {})
@@ -96,7 +97,7 @@ def test_a_component_of_any_group_may_be_foreign(group: str) -> None:
 def test_only_the_first_block_of_a_component_of_others_is_computed_twice(sources: Sources, tmp_path: Path) -> None:
     calls = []
     for runs in (70, 120):
-        assert sweeps.compute(sweeps.checked_jobs([fickle(sources, "nothing", runs)]), lambda _: None) == {}
+        assert sweeps.compute(checked_jobs([fickle(sources, "nothing", runs)]), lambda _: None) == {}
         calls.append((tmp_path / "calls").stat().st_size)
     per_block = calls[0] // 3
     assert per_block > 0

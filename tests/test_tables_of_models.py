@@ -11,7 +11,7 @@ from tests.computed import call
 
 from pomrl import store
 from pomrl.commands import run
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.tasks.families.table import Table
 
@@ -41,7 +41,7 @@ def test_a_strangers_models_go_from_the_file_to_results(tmp_path: Path, monkeypa
     options = ["task_distribution=table", f"task_distribution.file={tmp_path / 'lift.npz'}", "T=3", "runs=4"]
     status, _, wrong = call(run, "-m", *options, "estimator=without_meta,exact_posterior,oracle")
     assert (status, wrong.count("Error")) == (0, 0), wrong
-    experiment = studies.experiment(PUBLISHED, [*options, "estimator=exact_posterior"])
+    experiment = sweeps.experiment(PUBLISHED, [*options, "estimator=exact_posterior"])
     assert (experiment.problem.S, experiment.problem.A) == (3, 2)
     table = store.load(experiment)
     assert (table["run"].nunique(), table["task"].nunique(), table["gamma"].nunique()) == (4, 3, 21)

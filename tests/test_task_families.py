@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.settings import CONF
 
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, assert_experiment_runs
@@ -44,7 +44,7 @@ def options(*without: str) -> list[Any]:
 
 
 def problem_of(name: str) -> Problem:
-    return studies.experiment(PUBLISHED, [f"task_distribution={name}"]).problem
+    return sweeps.experiment(PUBLISHED, [f"task_distribution={name}"]).problem
 
 
 def candidates_of(name: str) -> Candidates:
@@ -99,7 +99,7 @@ def test_tasks_are_drawn_from_the_candidates_with_the_same_chance(name: str) -> 
 
 @pytest.mark.parametrize("name", ["inventory", "river_swim", "table"])
 def test_an_experiment_runs(name: str) -> None:
-    problem = studies.experiment(PUBLISHED, [f"task_distribution={name}", "T=4", "gamma_eval=0.9"]).problem
+    problem = sweeps.experiment(PUBLISHED, [f"task_distribution={name}", "T=4", "gamma_eval=0.9"]).problem
     assert_experiment_runs(problem, METHOD)
 
 
@@ -184,12 +184,12 @@ def test_the_slip_of_gymnasium_gives_the_table_of_gymnasium(family: type[TaskFam
 )
 def test_bad_keys_are_refused_in_one_line(overrides: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        studies.experiment(PUBLISHED, overrides)
+        sweeps.experiment(PUBLISHED, overrides)
 
 
 @pytest.mark.parametrize(("override", "message"), [("S=7", "6 states and 2 actions"), ("sigma=0.1", "sigma=null")])
 def test_numbers_that_contradict_the_family_are_refused(override: str, message: str) -> None:
-    experiment = studies.experiment(PUBLISHED, ["task_distribution=river_swim", override])
+    experiment = sweeps.experiment(PUBLISHED, ["task_distribution=river_swim", override])
     with pytest.raises(ValueError, match=message):
         check(experiment.problem, experiment.method, [0])
 

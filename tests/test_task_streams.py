@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from pomrl.configuration import studies
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, problem
 from pomrl.science import experiment
@@ -84,7 +84,7 @@ def test_tables_do_not_depend_on_how_many_tasks_are_drawn_together(stream, monke
 
 
 def checked(overrides: list[str]) -> None:
-    of_experiment = studies.experiment(PUBLISHED, overrides)
+    of_experiment = sweeps.experiment(PUBLISHED, overrides)
     check(of_experiment.problem, of_experiment.method, [0])
 
 

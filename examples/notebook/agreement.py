@@ -67,10 +67,10 @@ def drawn_curves(similarity: pd.DataFrame, schedules: pd.DataFrame) -> pd.DataFr
         schedules: The losses of the runs of cells 48 to 50, those of ada-POMRL among them.
 
     Returns:
-        The rows of `digitised.csv`, with the columns `ours`, `difference` and `in_reading_errors` in addition. The last
-        is the size of the difference divided by the error of reading.
+        The points of `stored.digitised`, with the columns `ours`, `difference` and `in_reading_errors` in addition. The
+        last is the size of the difference divided by the error of reading.
     """
-    drawn = stored.read("digitised.csv")
+    drawn = stored.digitised()
     loss = mean_loss(_of("ada-POMRL", similarity))
     best = loss.argmin(-1)
     at_gamma_eval = similarity[similarity["gamma"] == GAMMA_EVAL].groupby(["estimator", "task"], observed=True)["loss"]

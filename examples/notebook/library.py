@@ -1,8 +1,8 @@
 """Compare the library's version of the notebook's experiment with what the notebook draws and computes.
 
-    python -m src.run experiment=notebook_similarity
-    python -m src.run experiment=notebook_schedules
-    python -m src.run experiment=notebook_gamma_0
+    pomrl run experiment=notebook_similarity
+    pomrl run experiment=notebook_schedules
+    pomrl run experiment=notebook_gamma_0
     python -m examples.notebook.library
 
 `reading=notebook` sets the definitions of the notebook in the library, which draws other random numbers and computes
@@ -20,11 +20,14 @@ from examples.notebook import stored
 from scipy.stats import ks_2samp
 
 from pomrl.commands.errors import one_line_errors
-from pomrl.configuration import studies
-from pomrl.configuration.sources import PUBLISHED
-from pomrl.figures import AUTHORS
-from pomrl.figures.authors.agreement import LARGEST_Z, Z
+from pomrl.configuration.study import find
+from pomrl.configuration.sweeps import command
+from pomrl.drawing.figure import figures_of
 from pomrl.results.stored_sweeps import StoredSweep, stored_sweep
+from pomrl.studies.pomrl.agreement import LARGEST_Z, Z
+
+PAPER = find("pomrl")
+"""The study whose variant `notebook` has the definitions of the notebook."""
 
 NAMES = {
     "without_meta": "without",
@@ -47,10 +50,10 @@ def read(name: str, least: int = 2) -> StoredSweep:
     Raises:
         LookupError: Fewer than `least` runs are stored.
     """
-    settings = studies.sweep(PUBLISHED, name)
+    settings = PAPER.settings(name)
     sweep = stored_sweep(settings, runs=least, most=10**6)
     if sweep.lacking:
-        raise LookupError(f"{sweep.lacking}; to compute them: {studies.command(PUBLISHED, name, least)}")
+        raise LookupError(f"{sweep.lacking}; to compute them: {command(name, f'runs={least}')}")
     fewest = min(source.runs for source in sweep.sources)
     return StoredSweep(sweep.table[sweep.table["run"] < fewest], sweep.sources, sweep.promised, None)
 
@@ -126,15 +129,16 @@ def legacy_losses() -> pd.DataFrame:
 @one_line_errors(LookupError)
 def main() -> str | None:
     """Print how the stored runs compare with the notebook; return a complaint if they disagree."""
-    wanted = dict.fromkeys(sweep for figure in AUTHORS.values() for sweep in figure.SWEEPS)
+    figures = [figure for figure in figures_of(PAPER) if figure.name.startswith("authors_")]
+    wanted = dict.fromkeys(sweep for figure in figures for sweep in figure.sweeps)
     sweeps = {name: read(name) for name in wanted}
     wrong = 0
     print("Readings of the notebook's figures")
-    for name, figure in AUTHORS.items():
-        data = figure.draw(sweeps).data
+    for figure in figures:
+        data = figure.drawn(sweeps, with_intervals=False).data
         z = data.loc[data["band"] == Z, "mean"].abs()
         runs = data["n"].max()
-        print(f"  {name}: largest |z| of {len(z)} readings {z.max():.2f}, with {runs} of our runs")
+        print(f"  {figure.name}: largest |z| of {len(z)} readings {z.max():.2f}, with {runs} of our runs")
         wrong += int((z > LARGEST_Z).sum())
     ours, theirs = losses(sweeps["notebook_similarity"].table), legacy_losses()
     print("Losses of runs with the notebook's own random numbers")

@@ -72,7 +72,7 @@ def curves(loss: Float[np.ndarray, "T G"]) -> dict[str, Float[np.ndarray, " T"]]
         loss: The mean over runs of the loss, by task and discount factor of the grid.
 
     Returns:
-        The curves, by the names that `digitised.csv` has. `best_fixed` takes at each t the discount factor with the
+        The curves, by the names that `stored.digitised` has. `best_fixed` takes at each t the discount factor with the
         least average loss in tasks 1 to t, and `dynamic_best` the best one in each task. Both choose on the runs on
         which they are judged.
     """

@@ -1,15 +1,15 @@
-"""The tables beside this package: what the notebook shows, and what this package computed for its runs.
+"""The tables of this package: what the notebook shows, and what this package computed for its runs.
 
 | file | what |
 | --- | --- |
 | `printed.csv` | the losses that the notebook prints in cells 44 and 55, each with its discount factor |
 | `printed_series.csv` | gamma* of each task as cell 45 prints it, and the mixing rates that cells 48 and 50 print |
-| `digitised.csv` | the curves of the notebook's figures, read off by eye, with the error of reading |
 | `per_run.csv` | all losses of two runs: all estimators, tasks and discount factors |
 | `ada_pomrl.parquet` | all losses of ada-POMRL in the 200 runs of the figures, from which the printed numbers follow |
 | `gamma_eval.parquet` | the losses at gamma = 0.99 of all estimators at all three concentrations, in 100 runs |
 
-The first three are data of the notebook. `python -m examples.notebook --store` writes the last three.
+The first two are data of the notebook. `python -m examples.notebook --store` writes the last three. The curves of the
+notebook's figures, read off by eye with the error of reading, are those that the study of the paper has (`DIGITISED`).
 """
 
 from pathlib import Path
@@ -18,7 +18,12 @@ import pandas as pd
 from examples.notebook.learners import ESTIMATORS
 from examples.notebook.losses import GAMMA_EVAL, losses_of_runs
 
+from pomrl.configuration.sources import STUDIES
+
 FOLDER = Path(__file__).parent
+
+DIGITISED = STUDIES / "pomrl" / "digitised.csv"
+"""The curves of the notebook's figures."""
 
 CONCENTRATIONS = (1.5, 1.5 / 2, 1.5 / 4)
 """The factors c of the notebook's Dirichlet parameters, from the most similar tasks to the least similar ones."""
@@ -36,7 +41,15 @@ no other does.
 
 def read(name: str) -> pd.DataFrame:
     """Return a table that is stored beside this package, with every digit of its numbers."""
-    path = FOLDER / name
+    return _read(FOLDER / name)
+
+
+def digitised() -> pd.DataFrame:
+    """Return the points of the curves of the notebook's figures; a value is missing where it could not be read off."""
+    return _read(DIGITISED)
+
+
+def _read(path: Path) -> pd.DataFrame:
     # of the engines that read CSV files, this one loses no digit with any version of pandas
     return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, engine="pyarrow")
 

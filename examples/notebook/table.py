@@ -1,30 +1,31 @@
-"""Write docs/notebook_loss.csv: the mean losses under the definitions of the notebook, from runs of the library.
+"""Write `notebook_loss.csv`, which is a page of the paper's study: mean losses under the definitions of the notebook.
 
-    python -m src.run experiment=notebook_similarity runs=200
+    pomrl run experiment=notebook_similarity runs=200
     python -m examples.notebook.table
 
-The table has a row for each concentration, estimator, task and gamma, with the number of runs, the mean over them of
-the loss (which is itself a mean over 100 trials), and its standard error. Numbers have six digits.
+The losses are of runs of the library. The table has a row for each concentration, estimator, task and gamma, with the
+number of runs, the mean over them of the loss (which is itself a mean over 100 trials), and its standard error. Numbers
+have six digits.
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from examples.notebook.library import KEY, losses, read
 
 from pomrl.commands.errors import one_line_errors
+from pomrl.configuration.sources import STUDIES
 from pomrl.store import files
 
-PATH = Path(__file__).parents[2] / "docs" / "notebook_loss.csv"
+PATH = STUDIES / "pomrl" / "pages" / "notebook_loss.csv"
 
 RUNS = 200
 """The least number of runs in the table."""
 
 
 def table(similarity: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of the losses of the sweep `notebook_similarity`, with the columns of docs/notebook_loss.csv."""
+    """Return the table of the losses of the sweep `notebook_similarity`, with the columns of the file."""
     of_setting = losses(similarity).groupby(KEY)["loss"].agg(["count", "mean", "std"]).reset_index()
     rows = of_setting.rename(columns={"count": "runs", "std": "se"}).assign(
         se=lambda rows: rows["se"] / np.sqrt(rows["runs"])

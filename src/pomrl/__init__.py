@@ -3,30 +3,27 @@
 `import pomrl` gives the names in `__all__` and loads each when it is first used. The folders, from the top down; a
 module imports only from what stands below it:
 
-    commands             the command line: arguments, terminal, exit status
-    api                  the Python interface, whose names `import pomrl` gives (a module)
-    report               the report: a page of HTML with all figures and claims
-    figures              each figure of the paper, drawn from stored tables
-    claims               how claims are judged on stored tables; `claims.paper` has the claims of the paper
-    results              tables as arrays, statistics and comparisons
-    running              computes what is missing of experiments and sweeps, and stores it
-    contracts            what every component has to keep to, as tests that anyone can run on a class of their own
-    bounds               the public names of the bounds in `theory` (a module)
-    store                where the tables of experiments are kept: reading, writing, signatures, provenance
-    configuration        from YAML files and a command line to checked objects
-    theory               the paper's bounds and concentration inequalities, and simulations that check them
+    commands         the command line: arguments, terminal, exit status
+    api              the Python interface, whose names `import pomrl` gives (a module)
+    studies          what is shipped: the paper (`pomrl`) and what goes beyond it; each is a folder like anybody's study
+    report           the pages of studies, and the report: one page of HTML with all figures and claims
+    drawing          how figures are declared and drawn from stored tables
+    judging          how claims are declared and judged on stored tables, at precision
+    results          tables as arrays, statistics and comparisons
+    running          computes what is missing of experiments and sweeps, and stores it
+    contracts        what every component has to keep to, as tests that anyone can run on a class of their own
+    bounds           the public names of the bounds in `theory` (a module)
+    store            where the tables of experiments are kept: reading, writing, signatures, provenance
+    configuration    studies, sweeps and variants: from YAML files and a command line to checked objects
+    theory           the paper's bounds and concentration inequalities, and simulations that check them
     models_and_logs  plans and horizons for models and logs of one's own
-    experiment           the science: an experiment's table from all that follows (a module)
-    algorithm            Algorithms 1 and 2, line by line (a module)
-    estimators           what learns a task's model from its own batch and from earlier tasks
-    tasks                distributions, families and streams of tasks
-    other modules        the rest of the science: MDPs, data, planners, schedules of the discount factor
-    solvers              policy evaluation and optimisation for many MDPs at once
-    execution            engines that map a function over items: local processes, Dask, Slurm
-    checks               the base class of components, which checks their values (a module)
-    outputs              the folder that everything computed is kept in (a module)
+    science          an experiment's table: tasks, data, estimators, schedules, planners; Algorithms 1 and 2
+    execution        engines that map a function over items: local processes, Dask, Slurm
+    checks           the base class of components, which checks their values (a module)
+    outputs          the folder that everything computed is kept in (a module)
 
-`pomrl.components` gathers the names that the author of a component needs; no other module imports it.
+`pomrl.components` gathers the names that the author of a component needs, and `pomrl.study` those for the author of a
+study. Studies import these two alone, and nothing else of ours does. `skeleton` is what `pomrl new` copies.
 """
 
 from importlib import import_module

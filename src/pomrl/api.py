@@ -4,8 +4,10 @@ Settings are arguments with the names that they have on a command line, but `est
 What is computed is stored as `pomrl run` stores it, under the same signatures, and never computed twice.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +20,13 @@ from pomrl.configuration.parsing import COMPONENTS, Experiment
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
 from pomrl.configuration.sweeps import settings_of
-from pomrl.execution import ExecutionError
 from pomrl.results.chosen_runs import Chosen, Tasks, choose
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import stored_sweep
 from pomrl.results.summary_tables import summarised
-from pomrl.running import sweeps
-from pomrl.running.estimates import estimate, refuse_what_does_not_fit, refuse_what_takes_long
-from pomrl.running.sweeps import Tally
+from pomrl.running.ensuring import ensure
+from pomrl.running.estimates import estimate, refuse_what_takes_long
+from pomrl.running.sweeps import Job, Tally
 from pomrl.store import StoredExperiment, StoreError
 
 if TYPE_CHECKING:
@@ -249,23 +250,23 @@ def _compute(experiments: Sequence[Experiment], report: Report | None) -> None:
         ConfigError: An experiment cannot be computed, or takes more than an hour and does not say `yes=True`.
         ExecutionError: Experiments failed.
     """
-    jobs = sweeps.looked_up(experiments)
-    request, execution = experiments[0].request, experiments[0].execution
-    if request.dry_run:
+    if experiments[0].request.dry_run:
         raise ConfigError("dry_run=True: this is for the command `pomrl run`, which then prints what it would compute")
+    ensure(experiments, partial(_reported, report))
+
+
+@contextmanager
+def _reported(report: Report | None, jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
+    """Yield a function that reports the progress of jobs, unless they take more than an hour without a `yes=True`."""
     wanted = estimate(jobs)
-    refuse_what_does_not_fit(wanted, execution)
-    sweeps.check_jobs(jobs)
-    if not request.yes:
+    if not jobs[0].experiment.request.yes:
         refuse_what_takes_long(wanted)
 
     def advance(tally: Tally) -> None:
         if report:
             report(f"{tally.runs}/{wanted.runs} runs")
 
-    failures = sweeps.compute(jobs, advance)
-    if failures:
-        raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
+    yield advance
 
 
 def _values(listed: Sequence[StoredExperiment], key: str) -> list[Any]:

@@ -106,13 +106,13 @@ if TYPE_CHECKING:
     from pomrl.results.losses import LAST as LAST
     from pomrl.results.losses import Losses as Losses
     from pomrl.results.losses import SweepLosses as SweepLosses
-    from pomrl.results.markdown import table as markdown_table
     from pomrl.results.statistics import Kind as Kind
     from pomrl.results.statistics import band as band
     from pomrl.results.statistics import best_gamma as best_gamma
     from pomrl.results.statistics import bootstrap_means as bootstrap_means
     from pomrl.results.statistics import difference as difference
     from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
+    from pomrl.results.tables import markdown as markdown_table
     from pomrl.science.experiment import Problem as Problem
     from pomrl.science.gamma_star import best_index as best_index
     from pomrl.science.gamma_star import minimising as minimising

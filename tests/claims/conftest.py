@@ -2,25 +2,24 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
-from tests.claims.worlds import BY_ID, World, as_in_the_paper, simulated
+from tests.claims.worlds import BY_ID, CLAIMS, PAPER, World, as_in_the_paper, simulated
 
-from pomrl.claims import CLAIMS, loading
+from pomrl.configuration.sweeps import Setting
 from pomrl.judging.fixed_runs import Judged, judge
+from pomrl.judging.of_study import needed_simulations
 from pomrl.judging.verdict import Evidence
-from pomrl.configuration import studies
-from pomrl.configuration.sources import PUBLISHED
 from pomrl.results.losses import SweepLosses
 from pomrl.theory.simulations import SIMULATIONS
 
-Settings = dict[str, list[studies.Setting]]
+Settings = dict[str, list[Setting]]
 InWorld = Callable[..., dict[str, SweepLosses]]
 
 
 @pytest.fixture(scope="session")
 def settings() -> Settings:
     """The settings of every sweep that claims are about."""
-    names = dict.fromkeys(name for claim in BY_ID.values() for name in claim.experiments)
-    return {name: studies.sweep(PUBLISHED, name) for name in names}
+    names = dict.fromkeys(name for claim in BY_ID.values() for name in claim.sweeps)
+    return {name: PAPER.settings(name) for name in names}
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +27,7 @@ def in_world(settings: Settings) -> InWorld:
     """The losses of the sweeps that a claim is about in a world, by their names."""
 
     def losses(world: World, id: str, **options: int) -> dict[str, SweepLosses]:
-        return {name: simulated(world, name, settings[name], **options) for name in BY_ID[id].experiments}
+        return {name: simulated(world, name, settings[name], **options) for name in BY_ID[id].sweeps}
 
     return losses
 
@@ -42,7 +41,7 @@ def paper(settings: Settings) -> dict[str, SweepLosses]:
 @pytest.fixture(scope="session")
 def simulations() -> dict[str, pd.DataFrame]:
     """The tables of the simulations that claims are about."""
-    return {name: SIMULATIONS[name].table() for name in loading.needed_simulations()}
+    return {name: SIMULATIONS[name].table() for name in needed_simulations(CLAIMS)}
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,8 @@
 """How often the sequential rule of `pomrl.judging.precision` errs, by simulation: python -m tests.claims.error_rates.
 
 Losses are as heavy-tailed as those of single tasks, and the truth lies exactly on a threshold, so that any verdict but
-*no difference of interest* is false. A claim may err with probability 0.05 / 28 over all its analyses. The command
-takes about a minute; `tests/claims/test_precision.py` checks the same with fewer replications.
+*no difference of interest* is false. A claim of the paper may err with probability 0.05 / 28 over all its analyses. The
+command takes about a minute; `tests/claims/test_precision.py` checks the same with fewer replications.
 """
 
 import sys
@@ -10,13 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.stats import binomtest
-from tests.claims.worlds import heavy_tailed
+from tests.claims.worlds import CLAIMS, PAPER, heavy_tailed
 
-from pomrl.claims import CLAIMS, authors
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import less, no_worse, on_a_par
-from pomrl.judging.inference import LEVEL
-from pomrl.judging.precision import ANALYSES, Outcome
+from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.verdict import Part, Verdict
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -71,9 +69,11 @@ CASES: dict[str, tuple[Draw, Callable[[np.ndarray], list[Part]]]] = {
 }
 
 
-def plan_of(name: str) -> tuple[int, ...]:
-    """Return the numbers of runs of all analyses that are planned where such losses occur."""
-    return authors.ANALYSES if CASES[name][0] is averaged else ANALYSES
+def plan_of(name: str) -> Plan:
+    """Return the plan of a claim of the paper where such losses occur."""
+    default, notebook = PAPER.variants
+    analyses = notebook.analyses if CASES[name][0] is averaged else default.analyses
+    return Plan(analyses or tuple(PAPER.described.analyses), PAPER.described.error, len(CLAIMS))
 
 
 def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed: int = 0) -> dict[Verdict, int]:
@@ -86,7 +86,7 @@ def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed
     made = claim("X.1")(lambda: [])
     count: dict[Verdict, int] = {Verdict.REPRODUCED: 0, Verdict.NOT_REPRODUCED: 0}
     for _ in range(replications):
-        pairs, outcome = draw(rng, analyses[-1]), Outcome(made, analyses=plan_of(name))
+        pairs, outcome = draw(rng, analyses[-1]), Outcome(made, plan_of(name))
         for runs in analyses:
             if not outcome.decided:
                 outcome = outcome.after(parts(pairs[:runs]))
@@ -98,9 +98,10 @@ def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed
 def main() -> None:
     """Print the share of false verdicts in each case, with its 95 % interval."""
     replications = 10_000
-    print(f"error that is allowed: {ERROR_RATE / len(CLAIMS):.5f}, {replications} replications, three analyses")
+    allowed = PAPER.described.error / len(CLAIMS)
+    print(f"error that is allowed: {allowed:.5f}, {replications} replications, three analyses")
     for name in sys.argv[1:] or CASES:
-        analyses = plan_of(name)[:3]
+        analyses = plan_of(name).analyses[:3]
         count = false_verdicts(name, replications, analyses)
         false = sum(count.values())
         interval = binomtest(false, replications).proportion_ci()

@@ -1,4 +1,4 @@
-"""Claims of ours on the paper's assumptions: their rules on losses that are made up."""
+"""Claims of the study `beyond` on the paper's assumptions: their rules on losses that are made up."""
 
 from collections.abc import Iterable
 from itertools import product
@@ -6,24 +6,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.claims.worlds import CLAIMS, OURS
 
-from pomrl.claims import CLAIMS, OURS
-from pomrl.studies.beyond.claims.assumptions import ESTIMATORS
 from pomrl.judging.verdict import Part
 from pomrl.results.losses import Losses, SweepLosses
+from pomrl.studies.beyond.claims.assumptions import ESTIMATORS
 
 RUNS, T = 300, 15
 GAMMAS = np.array([0.5, 0.9, 0.99])
 NOISE = np.random.default_rng(0).normal(0.0, 0.01, (RUNS, T, 1))
 
 
-def test_claims_of_the_paper_are_not_among_ours():
+def test_claims_of_the_paper_are_not_among_those_of_beyond():
     assert {claim.id for claim in OURS}.isdisjoint(claim.id for claim in CLAIMS)
 
 
 def parts_of(id: str, sweep: SweepLosses) -> list[Part]:
     (claim,) = (claim for claim in OURS if claim.id == id)
-    return list(claim.parts({claim.experiments[0]: sweep}))
+    return list(claim.parts({claim.sweeps[0]: sweep}))
 
 
 def made_up(

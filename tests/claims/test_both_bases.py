@@ -1,43 +1,52 @@
-"""The claims on the basis of the authors' notebook, beside those by the text: experiments, answer and documents."""
+"""The claims under several variants, above all the authors' notebook: experiments, answer and documents."""
 
-import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from tests.claims.conftest import Settings
-from tests.claims.worlds import BY_ID
+import yaml
+from tests.claims.worlds import BY_ID, CLAIMS, PAPER
+from tests.settings import ROOT
 
-from pomrl.claims import authors, deciding, document, robustness
-from pomrl.judging.inference import mean
-from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.precision import Outcome
-from pomrl.claims.scorecard import Row, Scored, headline, markdown, table
-from pomrl.claims.summary import answer
-from pomrl.judging.verdict import Part, Verdict
-from pomrl.commands.scorecard import show
-from pomrl.configuration import notebook, studies
+from pomrl.commands import documents
+from pomrl.commands.claims_view import show
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.sources import PUBLISHED
-from pomrl.results.markdown import renewed
-from pomrl.running import sweeps
+from pomrl.configuration.variants import DEFAULT, Variant, setting
+from pomrl.judging import deciding, judgements, of_study
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.deciding import Case, Spending
+from pomrl.judging.inference import mean
+from pomrl.judging.judgements import Judgements
+from pomrl.judging.over_variants import opposite
+from pomrl.judging.precision import Outcome
+from pomrl.judging.verdict import Part, Verdict
+from pomrl.judging.views import answer, claims_page
+from pomrl.report import pages
+from pomrl.running.ensuring import ensure
+from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
 
-ROOT = Path(__file__).parents[2]
 HOLDS, NOT, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
+DEFAULT_VARIANT, NOTEBOOK = PAPER.variants
+
+SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), OPEN: (-1.0, 1.0)}
+"""Two values each, half of 1000 runs having the one and half the other, whose mean is claimed to be below 0."""
 
 
 @pytest.fixture(scope="module")
-def basis(settings: Settings) -> Basis:
-    return authors.notebook({name: notebook.sweep(PUBLISHED, name) for name in settings})
+def basis() -> Basis:
+    return of_study.basis(PAPER, CLAIMS, NOTEBOOK)
 
 
 class TestExperiments:
     def test_every_claim_about_sweeps_can_be_judged(self, basis: Basis) -> None:
         assert {claim.id for claim in basis.claims} == set(BY_ID)
+
+    def test_it_is_judged_at_fewer_runs_and_with_as_much_error(self, basis: Basis) -> None:
+        assert (basis.analyses, basis.error) == ((200, 500, 1000, 2000), PAPER.described.error)
 
     def test_a_sigma_of_the_paper_stands_for_a_concentration(self, basis: Basis) -> None:
         found = {
@@ -46,7 +55,7 @@ class TestExperiments:
         }
         assert found == {(0.01, 1.5), (0.025, 0.75), (0.047, 0.375)}
 
-    @pytest.mark.parametrize("name", notebook.SCHEDULES)
+    @pytest.mark.parametrize("name", SCHEDULES)
     def test_schedules_are_those_of_ada_pomrl(self, basis: Basis, name: str) -> None:
         assert {each.experiment.options["estimator"] for each in basis.settings[name]} == {"ada_pomrl"}
 
@@ -55,94 +64,113 @@ class TestExperiments:
         assert {(each.trials, each.loss) for each in problems} == {(100, "mean")}
 
 
-def row(id: str, values: list[float]) -> Row:
-    """Return a row whose only part claims that the mean of these values is below 0."""
-    sample = np.tile(values, 500)
-    part = Part("a less b", mean(sample), below=0.0)
-    return Row(Outcome(BY_ID[id]).after([part]))
+def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict]]) -> Judgements:
+    """Write the table of judgements in which claims have these verdicts under these variants, and read it."""
+    known = {variant.name: variant for variant in PAPER.variants}
+    frames = []
+    for name, verdicts in by_variant.items():
+        variant = known.get(name, Variant(name, lambda job: job.overrides))
+        on = Basis(name, {}, CLAIMS, tuple(PAPER.described.analyses))
+        cases = [Case(on, outcome(on, id, verdict)) for id, verdict in verdicts.items()]
+        assert [case.outcome.verdict for case in cases] == list(verdicts.values())
+        frames.append(of_study.judged(PAPER, variant, on, Reader(), cases, is_main=False))
+    judgements.write(folder, frames, "pomrl claims pomrl")
+    return judgements.read(folder, list(PAPER.described.variants))
 
 
-def scored(basis: str, **values: float) -> Scored:
-    """Return a scorecard: a value below 0 lets a claim hold, one above 0 does not."""
-    rows = [row(id.replace("_", "."), [value - 0.01, value + 0.01]) for id, value in values.items()]
-    return Scored(basis, tuple(rows))
-
-
-def stored(both: tuple[Scored, ...]) -> pd.DataFrame:
-    """Return the table of a scorecard as it is read from claims.csv."""
-    return pd.read_csv(io.StringIO(table(both).to_csv(index=False)))
+def outcome(on: Basis, id: str, verdict: Verdict) -> Outcome:
+    claim = next(claim for claim in CLAIMS if claim.id == id)
+    part = Part("a less b", mean(np.tile(SAMPLES[verdict], 500)), below=0.0)
+    return Outcome(claim, on.plan(claim)).after([part])
 
 
 class TestAnswer:
-    def test_it_counts_both_bases_and_what_is_turned(self) -> None:
-        said = answer({"a": HOLDS, "b": HOLDS, "c": NOT}, {"a": HOLDS, "b": NOT, "c": OPEN})
-        assert "Of the 3 claims of the paper that can be checked, 2 hold and 1 does not" in said
-        assert "1 holds, 1 does not and 1 is undecided of the 3 claims" in said
+    def test_it_counts_under_both_variants_and_what_is_turned(self, tmp_path: Path) -> None:
+        default, notebook = {"Q1.1": HOLDS, "Q1.2": HOLDS, "Q1.3": NOT}, {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": OPEN}
+        said = answer(PAPER, judged(tmp_path, {"default": default, "notebook": notebook}))
+        assert "Of the 3 claims that can be checked, 2 hold and 1 does not." in said
+        assert "Under the variant notebook, 1 holds, 1 does not and 1 is undecided of the 3 claims" in said
         assert "for 1 claim the verdict is the opposite" in said
 
-    def test_what_is_open_on_one_basis_is_not_turned(self) -> None:
-        assert "no verdict is turned" in answer({"a": HOLDS}, {"a": OPEN})
+    def test_what_is_open_under_one_variant_is_not_turned(self, tmp_path: Path) -> None:
+        both = judged(tmp_path, {"default": {"Q1.1": HOLDS}, "notebook": {"Q1.1": OPEN}})
+        assert "no verdict is turned" in answer(PAPER, both)
 
-    def test_codes_of_claims_are_not_in_it(self) -> None:
-        said = headline([scored("text", Q1_1=-1, Q1_5=-1), scored("notebook", Q1_1=-1, Q1_5=1)])
-        assert not re.search(r"Q\d|[AI]\.\d", said)
+    def test_codes_of_claims_are_not_in_it(self, tmp_path: Path) -> None:
+        both = {"default": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "notebook": {"Q1.1": HOLDS, "Q1.5": NOT}}
+        assert not re.search(r"Q\d|[AI]\.\d", answer(PAPER, judged(tmp_path, both)))
 
 
-class TestScorecard:
-    both = scored("text", Q1_1=-1, Q1_5=-1), scored("notebook", Q1_1=-1, Q1_5=1)
+BOTH = {"default": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "notebook": {"Q1.1": HOLDS, "Q1.5": NOT}}
 
-    def test_both_verdicts_stand_side_by_side(self) -> None:
-        text = markdown(self.both)
+
+class TestPage:
+    def test_both_verdicts_stand_side_by_side(self, tmp_path: Path) -> None:
+        text = claims_page(PAPER, judged(tmp_path, BOTH), {})
         (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.5**"))
         assert "| reproduced | not reproduced |" in line
 
-    def test_a_turned_verdict_says_what_turns_it(self) -> None:
-        (line,) = (line for line in markdown(self.both).splitlines() if line.startswith("- **Q1.5** not reproduced"))
-        assert line.endswith(authors.difference("Q1.5"))
+    def test_a_turned_verdict_says_what_turns_it(self, tmp_path: Path) -> None:
+        text = claims_page(PAPER, judged(tmp_path, BOTH), {})
+        (line,) = (line for line in text.splitlines() if line.startswith("- **Q1.5** not reproduced"))
+        assert line.startswith("- **Q1.5** not reproduced, otherwise reproduced.")
+        assert line.endswith(NOTES["Q1.5"])
 
-    def test_the_terminal_has_both_and_is_not_wider_than_80_columns(self, capsys: pytest.CaptureFixture[str]) -> None:
-        show(self.both)
+    def test_the_terminal_has_both_and_is_not_wider_than_80_columns(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        both = judged(tmp_path, BOTH)
+        made = [judgements.read_table(tmp_path / judgements.FILE, judgements.WORDS)]
+        show(PAPER, both, [frame for frame in made if frame is not None])
         lines = capsys.readouterr().out.splitlines()
         assert max(map(len, lines)) <= 80
-        assert "authors" in " ".join(lines)
+        assert any("verdict" in line and "notebook" in line for line in lines)
         assert any(line.strip().startswith("Q1.5") and " not " in line for line in lines)
 
-    def test_readings_that_turn_it_are_named(self) -> None:
-        main, other = self.both
-        assert "- **Q1.1** std, fixed" in markdown([replace(main, flips={"Q1.1": ["std", "fixed"]}), other])
+    def test_it_is_made_from_the_table_alone_with_the_single_choices_that_turn_a_verdict(
+        self, monkeypatch: pytest.MonkeyPatch, empty_outputs: Path
+    ) -> None:
+        monkeypatch.setattr(pages, "renew", lambda study: [])  # of other pages
+        verdicts = {"std": NOT, "fixed": OPEN, "std + exclusive": NOT}
+        turned = BOTH | {name: {"Q1.1": verdict} for name, verdict in verdicts.items()}
+        found = judged(PAPER.outputs, turned)
+        documents.renew_outputs(PAPER)
+        text = pages.text(PAPER, documents.CLAIMS)
+        assert answer(PAPER, found) in text
+        (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.1**"))
+        assert "| reproduced | reproduced |" in line
+        assert line.endswith("| std |")
 
-    def test_the_document_is_made_from_the_table_alone(self) -> None:
-        made = document.document(stored(self.both), {"Q1.1": ["std"]})
-        assert headline(self.both) in made
-        assert re.search(r"\| \*\*Q1\.1\*\* .*\| reproduced \| reproduced \|.*\| std \|", made)
 
-
-def test_only_the_opposite_verdict_counts_as_turned() -> None:
-    verdicts = {"default": HOLDS, "std": NOT, "fixed": OPEN, "std + fixed": NOT}
-    matrix = pd.DataFrame([{"reading": name, "claim": "Q1.1", "verdict": str(of)} for name, of in verdicts.items()])
-    assert robustness.flips(matrix) == {"Q1.1": ["std"]}
+def test_only_the_opposite_verdict_counts_as_turned(tmp_path: Path) -> None:
+    verdicts = {"default": HOLDS, "std": NOT, "fixed": OPEN, "exclusive": HOLDS}
+    found = judged(tmp_path, {name: {"Q1.1": verdict} for name, verdict in verdicts.items()})
+    assert opposite(found, DEFAULT, list(verdicts)) == {"Q1.1": ["std"]}
 
 
 class TestPublished:
-    """What the README and docs/results.md say of the claims is what docs/claims.md says."""
+    """What the README and the page of results say of the claims is what the page of claims says."""
 
-    claims = (ROOT / "docs" / "claims.md").read_text()
+    claims = (PAPER.folder / "pages" / "claims.md").read_text()
     readme = (ROOT / "README.md").read_text()
-    results = (ROOT / "docs" / "results.md").read_text()
+    results = (PAPER.folder / "pages" / "results.md").read_text()
 
-    def rows(self) -> list[list[str]]:
-        return [line.split(" | ") for line in self.claims.splitlines() if line.startswith("| **")]
+    def rows(self) -> dict[str, list[str]]:
+        """Return the cells of the table of claims by the claim's id."""
+        lines = [line.split(" | ") for line in self.claims.splitlines() if line.startswith("| **")]
+        return {re.findall(r"\*\*(.+?)\*\*", cells[0])[0]: cells for cells in lines}
 
     def test_every_claim_has_a_row(self) -> None:
-        assert len(self.rows()) == 28
+        assert sorted(self.rows()) == sorted(claim.id for claim in CLAIMS)
 
-    def test_the_answer_is_that_of_the_table(self) -> None:
-        ids = [re.findall(r"\*\*(.+?)\*\*", cells[0])[0] for cells in self.rows()]
-        by_text = {id: Verdict(cells[1]) for id, cells in zip(ids, self.rows(), strict=True)}
-        theirs = {id: cells[2].removesuffix(" *") for id, cells in zip(ids, self.rows(), strict=True)}
-        said = answer(by_text, {id: Verdict(verdict) for id, verdict in theirs.items() if verdict})
+    def test_the_answer_is_that_of_the_table(self, tmp_path: Path) -> None:
+        by_variant: dict[str, dict[str, Verdict]] = {}
+        for number, variant in enumerate(PAPER.variants, start=1):
+            words = {id: cells[number].partition(" (")[0] for id, cells in self.rows().items()}
+            by_variant[variant.name] = {id: Verdict(word) for id, word in words.items() if word}
+        said = answer(PAPER, judged(tmp_path, by_variant))
         assert said in self.claims
-        assert renewed(self.readme, {document.ANSWER: said}) == self.readme
+        assert said in self.readme
 
     def test_every_interval_that_they_give_of_a_claim_is_in_the_table(self) -> None:
         sections = [text.partition("## Does the paper hold?")[2] for text in (self.readme, self.results)]
@@ -155,16 +183,19 @@ class TestPublished:
         assert [each for each in intervals if each not in self.claims] == []
 
 
-def test_a_single_difference_turns_a_verdict(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    turn = authors.TURNED_BY["Q4.5"]
-    settings = {"task_similarity": studies.sweep(PUBLISHED, "task_similarity", turn.overrides)}
-    basis = authors.turned_basis(turn, settings)
+def test_a_single_difference_turns_a_verdict(empty_outputs: Path) -> None:
+    """The note on Q4.5 names two keys, which alone turn its verdict in the experiments of the text."""
+    turned = {key: yaml.safe_load(value) for key, value in re.findall(r"`(.+?)=(.+?)`", NOTES["Q4.5"])}
+    assert turned == {"data": "trajectories", "data.length": 10}
+    (claim,) = (claim for claim in CLAIMS if claim.id == "Q4.5")
+    everything = of_study.basis(PAPER, [claim], setting("trajectories", turned))
+    alone = replace(everything, error=everything.error / len(CLAIMS))  # its share of the error
     asked: list[Experiment] = []
 
     def compute(experiments: Sequence[Experiment]) -> None:
         asked.extend(experiments)
-        sweeps.compute(sweeps.checked_jobs(experiments), lambda tally: None)
+        ensure(experiments, lambda jobs: nullcontext(lambda tally: None))
 
-    assert deciding.pursued(basis, BY_ID["Q4.5"], Reader(), compute).verdict is HOLDS
+    (case,) = deciding.decide([alone], Spending(np.inf), Reader(), compute)
+    assert case.outcome.verdict is HOLDS
     assert {each.options["data"] for each in asked} == {"trajectories"}

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from tests.claims.worlds import BY_ID, World, as_in_the_paper, backwards, swapped, worse
+from tests.claims.worlds import BY_ID, CLAIMS, World, as_in_the_paper, backwards, swapped, worse
 
-from pomrl.claims import CLAIMS
 from pomrl.judging.claim import claim
 from pomrl.judging.inference import mean
 from pomrl.judging.verdict import Evidence, Part, Verdict
@@ -62,12 +61,12 @@ class TestClaims:
         assert set(FAILING) | {"Q1.2"} == set(BY_ID)
 
     def test_there_is_each_claim_once_and_the_one_from_theory_is_not_faked(self):
-        questions = {"Q1": 6, "Q2": 4, "Q3": 5, "Q4": 5, "A": 5, "I": 2}
+        questions = {"A": 5, "I": 2, "Q1": 6, "Q2": 4, "Q3": 5, "Q4": 5}
         wanted = [f"{name}.{i + 1}" for name, count in questions.items() for i in range(count)]
         assert [claim.id for claim in CLAIMS] == [*wanted, "T.1"]
 
     def test_those_that_were_looked_at_are_marked(self):
-        assert {claim.id for claim in CLAIMS if claim.mark} == {"Q1.5", "Q3.1", "Q4.2", "Q4.3", "A.1", "A.2"}
+        assert {claim.id for claim in CLAIMS if claim.selected_on} == {"Q1.5", "Q3.1", "Q4.2", "Q4.3", "A.1", "A.2"}
 
     @pytest.mark.parametrize("id", BY_ID)
     def test_too_few_runs_decide_nothing(self, id, in_world):
@@ -108,7 +107,7 @@ class TestClaims:
             return [Part("share of heads", mean(table["heads"].to_numpy()), above=0.5)]
 
         table = pd.DataFrame({"heads": [1.0, 1.0, 1.0, 0.0] * 10})
-        assert (heads.experiments, heads.simulation) == ((), "coin")
+        assert (heads.sweeps, heads.simulation) == ((), "coin")
         assert heads.parts({}, {"coin": table})[0].estimate.value == 0.75
         with pytest.raises(LookupError):
             heads.parts({})

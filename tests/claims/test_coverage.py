@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from tests.claims.worlds import heavy_tailed, table_of
 
-from pomrl.claims import inference
+from pomrl.judging import inference
 from pomrl.judging.comparisons import best_grows
 from pomrl.judging.inference import mean, ratio, resampled, smooth
 from pomrl.results.losses import Losses

@@ -6,13 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.claims.conftest import Settings
-from tests.claims.worlds import GAMMAS, as_in_the_paper
+from tests.claims.worlds import CLAIMS, GAMMAS, as_in_the_paper
 
 from pomrl import store
-from pomrl.judging.deciding import Spending, decide
-from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.verdict import Verdict
 from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.sweeps import Setting
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.deciding import Spending, decide
+from pomrl.judging.verdict import Verdict
 from pomrl.results.losses import Losses
 from pomrl.running.sweeps import seconds_of
 
@@ -42,7 +43,7 @@ ANALYSES = (20, 40, 80)
 @pytest.fixture
 def basis(settings: Settings) -> Basis:
     names = ("initial_similarity", "task_similarity")
-    return Basis("text", {name: settings[name] for name in names}, analyses=ANALYSES)
+    return Basis("default", {name: settings[name] for name in names}, CLAIMS, ANALYSES)
 
 
 def described(experiments: Sequence[Experiment]) -> set[tuple[str, float | None]]:
@@ -82,7 +83,7 @@ class TestDeciding:
 
     def test_without_a_budget_nothing_is_added(self, basis: Basis) -> None:
         published = {name: [replaced(each, 10) for each in of] for name, of in basis.settings.items()}
-        verdicts, asked = self.outcomes(Basis("text", published, analyses=ANALYSES), 0.0)
+        verdicts, asked = self.outcomes(Basis("default", published, CLAIMS, ANALYSES), 0.0)
         assert set(verdicts.values()) == {Verdict.UNDECIDED}
         assert not any(asked)
 
@@ -95,7 +96,7 @@ class TestDeciding:
         assert list(more.values()).count(Verdict.UNDECIDED) <= list(less.values()).count(Verdict.UNDECIDED)
 
 
-def replaced(setting, runs: int):
+def replaced(setting: Setting, runs: int) -> Setting:
     experiment = setting.experiment
     return replace(setting, experiment=replace(experiment, request=replace(experiment.request, runs=runs)))
 

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 from omegaconf import OmegaConf
-from tests.settings import CONF
+from tests.claims.worlds import BEYOND, OURS
 
-from pomrl.claims import OURS
-from pomrl.studies.beyond.claims.families import FAMILIES, SPREADS
-from pomrl.judging.precision import Outcome
+from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.verdict import Verdict
 from pomrl.results.losses import Losses, SweepLosses
+from pomrl.studies.beyond.claims.families import FAMILIES, SPREADS
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
 CLAIMS = {claim.id: claim for claim in OURS if claim.id in ("R1", "R2", "R3", "R4")}
@@ -44,12 +43,12 @@ def verdict(id: str, grows: tuple[str, ...] = (), **more: Mapping[str, float]) -
         "families": SweepLosses((*names, "estimator"), of_estimators),
         "families_schedules": SweepLosses((*names, "gamma_schedule"), of_schedule),
     }
-    return Outcome(CLAIMS[id]).after(CLAIMS[id].parts(sweeps)).verdict
+    return Outcome(CLAIMS[id], Plan((RUNS,))).after(CLAIMS[id].parts(sweeps)).verdict
 
 
 def test_the_sweeps_have_the_families_of_the_claims() -> None:
     for name in ("families", "families_schedules"):
-        axes = OmegaConf.load(CONF / "experiment" / f"{name}.yaml").hydra.sweeper.params
+        axes = OmegaConf.load(BEYOND.folder / "sweeps" / f"{name}.yaml").hydra.sweeper.params
         assert axes["task_distribution"] == ",".join(FAMILIES)
         assert axes["task_distribution.spread"] == ",".join(map(str, SPREADS))
     assert all(claim.fixed_error for claim in CLAIMS.values())

@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.claims import error_rates
-from tests.claims.worlds import heavy_tailed
+from tests.claims.worlds import CLAIMS, PAPER, heavy_tailed
 
-from pomrl.claims import CLAIMS
+from pomrl.judging.basis import Basis
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import less, on_a_par, under
-from pomrl.judging.inference import LEVEL, mean
-from pomrl.judging.precision import ANALYSES, Outcome, error_of_part, judged_part
+from pomrl.judging.inference import mean
+from pomrl.judging.precision import Outcome, Plan, judged_part
 from pomrl.judging.verdict import Part, Verdict
+from pomrl.results.intervals import ERROR_RATE
 
-EMPTY = Outcome(claim("X.1")(lambda: []))
+PLAN = Plan(tuple(PAPER.described.analyses), ERROR_RATE, len(CLAIMS))
+EMPTY = Outcome(claim("X.1")(lambda: []), PLAN)
 
 
 def normal(value: float, deviation: float, runs: int = 1000) -> np.ndarray:
@@ -25,7 +27,7 @@ def normal(value: float, deviation: float, runs: int = 1000) -> np.ndarray:
 class TestErrorRates:
     @pytest.mark.parametrize("name", error_rates.CASES)
     def test_false_verdicts_are_as_rare_as_the_plan_says(self, name: str) -> None:
-        replications, analyses = 400, error_rates.plan_of(name)[:2]
+        replications, analyses = 400, error_rates.plan_of(name).analyses[:2]
         false = sum(error_rates.false_verdicts(name, replications, analyses).values())
         assert false <= stats.binom(replications, ERROR_RATE / len(CLAIMS)).ppf(0.999)
 
@@ -59,7 +61,8 @@ class TestParts:
         assert judged.no_difference == (verdict is Verdict.REPRODUCED)
 
     def test_errors_of_all_parts_of_all_claims_add_up_to_the_level(self) -> None:
-        assert error_of_part(3) * 3 * len(ANALYSES) * len(CLAIMS) == pytest.approx(ERROR_RATE)
+        plans = [Basis("default", {}, CLAIMS, PLAN.analyses, ERROR_RATE).plan(each) for each in CLAIMS]
+        assert sum(3 * len(each.analyses) * each.error_of_part(3) for each in plans) == pytest.approx(ERROR_RATE)
 
 
 class TestOutcome:

@@ -2,10 +2,10 @@
 
 import numpy as np
 from scipy import stats
+from tests.claims.worlds import CLAIMS
 
-from pomrl.claims import CLAIMS
-from pomrl.claims.paper import theory
 from pomrl.judging.verdict import Evidence, Verdict
+from pomrl.studies.pomrl.claims import theory
 
 
 class TestTheory:

@@ -6,18 +6,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pomrl.claims import CLAIMS
-from pomrl.judging.claim import Claim
-from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.study import find
+from pomrl.configuration.sweeps import Setting, experiment
+from pomrl.judging.claim import Claim
+from pomrl.judging.claims_of_study import claims_of
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.experiment import tables as experiment_tables
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), 0.99])
 RUNS = 40
 
-BY_ID: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if claim.experiments}
-"""The claims about sweeps."""
+PAPER, BEYOND = find("pomrl"), find("beyond")
+"""The studies that are shipped."""
+
+CLAIMS = claims_of(PAPER)
+"""The claims of the paper."""
+
+OURS = claims_of(BEYOND)
+"""The claims of the study `beyond`, those of which estimates are reported among them."""
+
+BY_ID: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if claim.sweeps}
+"""The claims of the paper about sweeps."""
 
 Settings = Mapping[str, Any]
 World = Callable[[str, Settings], np.ndarray]
@@ -71,9 +81,7 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
             return bowl(np.array([2.0 - 0.2 * step]), 0.3 + 0.1 * step)
 
 
-def simulated(
-    world: World, name: str, settings: Sequence[studies.Setting], runs: int = RUNS, seed: int = 0
-) -> SweepLosses:
+def simulated(world: World, name: str, settings: Sequence[Setting], runs: int = RUNS, seed: int = 0) -> SweepLosses:
     """Simulate the losses of a sweep: the means of a world, with noise over runs that shrinks over tasks."""
     rng = np.random.default_rng(seed)
     losses = {}
@@ -110,6 +118,6 @@ def heavy_tailed(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 def table_of(overrides: list[str], runs: int) -> pd.DataFrame:
     """Compute the table of the experiment that these overrides of the defaults describe."""
-    experiment = studies.experiment(PUBLISHED, overrides)
-    (table,) = experiment_tables(experiment.problem, [experiment.method], range(runs))
+    described = experiment(PUBLISHED, overrides)
+    (table,) = experiment_tables(described.problem, [described.method], range(runs))
     return table

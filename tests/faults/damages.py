@@ -15,14 +15,13 @@ from pathlib import Path
 
 import pytest
 from joblib.externals.loky import get_reusable_executor
-from tests.computed import SWEEP, Command, call, outputs_of_every_kind, page, page_without_provenance
+from tests.computed import SMALL, SWEEP, Command, call, outputs_of_every_kind, page, page_without_provenance
 from tests.damage import Damage, copied, damage_one
 from tests.faults.outcomes import End, FaultError, Result, result
 
 from pomrl import store
-from pomrl.claims import loading
-from pomrl.commands import claims, figures, report, run, runs
-from pomrl.configuration import studies
+from pomrl.commands import claims, documents, figures, repairing, report, run, runs
+from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import StoredExperiment, StoreError, simulations
 from pomrl.theory.simulations import SIMULATIONS
@@ -32,7 +31,7 @@ MENDED = 8
 
 MOST_LINES = 3
 
-WHAT_TO_DO = r"python -m src|computed again|no ordinary file|Is a directory"
+WHAT_TO_DO = r"pomrl (claims|documents|figures|run|runs) |computed again|no ordinary file|Is a directory"
 """What the line of a report that is refused says."""
 
 
@@ -41,6 +40,8 @@ class Sound:
     """Outputs as they were written, and what can be read of them."""
 
     folder: Path
+    study: str
+    """The word that stands for the study in commands."""
     tables: dict[str, bytes]
     page: str
     without_provenance: str
@@ -64,12 +65,12 @@ def results_in_this_process(seeds: range) -> list[Result]:
 
 def _prepared(folder: Path, stack: ExitStack) -> tuple[Sound, Path]:
     """Make sound outputs, and return them and the folder of the copies, which is in use until the stack is closed."""
-    stack.enter_context(outputs_of_every_kind(folder / "sound"))
-    sound = _sound(folder / "sound")
+    study = stack.enter_context(outputs_of_every_kind(folder / "sound"))
+    sound = _sound(folder / "sound", study)
     patch = stack.enter_context(pytest.MonkeyPatch.context())
     patch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
     # nothing stored changes the names of published sweeps, and they take longer than all else
-    patch.setattr(runs, "sweeps_by_signature", cache(runs.sweeps_by_signature))
+    patch.setattr(runs, "sweeps_by_signature", cache(repairing.sweeps_by_signature))
     return sound, folder / "outputs"
 
 
@@ -89,10 +90,14 @@ def _of_seed(seed: int) -> Result:
     return _result(sound, folder, seed)
 
 
-def _sound(folder: Path) -> Sound:
-    experiments = {store.lookup(each.experiment).signature for each in studies.sweep(PUBLISHED, SWEEP)}
+def _sound(folder: Path, study: str) -> Sound:
+    experiments = {store.lookup(each.experiment).signature for each in sweeps.sweep(PUBLISHED, SWEEP)}
     pages = page(folder), page_without_provenance(folder)
-    return Sound(folder, _tables(experiments), *pages, (folder / "claims.csv").read_bytes())
+    return Sound(folder, study, _tables(experiments), *pages, _table_of_claims(folder))
+
+
+def _table_of_claims(folder: Path) -> bytes:
+    return (folder / "studies" / SMALL / "claims.csv").read_bytes()
 
 
 def _tables(signatures: Collection[str]) -> dict[str, bytes]:
@@ -101,7 +106,7 @@ def _tables(signatures: Collection[str]) -> dict[str, bytes]:
     for each in signatures:
         with suppress(StoreError):
             found[each] = StoredExperiment(store.root() / each).table().to_csv().encode()
-    for name in loading.needed_simulations():
+    for name in SIMULATIONS:
         with suppress(StoreError):
             found[name] = simulations.load(SIMULATIONS[name]).to_csv().encode()
     return found
@@ -111,7 +116,7 @@ def _result(sound: Sound, folder: Path, seed: int) -> Result:
     rng = random.Random(seed)
     done = damage_one(copied(sound.folder, folder), rng)
     part = done.path.relative_to(folder).parts[0]
-    kind = f"damaged {part}" if part in ("runs", "simulations") else "damaged figure, claim, report"
+    kind = f"damaged {part}" if part in ("runs", "simulations") else "damaged figure, claim, page, report"
     name = f"seed {seed}: {done.kind} {done.path.relative_to(folder)} {done.other.relative_to(folder)}"
     return result(kind, name, lambda: (_tried(sound, folder, done, mend=seed % MENDED == 0), 1))
 
@@ -131,8 +136,9 @@ def _tried(sound: Sound, folder: Path, done: Damage, *, mend: bool) -> End:
     _call(runs, "--repair")  # which fails where something derived is damaged
     made_again = [
         _call(run, f"experiment={SWEEP}", "runs=2")[0],
-        *(_call(figures, name)[0] for name in drawn),
+        *(_call(figures, sound.study, name)[0] for name in drawn),
         _claims(sound, folder),
+        _call(documents, sound.study)[0],
         _report(sound, folder, ""),
     ]
     _same_tables(sound)
@@ -156,7 +162,7 @@ def _same_tables(sound: Sound) -> None:
 
 def _report(sound: Sound, folder: Path, found: str) -> int:
     """Write the report and compare it; a figure that is not there is left out of it."""
-    status, said = _call(report)
+    status, said = _call(report, sound.study)
     if status and (said.count("\n") != 1 or not re.search(WHAT_TO_DO, said)):
         raise FaultError("traceback", f"the refusal does not say what to do: {said}")
     same = status or page(folder) == sound.page or page_without_provenance(folder) == sound.without_provenance
@@ -166,8 +172,8 @@ def _report(sound: Sound, folder: Path, found: str) -> int:
 
 
 def _claims(sound: Sound, folder: Path) -> int:
-    status, said = _call(claims)
-    if not status and (folder / "claims.csv").read_bytes() != sound.claims:
+    status, said = _call(claims, sound.study)
+    if not status and _table_of_claims(folder) != sound.claims:
         raise FaultError("silently wrong", f"the claims differ: {said}")
     return status
 

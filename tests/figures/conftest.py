@@ -2,9 +2,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 import pytest
+from tests.figures.shipped import FIGURES
 from tests.figures.synthetic import AXES, Lazy, make_sweep
 
-from pomrl.figures import FIGURES
 from pomrl.drawing.drawing import Drawing
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
 from pomrl.theory.simulations import SIMULATIONS

@@ -9,10 +9,15 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from pomrl.drawing.style import ESTIMATORS
 from pomrl.results.stored_sweeps import StoredSweep
 
 Value = TypeVar("Value")
+
+ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"]
+"""The estimators of the paper."""
+
+SCHEDULES = ["fixed", "best_fixed", "dynamic_best", "dong", "upper_bound"]
+"""The schedules that the paper draws."""
 
 SIGMAS = [0.01, 0.025, 0.047]
 GAMMAS = [0.0, 0.25, 0.5, 0.9, 0.99]
@@ -26,7 +31,7 @@ FAMILIES = [
 FOUR = ["oracle", "without_meta", "pomrl", "ada_pomrl"]
 BATCHES = {"m5_T5": 5, "m20_T5": 5, "m5_T30": 30, "m5_T15": 15, "m100000_T30": 30}
 AXES: dict[str, dict[str, list]] = {
-    "task_similarity": {"sigma": SIGMAS, "estimator": list(ESTIMATORS)},
+    "task_similarity": {"sigma": SIGMAS, "estimator": ESTIMATORS},
     "illustration": {"estimator.mixing": [0.0, 0.25, 0.5, 0.75], "m": [5, 10, 20, 50]},
     "gamma_schedules": {"estimator": ["pomrl", "ada_pomrl"], "gamma_schedule": ["grid", "dong", "upper_bound"]},
     "gamma_0": {"gamma_schedule.gamma_0": [0.25, 0.3, 0.35, 0.4, 0.45, 0.5]},

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from examples.notebook import stored
 from matplotlib.axes import Axes
+from tests.figures.shipped import AUTHORS, FIGURES
 from tests.figures.synthetic import with_table
 
-from pomrl.figures import AUTHORS
-from pomrl.figures.authors import agreement, gamma_schedules, overlay, planning_omrl
-from pomrl.figures.authors.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
 from pomrl.drawing.style import Look
 from pomrl.drawing.views import best_so_far
+from pomrl.studies.pomrl import agreement, overlay
+from pomrl.studies.pomrl.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
 
 READINGS = {
     "authors_pomrl_vs_adapomrl": 30,
@@ -133,7 +133,7 @@ def test_contradicted_readings_stay_and_what_is_printed_is_drawn_beside_them(dra
 def test_without_runs_of_a_series_its_points_are_left_out(sweeps) -> None:
     table = sweeps[overlay.SIMILARITY].table
     others = with_table(sweeps, overlay.SIMILARITY, table[table["estimator"] != "oracle"])
-    data = planning_omrl.draw(others).data
+    data = FIGURES["authors_planning_omrl"].draw(others).data
     assert (data["band"] == READING).sum() == READINGS["authors_planning_omrl"] - 15
 
 
@@ -145,7 +145,8 @@ def test_a_series_that_no_figure_shows_has_no_points(sweeps) -> None:
 def test_every_curve_that_was_read_off_is_shown_once() -> None:
     shown = [
         (cell, one.curve)
-        for one in [*gamma_schedules.SERIES, *planning_omrl.SERIES]
+        for name in ("authors_gamma_schedules", "authors_planning_omrl")
+        for one in FIGURES[name].series
         if isinstance(one, AuthorsSeries)
         for cell in one.cells
         if one.curve

@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.figures.checks import choose, line
+from tests.figures.shipped import FIGURES, OF_SWEEPS
 from tests.figures.synthetic import AXES, GAMMAS, RUNS, TASKS, Lazy, make_sweep, make_sweeps, with_sweep
 
-from pomrl.configuration.sources import Replacement
-from pomrl.figures import FIGURES
 from pomrl.drawing.drawing import COLUMNS
 from pomrl.drawing.files import Sidecar, save, save_small
 from pomrl.results.stored_sweeps import Source, StoredSweeps
@@ -29,7 +28,7 @@ class TestData:
         assert list(data.columns) == COLUMNS
         points = data.loc[data["n"] > 0]
         assert not points.duplicated(["panel", "series", "x"]).any()
-        if FIGURES[name].SWEEPS:
+        if FIGURES[name].sweeps:
             assert (points["n"] == RUNS).all()
         if name == "wrong_priors":  # four runs are too few for an interval of a ratio, see the next test
             assert points[["lower", "upper"]].isna().all(axis=None)
@@ -61,10 +60,10 @@ class TestData:
         }
         assert choose(data, marker=True).groupby(["panel", "series"]).size().tolist() == [1] * 6
 
-    @pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if figure.SWEEPS])
+    @pytest.mark.parametrize("name", OF_SWEEPS)
     def test_tables_are_left_alone(self, name, drawings, tables):
         assert drawings[name]
-        for sweep in FIGURES[name].SWEEPS:
+        for sweep in FIGURES[name].sweeps:
             pd.testing.assert_frame_equal(tables[sweep], make_sweep(sweep).table)
 
 
@@ -79,11 +78,13 @@ FROM_ANOTHER_PROCESS = """
 import pathlib
 import sys
 import pandas as pd
-from pomrl.figures import FIGURES
-from pomrl.drawing.files import Sidecar, save, save_small
+from pomrl.configuration.study import find
+from pomrl.drawing.figure import figures_of
+from pomrl.drawing.files import Sidecar, save
 from pomrl.results.stored_sweeps import StoredSweep
 sweeps = {"task_similarity": StoredSweep(pd.read_parquet(sys.argv[1]), [], 100, None)}
-save(FIGURES["planning_omrl"].draw(sweeps), pathlib.Path(sys.argv[2]), "planning_omrl", Sidecar("planning_omrl"))
+(figure,) = (figure for figure in figures_of(find("pomrl")) if figure.name == "planning_omrl")
+save(figure.draw(sweeps), pathlib.Path(sys.argv[2]), "planning_omrl", Sidecar("planning_omrl"))
 """
 
 
@@ -121,18 +122,21 @@ class TestFiles:
         pd.testing.assert_frame_equal(pd.read_csv(path), drawing.data, check_dtype=False, rtol=1e-14)
 
     def test_sidecar_has_sources_and_digests(self, tmp_path, drawings):
-        *files, path = save(drawings["overview"], tmp_path, "overview", Sidecar("overview", "abc", dirty=True))
+        *files, path = save(
+            drawings["overview"], tmp_path, "overview", Sidecar("overview", "pomrl figures", commit="abc", dirty=True)
+        )
         digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-        expected = {"figure": "overview", "commit": "abc", "dirty": True, "sweeps": {}, "files": digests}
+        expected = {"figure": "overview", "command": "pomrl figures", "commit": "abc", "dirty": True, "files": digests}
+        expected |= {"docstring": "", "variant": "", "sweeps": {}}
         said = json.loads(path.read_text())
         assert len(said.pop("check")) == 16
         assert said == expected
 
     def test_sidecar_is_read_as_it_was_written(self, tmp_path):
         sources = [Source("0123456789ab", 4, {"sigma": 0.01}, {"runs-000000-000003.parquet": "0"})]
-        plain = Sidecar("figure", None, None, sweeps={"sweep": sources})
-        replacement = Replacement("estimator", "pomrl", "mine")
-        for sidecar in (plain, replace(plain, replacement=replacement, simulations={"simulation": sources})):
+        plain = Sidecar("figure", sweeps={"sweep": sources})
+        more = {"docstring": "Title.\n\nCaption.", "commit": "abc", "dirty": False, "variant": "mine"}
+        for sidecar in (plain, replace(plain, **more, simulations={"simulation": sources})):
             DerivedFiles(tmp_path / "figure.json").write({"figure.csv": b"1"}, sidecar.content())
             digests = {"figure.csv": hashlib.sha256(b"1").hexdigest()}
             assert Sidecar.read(tmp_path / "figure.json") == replace(sidecar, files=digests)

@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 import scipy.stats
 from tests.figures.checks import choose, note
+from tests.figures.shipped import FIGURES, OF_SERIES, OF_SWEEPS, intervals_of
 from tests.figures.synthetic import PROMISED, RUNS, Lazy, make_sweeps
 
-from pomrl.figures import FIGURES, INTERVALS, find, intervals_of, series_of, versions
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.study import find
 from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.of_study import versions
 from pomrl.results.statistics import band, best_gamma, best_gamma_interval
 from pomrl.results.stored_sweeps import StoredSweeps
 
@@ -20,24 +23,37 @@ GAINS = ("horizon_or_prior", "wrong_priors")
 
 @pytest.fixture(scope="module")
 def with_intervals(sweeps: StoredSweeps) -> Mapping[str, Drawing]:
-    return Lazy(INTERVALS, lambda name: INTERVALS[name].draw(sweeps))
+    """The versions with intervals, by the names of their figures."""
+    return Lazy(OF_SERIES, lambda name: FIGURES[name].drawn(sweeps, with_intervals=True))
 
 
 def test_every_figure_of_runs_has_a_version_with_intervals_and_names_its_series() -> None:
-    of_runs = [name for name, figure in FIGURES.items() if figure.SWEEPS and name not in GAINS]
-    assert list(INTERVALS) == [intervals_of(name) for name in of_runs]
-    for name in of_runs:
-        assert versions(name) == [name, intervals_of(name)]
-        assert {one.sweep for one in series_of(FIGURES[name]) or ()} == set(FIGURES[name].SWEEPS)
-        assert find(intervals_of(name)).SWEEPS == FIGURES[name].SWEEPS
-    assert versions("upper_bound") == ["upper_bound"]
+    assert [name for name in OF_SWEEPS if name not in GAINS] == OF_SERIES
+    for name in OF_SERIES:
+        assert FIGURES[name].versions == [name, intervals_of(name)]
+        assert {one.sweep for one in FIGURES[name].series} == set(FIGURES[name].sweeps)
+    assert FIGURES["upper_bound"].versions == ["upper_bound"]
 
 
-@pytest.mark.parametrize("name", [name for name in FIGURES if intervals_of(name) in INTERVALS])
+def test_versions_are_found_by_the_name_of_the_figure_or_by_their_own() -> None:
+    study = find("pomrl")
+    assert versions(study, ["upper_bound", "planning_omrl"]) == [
+        "upper_bound",
+        "planning_omrl",
+        "planning_omrl_intervals",
+    ]
+    assert versions(study, ["planning_omrl_intervals"]) == ["planning_omrl_intervals"]
+    of_study = [figure for figure in FIGURES.values() if figure.module.startswith("pomrl.studies.pomrl.")]
+    assert versions(study) == [version for figure in of_study for version in figure.versions]
+    with pytest.raises(ConfigError, match=r"^upper_bound_intervals: pomrl has no such figure; there are overview, "):
+        versions(study, ["upper_bound_intervals"])
+
+
+@pytest.mark.parametrize("name", OF_SERIES)
 def test_only_the_bands_differ_from_the_version_of_the_caption(
     name: str, drawings: Mapping[str, Drawing], with_intervals: Mapping[str, Drawing]
 ) -> None:
-    plain, shown = drawings[name].data, with_intervals[intervals_of(name)].data
+    plain, shown = drawings[name].data, with_intervals[name].data
     others = ["panel", "series", "x", "mean", "n", "marker"]
     pd.testing.assert_frame_equal(plain[others], shown[others])
     of_runs = plain["n"] > 0
@@ -45,18 +61,18 @@ def test_only_the_bands_differ_from_the_version_of_the_caption(
     assert list(shown.loc[of_runs, "band"]) == [renamed[kind] for kind in plain.loc[of_runs, "band"]]
     assert (shown["lower"][of_runs] <= shown["mean"][of_runs]).all()
     assert (shown["mean"][of_runs] <= shown["upper"][of_runs]).all()
-    (promised,) = {PROMISED[sweep] for sweep in FIGURES[name].SWEEPS}
+    (promised,) = {PROMISED[sweep] for sweep in FIGURES[name].sweeps}
     provisional = f"provisional: {RUNS} of {promised} runs"
-    assert note(with_intervals[intervals_of(name)]) == f"95 % intervals of the mean over {RUNS} runs\n{provisional}"
+    assert note(with_intervals[name]) == f"95 % intervals of the mean over {RUNS} runs\n{provisional}"
 
 
 def test_intervals_may_be_over_more_runs_than_promised() -> None:
-    drawing = INTERVALS["pomrl_vs_adapomrl_intervals"].draw(make_sweeps(runs=101, tasks=2))
+    drawing = FIGURES["pomrl_vs_adapomrl"].drawn(make_sweeps(runs=101, tasks=2), with_intervals=True)
     assert note(drawing) == "95 % intervals of the mean over 101 runs"
 
 
 def test_intervals_are_students(with_intervals: Mapping[str, Drawing], tables: Mapping[str, pd.DataFrame]) -> None:
-    shown = choose(with_intervals["pomrl_vs_adapomrl_intervals"].data, series="ada-POMRL")
+    shown = choose(with_intervals["pomrl_vs_adapomrl"].data, series="ada-POMRL")
     rows = choose(tables["task_similarity"], sigma=0.01, estimator="ada_pomrl", gamma=0.99)
     losses = rows.pivot(index="run", columns="task", values="planning_loss").to_numpy()
     lower, upper = scipy.stats.t.interval(0.95, RUNS - 1, losses.mean(0), scipy.stats.sem(losses))
@@ -92,7 +108,7 @@ class TestBestGamma:
     def test_bars_are_within_their_panel(
         self, drawings: Mapping[str, Drawing], with_intervals: Mapping[str, Drawing]
     ) -> None:
-        for drawing in (drawings["planning_omrl"], with_intervals["planning_omrl_intervals"]):
+        for drawing in (drawings["planning_omrl"], with_intervals["planning_omrl"]):
             bottom, top = drawing.figure.axes[3].get_ylim()
             bars = choose(drawing.data, series="γ* (right axis)")
             assert bottom <= bars["lower"].min()

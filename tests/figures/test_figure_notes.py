@@ -5,16 +5,14 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from tests.figures.checks import choose, note
+from tests.figures.shipped import FIGURES, OF_SWEEPS
 from tests.figures.synthetic import PROMISED, RUNS, Lazy, make_sweeps, with_sweep, with_table
 
-from pomrl.figures import FIGURES
 from pomrl.drawing import panels
 from pomrl.drawing.drawing import COLUMNS, Drawing, Series
 from pomrl.drawing.notes import annotate, coinciding
 from pomrl.drawing.style import Look
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
-
-OF_SWEEPS = [name for name, figure in FIGURES.items() if figure.SWEEPS]
 
 OF_INTERVALS = ("families",)
 """The figures whose captions say that their bands are 95 % intervals of the mean."""
@@ -22,7 +20,7 @@ OF_INTERVALS = ("families",)
 
 def expected_note(name: str, runs: int) -> str:
     """Return the note above a figure that shows fewer runs than its sweeps promise."""
-    (promised,) = {PROMISED[sweep] for sweep in FIGURES[name].SWEEPS}
+    (promised,) = {PROMISED[sweep] for sweep in FIGURES[name].sweeps}
     intervals = f"95 % intervals of the mean over {runs} runs\n" if name in OF_INTERVALS else ""
     return f"{intervals}provisional: {runs} of {promised} runs"
 

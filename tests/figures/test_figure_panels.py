@@ -2,18 +2,21 @@ import numpy as np
 import pytest
 from matplotlib.container import ErrorbarContainer
 from tests.figures.checks import assert_close, assert_drawn, average_of_first, choose, outlines
-from tests.figures.synthetic import AXES, BATCHES, FOUR, SIGMAS
+from tests.figures.shipped import FIGURES
+from tests.figures.synthetic import AXES, BATCHES, ESTIMATORS, FOUR, SCHEDULES, SIGMAS
 
-from pomrl.figures import FIGURES
 from pomrl.drawing.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
-from pomrl.drawing.style import ESTIMATORS, SCHEDULES
+from pomrl.drawing.style import Look, look
 from pomrl.results.statistics import band, best_gamma, best_gamma_deviation
+
+LOOKS: list[Look] = [*map(look, ESTIMATORS), *(look(name, "gamma_schedule") for name in SCHEDULES)]
+"""The looks of the paper's estimators and schedules."""
 
 SIMILARITY_PANELS = [
     (figure, i, sweep, {"sigma": sigma}, names)
     for figure, sweep, names in (
         ("dependence_on_tasksimilarity", "task_similarity", FOUR),
-        ("dependence_on_tasksimilarity_ablation", "task_similarity", list(ESTIMATORS)),
+        ("dependence_on_tasksimilarity_ablation", "task_similarity", ESTIMATORS),
         ("gaussian_tasks", "gaussian_tasks", FOUR),
     )
     for i, sigma in enumerate(SIGMAS)
@@ -61,10 +64,10 @@ class TestPanels:
     def test_loss_per_task_at_gamma_eval(self, drawings, figure, index, sweep, settings, estimators, tables):
         ax = drawings[figure].figure.axes[index]
         labels = [one.get_label() for one in ax.lines]
-        assert labels[: len(estimators)] == [ESTIMATORS[name].label for name in estimators]
+        assert labels[: len(estimators)] == [look(name).label for name in estimators]
         for name in estimators:
             rows = choose(tables[sweep], **settings, estimator=name, gamma=0.99)
-            assert_drawn(ax, ESTIMATORS[name].label, "task", band(rows, ["task"], kind="sd"))
+            assert_drawn(ax, look(name).label, "task", band(rows, ["task"], kind="sd"))
 
     def test_loss_per_task_by_the_similarity_at_the_start(self, drawings, tables):
         for start in (0.01, 0.1, 0.5):
@@ -118,19 +121,19 @@ class TestPanels:
         mean = grid.pivot_table(index="task", columns="gamma", values="planning_loss")
         best = mean.idxmin(axis=1)
         expected = {
-            "gamma_eval": choose(grid, gamma=0.99),
+            "fixed": choose(grid, gamma=0.99),
             "best_fixed": choose(grid, gamma=mean.mean().idxmin()),
             "dynamic_best": grid.loc[grid["gamma"] == grid["task"].map(best)],
             "dong": choose(rows, gamma_schedule="dong"),
             "upper_bound": choose(rows, gamma_schedule="upper_bound"),
         }
         for name, chosen in expected.items():
-            assert_drawn(a, SCHEDULES[name].label, "task", band(chosen, ["task"], kind="se"))
-        assert SCHEDULES["gamma_eval"].label not in [one.get_label() for one in b.lines]
-        for name in list(SCHEDULES)[1:]:
+            assert_drawn(a, look(name, "gamma_schedule").label, "task", band(chosen, ["task"], kind="se"))
+        assert look("fixed", "gamma_schedule").label not in [one.get_label() for one in b.lines]
+        for name in SCHEDULES[1:]:
             losses = expected[name].pivot(index="task", columns="run", values="planning_loss").expanding().mean()
             running = losses.reset_index().melt("task", var_name="run", value_name="y")
-            assert_close(b, SCHEDULES[name].label, "task", band(running, ["task"], "y", kind="se"))
+            assert_close(b, look(name, "gamma_schedule").label, "task", band(running, ["task"], "y", kind="se"))
 
     def test_offsets_of_the_upper_bound(self, drawings, tables):
         c = drawings["gamma_schedules"].figure.axes[2]
@@ -138,7 +141,7 @@ class TestPanels:
             rows = choose(tables["gamma_0"], **{"gamma_schedule.gamma_0": offset})
             assert_drawn(c, f"γ₀ = {offset:g}", "task", band(rows, ["task"], kind="se"))
         rows = choose(tables["gamma_schedules"], estimator="pomrl", gamma_schedule="grid", gamma=0.99)
-        assert_drawn(c, SCHEDULES["gamma_eval"].label, "task", band(rows, ["task"], kind="se"))
+        assert_drawn(c, look("fixed", "gamma_schedule").label, "task", band(rows, ["task"], kind="se"))
 
     def test_zoom_shows_every_band_and_no_more_than_a_little_else(self, drawings):
         ax = drawings["gamma_schedules"].figure.axes[1]
@@ -182,20 +185,19 @@ class TestPanels:
 
     @pytest.mark.parametrize("name", FIGURES)
     def test_one_method_has_one_look(self, drawings, name):
-        looks = {look.label: look for look in [*ESTIMATORS.values(), *SCHEDULES.values()]}
+        looks = {each.label: each for each in LOOKS}
         for one in (one for ax in drawings[name].figure.axes for one in ax.lines):
-            if look := looks.get(str(one.get_label())):
+            if wanted := looks.get(str(one.get_label())):
                 drawn = (one.get_color(), one.get_marker(), one.get_linestyle())
-                assert drawn == (look.color, look.marker, look.linestyle)
+                assert drawn == (wanted.color, wanted.marker, wanted.linestyle)
 
     def test_every_method_is_drawn(self, drawings):
         names = ("dependence_on_tasksimilarity_ablation", "gamma_schedules", "gamma_schedules_adapomrl")
         axes = [ax for name in names for ax in drawings[name].figure.axes]
         labels = [one.get_label() for ax in axes for one in ax.lines]
-        assert all(labels.count(look.label) >= 3 for look in [*ESTIMATORS.values(), *SCHEDULES.values()])
+        assert all(labels.count(each.label) >= 3 for each in LOOKS)
 
     def test_looks_differ(self):
-        looks = [*ESTIMATORS.values(), *SCHEDULES.values()]
-        assert len({look.color for look in looks}) == len(looks)
-        for group in (ESTIMATORS, SCHEDULES):
-            assert len({look.marker for look in group.values()}) == len(group)
+        assert len({each.color for each in LOOKS}) == len(LOOKS)
+        for group in (LOOKS[: len(ESTIMATORS)], LOOKS[len(ESTIMATORS) :]):
+            assert len({each.marker for each in group}) == len(group)

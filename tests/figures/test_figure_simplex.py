@@ -2,9 +2,9 @@ import numpy as np
 from tests.figures.checks import choose
 from tests.figures.synthetic import SIGMAS
 
-from pomrl.drawing import simplex
 from pomrl.drawing.drawing import Series
 from pomrl.drawing.style import Look
+from pomrl.studies.pomrl import simplex
 
 
 class TestSimplex:

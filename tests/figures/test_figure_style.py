@@ -6,8 +6,8 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
+from tests.figures.shipped import FIGURES
 
-from pomrl.figures import FIGURES
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.style import context
 

@@ -4,11 +4,10 @@ import numpy as np
 from tests.figures.checks import assert_close, average_of_first, choose, line
 from tests.figures.synthetic import BATCHES
 
-from pomrl.configuration import studies
-from pomrl.configuration.sources import PUBLISHED
-from pomrl.figures.theory import average_regret
+from pomrl.configuration.study import find
 from pomrl.results.statistics import band
 from pomrl.science.tasks.random_chains import UniformBall
+from pomrl.studies.pomrl.figures import average_regret
 from pomrl.theory.bounds import average_regret_bound
 
 
@@ -37,7 +36,7 @@ class TestTheory:
             assert_close(ax, "POMRL(σ)", "gamma", band(rows, ["gamma"], "y", kind="se"))
 
     def test_problems_are_those_of_the_sweep(self):
-        settings = studies.sweep(PUBLISHED, "theory")
+        settings = find("pomrl").settings("theory")
         problems = [setting.experiment.problem for setting in settings]
         panels = {**average_regret.AGAINST_T, **average_regret.AGAINST_GAMMA}
         assert all(average_regret.problem(*of) in problems for of in panels.values())

@@ -1,37 +1,36 @@
-"""The runs of stored experiments that the command puts into figures."""
+"""The runs of stored experiments that are put into figures."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.computed import call
 
 from pomrl.commands import figures, run
-from pomrl.configuration import studies
-from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
-from pomrl.figures import versions
+from pomrl.configuration.variants import DEFAULT, setting
 from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.of_study import Outcome, Selection, draw, versions
 
 STORED = {"pomrl": 3, "ada_pomrl": 4, "oracle": 1, "without_meta": 4}
 """Numbers of runs that are stored at the smallest sigma, by estimator."""
 
 PROMISED = 2
 
+settings_of_study = Study.settings
 
-def promising_two(sources: Sources, name: str) -> list[Setting]:
-    """Return the experiments of a published sweep as if it promised two runs."""
-    settings = studies_sweep(sources, name)
+
+def promising_two(*arguments, **options) -> list[Setting]:
+    """Return the experiments of a sweep of a study as if it promised two runs."""
+    settings = settings_of_study(*arguments, **options)
     requests = [replace(setting.experiment.request, runs=PROMISED) for setting in settings]
     return [
         replace(setting, experiment=replace(setting.experiment, request=request))
         for setting, request in zip(settings, requests, strict=True)
     ]
-
-
-studies_sweep = studies.sweep
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +39,15 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(folder))
         for estimator, runs in STORED.items():
-            arguments = ["run", "experiment=task_similarity", "sigma=0.01", f"estimator={estimator}", f"runs={runs}"]
-            patch.setattr(sys, "argv", arguments)
-            with pytest.raises(SystemExit) as end:
-                run.main()
-            assert end.value.code == 0
-        patch.setattr(studies, "sweep", promising_two)
-        yield folder
+            arguments = ["experiment=task_similarity", "sigma=0.01", f"estimator={estimator}", f"runs={runs}"]
+            assert call(run, *arguments)[0] == 0
+        patch.setattr(Study, "settings", promising_two)
+        yield folder / "studies" / "pomrl" / "figures"
+
+
+def drawn(*names: str) -> Outcome:
+    """Draw so few figures that this process draws them, in which sweeps promise two runs."""
+    return sum(draw([Selection(find("pomrl"), names)], save), Outcome())
 
 
 def runs_of(folder: Path, name: str) -> list[int]:
@@ -56,35 +57,44 @@ def runs_of(folder: Path, name: str) -> list[int]:
     return runs
 
 
-def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path, tmp_path: Path) -> None:
+def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> None:
     for name in ("pomrl_vs_adapomrl", "omrl_baselines"):
-        names = versions(name)  # so few that this process draws them, in which sweeps promise two runs
-        assert figures.draw(names, tmp_path, save)[0] == set(names)
-    assert runs_of(tmp_path, "pomrl_vs_adapomrl") == [PROMISED] * 2
-    assert runs_of(tmp_path, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
-    assert runs_of(tmp_path, "omrl_baselines") == [STORED["oracle"]] * 3
-    assert runs_of(tmp_path, "omrl_baselines_intervals") == [STORED["oracle"]] * 3
+        names = versions(find("pomrl"), [name])
+        assert [path.stem for path in drawn(*names).files if path.suffix == ".json"] == names
+    assert runs_of(outputs, "pomrl_vs_adapomrl") == [PROMISED] * 2
+    assert runs_of(outputs, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
+    assert runs_of(outputs, "omrl_baselines") == [STORED["oracle"]] * 3
+    assert runs_of(outputs, "omrl_baselines_intervals") == [STORED["oracle"]] * 3
 
 
 @pytest.mark.usefixtures("outputs")
-def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named(tmp_path: Path) -> None:
-    assert figures.draw(["pomrl_vs_adapomrl"], tmp_path, save)[1] == {}
-    (line,) = figures.draw(["omrl_baselines"], tmp_path, save)[1].values()
+def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named() -> None:
+    assert drawn("pomrl_vs_adapomrl").lacking == {}
+    (line,) = drawn("omrl_baselines").lacking.values()
     assert line == "1 of 3 settings have fewer than 2 runs (sigma=0.01, estimator=oracle has 1)"
 
 
-@pytest.mark.usefixtures("outputs")
-def test_several_selections_are_drawn_by_one_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
+def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["dirichlet_task_dist", "pomrl_vs_adapomrl"]
-    selections = [figures.Selection(names, one), figures.Selection([*names[1:], "gaussian_tasks"], other, PUBLISHED)]
-    outcomes = figures.draw_all(selections, save)
-    assert [outcome.drawn for outcome in outcomes] == [set(names), set(names[1:])]
-    assert [outcome.problems for outcome in outcomes] == [
-        [],
-        ["gaussian_tasks is not drawn: nothing is stored of gaussian_tasks"],
-    ]
+    same, other = setting("same", {"sigma": 0.01}), setting("other", {"m": 6})  # which the sweep varies, and does not
+    study = find("pomrl")
+    selections = [Selection(study, names), Selection(study, names[1:], same), Selection(study, names[1:], other)]
+    missing, lacking = figures.draw_all(selections)
+    assert (missing, list(lacking)) == (1, ["task_similarity"])
+    said = capsys.readouterr()
+    assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in said.err
     for suffix in ("pdf", "png", "csv"):
         file = f"pomrl_vs_adapomrl.{suffix}"
-        assert (one / file).read_bytes() == (other / file).read_bytes()
-    assert set(capsys.readouterr().out.splitlines()) == {str(path) for each in outcomes for path in each.files}
+        assert (outputs / file).read_bytes() == (outputs / "same" / file).read_bytes()
+    sidecars = [Sidecar.read(folder / "pomrl_vs_adapomrl.json") for folder in (outputs, outputs / "same")]
+    assert [each.variant for each in sidecars] == [DEFAULT, "same"]
+    assert [each.command for each in sidecars] == [
+        "pomrl figures pomrl pomrl_vs_adapomrl",
+        "pomrl figures pomrl --variants same pomrl_vs_adapomrl",
+    ]
+    printed = set(map(Path, said.out.splitlines()))
+    assert printed == {
+        folder / f"{name}.{suffix}"
+        for folder, name in ((outputs, names[0]), (outputs, names[1]), (outputs / "same", names[1]))
+        for suffix in ("pdf", "png", "csv", "json")
+    }

@@ -6,31 +6,32 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-from tests.computed import two_runs_of
+from tests.computed import call, two_runs_of
 from tests.report.elements import Elements
-from tests.report.outputs import DRAWN, SWEEPS, write_readings
+from tests.report.outputs import DRAWN, SWEEPS
 
 from pomrl.commands import claims as claims_command
 from pomrl.commands import figures as figures_command
 from pomrl.commands import report as command
-from pomrl.configuration.sources import PUBLISHED
-from pomrl.drawing.files import save
+from pomrl.configuration.study import find
+from pomrl.drawing.of_study import Selection
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims."""
+    """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims as published."""
     folder = tmp_path_factory.mktemp("outputs")
     with two_runs_of(SWEEPS, folder):
-        figures_command.draw(DRAWN, folder / "figures", save)
-        claims_command.check_sweeps(PUBLISHED)
-        write_readings(folder)
+        assert figures_command.draw_all([Selection(find("pomrl"), DRAWN)])[0] == 0
+        assert call(claims_command, "pomrl")[0] == 0
         yield folder
 
 
 @pytest.fixture(scope="module")
 def path(folder: Path) -> Path:
-    return command.write(folder)
+    path = command.write([find("pomrl")])
+    assert path.is_relative_to(folder)
+    return path
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,16 @@
-"""The sweeps, figures and readings that the tested report is made of."""
+"""The sweeps and figures that the tested report is made of."""
 
-from pathlib import Path
-
-from pomrl.figures import FIGURES
-from pomrl.store.derived import DerivedFiles
+from pomrl.configuration.study import find
+from pomrl.drawing.figure import figures_of
 
 # The first has ada-POMRL's run under another name of an option, which the report must not take over.
 SWEEPS = ["mixing_rates", "task_similarity", "gamma_schedules", "illustration"]
-DRAWN = [name for name, figure in FIGURES.items() if set(figure.SWEEPS) <= set(SWEEPS)]
 
-READINGS = """reading,claim,verdict,estimate
-default,Q1.1,reproduced,-0.8
-default,Q1.3,undecided,0.08
-std,Q1.1,not reproduced,0.5
-"""
+FIGURES = {figure.name: figure for figure in figures_of(find("pomrl"))}
+"""The figures of the study, drawn or not."""
 
+DRAWN = [name for name, figure in FIGURES.items() if set(figure.sweeps) <= set(SWEEPS)]
+"""Those of which the version of the caption is drawn."""
 
-def write_readings(folder: Path, text: str = READINGS) -> None:
-    DerivedFiles(folder / "readings.json").write({"readings.csv": text.encode()}, {})
+COMMAND = "pomrl report pomrl"
+"""The command that makes the page."""

@@ -33,15 +33,19 @@ class TestWords:
         assert sentence(text) == expected
 
     def test_captions_tell_our_words_from_those_of_the_paper(self) -> None:
-        found = caption('Figure F3: loss of gamma (E4).\n\nThe paper: "it\nis so."\n\nOurs again.\n')
+        found = caption("F3", 'loss of gamma (E4).\n\nThe paper: "it\nis so."\n\nOurs again.\n')
         assert found.number == "F3"
         assert found.ours == ['Loss of γ (<a href="#errata-e4">E4</a>).', "Ours again."]
         assert found.papers == ["The paper: “it is so.”"]
 
     def test_documents(self) -> None:
         text = "# Title\n\n## E1. One\n\n$x_t$ [in](docs/a.md) [out](src/b.py) <script>\n\n$$y$$\n"
-        found = document(text, "errata", {"docs/a.md": "#a"})
+        found = document(text, "errata", {"a.md": "#a"})
         assert '<h3 id="errata-e1">E1. One</h3>' in found
         assert "Title" not in found
         assert '<a href="#a">in</a> <span>out</span> &lt;script&gt;' in found
         assert found.count("<math") == 2
+
+    def test_pictures_of_documents_become_links_to_figures_on_the_page_or_words(self) -> None:
+        found = document("![a <b>](../x/shown.png) ![c](other.png)", "notes", {"shown.png": "#figure-shown"})
+        assert found == '<p><a href="#figure-shown">a &lt;b&gt;</a> <span>c</span></p>\n'

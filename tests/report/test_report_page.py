@@ -15,27 +15,47 @@ import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page
+from tests.computed import call
 from tests.report.elements import Elements
-from tests.report.outputs import DRAWN, READINGS, write_readings
-from tests.settings import ROOT
+from tests.report.outputs import COMMAND, DRAWN, FIGURES
 
 from pomrl import store
-from pomrl.claims import CLAIMS
+from pomrl.commands import figures as figures_command
 from pomrl.commands import report as command
-from pomrl.configuration import studies
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.figures import FIGURES
-from pomrl.drawing.style import ESTIMATORS
-from pomrl.report import ReportError, curves, readings, scorecard
+from pomrl.configuration.study import find
+from pomrl.configuration.sweeps import experiment
+from pomrl.drawing.figure import figures_of
+from pomrl.drawing.style import look
+from pomrl.judging import judgements
+from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.judgements import Judgements
+from pomrl.report import ReportError, curves, pages
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html
-from pomrl.report.titles import CLAIM_TITLES, HEADLINES, SHOWN_IN, TITLES, figures_of
 from pomrl.results.statistics import band
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
 from pomrl.store.derived import DerivedFiles
 
 MEGABYTE = 10**6
+
+ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"]
+"""The estimators of the sweep task_similarity."""
+
+
+def of_study(folder: Path) -> Path:
+    """Return the outputs of the study in a folder of outputs."""
+    return folder / "studies" / "pomrl"
+
+
+def html_of(*words: str) -> str:
+    return html([find(word) for word in words], COMMAND)
+
+
+@pytest.fixture(scope="module")
+def judged(folder: Path) -> Judgements:
+    return judgements.read(of_study(folder), list(find("pomrl").described.variants))
 
 
 class TestContent:
@@ -52,7 +72,7 @@ class TestContent:
         for name, address in downloads.items():
             assert (
                 base64.b64decode(str(address).removeprefix("data:text/csv;base64,"))
-                == (folder / "figures" / str(name)).read_bytes()
+                == (of_study(folder) / "figures" / str(name)).read_bytes()
             )
 
     def test_pictures_have_alternatives_that_say_what_one_would_see(self, elements: Elements) -> None:
@@ -65,38 +85,61 @@ class TestContent:
 
     def test_every_figure_has_the_commands_that_make_it(self, page: str) -> None:
         for name, figure in FIGURES.items():
-            lines = [
-                *(f"python -m src.run experiment={sweep}" for sweep in figure.SWEEPS),
-                f"python -m src.figures {name}",
-            ]
-            assert "\n".join(lines) in page
+            article = page.partition(f'id="figure-{name}"')[2].partition("</article>")[0]
+            lines = [*(f"pomrl run experiment={sweep}" for sweep in figure.sweeps), f"pomrl figures pomrl {name}"]
+            assert ("\n".join(lines) if name in DRAWN else "pomrl reproduce pomrl") in article
+            assert ("Not drawn yet." in article) is (name not in DRAWN)
 
     def test_settings_name_the_runs_behind_a_figure(self, folder: Path, page: str) -> None:
-        sidecar = json.loads((folder / "figures" / "planning_omrl.json").read_text())
+        sidecar = json.loads((of_study(folder) / "figures" / "planning_omrl.json").read_text())
         article = page.partition('id="figure-planning_omrl"')[2].partition("</article>")[0]
         for source in sidecar["sweeps"]["task_similarity"]:
             assert source["signature"] in article
         assert all(digest in article for digest in sidecar["files"].values())
         assert "gamma_eval=0.99" in article
 
-    def test_every_claim_is_on_the_scorecard_or_says_what_it_lacks(self, folder: Path, page: str) -> None:
-        scored = scorecard.read(folder / "claims.csv")
-        assert 0 < len(scored) < len(CLAIMS)
-        assert all(f'id="claim-{claim.id}"' in page for claim in CLAIMS)
-        for each in scored:
+    def test_every_claim_that_is_judged_is_on_the_scorecard(self, judged: Judgements, page: str) -> None:
+        assert 0 < len(judged.main) < len(claims_of(find("pomrl")))
+        assert page.count('<article class="claim ') == len(judged.main)
+        for each in judged.main:
             article = page.partition(f'id="claim-{each.id}"')[2].partition("</article>")[0]
-            assert each.verdict in article
-            assert f"{each.decisive.estimate:.3f}" in article
+            assert (each.verdict or "reported, not judged") in article
+            assert each.verdict is None or f"{each.decisive.estimate:.3f}" in article
             assert all(f'href="#figure-{name}"' in article for name in each.figures)
-        assert "It needs <code>python -m src.run experiment=samples_and_tasks</code>" in page
 
-    def test_errata_theory_and_readings_are_in_it(self, page: str, elements: Elements) -> None:
-        ids = elements.values("id")
-        errata = re.findall(r"^## E(\d+)\.", command.documents().errata, re.MULTILINE)
+    def test_documents_are_in_it_and_a_place_that_they_name(self, page: str, elements: Elements) -> None:
+        ids, study = elements.values("id"), find("pomrl")
+        errata = re.findall(r"^## E(\d+)\.", pages.text(study, "errata"), re.MULTILINE)
+        assert errata
         assert all(f"errata-e{number}" in ids for number in errata)
-        assert "theory-1" in ids
+        assert set(pages.documents(study)) - {"claims"} <= set(ids)
+        assert "claims" not in ids  # in whose place the scorecard is
         assert page.count("<math") > 100
-        assert "Q1.1 under std: not reproduced, 0.5" in page
+        assert "theory-1" in ids
+
+    def test_variants_stand_beside_the_claims_and_in_a_matrix(
+        self, folder: Path, empty_outputs: Path, judged: Judgements
+    ) -> None:
+        second = list(find("pomrl").described.variants)[1]
+        table = pd.read_csv(of_study(folder) / "claims.csv", keep_default_na=False)
+        first = table.loc[table["variant"] == "default"]
+        word = {"verdict": "not reproduced", "part_verdict": "not reproduced"}
+        others = [first.loc[first["claim"] == "Q1.1"].assign(variant=name, **word) for name in (second, "further")]
+        content = pd.concat([first, *others]).to_csv(index=False).encode()
+        DerivedFiles(of_study(empty_outputs) / "claims.json").write({"claims.csv": content}, {})
+        found = html_of("pomrl")
+        beside = f'<span class="alone">{second}:</span> <span class="chip not-reproduced">'
+        assert beside in found.partition('id="claim-Q1.1"')[2].partition("</article>")[0]
+        assert found.count(beside) == 1
+        matrix = found.partition('<table class="matrix">')[2].partition("</table>")[0]
+        assert set(re.findall(r'<tr><th scope="row">(\w+)</th>', matrix)) == {"default", second, "further"}
+        assert len(re.findall(r'title="(\S+) under default: ', matrix)) == sum(
+            bool(each.verdict) for each in judged.main
+        )
+        for name in (second, "further"):
+            assert re.findall(rf'title="(\S+ under {name}: [a-z ]+), ', matrix) == [
+                f"Q1.1 under {name}: not reproduced"
+            ]
 
     def test_provenance_is_that_of_the_manifests(self, page: str) -> None:
         section = page.partition('id="provenance"')[2]
@@ -106,12 +149,76 @@ class TestContent:
             assert manifest.provenance.packages["numpy"] in section
             assert (manifest.provenance.commit or "outside of a repository") in section
 
-    def test_figures_and_claims_that_titles_name_exist(self) -> None:
-        assert set(TITLES) <= set(FIGURES)
-        assert {name for names in SHOWN_IN.values() for name in names} <= set(FIGURES)
-        assert all(figures_of(claim.id) for claim in CLAIMS)
-        assert set(CLAIM_TITLES) == {claim.id for claim in CLAIMS}
-        assert set(CLAIM_TITLES) > HEADLINES
+    @pytest.mark.parametrize("name", ["pomrl", "beyond"])
+    def test_figures_that_claims_name_exist(self, name: str) -> None:
+        study = find(name)
+        known = {figure.name for figure in figures_of(study)}
+        claims = claims_of(study)
+        assert {figure for claim in claims for figure in claim.figures} <= known
+        assert all(claim.figures for claim in claims)
+
+    @pytest.mark.usefixtures("folder")
+    def test_studies_share_a_page_and_their_elements_have_names_of_their_own(self) -> None:
+        found = Elements(html_of("pomrl", "beyond"))
+        ids = found.values("id")
+        assert len(ids) == len(set(ids))
+        assert {"scorecard", "beyond-scorecard", "beyond-assumptions", "beyond-figure-streams"} <= set(ids)
+        assert {unquote(value[1:]) for value in found.values("href") if value.startswith("#")} <= set(ids)
+
+
+EVIL = "<script>alert(1)</script>"
+
+EVIL_FIGURE = f"""
+import pandas as pd
+
+from pomrl.study import COLUMNS, Drawing, context, figure, panels
+
+
+@figure()
+def drawn(sweeps):
+    '''{EVIL}.
+
+    {EVIL} (E4)
+    '''
+    data = pd.DataFrame([["", "{EVIL}", 0.0, 1.0, 0.5, 1.5, "se", 0, False]], columns=COLUMNS)
+    with context():
+        figure, _ = panels.row_of_panels(1, 3.0, 2.0)
+        return panels.finish(figure, data)
+"""
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page of a study of somebody's own, in which every text has markup."""
+    study = tmp_path_factory.mktemp("studies") / "marked_up"
+    (study / "pages").mkdir(parents=True)
+    (study / "study.yaml").write_text(f"title: '{EVIL}'\ncite: '{EVIL}'\nabout: '{EVIL}'\n")
+    (study / "pages" / "notes.md").write_text(f"# {EVIL}\n\n{EVIL} [{EVIL}](javascript:alert(1)) ![x](evil.png)\n")
+    (study / "figures.py").write_text(EVIL_FIGURE)
+    outputs = tmp_path_factory.mktemp("outputs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(outputs))
+        status, _, err = call(figures_command, str(study))
+        assert status == 0, err
+        assert (outputs / "studies" / "marked_up" / "figures" / "drawn.png").exists()
+        yield html([find(str(study))], f"pomrl report {EVIL}")
+
+
+class TestOwnStudy:
+    def test_what_its_authors_write_is_escaped(self, own: str) -> None:
+        assert "<script>alert" not in own
+        assert 'href="javascript:' not in own
+        assert own.count("&lt;script&gt;alert(1)") >= 10
+
+    def test_it_fetches_nothing_and_its_links_lead_somewhere(self, own: str) -> None:
+        found = Elements(own)
+        assert all(value.startswith(("#", "data:")) for name in ("src", "href") for value in found.values(name))
+        targets = {unquote(value[1:]) for value in found.values("href") if value.startswith("#")}
+        assert targets <= set(found.values("id"))
+
+    def test_it_has_nothing_of_the_paper(self, own: str) -> None:
+        assert 'id="explore"' not in own
+        assert "POMRL" not in own.partition("<main")[2].partition("<script")[0].replace("POMRL_OUTPUTS", "")
 
 
 class TestOneFile:
@@ -137,20 +244,20 @@ class TestOneFile:
 
     def test_equal_inputs_give_equal_bytes_in_another_process(self, folder: Path, page: str) -> None:
         environment = {**os.environ, "POMRL_OUTPUTS": str(folder), "PYTHONHASHSEED": "7"}
-        subprocess.run([sys.executable, "-m", "src.report"], cwd=ROOT, env=environment, check=True)
-        assert (folder / "report" / "index.html").read_text(encoding="utf-8") == page
+        subprocess.run([sys.executable, "-m", "pomrl.commands.main", "report", "pomrl"], env=environment, check=True)
+        assert (of_study(folder) / "report" / "index.html").read_text(encoding="utf-8") == page
 
 
 class TestCurves:
     def test_series_have_the_labels_of_their_sweep(self, embedded: dict) -> None:
         labels = {each["method"] for each in embedded["series"] if each["sweep"] == "task_similarity"}
-        assert labels == {look.label for look in ESTIMATORS.values()}
+        assert labels == {look(name).label for name in ESTIMATORS}
         variants = {each["method"] for each in embedded["series"] if each["sweep"] == "mixing_rates"}
         assert "mixing mse_optimal, similarity debiased" in variants
 
     def test_curves_are_means_and_standard_errors_over_runs(self, embedded: dict) -> None:
-        experiment = studies.experiment(PUBLISHED, ["estimator=ada_pomrl", "sigma=0.025"])
-        expected = band(store.load(experiment, 2), ["task", "gamma"], kind="se")
+        stored = experiment(PUBLISHED, ["estimator=ada_pomrl", "sigma=0.025"])
+        expected = band(store.load(stored, 2), ["task", "gamma"], kind="se")
         (series,) = (
             each
             for each in embedded["series"]
@@ -169,17 +276,18 @@ class TestCurves:
         )
         choices = embedded["curves"][series["curve"]]["choices"]
         assert set(choices) == {"best_fixed", "dong", "upper_bound"}
-        table = store.load(studies.experiment(PUBLISHED, [*problem, "gamma_schedule=dong"]), 2)
+        table = store.load(experiment(PUBLISHED, [*problem, "gamma_schedule=dong"]), 2)
         expected = table.groupby("task")[["gamma", "planning_loss"]].mean()
         np.testing.assert_allclose(choices["dong"], expected, atol=6e-5)
-        grid = store.load(studies.experiment(PUBLISHED, problem), 2)
+        grid = store.load(experiment(PUBLISHED, problem), 2)
         fixed = in_hindsight(grid, Hindsight(gammas=sorted(grid["gamma"].unique().tolist()), scope="all_tasks"))
         expected = fixed.groupby("task")[["gamma", "planning_loss"]].mean()
         np.testing.assert_allclose(choices["best_fixed"], expected, atol=6e-5)
 
     def test_runs_that_are_no_longer_stored_have_no_curve(self, folder: Path, empty_outputs: Path) -> None:
-        shutil.copytree(folder / "figures", empty_outputs / "figures")
-        drawn = [FigureFiles(name, empty_outputs / "figures") for name in DRAWN]
+        figures = copied_figures(folder, empty_outputs)
+        drawn = [FigureFiles(name, figures) for name in DRAWN]
+        assert any(list(each.sources) for each in drawn)
         assert curves.data(drawn)["series"] == []
 
 
@@ -187,59 +295,57 @@ class TestMissingPieces:
     def test_with_nothing_stored_the_command_says_what_to_run(
         self, empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        monkeypatch.setattr(sys, "argv", ["report"])
+        monkeypatch.setattr(sys, "argv", ["report", "pomrl"])
         with pytest.raises(SystemExit) as end:
             command.main()
         said = capsys.readouterr()
         assert end.value.code == 1
         assert said.out == ""
         assert said.err.count("\n") == 1
-        assert "./reproduce.sh" in said.err
+        assert "pomrl reproduce pomrl computes, draws and judges all of it" in said.err
         assert not list(empty_outputs.iterdir())
 
     def test_claims_alone(self, folder: Path, empty_outputs: Path) -> None:
+        of_study(empty_outputs).mkdir(parents=True)
         for name in ("claims.csv", "claims.json"):
-            shutil.copy(folder / name, empty_outputs)
-        found = html(empty_outputs, command.documents())
+            shutil.copy(of_study(folder) / name, of_study(empty_outputs))
+        found = html_of("pomrl")
         assert found.count("Not drawn yet.") == len(FIGURES)
-        assert "./reproduce.sh readings" in found
         assert "curves-data" not in found
         assert "<img" not in found
 
     def test_figures_alone(self, folder: Path, empty_outputs: Path) -> None:
-        shutil.copytree(folder / "figures", empty_outputs / "figures")
-        found = html(empty_outputs, command.documents())
+        copied_figures(folder, empty_outputs)
+        found = html_of("pomrl")
         assert found.count("<img") == len(DRAWN)
-        assert "python -m src.claims" in found
+        assert "pomrl claims pomrl --decide" in found
         targets = {value[1:] for value in Elements(found).values("href") if value.startswith("#")}
         assert targets <= set(Elements(found).values("id"))
 
     @pytest.mark.parametrize(
         ("column", "value", "said"),
-        [("decisive", None, "src.claims renews it"), ("verdict", "perhaps", "of another version")],
+        [("decisive", None, r"of another version \('decisive'\)"), ("verdict", "perhaps", "of another version")],
     )
-    def test_claims_of_another_version(self, folder: Path, tmp_path: Path, column: str, value: str, said: str) -> None:
-        table = pd.read_csv(folder / "claims.csv")
+    def test_claims_of_another_version(
+        self, folder: Path, empty_outputs: Path, column: str, value: str | None, said: str
+    ) -> None:
+        table = pd.read_csv(of_study(folder) / "claims.csv")
         changed = table.drop(columns=column) if value is None else table.assign(**{column: value})
-        DerivedFiles(tmp_path / "claims.json").write({"claims.csv": changed.to_csv(index=False).encode()}, {})
-        with pytest.raises(ReportError, match=said):
-            scorecard.read(tmp_path / "claims.csv")
-
-    @pytest.mark.parametrize(
-        ("text", "said"),
-        [("claim,verdict\nQ1.1,reproduced\n", "no column reading, estimate"), (f"{READINGS}std,Q1.3,so,1\n", "'so'")],
-    )
-    def test_readings_of_another_version(self, tmp_path: Path, text: str, said: str) -> None:
-        write_readings(tmp_path, text)
-        with pytest.raises(ReportError, match=said):
-            readings.read(tmp_path / "readings.csv")
+        content = {"claims.csv": changed.to_csv(index=False).encode()}
+        DerivedFiles(of_study(empty_outputs) / "claims.json").write(content, {})
+        with pytest.raises(store.StoreError, match=said):
+            html_of("pomrl")
 
     @pytest.mark.parametrize("content", ["{", '{"figure": "planning_omrl", "sweeps": {"task_similarity": [{"S": 1}]}}'])
     def test_sidecars_of_another_version(self, folder: Path, empty_outputs: Path, content: str) -> None:
-        shutil.copytree(folder / "figures", empty_outputs / "figures")
-        (empty_outputs / "figures" / "planning_omrl.json").write_text(content)
-        with pytest.raises(ReportError, match=r"planning_omrl\.json: .*; python -m src\.figures planning_omrl renews"):
-            html(empty_outputs, command.documents())
+        (copied_figures(folder, empty_outputs) / "planning_omrl.json").write_text(content)
+        with pytest.raises(ReportError, match=r"planning_omrl\.json: .*; pomrl figures pomrl planning_omrl renews"):
+            html_of("pomrl")
+
+
+def copied_figures(folder: Path, outputs: Path) -> Path:
+    """Copy the figures of a folder of outputs into another one, and return the folder of the copies."""
+    return Path(shutil.copytree(of_study(folder) / "figures", of_study(outputs) / "figures"))
 
 
 @pytest.fixture
@@ -306,14 +412,19 @@ class TestInTheBrowser:
         visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 4")
 
     def test_methods_can_be_chosen(self, visit: Page) -> None:
-        visit.get_by_label("Oracle prior knowledge").check()
-        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 3")
+        assert visit.locator("#loss .mark-line path").count() == 4
         visit.get_by_label("Oracle prior knowledge").uncheck()
-        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 2")
+        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 3")
+        visit.get_by_label("Oracle prior knowledge").check()
+        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 4")
 
     def test_the_keyboard_reaches_the_content_first(self, visit: Page) -> None:
         visit.keyboard.press("Tab")
         assert visit.evaluate("document.activeElement.textContent") == "Skip to the content"
+
+    def test_all_sections_are_in_the_main_part(self, visit: Page) -> None:
+        sections = visit.locator("section").count()
+        assert sections == visit.locator("main > section").count() > 5
 
     def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(self, visit: Page) -> None:
         shown = visit.locator("article.claim:visible")

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
-from pomrl.report.stored_tables import read_table
+from pomrl.store import StoreError
+from pomrl.store.csv_tables import read_table, write_table
 from pomrl.store.derived import DerivedFiles
 
 
@@ -13,13 +15,28 @@ def test_texts_stay_texts_and_numbers_stay_numbers(tmp_path: Path) -> None:
         {
             "claim": ["NA", "None", ""],
             "reason": ["", "", ""],
-            "estimate": [0.1 + 0.2, None, float("inf")],
+            "estimate": [0.25, None, float("inf")],
             "runs": [1, 2, 3],
             "decisive": [True, False, True],
         }
     )
-    DerivedFiles(tmp_path / "table.json").write({"table.csv": written.to_csv(index=False).encode()}, {})
-    found = read_table(tmp_path / "table.csv", "this test", ("reason",))
+    write_table(written, tmp_path / "table.csv", "this test")
+    found = read_table(tmp_path / "table.csv", ("reason",))
     assert found is not None
     pd.testing.assert_frame_equal(found, written, check_dtype=False, check_exact=True)
     assert (found["decisive"].dtype, found["runs"].dtype) == (bool, int)
+
+
+def test_a_table_says_how_it_is_made_and_has_six_digits(tmp_path: Path) -> None:
+    write_table(pd.DataFrame({"x": [0.1 + 0.2, 1 / 3]}), tmp_path / "table.csv", "this test", {"more": 1})
+    assert (tmp_path / "table.csv").read_bytes() == b"x\n0.3\n0.333333\n"
+    said = DerivedFiles(tmp_path / "table.json").said()
+    assert (said["command"], said["more"]) == ("this test", 1)
+
+
+def test_a_table_without_a_sidecar_is_not_made_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    assert read_table(tmp_path / "table.csv") is None
+    write_table(pd.DataFrame({"x": [1]}), tmp_path / "table.csv", "this test")
+    (tmp_path / "table.csv").write_text("x\n2\n")
+    with pytest.raises(StoreError, match=r"table\.csv"):
+        read_table(tmp_path / "table.csv")

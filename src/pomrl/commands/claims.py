@@ -44,7 +44,7 @@ class Selection:
 
 @one_line_errors()
 def main() -> None:
-    """Run the command with the arguments of the process; exit with status 1 and one line where nothing is stored."""
+    """Run the command; exit with status 1 and one line where nothing is stored, or for each claim that is faulty."""
     parser = Parser(prog="pomrl claims", description="Judge the claims of a study on what is stored.")
     parser.add_argument("study", metavar="STUDY", help="the name of a shipped study, or a folder of your own")
     parser.add_argument("--decide", action="store_true", help="add the runs that undecided claims need")
@@ -57,12 +57,13 @@ def main() -> None:
     add_arguments(parser)
     arguments = parser.parse_args()
     study, own = find(arguments.study), own_folder(arguments)
-    if arguments.replace:
+    if arguments.replace is not None:
         selection = Selection((replacing_variant(study, own, arguments.replace),), own=own)
     else:
         selection = selected(study, arguments.variants, own)
     budget = (study.described.budget if arguments.budget is None else arguments.budget) if arguments.decide else None
-    check(study, selection, budget)
+    if check(study, selection, budget):
+        raise SystemExit(1)
 
 
 def selected(study: Study, names: str | None, own: Path | None = None) -> Selection:
@@ -79,31 +80,39 @@ def selected(study: Study, names: str | None, own: Path | None = None) -> Select
     return Selection(variants, tuple(study.family(word) for word in words if word not in by_name), own)
 
 
-def check(study: Study, selection: Selection, budget: float | None) -> None:
+def check(study: Study, selection: Selection, budget: float | None) -> int:
     """Judge the claims of a study, write the table of judgements, and print the verdicts.
 
     Args:
         study: The study.
         selection: The variants under which they are judged.
         budget: What the runs may cost that are added, in estimated seconds of one core; None to add none.
+
+    Returns:
+        The number of claims that are not judged, because their functions do not work.
     """
-    claims = sound(study, claims_of(study))
-    if not claims:
+    every = claims_of(study)
+    if not every:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
+    claims = sound(study, every)
+    if not claims:
+        raise SystemExit(1)
     simulate(of_study.needed_simulations(claims))
     reader, frames = Reader(), list[pd.DataFrame]()
     frames += _under_variants(study, claims, selection, budget, reader)
     for family in selection.families:
         if not family.is_sample:
             frames += _under_family(study, claims, family, budget, reader)
-    if not any(len(frame) for frame in frames):
-        exit_with(
-            f"{study.word}: nothing is stored that its claims are about; pomrl reproduce {study.word} computes it"
-        )
+    of_runs = {claim.id for claim in claims if claim.sweeps} or {claim.id for claim in claims}
+    if not any(len(frame) and frame["claim"].isin(of_runs).any() for frame in frames):
+        named = ",".join(family.name for family in selection.families)
+        remedy = f"pomrl reproduce {study.word}" + (f" --variants {named}" if named else "")
+        exit_with(f"{study.word}: nothing is stored that its claims are about; {remedy} computes it")
     judgements.write(study.outputs, frames, f"pomrl claims {study.word}")
     if selection.variants and selection.variants[0].replaced:
         _show_differences(study, claims, selection)
     show(study, judgements.read(study.outputs, list(study.described.variants)), frames)
+    return len(every) - len(claims)
 
 
 def sound(study: Study, claims: Sequence[Claim]) -> list[Claim]:

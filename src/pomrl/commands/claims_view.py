@@ -50,13 +50,12 @@ def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame]) -> None
             terminal.print(printable(f"{each.id} {each.why}"))
     few = [each for each in judged.of(main).values() if each.provisional]
     if few:
-        command = f"pomrl reproduce {study.word}"
-        terminal.print(
-            f"{len(few)} claims have fewer runs than their sweeps promise; to compute them: {command}", soft_wrap=True
-        )
-    lacking = sorted({*_ids(study)} - {*judged.of(main)})
+        terminal.print(f"{len(few)} claims have fewer runs than their sweeps promise")
+    lacking = [id for id in _ids(study) if id not in judged.of(main)]
     if lacking:
-        terminal.print(f"not computed: {', '.join(lacking)}", soft_wrap=True)
+        terminal.print(f"not computed: {', '.join(lacking)}")
+    if few or lacking:  # a command that is broken cannot be copied
+        terminal.print(f"    {printable(f'pomrl reproduce {study.word}')}", soft_wrap=True)
 
 
 def _ids(study: Study) -> list[str]:
@@ -68,8 +67,13 @@ def _ids(study: Study) -> list[str]:
 def _rows(study: Study, judged: Judgements, main: str, others: Sequence[str]) -> Table:
     """Return a table for the terminal with a row for each claim."""
     title = f"claims of {study.name}" + ("" if main in study.described.headline else f", variant {main}")
-    shown = tables.plain_table(title, "claim", "verdict", *others, "estimate", "power", "envs")
-    for each in judged.of(main).values():
+    of_main = judged.of(main).values()
+    known = {"power": any(each.power for each in of_main), "envs": any(each.true_in_environments for each in of_main)}
+    further = [column for column, is_known in known.items() if is_known]
+    shown = tables.plain_table(title, "claim", "verdict", *others, "estimate", *further)
+    for column, name in zip(shown.columns[2:], others, strict=False):
+        column.header = printable_lines(name.replace("_", "_\n"))
+    for each in of_main:
         mark = " (s)" if each.selected_on else ""
         sentence = f"{each.id}{mark}: {each.statement}" + (f" ({each.where})" if each.where else "")
         verdict = "\n".join([views.in_words(study, each.verdict), *_topics(each)])
@@ -79,7 +83,8 @@ def _rows(study: Study, judged: Judgements, main: str, others: Sequence[str]) ->
         power = f"{100 * each.power.estimate:.0f} %\nof {each.promised}" if each.power else ""
         share = each.true_in_environments
         envs = f"{'<= ' * (len(each.comparisons) > 1)}{100 * share.estimate:.0f} %" if share else ""
-        cells = [printable_lines(cell) for cell in (sentence, verdict, *words, _numbers(each), power, envs)]
+        last = [{"power": power, "envs": envs}[column] for column in further]
+        cells = [printable_lines(cell) for cell in (sentence, verdict, *words, _numbers(each), *last)]
         shown.add_row(*cells, style=style)
     shown.caption = f"{LEGEND} {table_of_judgements.FILE}"
     return shown

@@ -6,7 +6,7 @@ from typing import Any
 
 from pomrl import store
 from pomrl.commands import tables
-from pomrl.commands.progress import progress
+from pomrl.commands.progress import progress_of
 from pomrl.commands.terminal import console, warn
 from pomrl.configuration.composed import Composed, ConfigError, Sweep
 from pomrl.configuration.jobs import MOST_JOBS
@@ -15,7 +15,8 @@ from pomrl.execution import ExecutionError
 from pomrl.results.chosen_runs import filter_of
 from pomrl.results.losses import Losses
 from pomrl.running import sweeps
-from pomrl.running.estimates import estimate, refuse_what_does_not_fit, refuse_what_takes_long
+from pomrl.running.ensuring import checked_jobs
+from pomrl.running.estimates import estimate, refuse_what_takes_long
 from pomrl.store import StoreError
 
 
@@ -98,11 +99,8 @@ def compute(experiments: Sequence[Experiment]) -> bool:
     """Compute the runs that are not stored yet, and report on standard error; return whether nothing failed."""
     terminal = console(stderr=True)
     _refuse_what_is_ignored(experiments)
-    request, execution = experiments[0].request, experiments[0].execution
-    jobs = sweeps.looked_up(experiments)
-    wanted = estimate(jobs)
-    refuse_what_does_not_fit(wanted, execution)
-    sweeps.check_jobs(jobs)
+    jobs = checked_jobs(experiments)
+    request, wanted = experiments[0].request, estimate(jobs)
     for fault in dict.fromkeys(fault for job in jobs for fault in job.faults):
         warn(fault)
     if request.dry_run:
@@ -114,7 +112,7 @@ def compute(experiments: Sequence[Experiment]) -> bool:
         refuse_what_takes_long(wanted)
     if complete := sum(not job.missing for job in jobs):
         terminal.print(f"{complete} of {len(jobs)} stored already, not computed again (force=true would)")
-    with progress(sum(job.runs_missing for job in sweeps.unfinished(jobs).values())) as advance:
+    with progress_of(jobs) as advance:
         failures = sweeps.compute(jobs, advance)
     terminal.print(tables.results(jobs) if len(jobs) <= tables.MOST_ROWS else f"{len(jobs)} jobs are done")
     if failures:

@@ -1,15 +1,17 @@
 """Runs that undecided claims need: computed within a budget, with a line on what they cost and how far they are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
-from pomrl.commands.progress import progress
+from pomrl.commands.progress import progress_of
 from pomrl.commands.terminal import warn
 from pomrl.configuration.parsing import Experiment
-from pomrl.execution import ExecutionError
 from pomrl.judging import deciding
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.deciding import Spending
-from pomrl.running import estimates, sweeps
+from pomrl.running.ensuring import ensure
+from pomrl.running.estimates import seconds
+from pomrl.running.sweeps import Job, Tally, unfinished
 
 
 def decided(bases: Sequence[Basis], reader: Reader, spending: Spending) -> list[deciding.Case]:
@@ -24,16 +26,16 @@ def compute(experiments: Sequence[Experiment]) -> None:
     """Compute what the store lacks of experiments, and say so.
 
     Raises:
+        ConfigError: What is lacking does not fit into the memory or on the disk.
         ExecutionError: A method fails.
     """
-    jobs = sweeps.checked_jobs(experiments)
-    lacking = sweeps.unfinished(jobs)
-    if not lacking:
-        return
-    seconds = sum(estimates.seconds(job) for job in lacking.values())
-    runs = max(job.experiment.request.runs for job in lacking.values())
-    warn(f"up to {runs} runs of {len(lacking)} experiments: about {seconds:.0f} s of one core")
-    with progress(sum(job.runs_missing for job in lacking.values())) as advance:
-        failures = sweeps.compute(jobs, advance)
-    if failures:
-        raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
+    ensure(experiments, _announced)
+
+
+@contextmanager
+def _announced(jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
+    if lacking := unfinished(jobs).values():
+        runs = max(job.experiment.request.runs for job in lacking)
+        warn(f"up to {runs} runs of {len(lacking)} experiments: about {sum(map(seconds, lacking)):.0f} s of one core")
+    with progress_of(jobs) as advance:
+        yield advance

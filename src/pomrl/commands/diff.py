@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pandas as pd
@@ -24,6 +25,7 @@ from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.study import shipped
 from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
+from pomrl.results.tables import markdown, markdown_text, plain
 from pomrl.science.experiment import check
 
 Rows = list[list[str]]
@@ -119,17 +121,18 @@ def _published(sources: Sources, sides: Sequence[Side], keys: Sequence[str]) -> 
     def values(settings: Mapping[str, Any]) -> list[str]:
         return [repr(settings.get(key)) for key in keys]
 
-    jobs = {
-        (study, name): [values(_flat(setting.experiment)) for setting in study.settings(name, own=sources.own)]
-        for study in shipped()
+    studies = shipped()
+    jobs = [
+        (study, name, [values(_flat(setting.experiment)) for setting in study.settings(name, own=sources.own)])
+        for study in studies
         for name in study.sweeps
-    }
-    shown = {study: figures_of(study) for study in shipped()}
+    ]
+    shown = {study.name: figures_of(study) for study in studies}
     rows = []
     for each in sides:
-        found = [key for key, of_sweep in jobs.items() if values(each.settings) in of_sweep]
+        found = [(study, name) for study, name, of_sweep in jobs if values(each.settings) in of_sweep]
         names = [study.option(name) for study, name in found]
-        figures = [figure.name for study, name in found for figure in shown[study] if name in figure.sweeps]
+        figures = [figure.name for study, name in found for figure in shown[study.name] if name in figure.sweeps]
         rows.append([each.name, ", ".join(names) or "none", ", ".join(dict.fromkeys(figures)) or "none"])
     return rows
 
@@ -143,19 +146,14 @@ def _rows(values: Mapping[str, Sequence[Any]]) -> Rows:
 
 
 def _show_plain(title: str, header: Sequence[str], rows: Rows) -> None:
-    lines = [list(map(printable, row)) for row in [header, *rows]]
-    widths = [max(len(row[i]) for row in lines) for i in range(len(header))]
-    print(f"\n{printable(title)}")
-    for row in lines:
-        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    table = plain([*map(printable, header)], [[*map(printable, row)] for row in rows])
+    print(f"\n{printable(title)}\n{indent(table, '  ')}", end="")
 
 
 def _show_markdown(title: str, header: Sequence[str], rows: Rows) -> None:
-    print(f"\n**{_markdown(title)}**\n")
-    for row in [header, ["---"] * len(header), *rows]:
-        print("| " + " | ".join(map(_markdown, row)) + " |")
+    table = markdown([*map(_markdown, header)], [[*map(_markdown, row)] for row in rows])
+    print(f"\n**{_markdown(title)}**\n\n{table}", end="")
 
 
 def _markdown(cell: str) -> str:
-    """Return text as it stands in a cell of a Markdown table, where a bar would end the cell and < begin a tag."""
-    return printable(cell).replace("|", "\\|").replace("<", "&lt;")
+    return markdown_text(printable(cell))

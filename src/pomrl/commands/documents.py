@@ -1,8 +1,8 @@
 """Make all generated documents: pomrl documents [STUDY ...].
 
 The pages of studies are renewed from what is stored. They are written to the outputs, and, where the results are not
-provisional, also to the folder of the study and to the documents of a checkout: the answer in README.md, and the
-reference of all keys, docs/configuration.md.
+provisional, also to the folder of the study and to the documents of a checkout: the answer in README.md, and, if no
+study is named, the reference of all keys, docs/configuration.md.
 """
 
 from pathlib import Path
@@ -17,6 +17,7 @@ from pomrl.judging import judgements, views
 from pomrl.report import ReportError, pages
 from pomrl.results.markdown import renewed
 from pomrl.store import files
+from pomrl.store.derived import DerivedFiles
 
 CLAIMS = "claims"
 """The page of a study with the table of its claims."""
@@ -36,7 +37,7 @@ def main() -> None:
         for path in renew_tracked(study):
             print(path)
     checkout = beside_the_package("docs").parent
-    if (checkout / "docs" / "configuration.md").is_file():
+    if not arguments.study and (checkout / "docs" / "configuration.md").is_file():
         files.write(checkout / "docs" / "configuration.md", configuration(PUBLISHED).encode())
         print(checkout / "docs" / "configuration.md")
 
@@ -68,6 +69,11 @@ def renew_tracked(study: Study) -> list[Path]:
             target = study.folder / "pages" / f"{name}.md"
             files.write(target, pages.text(study, name).encode())
             written.append(target)
+    for path in sorted((study.folder / "pages").glob("*.csv")):
+        values = DerivedFiles((study.outputs / path.name).with_suffix(".json"))
+        if values.is_made:
+            files.write(path, values.content(path.name))
+            written.append(path)
     readme = beside_the_package("docs").parent / "README.md"
     if readme.is_file() and f"<!-- {ANSWER} of {study.name} -->" in (text := readme.read_text(encoding="utf-8")):
         files.write(readme, renewed(text, {f"{ANSWER} of {study.name}": views.answer(study, judged)}).encode())

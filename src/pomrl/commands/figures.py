@@ -34,14 +34,20 @@ def main() -> None:
     instead.add_argument("--variants", metavar="NAME,...", help="under these variants instead")
     instead.add_argument("--replace", metavar="OLD=NEW", help="with an option in the place of another one instead")
     add_arguments(parser)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()  # names may follow options
     study, own = find(arguments.study), own_folder(arguments)
     variants: Sequence[Variant | None] = [None]
-    if arguments.replace:
+    if arguments.replace is not None:
         variants = [replacing_variant(study, own, arguments.replace)]
-    elif arguments.variants:
+    elif arguments.variants is not None:
         variants = selected(study, arguments.variants).variants
-    names = list(arguments.name) if arguments.readme else versions(study, arguments.name)
+    if arguments.readme and not arguments.name:
+        parser.error("--readme needs the names of figures")
+    names = versions(study, arguments.name)
+    if arguments.readme:
+        names = [name for name in names if name in arguments.name]
+    if not names:
+        exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
     selections = [Selection(study, names, variant, own) for variant in variants]
     missing, lacking = draw_all(selections, _save_small if arguments.readme else save)
     for sweep, line in lacking.items():

@@ -28,7 +28,11 @@ COMMANDS: Mapping[str, str] = {
 """The commands and what each of them does. The command NAME is the function `main` of `pomrl.commands.NAME`, or of
 `pomrl.commands.NAME_` where NAME is a keyword of Python."""
 
-_FORMER = {"ledger": "it is now pomrl documents pomrl"}
+_FORMER = {
+    "ledger": "it is now pomrl documents pomrl",
+    "readings": "it is now pomrl claims pomrl --variants readings",
+    "scorecard": "it is now pomrl claims pomrl",
+}
 """Commands of earlier versions, and what does the same now."""
 
 _OF_EXTRAS = {

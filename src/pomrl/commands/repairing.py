@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pomrl import store
-from pomrl.commands.progress import progress, simulate
+from pomrl.commands.progress import progress_of, simulate
 from pomrl.commands.terminal import one_line, warn
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.study import shipped
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
-from pomrl.running import sweeps
+from pomrl.running.ensuring import ensure
 from pomrl.store import StoredExperiment, StoreError, simulations
 from pomrl.store.derived import DerivedFiles, derived
 from pomrl.theory.simulations import SIMULATIONS
@@ -64,17 +64,15 @@ def _compute_again(stored: StoredExperiment) -> None:
     """Compute the runs of a stored experiment that are damaged, as `pomrl run` would.
 
     Raises:
-        ConfigError: No settings are known that have its signature.
+        ConfigError: No settings are known that have its signature, or it does not fit into the memory or on the disk.
+        ExecutionError: The experiment fails.
     """
     runs = max(1, stored.extent())
     experiment = _published(stored.signature) or _from_settings(stored)
     if store.signature(experiment) != stored.signature:
         raise ConfigError("its settings have another signature under the present code")
     experiment = replace(experiment, request=replace(experiment.request, runs=runs, force=False, dry_run=False))
-    jobs = sweeps.checked_jobs([experiment])
-    with progress(sum(job.runs_missing for job in jobs)) as advance:
-        for failure in sweeps.compute(jobs, advance).values():
-            warn(f"{stored.folder}: {failure.reason}")
+    ensure([experiment], progress_of)
 
 
 def _published(signature: str) -> Experiment | None:

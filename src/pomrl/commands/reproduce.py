@@ -1,9 +1,9 @@
 """Compute, judge, draw and report a study: pomrl reproduce STUDY [--runs N] [--variants NAME,...].
 
-It computes all sweeps of the study, judges its claims, for which it adds the runs that undecided claims need, draws its
-figures, renews its pages, and writes the report. Each stage is also a command of its own: pomrl run, claims, figures,
-documents and report. With --runs, each experiment has so many runs, and nothing is decided. With --variants, the claims
-are judged under families of variants as well, or under all.
+It computes all sweeps of the study, and those of other studies that its claims and figures read; judges its claims, for
+which it adds the runs that undecided claims need; draws its figures, renews its pages, and writes the report. Each
+stage is also a command of its own: pomrl run, claims, figures, documents and report. With --runs, each experiment has
+so many runs, and nothing is decided. With --variants, the claims are judged under families of variants too, or all.
 """
 
 import time
@@ -15,9 +15,11 @@ from pomrl.commands import claims, computing, documents, figures, report
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
+from pomrl.drawing.figure import figures_of
 from pomrl.execution import ExecutionError
 from pomrl.execution.parallel import in_parallel
 from pomrl.judging.claims_of_study import claims_of
@@ -37,18 +39,26 @@ def main() -> None:
     if arguments.runs is not None and arguments.runs < 1:
         exit_with(f"--runs {arguments.runs}: it has to be at least 1", 2)
     study = find(arguments.study)
-    times = []
+    times, failed = [], False
     for name, work in stages(study, arguments.runs, arguments.variants).items():
         warn(f"== {name}")
         start = time.monotonic()
-        work()
+        failed |= bool(work())
         times.append(f"{name:24} {time.monotonic() - start:6.1f} s")
     for line in times:
         warn(line)
+    if failed:
+        raise SystemExit(1)
 
 
 def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str, Callable[[], object]]:
-    """Return the stages by their names, in their order; `runs` is the number of runs of each experiment."""
+    """Return the stages by their names, in their order; `runs` is the number of runs of each experiment.
+
+    A stage returns whether some of it was not possible, each of which it has named in a line.
+
+    Raises:
+        ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
+    """
     selection, budget = claims.selected(study, None), study.described.budget if runs is None else None
     further = claims.selected(study, variants) if variants else None
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
@@ -59,10 +69,27 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
         work["variants"] = lambda: _variants(study, families, decides=runs is None)
     drawn = figures.every_figure(study)
     if drawn.names:
-        work["figures"] = lambda: figures.draw_all([drawn])
+        work["figures"] = lambda: figures.draw_all([drawn])[0]
+    elif not sweeps_of(study) and "claims" not in work:
+        raise ConfigError(f"{study.word}: it has no sweeps/*.yaml, no claims and no figures yet")
+    _refuse_bad_variants(study)
     work["pages"] = lambda: documents.renew_outputs(study)
     work["report"] = lambda: print(report.write([study]))
     return work
+
+
+def _refuse_bad_variants(study: Study) -> None:
+    """Compose what the claims read under every variant that the description names, before anything is computed."""
+    read = list(dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps))
+    changing = [name for name, changes in study.described.variants.items() if changes]
+    pairs = [(study, name, variant) for variant in changing for name in read]
+    if pairs:
+        in_parallel(_composed, *zip(*pairs, strict=True))
+
+
+def _composed(study: Study, sweep: str, variant: str) -> None:
+    """Compose a sweep under the variant of a name, which can be sent to another process, as a function cannot."""
+    study.settings(sweep, next(each for each in study.variants if each.name == variant))
 
 
 def _variants(study: Study, families: claims.Selection, *, decides: bool) -> None:
@@ -87,13 +114,19 @@ def _experiments(study: Study, runs: int | None) -> Iterator[Experiment]:
     A sample of environments, in which few runs say nothing, is computed in the latter case alone. Compositions that are
     not cached take a while, so that the sweeps are composed in parallel.
     """
-    composed = in_parallel(study.settings, study.sweeps)
+    composed = in_parallel(study.settings, sweeps_of(study))
     for setting in chain.from_iterable(composed):
         yield _with_runs(setting.experiment, runs)
     if runs is None:
         for name in study.families:
             if (family := study.family(name)).is_sample:
                 yield from _of_family(study, family, None)
+
+
+def sweeps_of(study: Study) -> list[str]:
+    """Return the names of all sweeps of a study, and of those of other studies that its claims and figures read."""
+    read = chain.from_iterable(each.sweeps for each in (*claims_of(study), *figures_of(study)))
+    return list({study.option(name): name for name in (*study.sweeps, *read)}.values())
 
 
 def _of_family(study: Study, family: Family, runs: int | None) -> Iterator[Experiment]:

@@ -6,19 +6,16 @@ each method and a column for each value of a setting, as in papers. With --again
 another method on the same problem, in pairs of runs.
 """
 
-import re
-
 import pandas as pd
 
 from pomrl.commands.arguments import Parser, add_filters, filters, tasks
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import printable, warn
+from pomrl.results import tables
 from pomrl.results.chosen_runs import VALUES, choose
 from pomrl.results.summaries import STATISTICS
 from pomrl.results.summary_tables import as_text, pivoted, summarised
-
-_SPECIAL = re.compile(r"([&%$#_{}])")
-"""Characters with a meaning in LaTeX."""
+from pomrl.results.tables import markdown_text
 
 
 @one_line_errors(ValueError)
@@ -48,24 +45,7 @@ def _written(table: pd.DataFrame, form: str) -> str:
     if form == "csv":
         return table.to_csv(index=False, lineterminator="\n")
     text = as_text(table)
-    rows = [[printable(str(cell)) for cell in row] for row in [list(text.columns), *text.to_numpy().tolist()]]
-    return {"text": _plain, "markdown": _markdown, "latex": _latex}[form](rows)
-
-
-def _plain(rows: list[list[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def _markdown(rows: list[list[str]]) -> str:
-    header, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    return "".join(f"| {' | '.join(row)} |\n" for row in [header, ["---"] * len(header), *body])
-
-
-def _latex(rows: list[list[str]]) -> str:
-    """Return a table for the package booktabs."""
-    header, *body = [" & ".join(_SPECIAL.sub(r"\\\1", cell) for cell in row) + r" \\" for row in rows]
-    columns = "l" * len(rows[0])
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule"]
-    return "\n".join([*lines, r"\end{tabular}"]) + "\n"
+    head, *rows = [[printable(str(cell)) for cell in row] for row in [list(text.columns), *text.to_numpy().tolist()]]
+    if form == "markdown":
+        return tables.markdown([*map(markdown_text, head)], [[*map(markdown_text, row)] for row in rows])
+    return {"text": tables.plain, "latex": tables.latex}[form](head, rows)

@@ -8,7 +8,7 @@ composed before is read from `composition_cache`. `hydra_plugins.whole_sweep` ha
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import islice, product
 from math import isfinite
 from pathlib import Path
@@ -22,6 +22,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
+from pomrl.configuration import composition_cache
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composition_cache import cached
 from pomrl.configuration.hydra_loader import Files, Loaded, Loader, loader
@@ -221,12 +222,14 @@ class Composer:
         """Return the keys of the axes, and the overrides of each combination of their values."""
         return list(axes), [list(job) for job in product(*self.choices(axes, further))]
 
+    def once_for_each_choice(self) -> Callable[[tuple[str, ...]], Loaded]:
+        """Return a function of the overrides that choose options, or add or remove keys, which composes each once."""
+        return cache(partial(self._load_job, _loader(self.folders, self.studies).files()))
+
     def _each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
-        groups, files = (
-            frozenset(_loader(self.folders, self.studies).list_groups("")),
-            _loader(self.folders, self.studies).files(),
-        )
-        shared = cache(partial(self._load_job, files))
+        groups = frozenset(_loader(self.folders, self.studies).list_groups(""))
+        state = composition_cache.state((*self.folders, *self.studies)) if self.keeps else None
+        shared = _while_files_are(self, state) if state else self.once_for_each_choice()
         composed: list[Composed] = []
         for job in jobs:
             parsed = OverridesParser.create().parse_overrides(list(job))
@@ -239,6 +242,12 @@ class Composer:
                 changed = self._load(job)
             composed.append(plain(changed, loaded.choices))
         return composed
+
+
+@lru_cache(maxsize=2)
+def _while_files_are(composer: Composer, _state: str) -> Callable[[tuple[str, ...]], Loaded]:
+    """Return a function that composes each choice of options once while the files are as they are."""
+    return composer.once_for_each_choice()
 
 
 @cache

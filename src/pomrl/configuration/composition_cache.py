@@ -50,6 +50,13 @@ def cached(folders: Sequence[Path], request: Any, compose: Callable[[], Any]) ->
     return content
 
 
+def state(folders: Sequence[Path]) -> str | None:
+    """Return a digest of everything that is composed from; None where a composition may depend on more."""
+    texts = _texts(folders)
+    environment = _environment([*texts.values()])
+    return None if environment is None else _digest(json.dumps([texts, environment]))
+
+
 def _folder() -> Path:
     """Return the folder of all entries, which need not exist."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (raises without a home)

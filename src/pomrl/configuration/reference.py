@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from pomrl.checks import DataPath
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
-from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sources import Sources
 from pomrl.configuration.sweeps import experiment
 from pomrl.science.experiment import Problem
 
@@ -100,8 +100,8 @@ def _defaults(key: str, objects: Mapping[str, Any]) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return f"{value[0]:g}, {value[1]:g}, ..., {value[-2]:g}, {value[-1]:g}"
-    if isinstance(value, DataPath):
-        return f"`{Path(value).relative_to(PUBLISHED.folder.parent)}`"
+    if isinstance(value, DataPath):  # as in the option, whose path starts at the folder in which a command runs
+        return f"`{Path(value).relative_to(Path.cwd())}`"
     if isinstance(value, tuple):
         return f"`[{', '.join(map(str, cast(tuple[object, ...], value)))}]`"
     return "`null`" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"

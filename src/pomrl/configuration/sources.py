@@ -51,6 +51,23 @@ def named_folders(arguments: Sequence[str]) -> tuple[Path, ...]:
     return tuple(Path(name).resolve() for name in sorted(names) if (Path(name) / DESCRIPTION).is_file())
 
 
+_READ: dict[Path, None] = {}
+"""The folders of the studies of anybody's own that this process has read, the latest last."""
+
+
+def remember(folder: Path) -> None:
+    """Note that this process reads a study, so that the looks of its options are known."""
+    if folder not in shipped_folders():
+        _READ.pop(folder, None)
+        _READ[folder] = None
+
+
+def own_studies() -> tuple[Path, ...]:
+    """Return the folders of the studies that this process has read, the latest first, and of those in this folder."""
+    here = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
+    return tuple(dict.fromkeys([*reversed(_READ), *here]))
+
+
 def beside_the_package(name: str) -> Path:
     """Return a folder that a checkout has at its top, and of which an installed package has a copy inside."""
     package = Path(__file__).parents[1]

@@ -19,10 +19,10 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from pomrl.checks import CHECKED
 from pomrl.configuration import variants
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import module_of_ones_own
+from pomrl.configuration.importing import module_of_ones_own, shown
 from pomrl.configuration.parsing import checked
-from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, shipped_folders
-from pomrl.configuration.sweeps import Setting, sweep
+from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, remember, shipped_folders
+from pomrl.configuration.sweeps import Setting, names, sweep
 from pomrl.configuration.variants import Family, Variant
 from pomrl.outputs import outputs
 
@@ -64,6 +64,10 @@ class Study:
     folder: Path
     """The absolute path of the folder."""
     described: Described
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is sent to other processes: not the variants, which are functions and are found there too."""
+        return {"folder": self.folder, "described": self.described}
 
     @property
     def name(self) -> str:
@@ -107,6 +111,8 @@ class Study:
             return name if self.described.short_names else f"{self.name}/{name}"
         if "/" not in name:
             raise ConfigError(f"{self.word}: there is no sweep {name!r} in sweeps/; there is {', '.join(self.sweeps)}")
+        if name not in names(self.sources()):
+            raise ConfigError(f"{self.word}: there is no sweep {name!r}, neither here nor of a shipped study")
         return name
 
     def settings(
@@ -117,6 +123,7 @@ class Study:
         Raises:
             ConfigError: There is no such sweep, or it cannot be composed under the variant.
         """
+        self.make_known()
         axes = family.sweeps.get(name) if family else None
         try:
             return sweep(self.sources(own), self.option(name) if axes is None else name, variant, axes)
@@ -132,9 +139,11 @@ class Study:
         if not isinstance(value, str):
             return variants.setting(name, value)
         module, _, function = value.rpartition(".")
-        found = getattr(self.module(module or "variants"), function, None)
+        file = f"{(module or 'variants').replace('.', '/')}.py"
+        found = getattr(self.module(module or "variants"), function, None) if (self.folder / file).is_file() else None
         if not isinstance(found, Variant):
-            raise ConfigError(f"{self.path}: variants.{name}={value}: there is no such function with @variant")
+            what = f"there is no such function with @variant in {file}"
+            raise ConfigError(f"{shown(str(self.path))}: variants.{name}={value}: {what}")
         return variants.renamed(found, name)
 
     @property
@@ -180,15 +189,27 @@ class Study:
         Raises:
             ConfigError: There is no such module, it cannot be imported, or another one has its name.
         """
-        if not self.is_shipped and (parent := str(self.folder.parent)) not in sys.path:
-            sys.path.append(parent)
+        self.make_known()
         try:
             found = module_of_ones_own(f"{self.package}.{name}")
         except LookupError as error:
+            package = sys.modules.get(self.name)
+            if package is not None and self.folder not in map(Path, getattr(package, "__path__", [])):
+                raise ConfigError(self._other_package) from error
             raise ConfigError(f"{self.word}: {error}") from error
         if not Path(str(found.__file__)).resolve().is_relative_to(self.folder):
-            raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
+            raise ConfigError(self._other_package)
         return found
+
+    def make_known(self) -> None:
+        """Let this process find the modules of the study, as those of its components, and the looks of its options."""
+        remember(self.folder)
+        if not self.is_shipped and (parent := str(self.folder.parent)) not in sys.path:
+            sys.path.append(parent)
+
+    @property
+    def _other_package(self) -> str:
+        return f"{self.word}: another package is named {self.name}; give the folder another name"
 
 
 def shipped() -> list[Study]:
@@ -205,6 +226,8 @@ def find(word: str) -> Study:
     names = [folder.name for folder in shipped_folders()]
     if word in names:
         return read((STUDIES / word).resolve())
+    if "\0" in word:
+        raise ConfigError(f"{word!r}: there is no such study or folder; shipped are {', '.join(names)}")
     folder = Path(word).resolve()
     if not (folder / DESCRIPTION).is_file():
         what = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such study or folder"
@@ -222,8 +245,8 @@ def read(folder: Path) -> Study:
     Raises:
         ConfigError: Its description is malformed or has an unknown key; the message names the file and the key.
     """
-    path = folder / DESCRIPTION
-    content = read_yaml(path)
+    path = shown(str(folder / DESCRIPTION))
+    content = read_yaml(folder / DESCRIPTION)
     try:
         described: Described = checked(Described, content)
     except ConfigError as error:
@@ -241,10 +264,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}" if mark else str(path)
+        where = f"{shown(str(path))}:{mark.line + 1}" if mark else shown(str(path))
         raise ConfigError(f"{where}: {getattr(error, 'problem', None) or 'it is no YAML'}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: it cannot be read ({error})") from error
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{shown(str(path))}: it cannot be read ({error})") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"{path}: it has to have keys and values, such as title: ...")
+        raise ConfigError(f"{shown(str(path))}: it has to have keys and values, such as title: ...")
     return {str(key): value for key, value in cast(dict[Any, Any], content).items()}

@@ -75,6 +75,6 @@ def has_short_names(folder: str) -> bool:
     """Return whether the sweeps of a study are named without the name of the study too."""
     try:
         described: Any = yaml.safe_load((Path(folder) / DESCRIPTION).read_text())
-    except (OSError, yaml.YAMLError):
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return False
     return isinstance(described, dict) and cast(dict[str, Any], described).get("short_names") is True

@@ -77,7 +77,8 @@ def _named(sources: Sources, name: str | None, what: str) -> Generator[None, Non
         if name is not None and name not in (known := names(sources)):
             there = ", ".join(get_close_matches(name, known) or known)
             raise ConfigError(f"there is no sweep {name!r}; there is {there}") from error
-        raise ConfigError(f"{what}: {' '.join(str(error).split())}") from error
+        words = missing_option(error) if isinstance(error, MissingConfigException) else " ".join(str(error).split())
+        raise ConfigError(f"{what}: {words}") from error
 
 
 def names(sources: Sources) -> list[str]:

@@ -108,7 +108,7 @@ class Choice:
     overrides: tuple[str, ...]
     """What it sets, each as `key=value`."""
     needs: tuple[str, ...]
-    """The names of the choices that this one requires."""
+    """Choices that this one requires, by their names."""
     where: tuple[tuple[str, tuple[str, ...]], ...]
     """Groups, each with the options for which the keys have a meaning; empty where they have one for all options."""
 
@@ -182,7 +182,8 @@ def family(name: str, described: Mapping[str, Any]) -> Family:
     by_name = sweeps if isinstance(sweeps, Mapping) else dict.fromkeys(sweeps, None)
     about = " ".join(described.get("about", "").split())
     budget, is_sample = described.get("budget"), described.get("sample", False)
-    return Family(name, about, tuple(variants.values()), every, by_name, budget, is_sample)
+    seconds = None if budget is None else float(budget)
+    return Family(name, about, tuple(variants.values()), every, by_name, seconds, is_sample)
 
 
 def combined(choices: Sequence[Choice]) -> Variant:

@@ -44,7 +44,7 @@ class Series:
     look: Look
     sweep: str = ""
     """The name of the sweep or simulation that it shows; empty if it shows neither."""
-    settings: Mapping[str, float | str] = field(default_factory=dict)
+    settings: Mapping[str, int | float | str] = field(default_factory=dict)
     """The values of columns, such as the sweep's varied settings, at which rows are shown."""
     view: View = everything
     """The view applied to these rows."""
@@ -101,7 +101,7 @@ class Series:
         return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]
 
 
-def _equal(varied: Any, wanted: float | str) -> bool:
+def _equal(varied: Any, wanted: int | float | str) -> bool:
     return varied == wanted if isinstance(wanted, str) else bool(np.isclose(varied, wanted))
 
 

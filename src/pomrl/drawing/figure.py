@@ -159,9 +159,9 @@ def _refuse_unknown(study: Study, of: Figure, sweep: str) -> None:
 
 def _defined(module: ModuleType) -> Iterator[Figure]:
     """Yield the figures that a module defines."""
-    panels = getattr(module, "FIGURE", None)
+    panels = vars(module).get("FIGURE")
     if panels is not None:
-        name = getattr(module, "NAME", module.__name__.rpartition(".")[2])
+        name = vars(module).get("NAME", module.__name__.rpartition(".")[2])
         yield of_panels(panels, name, inspect.cleandoc(module.__doc__ or ""), module.__name__)
     defined = {id(each): each for each in vars(module).values() if isinstance(each, Figure)}
     yield from (each for each in defined.values() if each.module == module.__name__)

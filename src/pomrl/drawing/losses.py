@@ -21,7 +21,7 @@ METHODS = ("oracle", "without_meta", "pomrl", "ada_pomrl")
 TASKS = (1, 2, 3, 5, 10, 15)
 """The tasks t whose curves are drawn in experiments of T = 15 tasks."""
 
-Settings = Mapping[str, float | str]
+Settings = Mapping[str, int | float | str]
 
 
 def of_estimators(sweep: str, settings: Settings, estimators: Sequence[str] = METHODS) -> list[Series]:

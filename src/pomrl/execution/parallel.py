@@ -10,8 +10,9 @@ from joblib import Parallel, cpu_count, delayed
 
 
 def in_parallel(function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
-    """Call a function on each tuple of arguments, and return the results in their order."""
-    return list(Parallel(n_jobs=cpu_count())(map(delayed(function), *arguments)))
+    """Call a function on each tuple of arguments, and return the results in their order; a single call is made here."""
+    calls = list(map(delayed(function), *arguments))
+    return list(Parallel(n_jobs=min(cpu_count(), max(1, len(calls))))(calls))
 
 
 def one_by_one(function: Callable[..., Any], *arguments: Iterable[Any], here: bool = False) -> Iterator[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from pomrl import store
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.claim import Claim
@@ -20,6 +21,7 @@ from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.gamma_star import HindsightChoice
+from pomrl.store import StoreError
 from pomrl.theory.simulations import SIMULATIONS
 
 MOST_BYTES = 400 * 2**20
@@ -171,6 +173,7 @@ class Reader:
 
         Raises:
             StoreError: Runs are not stored, or a block of them is damaged.
+            ConfigError: The function of the claim raises an error.
         """
         experiments = basis.read_by(claim, wanted)
         read = {id(experiment) for experiment in experiments}
@@ -180,7 +183,12 @@ class Reader:
             def losses(experiment: Experiment) -> Losses:
                 return self.losses(experiment, runs) if id(experiment) in read else made_up(experiment, runs, seed=0)
 
-            self.judged[asked] = claim.parts(basis.sweeps(claim, losses))
+            try:
+                self.judged[asked] = claim.parts(basis.sweeps(claim, losses))
+            except StoreError:
+                raise
+            except Exception as error:  # whatever a function of somebody's own raises
+                raise ConfigError(claim.fault(error)) from error
         return self.judged[asked]
 
     def parts_of_sample(self, basis: Basis, claim: Claim, pool: int, runs: Int[np.ndarray, " k"]) -> tuple[Part, ...]:

@@ -20,7 +20,7 @@ POOL = 5
 
 @dataclass(frozen=True)
 class Chance:
-    """Power of the promised sample size for one claim: how often it gives a verdict by itself, at 95 %."""
+    """Power of the promised sample size for one claim that is judged by itself, at 95 %."""
 
     shown: Interval
     """The share of samples in which the claim is reproduced."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from pomrl.configuration.importing import imported
+from pomrl.configuration.importing import imported, in_words, place_of
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import SweepLosses
 
@@ -78,6 +78,11 @@ class Claim:
             what = f"{found!r:.40}" if not found else type(found).__name__
             raise TypeError(f"a claim returns a list of parts, such as [less(a, b, 'a less b')], and this one {what}")
         return tuple(found)
+
+    def fault(self, error: Exception) -> str:
+        """Return a line that says where the function of the claim raised an error, and which one."""
+        code = self.check.__code__
+        return f"claim {self.id} ({place_of(error, code.co_filename, code.co_firstlineno)}): {in_words(error)}"
 
 
 def _of_module(module: str, name: str) -> Claim:

@@ -25,7 +25,7 @@ ROUNDING = 1e-9
 """An allowance for rounding errors in comparisons of discount factors."""
 
 PAIRED = "in pairs"
-"""The words for a comparison of runs that see the same draws."""
+"""The words for a comparison of runs that used the same random draws."""
 
 
 def below_zero(words: str, estimate: Estimate, comparator: float) -> Part:

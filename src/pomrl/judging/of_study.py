@@ -7,7 +7,6 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
 from pomrl.configuration.variants import Family, Variant
 from pomrl.execution.parallel import in_parallel
@@ -77,8 +76,7 @@ def fault(claim: Claim, basis: Basis) -> str | None:
         if claim.sweeps and set(claim.sweeps) <= basis.settings.keys():
             basis.read_by_parts(claim)
     except Exception as error:  # whatever a function of somebody's own raises
-        code = claim.check.__code__
-        return f"claim {claim.id} ({place_of(error, code.co_filename, code.co_firstlineno)}): {in_words(error)}"
+        return claim.fault(error)
     return None
 
 

@@ -6,8 +6,8 @@ from pomrl.configuration.study import Study
 from pomrl.judging.judgements import Judgement, Judgements, counted
 from pomrl.judging.over_variants import opposite
 from pomrl.judging.verdict import Verdict
-from pomrl.results import markdown
 from pomrl.results.intervals import Interval
+from pomrl.results.tables import markdown
 
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
 """The explanation of the mark (s)."""
@@ -35,18 +35,29 @@ def in_words(study: Study, verdict: Verdict | None) -> str:
 
 def answer(study: Study, judgements: Judgements) -> str:
     """Return the sentences that say how many claims hold under each variant that the description names."""
-    main, *others = [name for name in study.described.variants if judgements.of(name)]
+    named = [name for name in study.described.variants if judgements.of(name)]
+    if not named:
+        return f"No claims are judged yet under the variants of the study: pomrl claims {study.word} judges them."
+    main, *others = named
     judged = [each for each in judgements.of(main).values() if each.verdict]
-    if all(each.is_decided_by_too_few for each in judged):
+    few = [each for each in judged if each.is_decided_by_too_few]
+    if not judged:
+        return "No claim of the study has a verdict: estimates are reported."
+    if len(few) == len(judged):
         return (
             f"None of the {len(judged)} claims of which runs are stored is decided yet, because fewer than "
             f"{study.described.analyses[0]:,} runs are stored: pomrl claims {study.word} --decide adds them."
         )
     error = f"{study.described.error:.0%}".replace("%", " %")
     sentences = [
-        f"Of the {len(judged)} claims that can be checked, {_counted(judged)}. The probability that even one of these "
-        f"verdicts is wrong is at most {error}."
+        f"Of the {len(judged)} {'claim' if len(judged) == 1 else 'claims'} that can be checked, {_counted(judged)}. "
+        f"The probability that even one of these verdicts is wrong is at most {error}."
     ]
+    if few:
+        sentences.append(
+            f"Fewer than {study.described.analyses[0]:,} runs are stored for {len(few)} of the claims: "
+            f"pomrl claims {study.word} --decide adds them."
+        )
     for name in others:
         theirs = [each for each in judgements.of(name).values() if each.verdict]
         turned = opposite(judgements, main, [name])
@@ -149,7 +160,7 @@ def _table(
                 ", ".join(turned.get(each.id, ())),
             ]
         )
-    return markdown.table(heads, rows)
+    return markdown(heads, rows)
 
 
 def _other(study: Study, main: Judgement, theirs: Judgement | None) -> str:
@@ -188,7 +199,7 @@ def _at_promised(listed: Sequence[Judgement]) -> str:
         ]
         for each in listed
     ]
-    return note + markdown.table(heads, rows)
+    return note + markdown(heads, rows)
 
 
 def _comparisons(study: Study, judgements: Judgements, variants: Sequence[str]) -> str:
@@ -199,4 +210,4 @@ def _comparisons(study: Study, judgements: Judgements, variants: Sequence[str]) 
         for each in judgements.of(name).values()
         for part in each.comparisons
     ]
-    return markdown.table(heads, rows)
+    return markdown(heads, rows)

@@ -40,6 +40,8 @@ class FigureFiles:
     """The figure; None if code of a page has drawn it."""
     word: str = ""
     """What stands for the study in commands."""
+    with_errata: bool = False
+    """Whether the page has errata without a prefix, to which captions link."""
 
     @property
     def stem(self) -> str:
@@ -59,7 +61,7 @@ class FigureFiles:
     @cached_property
     def caption(self) -> Caption:
         """The caption of the figure."""
-        return caption(number_of(self.docstring), caption_of(self.docstring))
+        return caption(number_of(self.docstring), caption_of(self.docstring), with_errata=self.with_errata)
 
     @property
     def versions(self) -> list["FigureFiles"]:

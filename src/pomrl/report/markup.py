@@ -47,11 +47,15 @@ class Caption:
     """The paragraphs that say what the paper says of its own figure."""
 
 
-def caption(number: str, text: str) -> Caption:
-    """Return a caption from its text; paragraphs on a paper begin with "The paper"."""
+def caption(number: str, text: str, *, with_errata: bool = True) -> Caption:
+    """Return a caption from its text; paragraphs on a paper begin with "The paper".
+
+    With `with_errata`, names of errata, such as E4, link to the errata on the page.
+    """
     paragraphs = [" ".join(part.split()) for part in sentence(text.strip()).split("\n\n")] if text.strip() else []
-    ours = [_with_errata(part) for part in paragraphs if not part.startswith("The paper")]
-    papers = [_with_errata(part) for part in paragraphs if part.startswith("The paper")]
+    as_html = _with_errata if with_errata else symbols
+    ours = [as_html(part) for part in paragraphs if not part.startswith("The paper")]
+    papers = [as_html(part) for part in paragraphs if part.startswith("The paper")]
     return Caption(number, ours, papers)
 
 
@@ -76,11 +80,13 @@ def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
         markdown: The document, with formulas between dollar signs.
         prefix: The start of the identifiers that headings get, such as "errata" in "errata-e1".
         links: The new target of each link that is kept, by the name of the file that it leads to. All other links lead
-            to files that the page does not contain, and become plain text.
+            to files that the page does not contain, and become plain text. So do pictures: a picture whose file has a
+            target becomes a link with the words of its alternative.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(dollarmath_plugin, renderer=_formula, double_inline=True, allow_labels=False)
     parser.add_render_rule("text", _text)
+    parser.add_render_rule("image", _image)
     tokens = parser.parse(_TITLE.sub("", markdown))
     _headings(tokens, prefix)
     for token in tokens:
@@ -90,6 +96,12 @@ def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
 
 def _text(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
     return str(_letters(tokens[index].content))
+
+
+def _image(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    target, words = str(tokens[index].attrGet("src")), _letters(tokens[index].content)
+    link = Markup('<a href="{}">{}</a>') if target.startswith("#") else Markup("<span>{1}</span>")
+    return str(link.format(target, words))
 
 
 def _formula(latex: str, options: Mapping[str, Any]) -> str:
@@ -113,9 +125,11 @@ def slug(heading: str) -> str:
 
 
 def _links(tokens: Sequence[Token], links: Mapping[str, str]) -> None:
-    """Set the new targets of links that `links` contains, and turn all other links into spans."""
+    """Set the new targets of links and pictures that `links` contains, and turn all other links into spans."""
     target = None
     for token in tokens:
+        if token.type == "image":
+            token.attrSet("src", links.get(str(token.attrGet("src")).rpartition("/")[2], ""))
         if token.type == "link_open":
             target = links.get(str(token.attrGet("href")).rpartition("/")[2])
             if target is not None:

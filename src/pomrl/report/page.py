@@ -1,7 +1,8 @@
 """The page of one study or of several: what the other modules of the report read, rendered by the templates."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,11 @@ from pomrl.report.figure_files import FigureFiles, found_in, refuse_damage
 from pomrl.report.intervals import placed
 from pomrl.report.markup import document, sentence, slug, symbols
 from pomrl.report.provenance import report_provenance, shown_experiments, sweep_provenances
+
+CLAIMS = "claims"
+"""The document that lists all claims, in whose place the page has its own list."""
+
+_SCRIPT = re.compile(r"^<!-- script: (\S+) -->\n?", re.MULTILINE)
 
 MOST_COLUMNS = 4
 """The most variants whose verdicts stand beside a claim; those of others are in a matrix."""
@@ -46,7 +52,8 @@ class Shown:
         folder = self.study.outputs / FOLDER
         known = [FigureFiles(each.name, folder, of=each, word=self.study.word) for each in figures_of(self.study)]
         others = found_in(folder, {each.name for each in known}, self.study.word)
-        return [*known, *others]
+        has_errata = not self.prefix and "errata" in pages.documents(self.study)
+        return [replace(each, with_errata=has_errata) for each in (*known, *others)]
 
     @property
     def drawn(self) -> list[FigureFiles]:
@@ -128,30 +135,57 @@ class Shown:
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
         """The pages of the study: identifier, title and content of each, but the one that lists all claims."""
-        links = {f"{name}.md": f"#{self.prefix}{name}" for name in pages.documents(self.study)}
+        links = {f"{name}.md": f"#{self.prefix}{name}" for name in pages.documents(self.study) if name != CLAIMS}
+        links |= {f"{CLAIMS}.md": f"#{self.prefix}scorecard"}
+        links |= {f"{figure.name}.png": f"#{self.prefix}figure-{figure.name}" for figure in self.figures}
         found = []
         for name in pages.documents(self.study):
             text = pages.text(self.study, name)
-            if name != "claims":
+            if name != CLAIMS:
                 title = text.partition("\n")[0].removeprefix("# ")
                 found.append((f"{self.prefix}{name}", title, document(text, f"{self.prefix}{name}", links)))
         return found
 
     @property
-    def elements(self) -> list[tuple[str, str, Markup]]:
-        """Interactive parts that a shipped study brings: identifier, title and HTML of each page `pages/*.html`."""
+    def elements(self) -> list["Element"]:
+        """Interactive parts that a shipped study brings: a section for each page `pages/*.html`."""
         paths = sorted((self.study.folder / "pages").glob("*.html")) if self.study.is_shipped else []
-        return [(path.stem, path.stem.replace("_", " ").capitalize(), _fragment(path)) for path in paths]
+        return [Element(path) for path in paths]
 
 
-def _fragment(path: Path) -> Markup:
-    """Return a fragment of HTML with the scripts beside it that it names in lines `<!-- script: NAME.js -->`."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    for number, line in enumerate(lines):
-        if line.startswith("<!-- script: "):
-            script = path.with_name(line.removeprefix("<!-- script: ").removesuffix(" -->"))
-            lines[number] = f"<script>\n{script.read_text(encoding='utf-8')}</script>"
-    return Markup("\n".join(lines))
+@dataclass(frozen=True)
+class Element:
+    """A section of the page that a study brings as HTML, and its scripts.
+
+    Lines `<!-- script: NAME.js -->` name the scripts, which are beside the file and run when the page is complete.
+    """
+
+    path: Path
+
+    @property
+    def title(self) -> str:
+        """The title of the section in the table of contents."""
+        return self.path.stem.replace("_", " ").capitalize()
+
+    @property
+    def id(self) -> str:
+        """The identifier of the section."""
+        return self.html.partition('<section id="')[2].partition('"')[0]
+
+    @cached_property
+    def _text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @property
+    def html(self) -> Markup:
+        """The section."""
+        return Markup(_SCRIPT.sub("", self._text))
+
+    @property
+    def scripts(self) -> list[Markup]:
+        """The content of its scripts."""
+        paths = (self.path.with_name(name) for name in _SCRIPT.findall(self._text))
+        return [Markup(path.read_text(encoding="utf-8")) for path in paths]
 
 
 def html(studies: Sequence[Study], command: str) -> str:

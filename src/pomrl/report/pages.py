@@ -91,7 +91,10 @@ def text(study: Study, name: str) -> str:
     path = documents(study)[name]
     if path.is_relative_to(study.folder):
         return path.read_text(encoding="utf-8")
-    return DerivedFiles(path.with_suffix(".json")).content(path.name).decode()
+    try:
+        return DerivedFiles(path.with_suffix(".json")).content(path.name).decode()
+    except StoreError as error:
+        raise StoreError(f"{error}; pomrl documents {study.word} renews it") from error
 
 
 def renew(study: Study) -> list[str]:
@@ -104,11 +107,14 @@ def renew(study: Study) -> list[str]:
     for module in study.modules("pages"):
         name = module.__name__.rpartition(".")[2]
         document = study.folder / "pages" / f"{name}.md"
+        if not document.is_file():
+            raise ConfigError(f"{study.word}: pages/{name}.py makes parts of pages/{name}.md, which is not there")
         try:
             parts = module.parts(Page(study, name))
             content = renewed(document.read_text(encoding="utf-8"), parts)
         except StoreError as error:
-            lacking.append(f"pages/{name}.md is not renewed: {error}")
+            remedy = f"pomrl reproduce {study.word} --variants all computes what it reads"
+            lacking.append(f"pages/{name}.md is not renewed: {error}; {remedy}")
             continue
         except (OSError, ConfigError):
             raise

@@ -45,7 +45,10 @@ def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def same_problem(a: Side, b: Side) -> bool:
-    """Return whether two sides differ in their method alone; they see the same draws then, and their runs are pairs."""
+    """Return whether two sides differ in their method alone.
+
+    Run i of both used the same random draws then, so that they can be compared pairwise.
+    """
     return all(key.partition(".")[0] in METHOD_GROUPS for key in differences([a.settings, b.settings]))
 
 

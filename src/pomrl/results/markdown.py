@@ -1,13 +1,7 @@
-"""Tables in Markdown, and documents of which parts are generated."""
+"""Documents in Markdown of which parts are generated."""
 
 import re
-from collections.abc import Mapping, Sequence
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown with a line for each row, the last line ended."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+from collections.abc import Mapping
 
 
 def renewed(document: str, parts: Mapping[str, str]) -> str:

@@ -39,17 +39,6 @@ class Job:
         return sum(map(len, self.missing))
 
 
-def checked_jobs(experiments: Sequence[Experiment]) -> list[Job]:
-    """Look up what each experiment lacks, and check that it can be computed. Nothing is computed or written.
-
-    Raises:
-        ConfigError: If an experiment cannot be computed.
-    """
-    jobs = looked_up(experiments)
-    check_jobs(jobs)
-    return jobs
-
-
 def looked_up(experiments: Sequence[Experiment]) -> list[Job]:
     """Look up what each experiment lacks in the store."""
     return [_job(experiment) for experiment in experiments]

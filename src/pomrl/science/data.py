@@ -33,7 +33,7 @@ class Batch:
     visits: Float[np.ndarray, "*n #S #A"]
     """Number of transitions from each pair (s, a), or the one number that all pairs have."""
     counted: Bool[np.ndarray, "*n #S #A"]
-    """Whether a learner from many tasks counts the row of a pair; it may leave out rows without transitions."""
+    """Mask of the (s, a) rows that enter the meta-learner's averages; rows without transitions may be left out."""
     m: int
     """The m of the experiment, of which `visits` are multiples where all pairs have the same number."""
 

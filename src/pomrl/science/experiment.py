@@ -86,7 +86,7 @@ class Problem:
     ] = "known"
     reward_noise: Annotated[
         float,
-        Field(ge=0, le=100, description="standard deviation of a sampled reward; of no account where they are known"),
+        Field(ge=0, le=100, description="standard deviation of a sampled reward; ignored if reward_model=known"),
     ] = 0.0
     loss: Annotated[
         LossNorm, Field(description="norm over states of the planning loss: the worst state, or their mean")

@@ -1,7 +1,6 @@
 """An estimator of the study's own. `conf/estimator/shrunk.yaml` makes it an option: `estimator=shrunk`."""
 
 import numpy as np
-
 from pomrl.components import Batch, Estimator, Field, Models, PerPair, Truth
 
 

@@ -12,7 +12,7 @@
   }
 
   // The state of the controls: a value for each key, and the methods that are drawn.
-  const start = data.series[0];
+  const start = data.series.find((each) => each.T > 1) ?? data.series[0];
   const chosen = Object.fromEntries(KEYS.map((key) => [key, start[key]]));
   let wanted = new Set();
 

@@ -111,7 +111,7 @@ class Memory:
 
     @property
     def effective_tasks(self) -> PerPair:
-        """Number of tasks whose plain average would be as certain as the weighted one, without the start."""
+        """Kish's effective sample size of the weighted tasks, without the start."""
         zero = np.zeros_like(self.mass)
         return np.divide(self.mass**2, self.squared_mass, out=zero, where=self.squared_mass > 0)
 

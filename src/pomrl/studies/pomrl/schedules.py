@@ -13,13 +13,16 @@ from pomrl.study import (
 )
 
 STORED: dict[str, tuple[str, View]] = {
-    "gamma_eval": ("grid", at_largest_gamma),
+    "fixed": ("grid", at_largest_gamma),
     "best_fixed": ("grid", best_fixed),
     "dynamic_best": ("grid", dynamic_best),
     "dong": ("dong", at_largest_gamma),
     "upper_bound": ("upper_bound", at_largest_gamma),
 }
-"""For each gamma schedule, the option of the sweep that its losses are read from, and the view that selects them."""
+"""For each gamma schedule, the option of the sweep that its losses are read from, and the view that selects them.
+
+`fixed` is the constant gamma_eval.
+"""
 
 
 def wanted(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
@@ -32,7 +35,7 @@ def wanted(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
 
 def all_and_averages(estimator: str) -> list[Panel]:
     """Return a panel of all schedules, and one of their averages over tasks without the constant gamma_eval."""
-    averages = [wanted(estimator, name, averaged=True) for name in STORED if name != "gamma_eval"]
+    averages = [wanted(estimator, name, averaged=True) for name in STORED if name != "fixed"]
     return [
         Panel("All schedules", [wanted(estimator, name) for name in STORED], "task", "se"),
         Panel("Averages", averages, "task", "se", zoomed=True, label=RUNNING_AVERAGE),

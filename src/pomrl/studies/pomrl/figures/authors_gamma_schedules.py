@@ -18,7 +18,7 @@ from pomrl.studies.pomrl.agreement import AuthorsSeries
 from pomrl.studies.pomrl.schedules import STORED
 from pomrl.study import Panel, at_largest_gamma, best_so_far, look, panels, running_average, sequence
 
-CURVES = {"upper_bound": "upper_bound_0.35"}
+CURVES = {"fixed": "gamma_eval", "upper_bound": "upper_bound_0.35"}
 """The names of curves in the notebook's figures, where they are not those of the schedules."""
 
 
@@ -52,7 +52,7 @@ FIGURE = overlay.AuthorsGrid(
     [
         [
             _panel("All schedules", [_schedule(name, 48) for name in STORED], zoomed=False),
-            _panel("Without γₑᵥₐₗ", [_schedule(name, 50) for name in STORED if name != "gamma_eval"], zoomed=True),
+            _panel("Without γₑᵥₐₗ", [_schedule(name, 50) for name in STORED if name != "fixed"], zoomed=True),
             _panel("Upper bound", OFFSETS, zoomed=True),
         ]
     ],

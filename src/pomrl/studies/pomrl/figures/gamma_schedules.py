@@ -23,7 +23,7 @@ OFFSETS = [
     Series(look, "gamma_0", {"gamma_schedule.gamma_0": offset}, at_largest_gamma)
     for offset, look in sequence((0.25, 0.3, 0.35, 0.4, 0.45, 0.5), "γ₀ = {:g}".format).items()
 ]
-UPPER_BOUND = Panel("Upper bound", [schedules.wanted("pomrl", "gamma_eval"), *OFFSETS], "task", "se")
+UPPER_BOUND = Panel("Upper bound", [schedules.wanted("pomrl", "fixed"), *OFFSETS], "task", "se")
 (PANELS,) = lettered([[*schedules.all_and_averages("pomrl"), UPPER_BOUND]])
 SERIES = series_of(PANELS)
 

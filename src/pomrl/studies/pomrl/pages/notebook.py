@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from pomrl.studies.pomrl import blind_prediction, ladder
-from pomrl.studies.pomrl.ledger import GAIN, GAMMA_STAR, LOSS, Difference, effects, ledger
+from pomrl.studies.pomrl.ledger import GAIN, GAMMA_STAR, LOSS, Difference, Ledger, effects, ledger
 from pomrl.studies.pomrl.ledger import ladder as climbed
 from pomrl.study import Interval, Page, markdown_table
 
@@ -23,6 +23,11 @@ def parts(page: Page) -> dict[str, str]:
     for name, table in (("effects", found), ("ladder", rungs.checks), ("prediction", predicted)):
         page.write(f"notebook_{name}", table)
     page.save("ladder", ladder.draw(rungs), ladder.__doc__ or "")
+    return tables(of_ledger, found, rungs.checks, predicted)
+
+
+def tables(of_ledger: Ledger, found: pd.DataFrame, checks: pd.DataFrame, predicted: pd.DataFrame) -> dict[str, str]:
+    """Return the tables of the page, from the effects, the numbers on the rungs, and the error of the prediction."""
     with_key = [each for each in of_ledger.differences if each.choice]
     without_key = [each for each in of_ledger.differences if not each.choice]
     return {
@@ -30,7 +35,7 @@ def parts(page: Page) -> dict[str, str]:
         "differences without a key": _reasons(without_key),
         "effects": _effects(found),
         "effects on others": _effects_on_others(found),
-        "ladder": _ladder(rungs.checks),
+        "ladder": _ladder(checks),
         "prediction": _prediction(predicted),
     }
 

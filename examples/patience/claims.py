@@ -1,22 +1,9 @@
-"""The planning loss in the game of patience, against one opponent after the other.
+"""The claims of the study of the game of patience."""
 
-Bands are 95 % intervals of the mean.
-"""
-
-from pomrl.claims.claim import claim
-from pomrl.claims.comparisons import less, no_worse
-from pomrl.claims.verdict import Part
-from pomrl.figures.parts.losses import Panel, PanelGrid, of_estimators
-from pomrl.results.losses import SweepLosses
-
-SWEEPS = ("patience",)
-
-FIGURE = PanelGrid([[Panel("", of_estimators("patience", {}), "task", "ci")]], legend_columns=4)
-SERIES = FIGURE.series
-draw = FIGURE.draw
+from pomrl.study import Part, SweepLosses, claim, less, no_worse
 
 
-@claim("P1", "patience")
+@claim("P1", "patience", figures=("losses",))
 def meta_learning_helps(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL loses less than without meta-learning.
 
@@ -26,7 +13,7 @@ def meta_learning_helps(sweep: SweepLosses) -> list[Part]:
     return [less(ada, without, "ada-POMRL less no meta-learning")]
 
 
-@claim("P2", "patience")
+@claim("P2", "patience", figures=("losses",))
 def the_similarity_need_not_be_known(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL loses at most 10 % more than POMRL, which is told how similar opponents are.
 

@@ -1,0 +1,34 @@
+"""Tables of text cells as plain text, in Markdown and in LaTeX; each line ends with a line break."""
+
+import re
+from collections.abc import Sequence
+
+Rows = Sequence[Sequence[str]]
+
+_SPECIAL = re.compile(r"([&%$#_{}])")
+"""Characters with a meaning in LaTeX."""
+
+
+def plain(head: Sequence[str], rows: Rows) -> str:
+    """Return a table with columns as wide as their widest cell."""
+    lines = [head, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    cells = ((cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+    return "".join(f"{'  '.join(line).rstrip()}\n" for line in cells)
+
+
+def markdown(head: Sequence[str], rows: Rows) -> str:
+    """Return a table in Markdown, the cells of which may have markup themselves (`markdown_text` if they have none)."""
+    return "".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *rows])
+
+
+def markdown_text(cell: str) -> str:
+    """Return text as it stands in a cell of a Markdown table, where a bar would end the cell and < begin a tag."""
+    return cell.replace("|", "\\|").replace("<", "&lt;")
+
+
+def latex(head: Sequence[str], rows: Rows) -> str:
+    """Return a table for the package booktabs."""
+    header, *body = [" & ".join(_SPECIAL.sub(r"\\\1", cell) for cell in line) + r" \\" for line in [head, *rows]]
+    lines = [rf"\begin{{tabular}}{{{'l' * len(head)}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule"]
+    return "\n".join([*lines, r"\end{tabular}"]) + "\n"

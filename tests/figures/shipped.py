@@ -1,0 +1,24 @@
+"""The figures of the studies that are shipped, by name; no two studies have a figure of the same name."""
+
+from pomrl.configuration.study import shipped
+from pomrl.drawing.figure import INTERVALS, figures_of, number_of
+
+FIGURES = {figure.name: figure for study in shipped() for figure in figures_of(study)}
+"""All figures."""
+
+AUTHORS = [name for name in FIGURES if name.startswith("authors_")]
+"""The figures as the authors of the paper computed them, or would compute them."""
+
+OF_SWEEPS = [name for name, figure in FIGURES.items() if figure.sweeps]
+"""The figures of stored runs."""
+
+OF_SERIES = [name for name, figure in FIGURES.items() if figure.series]
+"""Those of them that have a version with intervals."""
+
+NUMBERED = [name for name, figure in FIGURES.items() if number_of(figure.docstring)]
+"""The figures with a number in the paper."""
+
+
+def intervals_of(name: str) -> str:
+    """Return the name of the version of a figure with 95 % intervals."""
+    return name + INTERVALS

@@ -1,0 +1,110 @@
+"""Folders of studies that tests write, and calls of commands on them."""
+
+import contextlib
+import ctypes
+import io
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SWEEP = """\
+# @package _global_
+runs: 10
+S: 3
+T: 2
+seed: {seed}
+gamma_schedule: {{gammas: [0.0, 0.5, 0.99]}}
+hydra: {{mode: MULTIRUN, sweeper: {{params: {{estimator: "ada_pomrl,without_meta"}}}}}}
+"""
+"""A sweep of two experiments that take a moment."""
+
+CLAIM = '''\
+from pomrl.study import claim, less
+
+
+@claim("K1", "first", figures=("curves",))
+def meta_learning_helps(sweep):
+    """Ada-POMRL loses less than no meta-learning."""
+    return [less(*(sweep.at(estimator=name).regret for name in ("ada_pomrl", "without_meta")), "ada less none")]
+'''
+
+FIGURE = '''\
+from pomrl.study import Panel, PanelGrid, figure, of_estimators
+
+
+@figure()
+def curves():
+    """Curves of the small study.
+
+    Two estimators in two tasks.
+    """
+    series = of_estimators("first", {}, ("ada_pomrl", "without_meta"))
+    return PanelGrid([[Panel("two", series, "task", "ci")]], legend_columns=2)
+'''
+
+SMALL: Mapping[str, str] = {
+    "study.yaml": "title: A small study\nanalyses: [10, 20]\nbudget: 0\n",
+    "sweeps/first.yaml": SWEEP.format(seed=1),
+    "claims.py": CLAIM,
+    "figures.py": FIGURE,
+}
+"""The files of a small study, by their paths in its folder."""
+
+
+def write(folder: Path, files: Mapping[str, str] = SMALL, **changed: str) -> Path:
+    """Write the files of a study into a folder; `claims_py="..."` gives the file `claims.py` another content."""
+    others = {name.replace("_py", ".py").replace("_yaml", ".yaml"): text for name, text in changed.items()}
+    for name, text in {**files, **others}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def forget(*names: str) -> None:
+    """Let the next import of studies of these names read their modules again, wherever their folders are."""
+    for module in [each for each in sys.modules if each.partition(".")[0] in names]:
+        del sys.modules[module]
+
+
+def call(command: ModuleType, *arguments: str) -> tuple[int, str, str]:
+    """Call a command in this process; return its status, output and messages. An error that is no line is raised."""
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        patch.setenv("HYDRA_FULL_ERROR", "0")
+        patch.setattr(sys, "argv", ["command", *arguments])
+        try:
+            command.main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+    return status, out.getvalue(), err.getvalue()
+
+
+def refused(command: ModuleType, *arguments: str) -> str:
+    """Call a command that ends with one line and a status that is not 0; return the line."""
+    status, _, said = call(command, *arguments)
+    lines = [line for line in said.splitlines() if not line.startswith("== ")]
+    assert status != 0, said
+    assert len(lines) == 1, said
+    assert "Traceback" not in said
+    return lines[0]
+
+
+@contextlib.contextmanager
+def obeying_permissions() -> Iterator[None]:
+    """Permissions of files hold for the superuser too while the context lasts."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3 of the interface, this thread
+    sets = (ctypes.c_uint32 * 6)()
+    assert libc.capget(header, sets) == 0
+    effective = sets[0]
+    sets[0] = effective & ~0b110  # without CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
+    assert libc.capset(header, sets) == 0
+    try:
+        yield
+    finally:
+        sets[0] = effective
+        assert libc.capset(header, sets) == 0

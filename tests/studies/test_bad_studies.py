@@ -1,0 +1,247 @@
+"""What is wrong with a study is said in one line, which names the file, or the folder, and the key."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.studies.folders import CLAIM, FIGURE, SMALL, SWEEP, call, forget, obeying_permissions, refused, write
+
+from pomrl.commands import claims, documents, figures, new, report, reproduce, studies
+from pomrl.configuration.study import shipped
+
+SECOND = CLAIM.replace("meta_learning_helps", "again")
+OTHERS = (
+    FIGURE[FIGURE.index("@figure") :].replace("@figure()", '@figure(name="curves")').replace("curves()", "others()")
+)
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """An empty folder as the current one, in which a folder `mine` is a study that nobody has imported yet."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    forget("mine")
+    yield tmp_path
+    forget("mine")
+
+
+BAD: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "malformed YAML": ({"study.yaml": "title: [A\nanalyses: 3\n"}, ("mine/study.yaml:2",)),
+    "no mapping": ({"study.yaml": "- title\n"}, ("mine/study.yaml", "keys and values")),
+    "empty description": ({"study.yaml": ""}, ("mine/study.yaml", "keys and values")),
+    "no title": ({"study.yaml": "error: 0.05\n"}, ("mine/study.yaml", "title", "missing")),
+    "unknown key": ({"study.yaml": "title: A\nanalysis: [10]\n"}, ("mine/study.yaml", "analysis", "unknown key")),
+    "wrong type": ({"study.yaml": "title: A\nbudget: much\n"}, ("mine/study.yaml", "budget", "'much'")),
+    "wrong type in a list": ({"study.yaml": "title: A\nanalyses: [ten]\n"}, ("mine/study.yaml", "analyses")),
+    "too few runs": ({"study.yaml": "title: A\nanalyses: [1]\n"}, ("mine/study.yaml", "analyses", "10")),
+    "analyses descend": ({"study.yaml": "title: A\nanalyses: [20, 10]\n"}, ("mine/study.yaml", "analyses", "ascend")),
+    "error of 1": ({"study.yaml": "title: A\nerror: 1.0\n"}, ("mine/study.yaml", "error", "less than 1")),
+    "not a number": ({"study.yaml": "title: A\nbudget: .nan\n"}, ("mine/study.yaml", "budget")),
+    "no variants": ({"study.yaml": "title: A\nvariants: {}\nheadline: []\n"}, ("mine/study.yaml", "headline")),
+    "variant without keys": ({"study.yaml": "title: A\nvariants: {default: }\n"}, ("mine/study.yaml", "variants")),
+    "headline of no variant": (
+        {"study.yaml": "title: A\nheadline: [other]\n"},
+        ("mine/study.yaml", "headline", "other"),
+    ),
+    "variant of an unknown key": (
+        {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: {sgima: 0.1}}\n"},
+        ("mine", "odd", "sgima"),
+    ),
+    "variant of an unknown option": (
+        {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: {planner: guess}}\n"},
+        ("mine", "odd", "planner", "guess"),
+    ),
+    "variant of a wrong value": (
+        {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: {sigma: -1.0}}\n"},
+        ("mine", "odd", "sigma=-1.0"),
+    ),
+    "variant of no function": (
+        {"study.yaml": "title: A\nvariants: {default: {}, odd: odd}\n", "variants.py": "even = 2\n"},
+        ("mine/study.yaml", "variants.odd", "@variant"),
+    ),
+    "variant of no module": (
+        {"study.yaml": "title: A\nvariants: {default: {}, odd: odd}\n"},
+        ("mine/study.yaml", "variants.odd", "variants.py"),
+    ),
+    "two claims of one id": ({"claims.py": f"{CLAIM}\n\n{SECOND}"}, ("mine", "meta_learning_helps", "again", "'K1'")),
+    "two claims of one id in two modules": (
+        {"claims.py": "", "claims/a.py": CLAIM, "claims/b.py": SECOND},
+        ("mine", "'K1'"),
+    ),
+    "claim about no sweep": ({"claims.py": CLAIM.replace('"first"', '"last"')}, ("mine", "claim K1", "last", "first")),
+    "claim about a sweep of nobody": (
+        {"claims.py": CLAIM.replace('"first"', '"pomrl/last"')},
+        ("mine", "claim K1", "pomrl/last"),
+    ),
+    "claim about a sweep of an unknown study": (
+        {"claims.py": CLAIM.replace('"first"', '"theirs/first"')},
+        ("mine", "claim K1", "theirs/first"),
+    ),
+    "figure about a sweep of nobody": (
+        {"figures.py": FIGURE.replace('"first"', '"pomrl/last"')},
+        ("mine", "figure curves", "pomrl/last"),
+    ),
+    "claim that names no sweep": ({"claims.py": CLAIM.replace('"first", ', "")}, ("mine", "@claim", "K1")),
+    "claim without a statement": (
+        {"claims.py": re.sub(r'    """.*"""\n', "", CLAIM)},
+        ("mine", "meta_learning_helps", "docstring"),
+    ),
+    "syntax error": ({"claims.py": "def claim(:\n"}, ("mine/claims.py:1", "invalid syntax")),
+    "import error": ({"claims.py": "\nfrom pomrl.study import clam\n"}, ("mine", "claims.py:2", "clam")),
+    "module that is not installed": ({"claims.py": "import numpyy\n"}, ("mine", "claims.py:1", "numpyy")),
+    "figures that do not import": ({"figures.py": "1 / 0\n"}, ("mine/figures.py:1", "ZeroDivisionError")),
+    "module that ends the process": ({"claims.py": "import os\nos._exit(0)\n"}, ("mine.claims", "ends the process")),
+    "two figures of one name": ({"figures.py": f"{FIGURE}\n\n{OTHERS}"}, ("mine", "two figures", "curves")),
+    "two figures of one name in two modules": (
+        {"figures.py": "", "figures/a.py": FIGURE, "figures/b.py": FIGURE},
+        ("mine", "two figures", "curves"),
+    ),
+    "figure about no sweep": ({"figures.py": FIGURE.replace('"first"', '"last"')}, ("mine", "curves", "last")),
+    "figure without a docstring": (
+        {"figures.py": re.sub(r'    """[\s\S]*?"""\n', "", FIGURE)},
+        ("mine", "curves", "docstring"),
+    ),
+    "sweep of an unknown key": (
+        {"sweeps/first.yaml": SWEEP.format(seed=1).replace("runs:", "rnus: 3\nruns:")},
+        ("mine", "first", "rnus"),
+    ),
+    "sweep of a wrong value": (
+        {"sweeps/first.yaml": SWEEP.format(seed=1).replace("T: 2", "T: two")},
+        ("mine", "first", "T='two'"),
+    ),
+    "sweep that is no YAML": ({"sweeps/first.yaml": "runs: [1\n"}, ("mine", "first.yaml")),
+    "sweep of an unknown option": (
+        {"sweeps/first.yaml": SWEEP.format(seed=1).replace("ada_pomrl,", "adda_pomrl,")},
+        ("mine", "first", "adda_pomrl"),
+    ),
+    "no sweep, claim or figure": (
+        {"sweeps/first.yaml": "", "claims.py": "", "figures.py": ""},
+        ("mine", "no sweeps"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_study_is_one_line(what: str, here: Path) -> None:
+    changed, words = BAD[what]
+    write(here / "mine", {**SMALL, **changed})
+    for name in [name for name, text in changed.items() if not text and name != "study.yaml"]:
+        (here / "mine" / name).unlink()
+    line = refused(reproduce, "mine", "--runs", "2")
+    assert all(word in line for word in words), line
+    assert len(line) < 400, line
+
+
+def test_a_folder_without_a_description_is_no_study(here: Path) -> None:
+    (here / "empty").mkdir()
+    for command in (reproduce, claims, figures, report, documents):
+        assert refused(command, "empty").startswith("empty: it has no study.yaml")
+        assert refused(command, "nowhere").startswith("nowhere: there is no such study or folder")
+    assert not (here / "outputs").exists()
+
+
+@pytest.mark.parametrize("name", [study.name for study in shipped()])
+def test_a_folder_with_the_name_of_a_shipped_study_is_refused(name: str, here: Path) -> None:
+    write(here / "folder" / name)
+    line = refused(reproduce, f"folder/{name}")
+    assert line == f"folder/{name}: the study {name} is shipped; give the folder another name"
+    assert "is shipped" in refused(new, name) or "shipped study" in refused(new, name)
+    assert not (here / name).exists()
+
+
+@pytest.mark.parametrize("name", ["my-study", "2nd", "a b"])
+def test_the_name_of_a_study_is_one_in_python(name: str, here: Path) -> None:
+    write(here / name)
+    assert refused(reproduce, name).startswith(f"{name}: the name of the folder has to be a name in Python")
+    assert "a name in Python" in refused(new, f"other/{name}")
+    assert not (here / "other").exists()
+
+
+def test_a_folder_with_the_name_of_an_installed_package_is_refused(here: Path) -> None:
+    write(here / "yaml")
+    assert refused(reproduce, "yaml") == "yaml: another package is named yaml; give the folder another name"
+
+
+def test_new_makes_no_study_where_something_is(here: Path) -> None:
+    write(here / "mine")
+    (here / "file").write_text("")
+    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+    assert refused(new, "mine") == "mine: it exists already"
+    assert refused(new, "file") == "file: it exists already"
+    assert refused(new, "file/mine") == "file/mine: Not a directory"
+    assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(here: Path) -> None:
+    (here / "fixed").mkdir(mode=0o555)
+    with obeying_permissions():
+        assert refused(new, "fixed/mine") == "fixed/mine: Permission denied"
+    assert not list((here / "fixed").iterdir())
+
+
+def test_outputs_that_cannot_be_written_to_are_named(here: Path) -> None:
+    write(here / "kept")
+    assert call(reproduce, "kept", "--runs", "2")[0] == 0
+    report_of = here / "outputs" / "studies" / "kept" / "report"
+    report_of.chmod(0o555)
+    with obeying_permissions():
+        line = refused(report, "kept")
+    report_of.chmod(0o755)
+    assert "outputs/studies/kept/report" in line
+    assert "Permission denied" in line
+    assert "POMRL_OUTPUTS" in line
+
+
+def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
+    write(
+        here / "mine",
+        {**SMALL, "pages/notes.py": "def parts(page):\n    return 1 / 0\n", "pages/notes.md": "# Notes\n"},
+    )
+    assert refused(documents, "mine").startswith("mine: mine/pages/notes.py:2: ZeroDivisionError")
+    forget("mine")
+    (here / "mine" / "pages" / "notes.md").unlink()
+    assert refused(documents, "mine") == "mine: pages/notes.py makes parts of pages/notes.md, which is not there"
+    (here / "mine" / "pages" / "notes.md").write_text("# Notes\n")
+    forget("mine")
+    (here / "mine" / "pages" / "notes.py").write_text("def parts(page):\n    return {'counts': 'none'}\n")
+    line = refused(documents, "mine")
+    assert line.startswith("mine: mine/pages/notes.py")
+    assert "counts" in line
+
+
+def test_a_claim_that_fails_is_named_and_the_others_are_judged(here: Path) -> None:
+    broken = SECOND.replace("estimator=name", "estmator=name").replace('"K1"', '"K2"')
+    write(here / "judged", claims_py=f"{CLAIM}\n\n{broken}")
+    status, _, said = call(reproduce, "judged", "--runs", "2")
+    assert status == 1, said
+    (line,) = [line for line in said.splitlines() if "K2" in line]
+    assert re.match(r"judged: claim K2 \(judged/claims.py:\d+\): LookupError: the sweep has no setting estmator", line)
+    assert (here / "outputs" / "studies" / "judged" / "claims.csv").read_text().count("\njudged,default,K1,") == 1
+    forget("judged")
+    write(here / "judged", claims_py=broken)
+    assert refused(claims, "judged").startswith("judged: claim K2 (judged/claims.py:7): LookupError")
+    assert call(figures, "judged")[0] == 0
+
+
+def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> None:
+    broken = '\n\n@figure("first")\ndef broken(sweeps):\n    """A broken one."""\n    return 1 / 0\n'
+    write(here / "drawn", figures_py=FIGURE + broken)
+    status, printed, said = call(reproduce, "drawn", "--runs", "2")
+    assert status == 1, said
+    (line,) = [line for line in said.splitlines() if "broken" in line]
+    assert re.fullmatch(r"broken is not drawn: drawn/figures.py:\d+: ZeroDivisionError: division by zero", line)
+    assert "outputs/studies/drawn/figures/curves.png" in printed.splitlines()
+    assert printed.splitlines()[-1] == "outputs/studies/drawn/report/index.html"
+
+
+def test_studies_are_listed_beside_one_that_is_bad(here: Path) -> None:
+    write(here / "mine")
+    write(here / "worse", study_yaml="title: [\n")
+    status, printed, said = call(studies)
+    assert status == 0
+    assert "A small study" in printed
+    assert said.startswith("worse/study.yaml:2: ")
+    assert said.count("\n") == 1

@@ -1,0 +1,172 @@
+"""Studies share what is stored of sweeps that they share; their own options are known wherever they are shown."""
+
+import csv
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.studies.folders import CLAIM, FIGURE, SMALL, SWEEP, call, forget, write
+
+from pomrl import store
+from pomrl.commands import claims, export, plot, report, reproduce, runs
+from pomrl.configuration.study import find
+
+OWN = """\
+from pomrl.components import Field, RegularisedLeastSquares
+
+
+class Halved(RegularisedLeastSquares):
+    share: float = Field(ge=0, le=1, description="a share of the mixing rate")
+
+    def mixing_rate(self, t, m, sigma, memory, truth):
+        return self.share * super().mixing_rate(t, m, sigma, memory, truth)
+"""
+
+OPTION = """\
+# look: {{label: "Half of it", color: "#123456", marker: o}}
+defaults: [ada_pomrl, _self_]
+_target_: {study}.own.Halved
+share: 0.5
+"""
+
+AXIS = '"ada_pomrl,without_meta"'
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a study `one`, and a study `two` that has the same sweep and, in another one, its own estimator."""
+    folder = tmp_path_factory.mktemp("here")
+    write(folder / "one")
+    theirs = {
+        "study.yaml": SMALL["study.yaml"].replace("A small study", "Another study"),
+        "sweeps/halved.yaml": SWEEP.format(seed=1).replace(AXIS, '"ada_pomrl,halved"'),
+        "claims.py": CLAIM
+        + CLAIM[CLAIM.index("\n\n@") :]
+        .replace('"K1", "first"', '"K2", "halved"')
+        .replace("def meta_learning_helps", "def half_hurts")
+        .replace("Ada-POMRL loses less than no", "The whole loses less than half the")
+        .replace("without_meta", "halved"),
+        "figures.py": FIGURE.replace('"first"', '"halved"').replace("without_meta", "halved"),
+        "own.py": OWN,
+        "conf/estimator/halved.yaml": OPTION.format(study="two"),
+    }
+    write(folder / "two", {**SMALL, **theirs})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "path", [*sys.path])
+        patch.setenv("POMRL_OUTPUTS", "outputs")
+        for name in ("one", "two"):
+            status, _, said = call(reproduce, name, "--runs", "3")
+            assert status == 0, said
+        yield folder
+    forget("one", "two")
+
+
+def signatures(study: str, sweep: str) -> list[str]:
+    return [store.signature(each.experiment) for each in find(study).settings(sweep)]
+
+
+def test_experiments_of_shared_sweeps_are_stored_once(here: Path) -> None:
+    assert signatures("one", "first") == signatures("two", "first")
+    ada, halved = signatures("two", "halved")
+    assert ada == signatures("one", "first")[0]
+    stored = {path.name for path in (here / "outputs" / "runs").iterdir()}
+    assert stored == {*signatures("one", "first"), halved}
+
+
+def test_each_study_has_its_own_table_and_page(here: Path) -> None:
+    of_studies = here / "outputs" / "studies"
+    for name, ids, title, other in (
+        ("one", ["K1"], "A small study", "Another study"),
+        ("two", ["K1", "K2"], "Another study", "A small study"),
+    ):
+        with (of_studies / name / "claims.csv").open(newline="") as table:
+            assert [(row["study"], row["claim"]) for row in csv.DictReader(table)] == [(name, id) for id in ids]
+        page = (of_studies / name / "report" / "index.html").read_text()
+        assert title in page
+        assert other not in page
+
+
+def test_a_page_of_both_shows_both(here: Path) -> None:
+    assert call(report, "one", "two") == (0, "outputs/studies/one/report/index.html\n", "")
+    page = (here / "outputs" / "studies" / "one" / "report" / "index.html").read_text()
+    assert "A small study" in page
+    assert "Another study" in page
+    assert page.count('id="claim-K1"') == 1
+    assert page.count('id="two-claim-K1"') == 1
+
+
+def test_what_is_stored_is_used_listed_and_exported_for_both(here: Path) -> None:
+    assert call(runs, "--prune")[1] == "0 would be removed\n"
+    assert call(runs, "--verify")[0] == 0
+    assert call(export, "all.zip")[0] == 0
+    with zipfile.ZipFile(here / "all.zip") as crate:
+        names = crate.namelist()
+    for signature in {*signatures("one", "first"), *signatures("two", "halved")}:
+        assert any(f"runs/{signature}/" in name for name in names)
+    for study in ("one", "two"):
+        for file in ("claims.csv", "figures/curves.png", "figures/curves.json", "report/index.html"):
+            assert any(name.endswith(f"studies/{study}/{file}") for name in names), file
+
+
+def test_an_option_of_a_study_looks_the_same_everywhere(here: Path) -> None:
+    of_study = here / "outputs" / "studies" / "two"
+    with (of_study / "figures" / "curves.csv").open(newline="") as table:
+        assert {row["series"] for row in csv.DictReader(table)} == {"ada-POMRL", "Half of it"}
+    page = (of_study / "report" / "index.html").read_text()
+    assert "Half of it" in page
+    assert "#123456" in page
+
+
+def test_an_option_of_a_study_is_plotted(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(plot, "save", lambda drawing, *_: drawn.append(drawing) or [])
+    assert call(plot, "estimator=ada_pomrl,halved")[0] == 0
+    colours = {line.get_color() for ax in drawn[0].figure.axes for line in ax.lines}
+    assert "#123456" in {str(colour).lower() for colour in colours}
+    assert set(drawn[0].data["estimator"]) == {"ada_pomrl", "halved"}
+
+
+def test_an_option_of_a_study_is_compared_and_judged_in_the_place_of_another(here: Path) -> None:
+    status, printed, said = call(claims, "two", "--replace", "ada_pomrl=halved")
+    assert status == 0, said
+    assert "loss with the new option less that with the old one" in printed
+    with (here / "outputs" / "studies" / "two" / "differences" / "halved.csv").open(newline="") as table:
+        assert {(row["old"], row["new"], row["sweep"]) for row in csv.DictReader(table)} == {
+            ("ada_pomrl", "halved", "first")
+        }
+    written = json.loads((here / "outputs" / "studies" / "two" / "claims.json").read_text())
+    assert written["command"] == "pomrl claims two"
+
+
+def test_a_study_builds_on_the_sweep_of_a_shipped_one(here: Path) -> None:
+    claim = CLAIM.replace('"first"', '"pomrl/illustration"')
+    part = claim[claim.index("    return") :]
+    body = '    return [less(*(sweep.at(mixing=a, m=5).regret for a in (0.25, 0.0)), "some less none")]\n'
+    files = {"study.yaml": SMALL["study.yaml"], "claims.py": claim.replace(part, body)}
+    write(here / "builds", files)
+    status, _, said = call(reproduce, "builds", "--runs", "1")
+    assert status == 0, said
+    study = find("pomrl")
+    of_sweep = {store.signature(each.experiment) for each in study.settings("illustration")}
+    assert of_sweep <= {path.name for path in (here / "outputs" / "runs").iterdir()}
+    assert "\nbuilds,default,K1," in (here / "outputs" / "studies" / "builds" / "claims.csv").read_text()
+    forget("builds")
+
+
+def test_an_edited_component_leaves_what_only_it_has_computed_to_be_pruned(here: Path) -> None:
+    _, halved = signatures("two", "halved")
+    (here / "two" / "own.py").write_text(OWN.replace("self.share *", "0.9 * self.share *"))
+    words = [sys.executable, "-m", "pomrl", "runs", "--prune"]
+    listed = subprocess.run(words, capture_output=True, text=True)
+    assert listed.returncode == 0, listed.stderr
+    (row,) = [line for line in listed.stdout.splitlines() if "the code has changed since" in line]
+    assert row.split()[0] == halved
+    assert subprocess.run([*words, "--yes"], capture_output=True).returncode == 0
+    assert not (here / "outputs" / "runs" / halved).exists()
+    assert all((here / "outputs" / "runs" / each).exists() for each in signatures("one", "first"))
