@@ -11,7 +11,10 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell starts its background jobs so, and every process that a test interrupts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-LONGEST = ("test_extending", "test_studies", "test_dask", "test_faults", "test_figure_files", "test_store_faults")
+LONGEST = (
+    "test_extending", "test_studies", "test_readings", "test_ledger", "test_dask", "test_faults", "test_figure_files",
+    "test_store_faults", "test_shared_sweeps",
+)  # fmt: skip
 """The test files that take longest, a minute or two each."""
 
 

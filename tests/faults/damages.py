@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 from joblib.externals.loky import get_reusable_executor
-from tests.computed import SMALL, SWEEP, Command, call, outputs_of_every_kind, page, page_without_provenance
-from tests.damage import Damage, copied, damage_one
 from tests.faults.outcomes import End, FaultError, Result, result
+from tests.support.computed import SMALL, SWEEP, Command, call, outputs_of_every_kind, page, page_without_provenance
+from tests.support.damage import Damage, copied, damage_one
 
 from pomrl import store
 from pomrl.commands import claims, documents, figures, repairing, report, run, runs

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from tests import strangers
-from tests.cluster import blocks, run
 from tests.faults.outcomes import HANGING, End, FaultError, Result, result
+from tests.support import strangers
+from tests.support.cluster import blocks, run
 
 ENGINES = {
     "local, one worker": ("execution=local", "execution.workers=1"),

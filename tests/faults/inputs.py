@@ -1,11 +1,11 @@
-"""Bad inputs of the commands, as `tests.bad_inputs` makes them."""
+"""Bad inputs of the commands, as `tests.support.bad_inputs` makes them."""
 
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bad_inputs import BadInput, outcome, seeded
 from tests.faults.outcomes import End, FaultError, Result, result
+from tests.support.bad_inputs import BadInput, outcome, seeded
 
 
 def results(seed: int, number: int) -> Iterator[Result]:

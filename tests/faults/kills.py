@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from tests.cluster import ROOT, blocks, components, driver, end, environment, run, until
 from tests.faults.outcomes import HANGING, End, FaultError, Result, result
-from tests.test_store_faults import KILLED_AT_A_FLUSH
+from tests.store.test_store_faults import KILLED_AT_A_FLUSH
+from tests.support.cluster import ROOT, blocks, components, driver, end, environment, run, until
 
 from pomrl.store import StoredExperiment
 

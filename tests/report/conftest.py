@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-from tests.computed import call, two_runs_of
-from tests.report.elements import Elements
-from tests.report.outputs import DRAWN, SWEEPS
+from tests.support.computed import call, two_runs_of
+from tests.support.elements import Elements
+from tests.support.report_outputs import DRAWN, SWEEPS
 
 from pomrl.commands import claims as claims_command
 from pomrl.commands import figures as figures_command

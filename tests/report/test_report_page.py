@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.computed import call
-from tests.report.elements import Elements
-from tests.report.outputs import COMMAND, DRAWN, FIGURES
+from tests.support.computed import call
+from tests.support.elements import Elements
+from tests.support.report_outputs import COMMAND, DRAWN, FIGURES
 
 from pomrl import store
 from pomrl.commands import figures as figures_command

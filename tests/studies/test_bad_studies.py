@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.studies.folders import CLAIM, FIGURE, SMALL, SWEEP, call, forget, obeying_permissions, refused, write
+from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, call, forget, obeying_permissions, refused, write
 
 from pomrl.commands import claims, documents, figures, new, report, reproduce, studies
 from pomrl.configuration.study import shipped

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.settings import ROOT
-from tests.studies.folders import call, forget
+from tests.support.settings import ROOT
+from tests.support.study_folders import call, forget
 
 from pomrl.commands import new, reproduce, studies
 from pomrl.configuration.study import find

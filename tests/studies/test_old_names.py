@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 import pytest
-from tests.settings import ROOT
-from tests.studies.folders import refused
+from tests.support.settings import ROOT
+from tests.support.study_folders import refused
 
 from pomrl.commands import main, run
 from pomrl.configuration.parsing import RENAMED

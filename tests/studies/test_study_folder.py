@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.studies.folders import call, forget, write
+from tests.support.study_folders import call, forget, write
 
 from pomrl.commands import documents, reproduce, runs
 from pomrl.configuration.study import find

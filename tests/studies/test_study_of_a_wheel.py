@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.test_installed import Program, installed, program
+from tests.commands.test_installed import Program, installed, program
 
 __all__ = ["installed", "program"]  # fixtures
 

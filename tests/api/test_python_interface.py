@@ -1,0 +1,97 @@
+"""The names that `import pomrl` gives: the store and signatures of the commands, and errors that say what to do."""
+
+import asyncio
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.support.computed import call
+from tests.support.settings import ROOT
+
+import pomrl
+from pomrl.commands import run
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.overrides import axes, overrides
+from pomrl.store import StoreError
+
+DOCUMENT = (ROOT / "docs" / "python.md").read_text()
+SMALL: dict[str, Any] = {"T": 2, "S": 4, "runs": 3}
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("POMRL_OUTPUTS", raising=False)
+    return tmp_path
+
+
+def test_the_document_runs_from_top_to_bottom(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples" / "conf", here / "examples" / "conf")
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL):
+        exec(block, names)
+    assert (here / "losses.pdf").stat().st_size > 1000
+    of_experiments = {name for name in pomrl.__all__ if getattr(pomrl, name).__module__ == "pomrl.api"}
+    assert of_experiments | {"plan"} <= set(re.findall(r"pomrl\.(\w+)\(", DOCUMENT))
+
+
+def test_it_stores_what_the_command_stores_and_finds_what_the_command_has_stored(here: Path) -> None:
+    status, out, _ = call(run, "-m", "estimator=pomrl", "estimator.prior=exclusive,inclusive", "T=2", "S=4", "runs=3")
+    assert status == 0
+    before = {path: path.stat().st_mtime_ns for path in here.rglob("*.parquet")}
+    table = pomrl.sweep(estimator="pomrl", estimator__prior=("exclusive", "inclusive"), **SMALL)
+    assert {path: path.stat().st_mtime_ns for path in here.rglob("*.parquet")} == before
+    assert table["estimator.prior"].unique().tolist() == ["exclusive", "inclusive"]
+    for folder, (_, part) in zip(out.split(), table.groupby("estimator.prior", observed=True), strict=True):
+        pd.testing.assert_frame_equal(part.iloc[:, 1:].reset_index(drop=True), pomrl.load(folder))
+    component = pomrl.component("estimator", "pomrl", prior="exclusive")
+    pd.testing.assert_frame_equal(pomrl.run(estimator=component, **SMALL), pomrl.load(Path(out.split()[0])))
+    assert len(pomrl.find(estimator__prior=["exclusive", "inclusive"])) == 2
+
+
+def test_it_works_inside_an_event_loop() -> None:
+    async def computed() -> pd.DataFrame:
+        return pomrl.run(**SMALL)
+
+    lines: list[str] = []
+    assert len(asyncio.run(computed())) == 3 * 2 * 21
+    pomrl.run(seed=1, report=lines.append, **SMALL)
+    assert lines == ["3/3 runs"]
+
+
+def test_an_answer_is_never_empty_without_a_word(here: Path) -> None:
+    with pytest.raises(StoreError, match=f"^{here}/outputs/runs: nothing is stored here; .* POMRL_OUTPUTS"):
+        pomrl.find(sigma=0.01)
+    pomrl.sweep(sigma=[0.01, 0.02], **SMALL)
+    with pytest.raises(StoreError, match=r"none of 2 .* has sigma=0\.5; there are sigma=0\.01, sigma=0\.02$"):
+        pomrl.find(sigma=0.5)
+    with pytest.raises(StoreError, match=r"they differ in sigma$"):
+        pomrl.load(S=4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"sigmaa": 1}, "sigmaa=1: unknown key"),
+        ({"estimator": "best"}, "estimator=best: there is no such option; there are ada_pomrl, "),
+        ({"sigma": [0.01, 0.02]}, "pomrl.sweep computes each value of a list"),
+        ({"sigma": {}}, "sigma={}: a dict is no setting"),
+        ({"config_dir": "nowhere"}, "config_dir='nowhere': there is no such folder"),
+        ({"dry_run": True}, "dry_run=True: this is for the command"),
+    ],
+)
+def test_mistakes_are_named_and_nothing_is_written(settings: dict[str, Any], said: str, here: Path) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        pomrl.run(**settings)
+    assert not list(here.iterdir())
+
+
+def test_values_are_written_as_the_command_line_has_them() -> None:
+    settings = {"a__b": np.float64(0.1), "c": None, "d": True, "e": "null", "f": 'x "y"', "g": (1, 2.5), "h": "a-b"}
+    words = ["a.b=0.1", "c=null", "d=true", 'e="null"', 'f="x \\"y\\""', "g=[1,2.5]", "h=a-b"]
+    assert overrides(settings) == words
+    assert axes({"g": np.array([1, 2]), "h": [[0.1, 0.2], "x"]}) == ["g=1,2", "h=[0.1,0.2],x"]

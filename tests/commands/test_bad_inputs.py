@@ -1,0 +1,61 @@
+"""Bad inputs end with a line and a status, whatever they are: a sample of those in `tests.support.bad_inputs`."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.bad_inputs import BadInput, all_inputs, outcome, seeded
+
+from pomrl.configuration import composition
+
+SAMPLE = [bad for bad in seeded(1, 400) if bad.command == "run"][:40]
+
+
+@pytest.mark.parametrize("bad", SAMPLE, ids=lambda bad: bad.name)
+def test_a_bad_input_ends_with_a_line(bad: BadInput, tmp_path: Path) -> None:
+    assert outcome(bad, tmp_path).fault is None
+    assert not (tmp_path / "outputs").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("diff", ": cyclic"),
+        ("diff", "('', '[')"),
+        *[(command, name) for command in ("figures", "claims") for name in (": sys.exit", "('../x',)", "('..',)")],
+        ("figures", "study: cyclic"),
+        ("figures", "study: a list"),
+        ("figures", "study: not UTF-8"),
+        ("claims", "('pomrl', '--variants', '../readings')"),
+    ],
+)
+def test_other_commands_end_with_a_line_too(command: str, name: str, tmp_path: Path) -> None:
+    fitting = [bad for bad in all_inputs() if bad.command == command and bad.name.endswith(name)]
+    assert fitting
+    for number, bad in enumerate(fitting):
+        (tmp_path / str(number)).mkdir()
+        assert outcome(bad, tmp_path / str(number)).fault is None
+
+
+def test_the_inputs_are_the_same_each_time_and_differ_between_seeds() -> None:
+    assert seeded(3, 350) == seeded(3, 350) != seeded(4, 350)
+    assert len(seeded(3, 350)) == 350
+    assert len({(bad.name, bad.command) for bad in all_inputs()}) == len(all_inputs())
+
+
+def test_an_alias_bomb_is_refused_before_anything_is_composed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hydra._internal.hydra.Hydra.compose_config", None)
+    (bomb,) = [bad for bad in all_inputs() if bad.name == "option: an alias bomb"]
+    found = outcome(bomb, tmp_path)
+    assert found.fault is None
+    assert "its aliases stand for" in found.said[0]
+
+
+def test_aliases_that_stand_for_little_are_read(tmp_path: Path) -> None:
+    (tmp_path / "estimator").mkdir()
+    (tmp_path / "estimator" / "mine.yaml").write_text(
+        "defaults: [pomrl, _self_]\nscope: &a max\nprior: inclusive\n# *a\n"
+    )
+    from pomrl.configuration.sources import PUBLISHED
+
+    composed = composition.Composer((PUBLISHED.folder, tmp_path)).one(["estimator=mine"])
+    assert composed.options["estimator"] == "mine"

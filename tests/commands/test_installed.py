@@ -1,0 +1,126 @@
+"""The program `pomrl` as a wheel installs it, called in a folder that has nothing to do with this repository."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import setuptools
+from tests.support.settings import ROOT
+
+from pomrl import store
+from pomrl.commands import main
+from pomrl.configuration import sweeps
+from pomrl.configuration.sources import PUBLISHED
+
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+OTHER_APPLICATION = """
+import sys, hydra
+from hydra.core.plugins import Plugins
+
+@hydra.main(version_base="1.3", config_path=None)
+def app(_):
+    ours = {"hydra_plugins.whole_sweep", "hydra_plugins.study_sweeps"}
+    assert ours <= {plugin.__module__ for plugin in Plugins.instance().discover()}
+    print(sorted(name for name in sys.modules if name.startswith("pomrl")))
+
+app()
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with this package as its wheel installs it, without what it depends on and without the engine."""
+    if int(setuptools.__version__.partition(".")[0]) < 77:
+        pytest.skip("this environment lacks the setuptools that pyproject.toml asks for")
+    folder = tmp_path_factory.mktemp("installed")
+    unwanted = shutil.ignore_patterns(".*", "outputs", "tests", "benchmarks", "*.so", "__pycache__", "*.egg-info")
+    shutil.copytree(ROOT, folder / "source", ignore=unwanted)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
+    offline = ["--no-deps", "--no-index"]
+    environment = os.environ | {"POMRL_NO_ENGINE": "1"}
+    wheel = ["wheel", *offline, "--no-build-isolation", "--wheel-dir", str(folder), str(folder / "source")]
+    subprocess.run([*pip, *wheel], check=True, env=environment, capture_output=True)
+    (path,) = folder.glob("*.whl")
+    subprocess.run([*pip, "install", *offline, "--target", str(folder / "site"), str(path)], check=True)
+    return folder / "site"
+
+
+@pytest.fixture
+def program(installed: Path, tmp_path: Path) -> Program:
+    """Return a function that calls the installed program in an empty folder, with an empty home."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "here").mkdir()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(installed)}
+
+    def call(*arguments: str, script: Path = installed / "bin" / "pomrl") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(script), *arguments]
+        return subprocess.run(command, cwd=tmp_path / "here", env=environment, capture_output=True, text=True)
+
+    return call
+
+
+def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: Program, tmp_path: Path) -> None:
+    answer = program("run", "-m", "sigma=0.01,0.02", "T=1", "runs=1")
+    expected = [store.signature(sweeps.experiment(PUBLISHED, ["T=1", f"sigma={sigma}"])) for sigma in (0.01, 0.02)]
+    assert answer.stdout.split() == [f"outputs/runs/{signature}" for signature in expected], answer.stderr
+    assert {path.name for path in (tmp_path / "here" / "outputs" / "runs").iterdir()} == set(expected)
+
+
+def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Program, installed: Path) -> None:
+    pages = installed / "pomrl" / "studies" / "pomrl" / "pages"
+    assert all((pages / name).is_file() for name in ("errata.md", "theory.md", "readings.md", "try_it.html"))
+    said = program("report", "pomrl")
+    assert (said.returncode, said.stderr.count("\n")) == (1, 1)
+    assert "pomrl reproduce pomrl computes" in said.stderr
+    assert "  pomrl run experiment=task_similarity" in program("run", "--help").stdout
+
+
+def test_another_application_of_hydra_loads_nothing_of_ours(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(OTHER_APPLICATION)
+    answer = program("hydra.output_subdir=null", "hydra.run.dir=.", script=tmp_path / "app.py")
+    assert answer.stdout == "[]\n", answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [("pomrl ru", "run runs"), ("pomrl run sigm", "sigma="), ("pomrl run estimator=po", "estimator=pomrl")],
+)
+def test_the_tab_key_completes(
+    line: str, offered: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["pomrl", "-sc", "query=bash"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("COMP_LINE", line)
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+    with contextlib.suppress(SystemExit):
+        main.main()
+    assert set(offered.split()) <= set(capsys.readouterr().out.split())
+
+
+def test_the_version_is_ours_and_that_of_the_citation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    monkeypatch.setattr(sys, "argv", ["pomrl", "--version"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(SystemExit):
+        main.main()
+    assert capsys.readouterr().out.startswith("pomrl ")
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"version = {{{version}}}" in (ROOT / "README.md").read_text()
+
+
+def test_an_unknown_command_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["pomrl", "plt"])
+    with pytest.raises(SystemExit) as end:
+        main.main()
+    said = capsys.readouterr()
+    assert (end.value.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert all(name in said.err for name in main.COMMANDS)

@@ -1,0 +1,250 @@
+"""The whole command, as people use it: pomrl run."""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.support.settings import CONF
+
+from pomrl.commands import run
+from pomrl.science.experiment import SCHEMA
+
+SMALL = ("T=3", "runs=4")
+
+Command = Callable[..., tuple[int, list[str], str]]
+
+
+@pytest.fixture
+def command(call_main: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """Return a function that runs the command in an empty folder, and returns what `call_main` does."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+    monkeypatch.delenv("POMRL_OUTPUTS", raising=False)
+    return partial(call_main, run.main)
+
+
+def stored_bytes(folder: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(Path(folder).glob("*.parquet"))}
+
+
+def test_a_run_prints_its_folder_last_and_stores_the_table_of_the_contract(command: Command) -> None:
+    status, lines, _ = command(*SMALL)
+    table = pd.read_parquet(Path(lines[-1]) / "runs-000000-000003.parquet")
+    assert status == 0
+    assert lines[-1].startswith("outputs/runs/")
+    assert {name: str(dtype) for name, dtype in table.dtypes.items()} == SCHEMA
+    assert len(table) == 4 * 3 * 21
+    assert (Path(lines[-1]) / "config.yaml").exists()
+    assert (Path(lines[-1]) / "manifest.json").exists()
+    assert (Path(lines[-1]) / "run.log").exists()
+
+
+def test_hydra_leaves_nothing_behind(command: Command, tmp_path: Path) -> None:
+    command("-m", *SMALL, "sigma=0.01,0.02")
+    command(*SMALL)
+    assert [path.name for path in tmp_path.iterdir()] == ["outputs"]
+    assert [path.name for path in (tmp_path / "outputs").iterdir()] == ["runs"]
+
+
+def test_what_is_stored_is_not_computed_again(command: Command) -> None:
+    _, lines, _ = command(*SMALL)
+    log = (Path(lines[-1]) / "run.log").read_text()
+    status, again, said = command(*SMALL)
+    assert (status, again) == (0, lines)
+    assert "1 of 1 stored already" in said
+    assert (Path(lines[-1]) / "run.log").read_text() == log
+
+
+def test_more_runs_extend_what_is_stored_and_the_bytes_are_those_of_one_computation(command: Command) -> None:
+    command("T=2", "runs=3")
+    _, lines, _ = command("T=2", "runs=55")
+    extended = stored_bytes(lines[-1])
+    assert (Path(lines[-1]) / "run.log").read_text().count("stored runs") == 3
+    command("T=2", "runs=55", "force=true")
+    assert stored_bytes(lines[-1]) == extended
+    assert list(extended) == ["runs-000000-000049.parquet", "runs-000050-000054.parquet"]
+
+
+def test_fewer_runs_than_are_stored_change_nothing(command: Command) -> None:
+    _, lines, _ = command("T=2", "runs=4")
+    before = stored_bytes(lines[-1])
+    assert command("T=2", "runs=2")[1] == lines
+    assert stored_bytes(lines[-1]) == before
+
+
+@pytest.mark.parametrize("scope", ["max", "per_pair"])
+def test_bytes_do_not_depend_on_workers_or_on_how_many_runs_are_computed_at_a_time(
+    command: Command, scope: str
+) -> None:
+    base = ("runs=60", "T=3", f"estimator.scope={scope}", "task_distribution.varying=0.3", "force=true")
+    ways = [("workers=1", "runs_at_a_time=50"), ("workers=2",), ("runs_at_a_time=1",), ("runs_at_a_time=7",)]
+    stored = []
+    for way in ways:
+        status, lines, _ = command(*base, *(f"execution.{key}" for key in way))
+        assert status == 0
+        stored.append(stored_bytes(lines[-1]))
+    assert all(bytes_ == stored[0] for bytes_ in stored)
+
+
+def test_bytes_are_the_same_alone_and_in_a_sweep(command: Command) -> None:
+    _, alone, _ = command(*SMALL, "estimator=pomrl")
+    before = stored_bytes(alone[-1])
+    _, lines, _ = command("-m", *SMALL, "sigma=0.02,0.01", "estimator=oracle,pomrl,ada_pomrl", "force=true")
+    assert len(lines) == 6
+    assert lines[4] == alone[-1]
+    assert stored_bytes(alone[-1]) == before
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        "m=2,5",
+        "T=1,4",
+        "S=4,12",
+        "sigma=0,0.01",
+        "estimator=without_meta,oracle,pomrl,ada_pomrl,aggregating,fixed_mixing",
+        "gamma_schedule=grid,fixed,best_fixed,dynamic_best,dong,upper_bound",
+        "task_distribution=dirichlet,gaussian",
+        "planner=policy_iteration,value_iteration",
+    ],
+)
+def test_every_key_and_every_option_can_be_swept(command: Command, axis: str) -> None:
+    status, lines, said = command("-m", *SMALL, axis)
+    assert status == 0, said
+    assert len(lines) == axis.count(",") + 1
+
+
+def test_every_option_of_a_group_can_be_asked_for_at_once(command: Command) -> None:
+    status, lines, _ = command("-m", "dry_run=true", "estimator=glob(*pomrl)")
+    assert status == 0
+    assert len(set(lines)) == 2
+
+
+def test_hindsight_schedules_are_read_from_the_grid(command: Command) -> None:
+    _, lines, _ = command("-m", *SMALL, "gamma_schedule=grid,best_fixed,dynamic_best")
+    assert len(set(lines)) == 1
+
+
+def test_hindsight_schedules_show_their_own_losses(command: Command) -> None:
+    _, _, said = command("-m", *SMALL, "gamma_schedule=grid,dynamic_best")
+    grid, best = (line.split() for line in said.splitlines() if line.startswith((" grid", " dynamic_best")))
+    assert len(grid) == len(best) + 2  # it has no minimum over gammas
+    assert float(best[4]) == float(grid[5])
+
+
+def test_a_dry_run_writes_nothing(command: Command, tmp_path: Path) -> None:
+    status, _, said = command("-m", *SMALL, "sigma=0.01,0.02", "dry_run=true")
+    assert status == 0
+    assert "504 plans" in said
+    assert not list(tmp_path.iterdir())
+
+
+BAD = {
+    "foo=1": ("foo=1", "gamma_eval"),
+    "+foo=1": ("foo=1", "gamma_eval"),
+    "estimator.foo=1": ("estimator.foo=1", "conf/estimator"),
+    "+estimator.foo=1": ("estimator.foo=1", "estimator.prior"),
+    "S=ten": ("S='ten'", "integer"),
+    "m=5.0": ("m=5.0", "integer"),
+    "sigma=0.25": ("sigma=0.25", "run 0", "below 0.2"),
+    "sigma=-0.1": ("sigma=-0.1", "greater than or equal to 0"),
+    "sigma=nan": ("sigma=nan", "finite"),
+    "m=0": ("m=0", "greater than or equal to 1"),
+    "T=0": ("T=0", "greater than or equal to 1"),
+    "S=1": ("S=1", "greater than or equal to 2"),
+    "task_distribution.zeros=10": ("task_distribution.zeros=10", "at most S - 1 = 9"),
+    "gamma_schedule=fixed gamma_schedule.gamma=0.995": ("gamma_schedule.gamma=0.995", "gamma_eval=0.99"),
+    "gamma_schedule.gammas=[0.5,0.995]": ("gamma_schedule.gammas=0.995", "gamma_eval=0.99"),
+    "gamma_schedule.gammas=[0.5,0.1]": ("gamma_schedule.gammas=[0.5, 0.1]", "ascend"),
+    "gamma_eval=1": ("gamma_eval=1", "less than 1"),
+    "estimator=pomrl,oracle": ("estimator=pomrl,oracle", "-m"),
+    "sigma=???": ("sigma: a value is missing",),
+    "runs=0": ("runs=0", "greater than or equal to 1"),
+    "estimator=best": (
+        "estimator=best",
+        f"there are {', '.join(sorted(path.stem for path in (CONF / 'estimator').glob('*.yaml')))}\n",
+    ),
+    "experiment=best": ("experiment=best", "task_similarity"),
+    "estimator.prior=none": ("estimator.prior='none'", "'inclusive', 'exclusive', 'known', 'unsmoothed' or 'uniform'"),
+    "estimator.similarity=debiased m=1": ("m=1", "at least 2"),
+    "estimator=without_meta gamma_schedule=upper_bound": ("UpperBound", "similarity"),
+    "estimator._target_=no.Such": ("estimator._target_=no.Such", "no such class"),
+    "planner=null": ("group",),
+    "execution.workers=0": ("execution.workers=0", "greater than or equal to 1"),
+}
+
+
+@pytest.mark.parametrize("arguments", BAD)
+def test_bad_input_is_one_line_and_nothing_is_written(command: Command, tmp_path: Path, arguments: str) -> None:
+    status, lines, said = command(*arguments.split())
+    assert (status, lines) == (1, [])
+    assert len(said.splitlines()) == 1
+    for part in BAD[arguments]:
+        assert part in said
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("arguments", ["S==", "sigma", "--no-such-flag"])
+def test_what_hydra_cannot_parse_ends_with_status_2(command: Command, arguments: str) -> None:
+    assert command(arguments)[0] == 2
+
+
+@pytest.mark.parametrize("axis", ["sigma=0.01,-1,0.02", "sigma=0.01,0.02,0.3", "estimator=pomrl,best", "S=4,1"])
+def test_one_bad_job_of_a_sweep_keeps_all_from_starting(command: Command, tmp_path: Path, axis: str) -> None:
+    status, lines, said = command("-m", *SMALL, axis)
+    assert (status, lines) == (1, [])
+    assert len(said.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_traceback_is_there_for_the_asking(
+    command: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    monkeypatch.setattr(sys, "argv", ["run", "sigma=-1"])
+    with pytest.raises(ValueError, match="sigma=-1"):
+        run.main()
+
+
+def test_a_published_sweep_runs_and_narrows(command: Command) -> None:
+    status, lines, _ = command("experiment=task_similarity", *SMALL)
+    assert status == 0
+    assert len(set(lines)) == 15
+    _, narrowed, _ = command("experiment=task_similarity", *SMALL, "sigma=0.01", "estimator=pomrl")
+    assert len(narrowed) == 1
+    assert narrowed[0] in lines
+
+
+@pytest.mark.parametrize("axis", ["runs=60,50", "runs=50,60"])
+def test_a_sweep_over_runs_computes_the_most_that_is_asked_for(command: Command, axis: str) -> None:
+    status, lines, said = command("-m", "T=1", axis)
+    assert (status, len(set(lines))) == (0, 1)
+    assert "60/60 runs" in said
+    assert list(stored_bytes(lines[0])) == ["runs-000000-000049.parquet", "runs-000050-000059.parquet"]
+
+
+def test_a_class_of_another_kind_is_refused_without_calling_it(command: Command, tmp_path: Path) -> None:
+    for target in ("os.getcwd", "pomrl.science.planners.PolicyIteration", "pomrl.configuration.parsing.parse"):
+        status, _, said = command(f"estimator._target_={target}")
+        assert status == 1
+        assert said == f"estimator._target_={target}: it has to be a pomrl.science.estimators.estimator.Estimator\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_version_says_what_solves_small_models(command: Command) -> None:
+    status, (line,), err = command("--version")
+    assert (status, err) == (0, "")
+    assert line.startswith("pomrl ")
+    assert line.endswith(("by C", "by NumPy"))
+
+
+@pytest.mark.parametrize("S", [6, 20])
+def test_both_engines_store_the_same_bytes(command: Command, S: int) -> None:
+    stored = []
+    for engine in ("numpy", "auto"):
+        _, lines, _ = command("runs=3", "T=3", f"S={S}", f"execution.engine={engine}", "force=true")
+        stored.append(stored_bytes(lines[-1]))
+    assert stored[0] == stored[1] != {}

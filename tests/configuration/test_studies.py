@@ -1,0 +1,144 @@
+"""The sweeps of the studies that are shipped: what they promise, what is stored of them, and the figures of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.computed import two_runs_of
+
+from pomrl import store
+from pomrl.commands import figures
+from pomrl.configuration.composition import Composer
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.study import Study, find, shipped
+from pomrl.configuration.sweeps import experiment, sweep
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.figure import Figure, figures_of
+from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.notes import coinciding
+from pomrl.drawing.of_study import Selection
+from pomrl.judging.claims_of_study import claims_of
+from pomrl.results.stored_sweeps import stored_sweep
+
+PAPER, BEYOND = find("pomrl"), find("beyond")
+SWEEPS = [(study, name) for study in shipped() for name in study.sweeps]
+
+PROMISED = {"gamma_schedules": 600, "gamma_0": 600, "states_20": 20, "states_30": 20}
+PROMISED |= {f"notebook_{name}": runs for name, runs in PROMISED.items() if name != "gamma_schedules"}
+PROMISED |= {"notebook_schedules": 600}
+PROMISED |= {"horizon_or_prior": 1200, "long_streams": 60}
+PROMISED |= dict.fromkeys(["families", "families_schedules", "wrong_priors"], 300)
+PROMISED |= dict.fromkeys(["streams", "unequal_data", "unknown_rewards"], 200)
+"""Numbers of runs that the paper states for a sweep, or that a sweep beyond the paper has; the others have 100."""
+
+COMPUTED = [*((PAPER, name) for name in PAPER.sweeps), (BEYOND, "unequal_data")]
+"""The sweeps of the paper and a cheap one beyond it: the others beyond it would take minutes even with two runs.
+
+Their figures are tested with made-up tables in `tests/figures`.
+"""
+
+FIGURES = {study.name: figures_of(study) for study in (PAPER, BEYOND)}
+
+
+def drawn_of(study: Study) -> dict[str, Figure]:
+    """The figures of the computed sweeps and those that need no sweep, by their names."""
+    computed = {name for of, name in COMPUTED if of == study}
+    return {figure.name: figure for figure in FIGURES[study.name] if set(figure.sweeps) <= computed}
+
+
+def ids(of_study: tuple[Study, str]) -> str:
+    return f"{of_study[0].name}/{of_study[1]}"
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of outputs, with two runs of each of these sweeps, computed by the command."""
+    folder = tmp_path_factory.mktemp("outputs")
+    with two_runs_of([study.option(name) for study, name in COMPUTED], folder):
+        yield folder
+
+
+@pytest.mark.parametrize("of_study", COMPUTED, ids=ids)
+@pytest.mark.usefixtures("computed")
+def test_tables_of_a_sweep_have_the_settings_that_vary(of_study: tuple[Study, str]) -> None:
+    study, name = of_study
+    settings = study.settings(name)
+    stored = stored_sweep(settings, 2)
+    assert stored.lacking is None
+    assert len(stored.table.groupby(list(settings[0].varied))) == len(settings)
+    signatures = [store.signature(setting.experiment) for setting in settings]
+    assert [source.signature for source in stored.sources] == signatures
+    assert all(source.runs == 2 for source in stored.sources)
+    assert [source.settings for source in stored.sources] == [setting.varied for setting in settings]
+    assert [list(source.blocks) for source in stored.sources] == [["runs-000000-000001.parquet"]] * len(settings)
+
+
+def save_with_note(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
+    """Write the files of a figure, and beside them its note without blanks and without the curves that coincide."""
+    paths = save(drawing, folder, name, sidecar)
+    whole, of_curves = "".join(drawing.figure.get_suptitle().split()), "".join(coinciding(drawing.data))
+    (folder / f"{name}.txt").write_text(whole.removeprefix("".join(of_curves.split())))
+    return paths
+
+
+@pytest.mark.parametrize("study", [PAPER, BEYOND], ids=lambda study: study.name)
+def test_every_figure_is_drawn_from_the_published_sweeps_and_lacks_nothing_but_runs(
+    study: Study, computed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, drawn = computed / "studies" / study.name / "figures", drawn_of(study)
+    missing, lacking = figures.draw_all([Selection(study, list(drawn))], save_with_note)
+    assert missing == 0
+    sweeps = {sweep for figure in drawn.values() for sweep in figure.sweeps}
+    assert sweeps == {name for of, name in COMPUTED if of == study}
+    for suffix in ("pdf", "png", "csv", "json"):
+        assert {path.stem for path in folder.glob(f"*.{suffix}")} == set(drawn)
+    assert all(line.startswith("simulating ") for line in capsys.readouterr().err.splitlines())
+    assert sorted(lacking) == sorted(sweeps)
+    for name, figure in drawn.items():
+        (promised,) = {PROMISED.get(sweep, 100) for sweep in figure.sweeps} or {0}
+        expected = f"provisional:2of{promised}runs" if figure.sweeps else ""
+        assert (folder / f"{name}.txt").read_text() == expected, name
+    if study == PAPER:
+        sidecar = Sidecar.read(folder / "varyingSmT.json")
+        assert [len(sources) for sources in sidecar.sweeps.values()] == [6, 6]
+
+
+@pytest.mark.parametrize("of_study", SWEEPS, ids=ids)
+def test_every_published_sweep_is_used_and_promises_the_number_of_runs_that_is_stated(
+    of_study: tuple[Study, str],
+) -> None:
+    """A sweep of the paper is in a figure; one beyond the paper is in a figure or in a claim."""
+    study, name = of_study
+    in_figures = any(name in figure.sweeps for figure in FIGURES[study.name])
+    assert in_figures or (study == BEYOND and any(name in claim.sweeps for claim in claims_of(study)))
+    option = study.option(name)
+    axes, jobs = Composer.of_sources(PUBLISHED).sweep(option)
+    assert "runs" not in axes  # one setting tells the number of all, and composing all would take long
+    assert experiment(PUBLISHED, jobs[0]).request.runs == PROMISED.get(name, 100)
+
+
+@pytest.mark.parametrize("name", PAPER.sweeps)
+def test_a_sweep_of_the_paper_has_a_short_name_and_a_full_one(name: str) -> None:
+    composer = Composer.of_sources(PUBLISHED)
+    (axes, jobs), (same_axes, full) = composer.sweep(name), composer.sweep(f"pomrl/{name}")
+    assert (same_axes, full) == (axes, [[f"experiment=pomrl/{name}", *job[1:]] for job in jobs])
+    assert composer.one(full[0]).values == composer.one(jobs[0]).values
+
+
+def test_tables_of_what_is_not_stored_are_empty_and_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+    stored = stored_sweep(sweep(PUBLISHED, "gamma_0"), 600)
+    assert stored.table.empty
+    assert stored.sources == []
+    assert list(stored.table.columns[:2]) == ["gamma_schedule.gamma_0", "run"]
+    assert "6 of 6 settings have fewer than 600 runs" in (stored.lacking or "")
+
+
+@pytest.mark.parametrize("name", ["samples_and_tasks", "illustration"])
+def test_a_job_of_a_sweep_is_what_hydra_composes_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+    for setting in sweep(PUBLISHED, name):
+        alone = experiment(PUBLISHED, [f"experiment={name}", *(f"{k}={v}" for k, v in setting.varied.items())])
+        assert setting.experiment == alone

@@ -1,0 +1,161 @@
+"""Every command and every piece of Python in the documents works, from a folder in which much is stored.
+
+What takes long is not executed in full: of a sweep, `pomrl run` composes the first experiment and only says what it
+would compute, and commands that need all sweeps of a study only read their arguments. `pytest -rP` prints which these
+are. The pages docs/extending.md, docs/models_and_logs.md and docs/python.md, and the example of docs/studies.md, have
+tests of their own.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.computed import call
+from tests.support.settings import ROOT
+
+from pomrl import store
+from pomrl.commands import claims, documents, figures, main, new, report, reproduce, run, runs
+from pomrl.configuration import jobs
+from pomrl.configuration.sources import STUDIES
+from pomrl.configuration.study import find
+
+PAGES_OF_STUDIES = sorted(path.relative_to(ROOT).as_posix() for path in STUDIES.glob("*/pages/*.md"))
+
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+    *PAGES_OF_STUDIES,
+]
+ELSEWHERE = ("docs/extending.md", "docs/models_and_logs.md", "docs/python.md")
+
+OF_STUDIES = ("claims", "documents", "figures", "report", "reproduce")
+"""Commands that need all sweeps of a study: that they read their arguments is tested here, and their work elsewhere."""
+
+STATE = (
+    ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02", "+tag=first"),
+    ("-m", "sigma=0.01,0.02,0.03", "+tag=mine"),
+    ("T=3", "m=7"),
+)
+"""What is stored before: the sweeps of the documents, by their tags, and an experiment that has neither."""
+
+
+PLACEHOLDER = re.compile(r"HOST|STUDY|FOLDER|OLD=NEW|\bNAME\b|\.\.\.")
+"""Words that stand for others, in lines that are no commands as they are."""
+
+
+def lines_of(page: str) -> Iterator[str]:
+    """The lines of code of a page, without comments, and the commands within its sentences that are complete."""
+    text = (ROOT / page).read_text()
+    for block in re.findall(r"```(?:console|bash|sh)\n(.*?)```", text, flags=re.DOTALL):
+        yield from block.splitlines()
+    yield from re.findall(r"^    (\S.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), flags=re.MULTILINE)
+    yield from re.findall(r"`(pomrl [\w-]+ [^`]+|python -m src\.run [^`]+|\./reproduce\.sh [^`]+)`", text)
+
+
+def commands_of(page: str) -> list[str]:
+    without_comments = (re.sub(r"\s+#.*$", "", line).strip() for line in lines_of(page))
+    ours = re.compile(r"(pomrl|python -m src\.run|python -m pomrl|\./reproduce\.sh)(\s.*)?$")
+    return [line for line in dict.fromkeys(without_comments) if ours.match(line) and not PLACEHOLDER.search(line)]
+
+
+COMMANDS = {line: page for page in reversed(PAGES) if page not in ELSEWHERE for line in commands_of(page)}
+"""The commands, each with the first page that has it."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("stored")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(folder))
+        patch.chdir(folder)
+        patch.syspath_prepend(ROOT)
+        (folder / "examples").symlink_to(ROOT / "examples")
+        assert call(new, "my_study")[0] == 0
+        for arguments in STATE:
+            assert call(run, *arguments, "S=4", "runs=2", *([] if "T=3" in arguments else ["T=2"]))[0] == 0
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: object, **__: object) -> None:
+        return None
+
+    monkeypatch.setattr(claims, "check", nothing)
+    monkeypatch.setattr(figures, "draw_all", lambda *_: (0, {}))
+    monkeypatch.setattr(report, "write", nothing)
+    monkeypatch.setattr(reproduce, "stages", lambda *_: {})
+    for name in ("renew_outputs", "renew_tracked"):
+        monkeypatch.setattr(documents, name, lambda _: ())
+    monkeypatch.setattr(documents, "beside_the_package", lambda name: Path.cwd() / name)
+    monkeypatch.setattr(runs, "sweeps_by_signature", dict)
+    monkeypatch.setattr(jobs, "MOST_JOBS", 1)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_command_works(line: str) -> None:
+    signatures = iter(store.all_experiments())
+    words = [next(signatures).signature if re.fullmatch(r"[0-9a-f]{12}", word) else word for word in shlex.split(line)]
+    if words[0] == "./reproduce.sh":
+        script = (ROOT / "reproduce.sh").read_text()
+        assert all(re.search(rf"^\s+{word}\) ", script, flags=re.MULTILINE) for word in words[1:2])
+        print(f"only looked up: {line}")
+        return
+    if "task_distribution=taxi" in words and "table" in words:
+        print(f"only looked up: {line}")
+        return
+    command = words[1:] if words[0] == "pomrl" else words[2:]
+    name, *arguments = ["run", *command[1:]] if command[0] == "src.run" else command[command[0] == "pomrl" :]
+    assert name in main.COMMANDS or name.startswith("-")
+    if sweeps := [word.partition("=")[2] for word in arguments if word.startswith("experiment=")]:
+        assert all(_exists(sweep) for sweep in sweeps[0].split(","))
+    if any("families" in sweep for sweep in sweeps):
+        print(f"only looked up: {line}")  # their jobs take seconds to compose
+        return
+    if name == "run":
+        arguments = [*arguments, *([] if {"--help", "--version"} & set(arguments) else ["dry_run=true"])]
+    if name == "new":
+        assert (Path.cwd() / arguments[0]).is_dir(), "what is made before has the names of the documents"
+        return
+    if name == "run" or name in OF_STUDIES:
+        print(f"not executed in full: {line}")
+    module: Any = main if name.startswith("-") else import_module(f"pomrl.commands.{name}{'_' * (name == 'import')}")
+    status, _, err = call(module, *([name] if module is main else []), *arguments)
+    assert status in ((0, 1) if name == "diff" else (0,)), err
+
+
+def _exists(sweep: str) -> bool:
+    """Whether a study has the sweep that is named so after `experiment=`."""
+    study, _, name = sweep.rpartition("/")
+    return name in find(study or "pomrl").sweeps
+
+
+def test_the_commands_are_found() -> None:
+    of_readme = [line for line, page in COMMANDS.items() if page == "README.md"]
+    assert len(of_readme) > 20
+    assert {"./reproduce.sh quick", "pomrl export crate.zip", "pomrl reproduce my_study"} <= set(of_readme)
+    of_studies = {line for line, page in COMMANDS.items() if page in PAGES_OF_STUDIES}
+    assert {"pomrl figures beyond streams", "pomrl run reading=notebook"} <= of_studies
+
+
+BLOCKS = {
+    page: found
+    for page in PAGES
+    if page not in ELSEWHERE
+    and (found := re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL))
+}
+"""The blocks of Python on each page that has some."""
+
+
+@pytest.mark.parametrize("page", BLOCKS)
+def test_its_python_runs(page: str) -> None:
+    for block in BLOCKS[page]:
+        names: dict[str, Any] = {"__name__": "block"}
+        exec(block, names)
+        assert "pomrl" in block
+        assert len(names) > 2, "nothing is imported or named"  # with __builtins__

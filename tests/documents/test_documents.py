@@ -1,0 +1,149 @@
+"""Documents that say what the code says: they cannot go stale."""
+
+import re
+import shlex
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.settings import ROOT
+
+from pomrl.commands import run
+from pomrl.configuration.reference import configuration
+from pomrl.configuration.sources import PUBLISHED, STUDIES
+from pomrl.configuration.study import Described, shipped
+from pomrl.drawing.figure import figures_of
+from pomrl.judging.claims_of_study import claims_of
+
+
+def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.FixtureRequest) -> None:
+    path = ROOT / "docs" / "configuration.md"
+    found = configuration(PUBLISHED)
+    if request.config.getoption("force_regen"):
+        path.write_text(found)
+    assert path.read_text() == found
+
+
+def test_every_name_in_the_map_from_the_paper_exists() -> None:
+    text = (ROOT / "docs" / "paper-to-code.md").read_text()
+    names = re.findall(r"`pomrl\.([\w.]+)`", text)
+    assert len(names) > 40
+    for name in names:
+        found, *parts = _module(name)
+        for part in parts:
+            found = getattr(found, part)
+
+
+def _module(name: str) -> list[Any]:
+    """The longest part of a dotted name that is a module, and the names that are left."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            return [import_module(".".join(["pomrl", *parts[:length]])), *parts[length:]]
+        except ModuleNotFoundError:
+            continue
+    raise AssertionError(f"pomrl.{name} does not exist")
+
+
+def test_every_test_that_the_document_on_reliability_names_exists() -> None:
+    text = (ROOT / "docs" / "reliability.md").read_text()
+    named = re.findall(r"`(tests/\w+\.py)::(?:(\w+)::)?(test_\w+)`", text)
+    assert len(named) == text.count("`tests/") > 50
+    for path, group, test in named:
+        source = (ROOT / path).read_text()
+        assert not group or f"class {group}:" in source, (path, group)
+        assert f"def {test}(" in source, (path, test)
+
+
+HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
+EXAMPLES = re.findall(r"^ +pomrl run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("arguments", EXAMPLES)
+def test_examples_of_the_help_work(
+    arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["run", *shlex.split(arguments), "dry_run=true"])
+    with pytest.raises(SystemExit) as end:
+        run.main()
+    said = capsys.readouterr()
+    assert end.value.code == 0, said.err
+    assert "to compute" in said.err
+
+
+def test_the_help_fits_a_terminal() -> None:
+    assert len(EXAMPLES) == 9
+    assert max(len(line.removeprefix(" " * 6)) for line in HELP.splitlines()) <= 80
+
+
+DOCUMENTS = sorted(
+    path.relative_to(ROOT).as_posix()
+    for pattern in ("*.md", "docs/*.md", "conf/*.md", "examples/**/*.md", "src/pomrl/**/*.md")
+    for path in ROOT.glob(pattern)
+)
+"""All documents, those of studies among them."""
+
+
+def test_the_documents_of_studies_are_among_those_that_are_tested() -> None:
+    assert {"README.md", "docs/studies.md", "src/pomrl/studies/pomrl/pages/errata.md"} <= set(DOCUMENTS)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document: str) -> None:
+    path = ROOT / document
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        assert target.startswith("https://") or (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_within_documents_lead_to_a_heading(document: str) -> None:
+    path = ROOT / document
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", path.read_text()):
+        heads = re.findall(r"^#+ (.*)$", (path.parent / target if target else path).read_text(), flags=re.MULTILINE)
+        assert anchor in [re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads], (target, anchor)
+
+
+def test_the_document_on_studies_has_every_key_of_their_description() -> None:
+    text = (ROOT / "docs" / "studies.md").read_text()
+    table = text.partition("| key | meaning | default |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [*Described.__annotations__]
+
+
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != "CHANGELOG.md"])
+def test_no_document_names_what_is_gone(document: str) -> None:
+    text = (ROOT / document).read_text()
+    gone = (
+        r"python -m src\.(?!run -m)\w+|conf/experiment|docs/(?:ours|beyond|results|claims|theory|readings|notebook)\.md"
+    )
+    assert re.findall(rf"{gone}|ERRATA\.md|outputs/(?:figures|report|claims|readings|extensions)\b", text) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_file_in_src_that_a_document_names_exists(document: str) -> None:
+    for name in re.findall(r"`(src/pomrl/[^`{]+|conf/[\w/.]+|benchmarks/\w+\.py)`", (ROOT / document).read_text()):
+        if document != "CHANGELOG.md" and "NAME" not in name:
+            assert any(ROOT.glob(name.rstrip("/"))), name
+
+
+def test_the_table_of_rooms_names_every_room() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    block = text.partition("an import goes down only:\n\n")[2].partition("\n\n")[0]
+    faces_and_folders_beside = {"components", "study", "studies", "skeleton", "__init__", "__main__"}
+    rooms = {path.stem for path in (ROOT / "src" / "pomrl").iterdir() if path.is_dir() or path.suffix == ".py"}
+    rooms -= {"__pycache__", "py", *faces_and_folders_beside}
+    assert {line.split()[0] for line in block.splitlines()} == rooms
+
+
+def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
+    claims = {claim.id for study in shipped() for claim in claims_of(study)}
+    figures = {version for study in shipped() for figure in figures_of(study) for version in figure.versions}
+    results = (STUDIES / "pomrl" / "pages" / "results.md").read_text()
+    named = set(re.findall(r"\b(?:Q\d|[AITHRNU])\.?\d\b", results)) - {"T1"}
+    assert len(named) > 10
+    assert named <= claims
+    assert set(re.findall(r"outputs/readme/(\w+)\.png", results + (ROOT / "README.md").read_text())) <= figures

@@ -1,0 +1,145 @@
+"""docs/extending.md and docs/studies.md: their files are those of `examples/`, and their commands do what they say."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from tests.support.settings import ROOT
+
+from pomrl import store
+
+DOCUMENTS = [(ROOT / "docs" / name).read_text() for name in ("extending.md", "studies.md")]
+FILES = [
+    found
+    for text in DOCUMENTS
+    for found in re.findall(r"^`([\w/]+\.\w+)`:\n\n```\w+\n(.*?)```$", text, flags=re.DOTALL | re.MULTILINE)
+]
+COMMANDS = [
+    line
+    for text in DOCUMENTS
+    for block in re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)
+    for line in block.splitlines()
+]
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of outputs that all commands of the document share."""
+    return tmp_path_factory.mktemp("outputs")
+
+
+def execute(command: str, outputs: Path, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    program, *arguments = shlex.split(command)
+    words = [sys.executable, *(["-m", "pomrl"] if program == "pomrl" else []), *arguments]
+    kept = {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
+    of_process = {**kept, "POMRL_OUTPUTS": str(outputs), **environment}
+    return subprocess.run(words, cwd=folder, env=of_process, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize(("path", "content"), FILES, ids=[path for path, _ in FILES])
+def test_a_file_of_the_document_is_the_example(path: str, content: str) -> None:
+    assert (ROOT / path).read_text() == content
+
+
+def test_every_example_is_in_the_document() -> None:
+    written = {path for path, _ in FILES}
+    examples = [
+        path.relative_to(ROOT) for suffix in ("py", "yaml") for path in (ROOT / "examples").rglob(f"*.{suffix}")
+    ]
+    components = {str(path) for path in examples if path.parts[1] != "notebook"}
+    assert components - written == {"examples/test_examples.py"}
+
+
+def test_the_commands_of_the_documents_work_in_their_order(outputs: Path) -> None:
+    assert len(COMMANDS) >= 17
+    for command in COMMANDS:
+        if "pytest" not in command:  # the whole suite runs these tests
+            done = execute(command, outputs)
+            # pomrl diff ends with 1 where things differ
+            assert done.returncode == ("pomrl diff" in command), f"{command}\n{done.stderr}"
+    of_paper, of_patience = (outputs / "studies" / name for name in ("pomrl", "patience"))
+    replaced = of_paper / "figures" / "pooled_variances"
+    assert "pooled variances" in (replaced / "dependence_on_tasksimilarity.csv").read_text()
+    assert (of_paper / "differences" / "pooled_variances.csv").read_text().count("task_similarity") == 6
+    assert "pooled_variances" in (of_paper / "report" / "index.html").read_text()
+    assert (of_paper / "figures" / "growing_horizon" / "gamma_schedules.png").exists()
+    assert {"losses.png", "losses_intervals.png", "model_error.csv", "model_error_intervals.csv"} <= {
+        path.name for path in (of_patience / "figures").iterdir()
+    }
+    found = pd.read_csv(of_patience / "claims.csv").query("variant == 'default'").set_index("claim")["verdict"]
+    assert found.to_dict() == {"P1": "reproduced", "P2": "not reproduced"}
+    page = (of_patience / "report" / "index.html").read_text()
+    assert "A game of patience" in page
+    assert "No-Regret" not in page
+
+
+def test_gains_are_differences_in_pairs(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(outputs))
+    found = pd.read_csv(outputs / "studies" / "pomrl" / "differences" / "pooled_variances.csv")
+    row = found.loc[(found["settings"] == "sigma=0.025") & (found["result"] == "loss at the largest gamma")].iloc[0]
+    tables = [store.find(estimator=name, sigma=0.025)[0].table() for name in ("ada_pomrl", "pooled_variances")]
+    ours, theirs = (table.loc[table["gamma"] == 0.99].groupby("run")["planning_loss"].mean() for table in tables)
+    interval = stats.ttest_1samp(theirs - ours, 0.0).confidence_interval()
+    assert row["runs"] == len(ours) == 100
+    np.testing.assert_allclose(
+        row[["loss", "difference", "lower", "upper"]].astype(float),
+        [ours.mean(), (theirs - ours).mean(), interval.low, interval.high],
+        rtol=1e-5,
+    )
+
+
+def test_a_component_may_be_anywhere_that_python_finds_it(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "pooled_variances.py", tmp_path / "elsewhere.py")
+    option = (ROOT / "examples" / "conf" / "estimator" / "pooled_variances.yaml").read_text()
+    (tmp_path / "options" / "estimator").mkdir(parents=True)
+    (tmp_path / "options" / "estimator" / "mine.yaml").write_text(
+        option.replace("examples.pooled_variances", "elsewhere")
+    )
+    command = f"pomrl run --config-dir {tmp_path}/options estimator=mine runs=60 T=2 execution.workers=2"
+    done = execute(command, tmp_path / "outputs", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    edited = (tmp_path / "elsewhere.py").read_text().replace("total > 0", "total > 1e-9")
+    (tmp_path / "elsewhere.py").write_text(edited)
+    again = execute(command, tmp_path / "outputs", PYTHONPATH=str(tmp_path))
+    assert again.stdout.split() != done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("pomrl claims pomrl --replace ada_pomrl", "it has to be OLD=NEW"),
+        ("pomrl claims pomrl --replace ada_pomrl=nothing", "estimator has no option nothing; it has ada_pomrl, "),
+        ("pomrl claims pomrl --replace nothing=pomrl", "there is no option nothing in estimator, "),
+        ("pomrl figures pomrl --config-dir nowhere", "--config-dir nowhere: there is no such folder"),
+        ("pomrl figures examples", "examples: it has no study.yaml; shipped are "),
+        (
+            "pomrl figures examples/patience nothing",
+            "nothing: examples/patience has no such figure; there are losses, ",
+        ),
+        ("pomrl claims examples.patience", "examples.patience: there is no such study or folder; shipped are "),
+    ],
+)
+def test_mistakes_are_one_line(command: str, message: str, outputs: Path) -> None:
+    done = execute(command, outputs)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_sweep_that_the_replacement_does_not_go_with_is_named_and_left_out(outputs: Path) -> None:
+    done = execute("pomrl claims pomrl --config-dir examples/conf --replace upper_bound=growing_horizon", outputs)
+    assert done.returncode == 0
+    assert "not with growing_horizon: gamma_0: " in done.stderr
+
+
+def test_stored_runs_of_components_are_found_by_the_name_of_their_option(outputs: Path, monkeypatch) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(outputs))
+    assert len(store.find(estimator="pooled_variances", sigma=0.01)) >= 1

@@ -1,0 +1,74 @@
+"""examples/tutorial.ipynb: a fresh kernel computes the outputs that are stored in it.
+
+Renew the stored outputs when a change is meant: python -m pytest tests/documents/test_tutorial.py --force-regen.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from tests.support.settings import ROOT
+
+NOTEBOOK = ROOT / "examples" / "tutorial.ipynb"
+LARGEST = 200_000
+"""The largest size of the file in bytes, so that pages of repositories show it."""
+
+
+@pytest.fixture(scope="module")
+def stored() -> Any:
+    """Return the notebook as it is stored."""
+    return nbformat.read(NOTEBOOK, as_version=4)
+
+
+@pytest.fixture(scope="module")
+def executed(request: pytest.FixtureRequest, stored: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Return the notebook with the outputs of a fresh kernel, which are stored with --force-regen."""
+    pytest.importorskip("gymnasium")
+    notebook = deepcopy(stored)
+    resources = {"metadata": {"path": str(tmp_path_factory.mktemp("kernel"))}}
+    NotebookClient(notebook, timeout=120, record_timing=False, resources=resources).execute()
+    notebook.metadata = stored.metadata  # without the version of this machine's Python
+    if request.config.getoption("force_regen"):
+        nbformat.write(notebook, NOTEBOOK)
+        stored.update(nbformat.read(NOTEBOOK, as_version=4))
+    return notebook
+
+
+def outputs_of(notebook: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield for each output of each cell the cell's name, the type of the output, and the output."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.output_type == "stream":
+                yield cell.id, output.name, output.text
+            for kind, content in sorted(output.get("data", {}).items()):
+                yield cell.id, kind, content
+
+
+def texts(notebook: Any) -> list[tuple[str, str, str]]:
+    return [output for output in outputs_of(notebook) if not output[1].startswith("image/")]
+
+
+def figures(notebook: Any) -> list[str]:
+    return [cell for cell, kind, _ in outputs_of(notebook) if kind == "image/png"]
+
+
+def test_the_stored_texts_are_those_of_a_fresh_kernel(stored: Any, executed: Any) -> None:
+    assert texts(stored) == texts(executed)
+    assert [cell.get("execution_count") for cell in stored.cells] == [
+        cell.get("execution_count") for cell in executed.cells
+    ]
+
+
+def test_every_part_ends_with_a_figure(stored: Any, executed: Any) -> None:
+    assert figures(stored) == figures(executed) == ["lake-figure", "report-figure"]
+
+
+def test_the_file_is_small_and_knows_nothing_of_a_machine(stored: Any) -> None:
+    assert NOTEBOOK.stat().st_size < LARGEST
+    assert set(stored.metadata) == {"kernelspec", "language_info"}
+    assert stored.metadata.language_info == {"name": "python"}
+    assert not any(cell.metadata for cell in stored.cells)
+    assert not [text for _, _, text in texts(stored) if "/" in text.replace("</", "")]

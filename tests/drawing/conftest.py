@@ -1,0 +1,32 @@
+from collections.abc import Mapping
+
+import pandas as pd
+import pytest
+from tests.support.shipped import FIGURES
+from tests.support.synthetic import AXES, Lazy, make_sweep
+
+from pomrl.drawing.drawing import Drawing
+from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
+from pomrl.theory.simulations import SIMULATIONS
+
+
+@pytest.fixture(scope="session")
+def sweeps() -> StoredSweeps:
+    """All sweeps, with random losses, and all simulations. Tests must not change their tables."""
+
+    def make(name: str) -> StoredSweep:
+        return make_sweep(name) if name in AXES else StoredSweep(SIMULATIONS[name].table(), [], None, None)
+
+    return Lazy([*AXES, *SIMULATIONS], make)
+
+
+@pytest.fixture(scope="session")
+def tables(sweeps: StoredSweeps) -> Mapping[str, pd.DataFrame]:
+    """The table of each sweep and each simulation of the fixture `sweeps`, by name."""
+    return Lazy(sweeps, lambda name: sweeps[name].table)
+
+
+@pytest.fixture(scope="session")
+def drawings(sweeps: StoredSweeps) -> Mapping[str, Drawing]:
+    """All figures, each drawn from the tables of the fixture `sweeps` when a test first asks for it."""
+    return Lazy(FIGURES, lambda name: FIGURES[name].draw(sweeps))

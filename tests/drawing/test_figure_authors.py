@@ -1,0 +1,155 @@
+"""The figures as the authors computed them: the points of the notebook in them, and how far they are from ours."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples.notebook import stored
+from matplotlib.axes import Axes
+from tests.support.shipped import AUTHORS, FIGURES
+from tests.support.synthetic import with_table
+
+from pomrl.drawing.style import Look
+from pomrl.drawing.views import best_so_far
+from pomrl.studies.pomrl import agreement, overlay
+from pomrl.studies.pomrl.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
+
+READINGS = {
+    "authors_pomrl_vs_adapomrl": 30,
+    "authors_planning_omrl": 60 + 22 + 30,
+    "authors_dependence_on_tasksimilarity": 60 + 22,
+    "authors_gamma_schedules": 13 * 15 - 2,
+    "authors_dependence_on_tasksimilarity_ablation": 60,
+}
+"""The numbers of points that were read off, by figure; two points of cell 49 are hidden by others."""
+
+
+def losses(mean: dict[float, float], runs: int = 50, task: int = 1) -> pd.DataFrame:
+    """Losses of runs at some discount factors, with these means over runs and a standard deviation of 1."""
+    deviations = np.random.default_rng(0).normal(size=runs)
+    deviations = (deviations - deviations.mean()) / deviations.std(ddof=1)
+    return pd.DataFrame(
+        [
+            {"run": run, "task": task, "gamma": gamma, "planning_loss": loss + deviations[run] * (1 + gamma)}
+            for run in range(runs)
+            for gamma, loss in mean.items()
+        ]
+    )
+
+
+def drawn(x: float, value: float, reading_error: float = 0.0) -> pd.DataFrame:
+    return pd.DataFrame({"x": [x], "value": [value], "reading_error": [reading_error]})
+
+
+def test_the_points_are_those_of_the_example() -> None:
+    packaged = Path(agreement.__file__).with_name("digitised.csv")
+    assert packaged.read_bytes() == (stored.FOLDER / "digitised.csv").read_bytes()
+
+
+def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:
+    losses, series = stored.read("printed.csv"), stored.read("printed_series.csv")
+    assert CONTRADICTED["min loss", 1] in losses.loc[losses["task"] == 1, "smallest_loss"].to_list()
+    best = series[(series["series"] == "gamma*") & (series["task"] == 1)]
+    assert best["value"].item() == CONTRADICTED["gamma*", 1]
+    table = agreement.digitised()
+    for (name, task), printed in CONTRADICTED.items():
+        point = table[(table["series"] == name) & (table["task"] == task)]
+        assert abs(point["value"].item() - printed) > 4 * point["reading_error"].item()
+
+
+class TestLosses:
+    def test_z_counts_three_errors(self) -> None:
+        compared = agreement.of_losses(losses({0.0: 2.0}), drawn(1, 3.0, reading_error=0.2), "task")
+        assert compared["ours"].item() == pytest.approx(2.0)
+        assert compared["z"].item() == pytest.approx(1.0 / np.sqrt(1 / 50 + 1 / 100 + 0.04))
+
+    def test_points_are_compared_at_the_nearest_gamma(self) -> None:
+        compared = agreement.of_losses(losses({0.3: 2.0, 0.4: 5.0}), drawn(0.1 + 0.2, 2.0), "gamma")
+        assert compared["ours"].item() == pytest.approx(2.0)
+
+    def test_losses_at_gamma_star_are_the_smallest(self) -> None:
+        rows = losses({0.0: 2.0, 0.5: 1.0, 0.9: 3.0})
+        compared = agreement.of_losses_at_best_gamma(rows, drawn(1, 1.5), "task")
+        assert compared["ours"].item() == pytest.approx(1.0)
+        assert compared["z"].item() == pytest.approx(0.5 / (1.5 * np.sqrt(1 / 50 + 1 / 100)))
+
+
+class TestBestGammas:
+    ROWS = losses({0.0: 2.0, 0.5: 1.0, 0.9: 3.0})
+
+    def test_the_same_gamma_has_no_z(self) -> None:
+        compared = agreement.of_best_gammas(self.ROWS, drawn(1, 0.51), "task")
+        assert compared[["ours", "z"]].to_numpy().tolist() == [[0.5, 0.0]]
+
+    def test_another_gamma_has_that_of_the_loss_in_pairs(self) -> None:
+        compared = agreement.of_best_gammas(self.ROWS, drawn(1, 0.88), "task")
+        # in pairs the difference has the mean 2 and the standard deviation 1.9 - 1.5
+        assert compared["z"].item() == pytest.approx(2.0 / (0.4 * np.sqrt(1 / 50 + 1 / 100)))
+
+
+def test_best_so_far_is_the_best_gamma_on_average_over_the_first_tasks() -> None:
+    rows = pd.concat([losses({0.0: 1.0, 0.5: 2.0}, task=1), losses({0.0: 5.0, 0.5: 2.0}, task=2)], ignore_index=True)
+    averaged = best_so_far(rows.sort_values(["run", "task", "gamma"]))
+    assert averaged.groupby("task")["gamma"].unique().map(list).to_list() == [[0.0], [0.5]]
+    np.testing.assert_allclose(averaged.groupby("task")["planning_loss"].mean(), [1.0, 2.0])
+
+
+@pytest.mark.parametrize("name", AUTHORS)
+def test_every_reading_is_drawn_with_a_z(drawings, name: str) -> None:
+    data = drawings[name].data
+    of_band = data.groupby("band").size()
+    assert of_band.get(READING, 0) == of_band.get(Z, 0) == READINGS.get(name, 0)
+    assert data.loc[data["band"].isin([READING, Z]), "mean"].notna().all()
+    texts = [text.get_text() for legend in drawings[name].figure.legends for text in legend.get_texts()]
+    said = [text for text in texts if text.startswith("Largest |z|")]
+    if name in READINGS:
+        z = data.loc[data["band"] == Z, "mean"].abs().max()
+        assert said == [f"Largest |z| of {READINGS[name]} readings: {z:.1f}"]
+    else:
+        assert said == []
+
+
+def test_readings_are_drawn_at_their_values_with_their_errors(drawings) -> None:
+    ax = drawings["authors_planning_omrl"].figure.axes[3]
+    assert isinstance(ax, Axes)
+    table = agreement.digitised()
+    expected = table[(table["cell"] == 61) & (table["series"] == "without")]
+    containers = [one for one in ax.containers if len(one.lines[0].get_xdata()) == 15]  # type: ignore[attr-defined]
+    values = [one.lines[0].get_ydata().tolist() for one in containers]  # type: ignore[attr-defined]
+    bars = containers[values.index(expected["value"].to_list())].lines[2][0].get_segments()  # type: ignore[attr-defined]
+    np.testing.assert_allclose([np.ptp(bar[:, 1]) / 2 for bar in bars], expected["reading_error"], rtol=1e-9)
+
+
+def test_contradicted_readings_stay_and_what_is_printed_is_drawn_beside_them(drawings) -> None:
+    data = drawings["authors_planning_omrl"].data
+    printed = data[data["band"] == PRINTED]
+    assert printed["mean"].to_list() == list(CONTRADICTED.values())
+    for series in printed["series"]:
+        read = data[(data["series"] == series) & (data["band"] == READING) & (data["x"] == 1)]
+        assert len(read) == 1
+
+
+def test_without_runs_of_a_series_its_points_are_left_out(sweeps) -> None:
+    table = sweeps[overlay.SIMILARITY].table
+    others = with_table(sweeps, overlay.SIMILARITY, table[table["estimator"] != "oracle"])
+    data = FIGURES["authors_planning_omrl"].draw(others).data
+    assert (data["band"] == READING).sum() == READINGS["authors_planning_omrl"] - 15
+
+
+def test_a_series_that_no_figure_shows_has_no_points(sweeps) -> None:
+    series = AuthorsSeries(Look("", ""), overlay.SIMILARITY, {"estimator": "aggregating"})
+    assert agreement.points(sweeps, series, "task").empty
+
+
+def test_every_curve_that_was_read_off_is_shown_once() -> None:
+    shown = [
+        (cell, one.curve)
+        for name in ("authors_gamma_schedules", "authors_planning_omrl")
+        for one in FIGURES[name].series
+        if isinstance(one, AuthorsSeries)
+        for cell in one.cells
+        if one.curve
+    ]
+    curves = agreement.digitised()[["cell", "series"]].drop_duplicates()
+    assert sorted(shown) == sorted(map(tuple, curves.to_numpy().tolist()))

@@ -1,0 +1,115 @@
+"""The versions of figures with 95 % intervals of the mean over runs."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from tests.support.checks import choose, note
+from tests.support.shipped import FIGURES, OF_SERIES, OF_SWEEPS, intervals_of
+from tests.support.synthetic import PROMISED, RUNS, Lazy, make_sweeps
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.study import find
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.of_study import versions
+from pomrl.results.statistics import band, best_gamma, best_gamma_interval
+from pomrl.results.stored_sweeps import StoredSweeps
+
+GAINS = ("horizon_or_prior", "wrong_priors")
+"""Figures of gains over gammas, which have intervals as they are."""
+
+
+@pytest.fixture(scope="module")
+def with_intervals(sweeps: StoredSweeps) -> Mapping[str, Drawing]:
+    """The versions with intervals, by the names of their figures."""
+    return Lazy(OF_SERIES, lambda name: FIGURES[name].drawn(sweeps, with_intervals=True))
+
+
+def test_every_figure_of_runs_has_a_version_with_intervals_and_names_its_series() -> None:
+    assert [name for name in OF_SWEEPS if name not in GAINS] == OF_SERIES
+    for name in OF_SERIES:
+        assert FIGURES[name].versions == [name, intervals_of(name)]
+        assert {one.sweep for one in FIGURES[name].series} == set(FIGURES[name].sweeps)
+    assert FIGURES["upper_bound"].versions == ["upper_bound"]
+
+
+def test_versions_are_found_by_the_name_of_the_figure_or_by_their_own() -> None:
+    study = find("pomrl")
+    assert versions(study, ["upper_bound", "planning_omrl"]) == [
+        "upper_bound",
+        "planning_omrl",
+        "planning_omrl_intervals",
+    ]
+    assert versions(study, ["planning_omrl_intervals"]) == ["planning_omrl_intervals"]
+    of_study = [figure for figure in FIGURES.values() if figure.module.startswith("pomrl.studies.pomrl.")]
+    assert versions(study) == [version for figure in of_study for version in figure.versions]
+    with pytest.raises(ConfigError, match=r"^upper_bound_intervals: pomrl has no such figure; there are overview, "):
+        versions(study, ["upper_bound_intervals"])
+
+
+@pytest.mark.parametrize("name", OF_SERIES)
+def test_only_the_bands_differ_from_the_version_of_the_caption(
+    name: str, drawings: Mapping[str, Drawing], with_intervals: Mapping[str, Drawing]
+) -> None:
+    plain, shown = drawings[name].data, with_intervals[name].data
+    others = ["panel", "series", "x", "mean", "n", "marker"]
+    pd.testing.assert_frame_equal(plain[others], shown[others])
+    of_runs = plain["n"] > 0
+    renamed = {"sd": "ci", "se": "ci", "ci": "ci", "bootstrap sd": "bootstrap ci"}
+    assert list(shown.loc[of_runs, "band"]) == [renamed[kind] for kind in plain.loc[of_runs, "band"]]
+    assert (shown["lower"][of_runs] <= shown["mean"][of_runs]).all()
+    assert (shown["mean"][of_runs] <= shown["upper"][of_runs]).all()
+    (promised,) = {PROMISED[sweep] for sweep in FIGURES[name].sweeps}
+    provisional = f"provisional: {RUNS} of {promised} runs"
+    assert note(with_intervals[name]) == f"95 % intervals of the mean over {RUNS} runs\n{provisional}"
+
+
+def test_intervals_may_be_over_more_runs_than_promised() -> None:
+    drawing = FIGURES["pomrl_vs_adapomrl"].drawn(make_sweeps(runs=101, tasks=2), with_intervals=True)
+    assert note(drawing) == "95 % intervals of the mean over 101 runs"
+
+
+def test_intervals_are_students(with_intervals: Mapping[str, Drawing], tables: Mapping[str, pd.DataFrame]) -> None:
+    shown = choose(with_intervals["pomrl_vs_adapomrl"].data, series="ada-POMRL")
+    rows = choose(tables["task_similarity"], sigma=0.01, estimator="ada_pomrl", gamma=0.99)
+    losses = rows.pivot(index="run", columns="task", values="planning_loss").to_numpy()
+    lower, upper = scipy.stats.t.interval(0.95, RUNS - 1, losses.mean(0), scipy.stats.sem(losses))
+    np.testing.assert_allclose(shown["lower"], lower)
+    np.testing.assert_allclose(shown["upper"], upper)
+
+
+def test_a_single_run_has_no_interval() -> None:
+    rows = pd.DataFrame({"run": 0, "task": [1, 2], "planning_loss": 1.0})
+    assert band(rows, ["task"], kind="ci")[["lower", "upper"]].isna().all(axis=None)
+
+
+class TestBestGamma:
+    def rows(self, losses: np.ndarray) -> pd.DataFrame:
+        """Return losses, an array over runs and gammas 0 and 0.5, as a table of one task."""
+        per_gamma = [pd.DataFrame({"gamma": g, "planning_loss": losses[:, i]}) for i, g in enumerate((0.0, 0.5))]
+        return pd.concat(per_gamma).rename_axis("run").reset_index().assign(task=1)
+
+    def ends(self, losses: np.ndarray) -> list[float]:
+        return best_gamma_interval(self.rows(losses), ["task"])[["lower", "upper"]].to_numpy()[0].tolist()
+
+    def test_the_interval_is_narrow_where_all_runs_agree(self) -> None:
+        assert self.ends(np.tile([1.0, 0.0], (5, 1))) == [0.5, 0.5]
+
+    def test_the_interval_is_wide_where_runs_disagree(self) -> None:
+        losses = np.array([[1.0, 0.0], [0.0, 1.0]] * 10 + [[1.0, 0.0]])
+        assert best_gamma(self.rows(losses), ["task"])["gamma"].item() == 0.5
+        assert self.ends(losses) == [0.0, 0.5]
+
+    def test_a_single_run_has_no_interval(self) -> None:
+        assert np.isnan(self.ends(np.array([[1.0, 0.0]]))).all()
+
+    def test_bars_are_within_their_panel(
+        self, drawings: Mapping[str, Drawing], with_intervals: Mapping[str, Drawing]
+    ) -> None:
+        for drawing in (drawings["planning_omrl"], with_intervals["planning_omrl"]):
+            bottom, top = drawing.figure.axes[3].get_ylim()
+            bars = choose(drawing.data, series="γ* (right axis)")
+            assert bottom <= bars["lower"].min()
+            assert top >= bars["upper"].max()

@@ -1,0 +1,96 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.support.computed import call
+from tests.support.settings import ROOT
+from tests.support.shipped import FIGURES
+
+from pomrl.commands import figures as figures_command
+from pomrl.drawing.of_study import Selection
+
+README = ("dependence_on_tasksimilarity", "gamma_schedules")
+"""The figures whose small pictures documents show."""
+
+
+def test_the_command_with_nothing_stored_says_what_to_run(empty_outputs: Path) -> None:
+    status, out, said = call(figures_command, "pomrl", "planning_omrl", "varyingSmT")
+    assert (status, out) == (1, "")
+    for sweep in ("task_similarity", "states_20", "states_30"):
+        assert f"pomrl run experiment={sweep}" in said
+    assert "4 of 4 figures are not drawn; pomrl reproduce pomrl computes all of its sweeps" in said
+    assert not list(empty_outputs.iterdir())
+
+
+def test_sweeps_of_another_study_are_named_with_it(empty_outputs: Path) -> None:
+    status, _, said = call(figures_command, "beyond", "streams")
+    assert status == 1
+    assert "pomrl run experiment=beyond/streams" in said
+    assert "pomrl reproduce beyond computes all of its sweeps" in said
+    assert not list(empty_outputs.iterdir())
+
+
+def test_the_command_refuses_a_name_that_does_not_exist() -> None:
+    status, _, said = call(figures_command, "pomrl", "no_such_figure")
+    assert (status, said.count("\n")) == (1, 1)
+    assert "no_such_figure: pomrl has no such figure; there are overview" in said
+
+
+def test_small_pictures_are_refused_by_the_same_words_where_a_name_does_not_exist() -> None:
+    status, _, said = call(figures_command, "pomrl", "--readme", "no_such_figure")
+    assert (status, said.count("\n")) == (1, 1)
+    assert "no_such_figure: pomrl has no such figure; there are overview" in said
+
+
+def test_small_pictures_are_written_apart(empty_outputs: Path) -> None:
+    status, out, _ = call(figures_command, "pomrl", "upper_bound", "--readme")
+    assert (status, out) == (0, f"{empty_outputs / 'readme' / 'upper_bound.png'}\n")
+    assert [path for path in empty_outputs.rglob("*") if path.is_file()] == [Path(out.strip())]
+
+
+def test_pictures_of_documents_are_there() -> None:
+    assert {path.stem for path in (ROOT / "outputs/readme").glob("*.png")} == set(README)
+    results = ROOT / "src/pomrl/studies/pomrl/pages/results.md"
+    text = (ROOT / "README.md").read_text() + results.read_text()
+    assert all(f"outputs/readme/{name}.png" in text for name in README)
+
+
+def of_study(name: str) -> list[str]:
+    """Return the versions of all figures of a study."""
+    of = [figure for figure in FIGURES.values() if figure.module.startswith(f"pomrl.studies.{name}.")]
+    return [version for figure in of for version in figure.versions]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["pomrl", "planning_omrl"], ["planning_omrl", "planning_omrl_intervals"]),
+        (["pomrl", "planning_omrl_intervals", "upper_bound"], ["planning_omrl_intervals", "upper_bound"]),
+        (["beyond"], of_study("beyond")),
+        (["pomrl"], of_study("pomrl")),
+    ],
+)
+def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], expected: list[str]
+) -> None:
+    asked: list[str] = []
+
+    def drawn(selections: list[Selection], _: Callable[..., object]) -> tuple[int, dict[str, str]]:
+        asked.extend(name for each in selections for name in each.names)
+        return 0, {}
+
+    monkeypatch.setattr(figures_command, "draw_all", drawn)
+    assert call(figures_command, *arguments)[0] == 0
+    assert asked == expected
+
+
+def test_variants_are_drawn_into_folders_of_their_own(monkeypatch: pytest.MonkeyPatch, empty_outputs: Path) -> None:
+    selections: list[Selection] = []
+    monkeypatch.setattr(figures_command, "draw_all", lambda these, _: (selections.extend(these) or 0, {}))
+    assert call(figures_command, "pomrl", "upper_bound", "--variants", "default,notebook")[0] == 0
+    figures = empty_outputs / "studies" / "pomrl" / "figures"
+    assert [each.folder for each in selections] == [figures, figures / "notebook"]
+    assert [each.command for each in selections] == [
+        "pomrl figures pomrl",
+        "pomrl figures pomrl --variants notebook",
+    ]

@@ -1,0 +1,56 @@
+"""Figures in the report: the version of the caption and the one with intervals stand together."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.support.shipped import FIGURES
+
+from pomrl.configuration.study import find
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.files import Sidecar, save
+from pomrl.report import ReportError
+from pomrl.report.figure_files import FigureFiles
+from pomrl.report.page import html
+from pomrl.results.stored_sweeps import StoredSweeps
+
+
+@pytest.fixture
+def folder(drawings: Mapping[str, Drawing], sweeps: StoredSweeps, empty_outputs: Path) -> Path:
+    """The figures of outputs with a figure in both versions, one of which there is only one, and nothing else."""
+    folder, name = empty_outputs / "studies" / "pomrl" / "figures", "pomrl_vs_adapomrl_intervals"
+    save(FIGURES["pomrl_vs_adapomrl"].drawn(sweeps, with_intervals=True), folder, name, Sidecar(name))
+    for name in ("pomrl_vs_adapomrl", "upper_bound"):
+        save(drawings[name], folder, name, Sidecar(name, f"pomrl figures pomrl {name}"))
+    return folder
+
+
+def test_a_figure_has_the_versions_that_are_drawn(folder: Path) -> None:
+    figure = FigureFiles("pomrl_vs_adapomrl", folder)
+    assert [version.stem for version in figure.versions] == ["pomrl_vs_adapomrl", "pomrl_vs_adapomrl_intervals"]
+    assert [version.bands for version in figure.versions] == [
+        "one standard deviation over 4 runs",
+        "95 % intervals of the mean over 4 runs",
+    ]
+    assert len({version.picture.content for version in figure.versions}) == 2
+    (only,) = FigureFiles("upper_bound", folder).versions
+    assert only.bands == ""
+    assert not FigureFiles("planning_omrl", folder).versions
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_page_shows_both_with_their_numbers_of_runs_and_tables() -> None:
+    page = html([find("pomrl")], "pomrl report pomrl")
+    assert page.count("<img") == 3
+    article = page.partition('id="figure-pomrl_vs_adapomrl"')[2].partition("</article>")[0]
+    for part in ("One standard deviation over 4 runs.", "95 % intervals of the mean over 4 runs.", "Bands: 95 %"):
+        assert part in article
+    for name in ("pomrl_vs_adapomrl", "pomrl_vs_adapomrl_intervals"):
+        assert f'download="{name}.csv"' in article
+    assert "<details" not in article.partition("</figure>")[0]  # so that both are printed
+
+
+def test_damage_of_the_version_with_intervals_is_refused(folder: Path) -> None:
+    (folder / "pomrl_vs_adapomrl_intervals.png").write_bytes(b"")
+    with pytest.raises(ReportError, match=r"pomrl figures pomrl pomrl_vs_adapomrl_intervals renews it"):
+        html([find("pomrl")], "pomrl report pomrl")

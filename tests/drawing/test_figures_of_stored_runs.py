@@ -1,0 +1,100 @@
+"""The runs of stored experiments that are put into figures."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.support.computed import call
+
+from pomrl.commands import figures, run
+from pomrl.configuration.study import Study, find
+from pomrl.configuration.sweeps import Setting
+from pomrl.configuration.variants import DEFAULT, setting
+from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.of_study import Outcome, Selection, draw, versions
+
+STORED = {"pomrl": 3, "ada_pomrl": 4, "oracle": 1, "without_meta": 4}
+"""Numbers of runs that are stored at the smallest sigma, by estimator."""
+
+PROMISED = 2
+
+settings_of_study = Study.settings
+
+
+def promising_two(*arguments, **options) -> list[Setting]:
+    """Return the experiments of a sweep of a study as if it promised two runs."""
+    settings = settings_of_study(*arguments, **options)
+    requests = [replace(setting.experiment.request, runs=PROMISED) for setting in settings]
+    return [
+        replace(setting, experiment=replace(setting.experiment, request=request))
+        for setting, request in zip(settings, requests, strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("outputs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(folder))
+        for estimator, runs in STORED.items():
+            arguments = ["experiment=task_similarity", "sigma=0.01", f"estimator={estimator}", f"runs={runs}"]
+            assert call(run, *arguments)[0] == 0
+        patch.setattr(Study, "settings", promising_two)
+        yield folder / "studies" / "pomrl" / "figures"
+
+
+def drawn(*names: str) -> Outcome:
+    """Draw so few figures that this process draws them, in which sweeps promise two runs."""
+    return sum(draw([Selection(find("pomrl"), names)], save), Outcome())
+
+
+def runs_of(folder: Path, name: str) -> list[int]:
+    """Return the number of runs of each experiment that a figure shows, after checking that its table has the same."""
+    runs = [source.runs for source in Sidecar.read(folder / f"{name}.json").sweeps["task_similarity"]]
+    assert set(pd.read_csv(folder / f"{name}.csv")["n"]) == set(runs)
+    return runs
+
+
+def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> None:
+    for name in ("pomrl_vs_adapomrl", "omrl_baselines"):
+        names = versions(find("pomrl"), [name])
+        assert [path.stem for path in drawn(*names).files if path.suffix == ".json"] == names
+    assert runs_of(outputs, "pomrl_vs_adapomrl") == [PROMISED] * 2
+    assert runs_of(outputs, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
+    assert runs_of(outputs, "omrl_baselines") == [STORED["oracle"]] * 3
+    assert runs_of(outputs, "omrl_baselines_intervals") == [STORED["oracle"]] * 3
+
+
+@pytest.mark.usefixtures("outputs")
+def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named() -> None:
+    assert drawn("pomrl_vs_adapomrl").lacking == {}
+    (line,) = drawn("omrl_baselines").lacking.values()
+    assert line == "1 of 3 settings have fewer than 2 runs (sigma=0.01, estimator=oracle has 1)"
+
+
+def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["dirichlet_task_dist", "pomrl_vs_adapomrl"]
+    same, other = setting("same", {"sigma": 0.01}), setting("other", {"m": 6})  # which the sweep varies, and does not
+    study = find("pomrl")
+    selections = [Selection(study, names), Selection(study, names[1:], same), Selection(study, names[1:], other)]
+    missing, lacking = figures.draw_all(selections)
+    assert (missing, list(lacking)) == (1, ["task_similarity"])
+    said = capsys.readouterr()
+    assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in said.err
+    for suffix in ("pdf", "png", "csv"):
+        file = f"pomrl_vs_adapomrl.{suffix}"
+        assert (outputs / file).read_bytes() == (outputs / "same" / file).read_bytes()
+    sidecars = [Sidecar.read(folder / "pomrl_vs_adapomrl.json") for folder in (outputs, outputs / "same")]
+    assert [each.variant for each in sidecars] == [DEFAULT, "same"]
+    assert [each.command for each in sidecars] == [
+        "pomrl figures pomrl pomrl_vs_adapomrl",
+        "pomrl figures pomrl --variants same pomrl_vs_adapomrl",
+    ]
+    printed = set(map(Path, said.out.splitlines()))
+    assert printed == {
+        folder / f"{name}.{suffix}"
+        for folder, name in ((outputs, names[0]), (outputs, names[1]), (outputs / "same", names[1]))
+        for suffix in ("pdf", "png", "csv", "json")
+    }

@@ -1,0 +1,53 @@
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from tests.support.worlds import BY_ID, CLAIMS, PAPER, World, as_in_the_paper, simulated
+
+from pomrl.configuration.sweeps import Setting
+from pomrl.judging.fixed_runs import Judged, judge
+from pomrl.judging.of_study import needed_simulations
+from pomrl.judging.verdict import Evidence
+from pomrl.results.losses import SweepLosses
+from pomrl.theory.simulations import SIMULATIONS
+
+Settings = dict[str, list[Setting]]
+InWorld = Callable[..., dict[str, SweepLosses]]
+
+
+@pytest.fixture(scope="session")
+def settings() -> Settings:
+    """The settings of every sweep that claims are about."""
+    names = dict.fromkeys(name for claim in BY_ID.values() for name in claim.sweeps)
+    return {name: PAPER.settings(name) for name in names}
+
+
+@pytest.fixture(scope="session")
+def in_world(settings: Settings) -> InWorld:
+    """The losses of the sweeps that a claim is about in a world, by their names."""
+
+    def losses(world: World, id: str, **options: int) -> dict[str, SweepLosses]:
+        return {name: simulated(world, name, settings[name], **options) for name in BY_ID[id].sweeps}
+
+    return losses
+
+
+@pytest.fixture(scope="session")
+def paper(settings: Settings) -> dict[str, SweepLosses]:
+    """The losses of every sweep in the world in which all claims hold."""
+    return {name: simulated(as_in_the_paper, name, of_sweep) for name, of_sweep in settings.items()}
+
+
+@pytest.fixture(scope="session")
+def simulations() -> dict[str, pd.DataFrame]:
+    """The tables of the simulations that claims are about."""
+    return {name: SIMULATIONS[name].table() for name in needed_simulations(CLAIMS)}
+
+
+@pytest.fixture(scope="session")
+def judged(paper: dict[str, SweepLosses], simulations: dict[str, pd.DataFrame]) -> list[Judged]:
+    """The claims, judged in that world on 40 runs, of which A.4 has promised 20 and all others more."""
+    evidence = [(claim, Evidence(claim.parts(paper, simulations))) for claim in CLAIMS]
+    return judge(
+        [(claim, of, of.runs if claim.simulation else 20 if claim.id == "A.4" else 100) for claim, of in evidence]
+    )

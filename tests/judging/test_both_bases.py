@@ -1,0 +1,201 @@
+"""The claims under several variants, above all the authors' notebook: experiments, answer and documents."""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from tests.support.settings import ROOT
+from tests.support.worlds import BY_ID, CLAIMS, PAPER
+
+from pomrl.commands import documents
+from pomrl.commands.claims_view import show
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.variants import DEFAULT, Variant, setting
+from pomrl.judging import deciding, judgements, of_study
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.deciding import Case, Spending
+from pomrl.judging.inference import mean
+from pomrl.judging.judgements import Judgements
+from pomrl.judging.over_variants import opposite
+from pomrl.judging.precision import Outcome
+from pomrl.judging.verdict import Part, Verdict
+from pomrl.judging.views import answer, claims_page
+from pomrl.report import pages
+from pomrl.running.ensuring import ensure
+from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
+
+HOLDS, NOT, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
+DEFAULT_VARIANT, NOTEBOOK = PAPER.variants
+
+SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), OPEN: (-1.0, 1.0)}
+"""Two values each, half of 1000 runs having the one and half the other, whose mean is claimed to be below 0."""
+
+
+@pytest.fixture(scope="module")
+def basis() -> Basis:
+    return of_study.basis(PAPER, CLAIMS, NOTEBOOK)
+
+
+class TestExperiments:
+    def test_every_claim_about_sweeps_can_be_judged(self, basis: Basis) -> None:
+        assert {claim.id for claim in basis.claims} == set(BY_ID)
+
+    def test_it_is_judged_at_fewer_runs_and_with_as_much_error(self, basis: Basis) -> None:
+        assert (basis.analyses, basis.error) == ((200, 500, 1000, 2000), PAPER.described.error)
+
+    def test_a_sigma_of_the_paper_stands_for_a_concentration(self, basis: Basis) -> None:
+        found = {
+            (each.varied["sigma"], getattr(each.experiment.problem.task_distribution, "concentration_over_S", None))
+            for each in basis.settings["task_similarity"]
+        }
+        assert found == {(0.01, 1.5), (0.025, 0.75), (0.047, 0.375)}
+
+    @pytest.mark.parametrize("name", SCHEDULES)
+    def test_schedules_are_those_of_ada_pomrl(self, basis: Basis, name: str) -> None:
+        assert {each.experiment.options["estimator"] for each in basis.settings[name]} == {"ada_pomrl"}
+
+    def test_everything_is_computed_as_in_the_notebook(self, basis: Basis) -> None:
+        problems = [each.experiment.problem for of in basis.settings.values() for each in of]
+        assert {(each.trials, each.loss) for each in problems} == {(100, "mean")}
+
+
+def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict]]) -> Judgements:
+    """Write the table of judgements in which claims have these verdicts under these variants, and read it."""
+    known = {variant.name: variant for variant in PAPER.variants}
+    frames = []
+    for name, verdicts in by_variant.items():
+        variant = known.get(name, Variant(name, lambda job: job.overrides))
+        on = Basis(name, {}, CLAIMS, tuple(PAPER.described.analyses))
+        cases = [Case(on, outcome(on, id, verdict)) for id, verdict in verdicts.items()]
+        assert [case.outcome.verdict for case in cases] == list(verdicts.values())
+        frames.append(of_study.judged(PAPER, variant, on, Reader(), cases, is_main=False))
+    judgements.write(folder, frames, "pomrl claims pomrl")
+    return judgements.read(folder, list(PAPER.described.variants))
+
+
+def outcome(on: Basis, id: str, verdict: Verdict) -> Outcome:
+    claim = next(claim for claim in CLAIMS if claim.id == id)
+    part = Part("a less b", mean(np.tile(SAMPLES[verdict], 500)), below=0.0)
+    return Outcome(claim, on.plan(claim)).after([part])
+
+
+class TestAnswer:
+    def test_it_counts_under_both_variants_and_what_is_turned(self, tmp_path: Path) -> None:
+        default, notebook = {"Q1.1": HOLDS, "Q1.2": HOLDS, "Q1.3": NOT}, {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": OPEN}
+        said = answer(PAPER, judged(tmp_path, {"default": default, "notebook": notebook}))
+        assert "Of the 3 claims that can be checked, 2 hold and 1 does not." in said
+        assert "Under the variant notebook, 1 holds, 1 does not and 1 is undecided of the 3 claims" in said
+        assert "for 1 claim the verdict is the opposite" in said
+
+    def test_what_is_open_under_one_variant_is_not_turned(self, tmp_path: Path) -> None:
+        both = judged(tmp_path, {"default": {"Q1.1": HOLDS}, "notebook": {"Q1.1": OPEN}})
+        assert "no verdict is turned" in answer(PAPER, both)
+
+    def test_codes_of_claims_are_not_in_it(self, tmp_path: Path) -> None:
+        both = {"default": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "notebook": {"Q1.1": HOLDS, "Q1.5": NOT}}
+        assert not re.search(r"Q\d|[AI]\.\d", answer(PAPER, judged(tmp_path, both)))
+
+
+BOTH = {"default": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "notebook": {"Q1.1": HOLDS, "Q1.5": NOT}}
+
+
+class TestPage:
+    def test_both_verdicts_stand_side_by_side(self, tmp_path: Path) -> None:
+        text = claims_page(PAPER, judged(tmp_path, BOTH), {})
+        (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.5**"))
+        assert "| reproduced | not reproduced |" in line
+
+    def test_a_turned_verdict_says_what_turns_it(self, tmp_path: Path) -> None:
+        text = claims_page(PAPER, judged(tmp_path, BOTH), {})
+        (line,) = (line for line in text.splitlines() if line.startswith("- **Q1.5** not reproduced"))
+        assert line.startswith("- **Q1.5** not reproduced, otherwise reproduced.")
+        assert line.endswith(NOTES["Q1.5"])
+
+    def test_the_terminal_has_both_and_is_not_wider_than_80_columns(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        both = judged(tmp_path, BOTH)
+        made = [judgements.read_table(tmp_path / judgements.FILE, judgements.WORDS)]
+        show(PAPER, both, [frame for frame in made if frame is not None])
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert any("verdict" in line and "notebook" in line for line in lines)
+        assert any(line.strip().startswith("Q1.5") and " not " in line for line in lines)
+
+    def test_it_is_made_from_the_table_alone_with_the_single_choices_that_turn_a_verdict(
+        self, monkeypatch: pytest.MonkeyPatch, empty_outputs: Path
+    ) -> None:
+        monkeypatch.setattr(pages, "renew", lambda study: [])  # of other pages
+        verdicts = {"std": NOT, "fixed": OPEN, "std + exclusive": NOT}
+        turned = BOTH | {name: {"Q1.1": verdict} for name, verdict in verdicts.items()}
+        found = judged(PAPER.outputs, turned)
+        documents.renew_outputs(PAPER)
+        text = pages.text(PAPER, documents.CLAIMS)
+        assert answer(PAPER, found) in text
+        (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.1**"))
+        assert "| reproduced | reproduced |" in line
+        assert line.endswith("| std |")
+
+
+def test_only_the_opposite_verdict_counts_as_turned(tmp_path: Path) -> None:
+    verdicts = {"default": HOLDS, "std": NOT, "fixed": OPEN, "exclusive": HOLDS}
+    found = judged(tmp_path, {name: {"Q1.1": verdict} for name, verdict in verdicts.items()})
+    assert opposite(found, DEFAULT, list(verdicts)) == {"Q1.1": ["std"]}
+
+
+class TestPublished:
+    """What the README and the page of results say of the claims is what the page of claims says."""
+
+    claims = (PAPER.folder / "pages" / "claims.md").read_text()
+    readme = (ROOT / "README.md").read_text()
+    results = (PAPER.folder / "pages" / "results.md").read_text()
+
+    def rows(self) -> dict[str, list[str]]:
+        """Return the cells of the table of claims by the claim's id."""
+        lines = [line.split(" | ") for line in self.claims.splitlines() if line.startswith("| **")]
+        return {re.findall(r"\*\*(.+?)\*\*", cells[0])[0]: cells for cells in lines}
+
+    def test_every_claim_has_a_row(self) -> None:
+        assert sorted(self.rows()) == sorted(claim.id for claim in CLAIMS)
+
+    def test_the_answer_is_that_of_the_table(self, tmp_path: Path) -> None:
+        by_variant: dict[str, dict[str, Verdict]] = {}
+        for number, variant in enumerate(PAPER.variants, start=1):
+            words = {id: cells[number].partition(" (")[0] for id, cells in self.rows().items()}
+            by_variant[variant.name] = {id: Verdict(word) for id, word in words.items() if word}
+        said = answer(PAPER, judged(tmp_path, by_variant))
+        assert said in self.claims
+        assert said in self.readme
+
+    def test_every_interval_that_they_give_of_a_claim_is_in_the_table(self) -> None:
+        sections = [text.partition("## Does the paper hold?")[2] for text in (self.readme, self.results)]
+        intervals = [
+            interval
+            for section in sections
+            for interval in re.findall(r"-?[\d.]+ (?:% )?\[[-\d., ]+\]", section.partition("\n## ")[0])
+        ]
+        assert intervals
+        assert [each for each in intervals if each not in self.claims] == []
+
+
+def test_a_single_difference_turns_a_verdict(empty_outputs: Path) -> None:
+    """The note on Q4.5 names two keys, which alone turn its verdict in the experiments of the text."""
+    turned = {key: yaml.safe_load(value) for key, value in re.findall(r"`(.+?)=(.+?)`", NOTES["Q4.5"])}
+    assert turned == {"data": "trajectories", "data.length": 10}
+    (claim,) = (claim for claim in CLAIMS if claim.id == "Q4.5")
+    everything = of_study.basis(PAPER, [claim], setting("trajectories", turned))
+    alone = replace(everything, error=everything.error / len(CLAIMS))  # its share of the error
+    asked: list[Experiment] = []
+
+    def compute(experiments: Sequence[Experiment]) -> None:
+        asked.extend(experiments)
+        ensure(experiments, lambda jobs: nullcontext(lambda tally: None))
+
+    (case,) = deciding.decide([alone], Spending(np.inf), Reader(), compute)
+    assert case.outcome.verdict is HOLDS
+    assert {each.options["data"] for each in asked} == {"trajectories"}

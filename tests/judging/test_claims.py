@@ -1,0 +1,113 @@
+"""The claims, on losses that are simulated so that each of them holds, and so that it fails."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from tests.support.worlds import BY_ID, CLAIMS, World, as_in_the_paper, backwards, swapped, worse
+
+from pomrl.judging.claim import claim
+from pomrl.judging.inference import mean
+from pomrl.judging.verdict import Evidence, Part, Verdict
+
+FAILING: dict[str, World] = {
+    "Q1.1": backwards,
+    "Q1.3": swapped("estimator", "without_meta", "ada_pomrl"),
+    "Q1.4": swapped("estimator", "without_meta", "oracle"),
+    "Q1.5": swapped("estimator", "pomrl", "ada_pomrl"),
+    "Q1.6": backwards,
+    "Q2.1": backwards,
+    "Q2.2": backwards,
+    "Q2.3": backwards,
+    "Q2.4": backwards,
+    "Q3.1": swapped("sigma", 0.01, 0.047),
+    "Q3.2": backwards,
+    "Q3.3": swapped("sigma", 0.01, 0.047),
+    "Q3.4": worse("estimator", "oracle"),
+    "Q3.5": swapped("sigma", 0.01, 0.047),
+    "Q4.1": worse("gamma_schedule", "dong"),
+    "Q4.2": worse("gamma_schedule", "dong"),
+    "Q4.3": worse("gamma_schedule", "upper_bound"),
+    "Q4.4": worse("gamma_0", 0.3),
+    "Q4.5": backwards,
+    "A.1": worse("estimator", "aggregating"),
+    "A.2": swapped("estimator", "aggregating", "pomrl"),
+    "A.3": swapped("batches", "m5_T5", "m20_T5"),
+    "A.4": swapped("batches", "m5_T5", "m20_T5"),
+    "A.5": swapped("sigma_1", 0.1, 0.5),
+    "I.1": swapped("m", 5, 50),
+    "I.2": swapped("mixing", 0.0, 0.75),
+}
+
+
+class TestClaims:
+    @pytest.mark.parametrize("id", BY_ID)
+    def test_holds_where_it_was_built_to(self, id, paper):
+        evidence = Evidence(BY_ID[id].parts(paper))
+        assert [evidence.verdict_on(part) for part in evidence.parts] == [Verdict.REPRODUCED] * len(evidence.parts)
+        assert evidence.verdict is Verdict.REPRODUCED
+
+    @pytest.mark.parametrize("id", FAILING)
+    def test_is_refuted_where_it_was_built_to_fail(self, id, in_world):
+        assert Evidence(BY_ID[id].parts(in_world(FAILING[id], id))).verdict is Verdict.NOT_REPRODUCED
+
+    def test_spread_that_grows_is_refuted(self, paper):
+        sweep = paper["task_similarity"]
+        turned = {key: replace(losses, loss=losses.loss[:, ::-1]) for key, losses in sweep.losses.items()}
+        parts = BY_ID["Q1.2"].parts({"task_similarity": replace(sweep, losses=turned)})
+        assert Evidence(parts).verdict is Verdict.NOT_REPRODUCED
+
+    def test_every_claim_has_a_failing_world(self):
+        assert set(FAILING) | {"Q1.2"} == set(BY_ID)
+
+    def test_there_is_each_claim_once_and_the_one_from_theory_is_not_faked(self):
+        questions = {"A": 5, "I": 2, "Q1": 6, "Q2": 4, "Q3": 5, "Q4": 5}
+        wanted = [f"{name}.{i + 1}" for name, count in questions.items() for i in range(count)]
+        assert [claim.id for claim in CLAIMS] == [*wanted, "T.1"]
+
+    def test_those_that_were_looked_at_are_marked(self):
+        assert {claim.id for claim in CLAIMS if claim.selected_on} == {"Q1.5", "Q3.1", "Q4.2", "Q4.3", "A.1", "A.2"}
+
+    @pytest.mark.parametrize("id", BY_ID)
+    def test_too_few_runs_decide_nothing(self, id, in_world):
+        assert Evidence(BY_ID[id].parts(in_world(as_in_the_paper, id, runs=5))).verdict is Verdict.UNDECIDED
+
+    def test_every_claim_says_where_the_paper_makes_it(self):
+        assert all(claim.where.startswith(("Sec.", "App.", "Figure", "Abstract", "Theorem")) for claim in CLAIMS)
+
+    def test_revised_rules_keep_the_verdict_of_the_old_ones(self):
+        before = {claim.id: str(claim.revised.before) for claim in CLAIMS if claim.revised}
+        assert before == {
+            "Q3.1": "undecided",
+            "Q3.2": "undecided",
+            "Q3.3": "not reproduced",
+            "Q3.4": "not reproduced",
+            "Q3.5": "undecided",
+            "A.3": "reproduced",
+            "A.4": "undecided",
+            "A.5": "undecided",
+            "I.1": "undecided",
+            "T.1": "not reproduced",
+        }
+
+    def test_topics_are_judged_by_themselves(self, paper):
+        topics = {id: [part.topic for part in BY_ID[id].parts(paper)] for id in ("Q3.3", "Q3.4", "Q1.4")}
+        assert topics["Q3.3"] == ["U-shaped", "U-shaped", "γ* near 0.5"]
+        assert topics["Q3.4"] == ["σ = 0.01"] * 4 + ["σ = 0.025"] * 4 + ["σ = 0.047"] * 4
+        assert topics["Q1.4"] == [""] * 4
+
+    def test_a_setting_that_is_not_there(self, paper):
+        with pytest.raises(LookupError, match="no setting"):
+            paper["gamma_0"].at(gamma_0=0.7)
+
+    def test_one_about_a_simulation_takes_its_table(self):
+        @claim("X.1", simulation="coin")
+        def heads(table: pd.DataFrame) -> list[Part]:
+            """heads come up more often than not."""
+            return [Part("share of heads", mean(table["heads"].to_numpy()), above=0.5)]
+
+        table = pd.DataFrame({"heads": [1.0, 1.0, 1.0, 0.0] * 10})
+        assert (heads.sweeps, heads.simulation) == ((), "coin")
+        assert heads.parts({}, {"coin": table})[0].estimate.value == 0.75
+        with pytest.raises(LookupError):
+            heads.parts({})

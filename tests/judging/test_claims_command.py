@@ -1,0 +1,78 @@
+"""The command `pomrl claims`, and the stored runs that it reads."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.judging.conftest import Settings
+from tests.support.worlds import BY_ID, CLAIMS, PAPER, table_of
+
+from pomrl import store
+from pomrl.commands import claims as command
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sweeps import experiment
+from pomrl.judging import judgements
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.verdict import Verdict
+from pomrl.judging.views import claims_page
+
+Call = Callable[..., tuple[int, list[str], str]]
+
+
+@pytest.fixture(autouse=True)
+def no_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of the fifty environments is stored; to compose their experiments would take long."""
+    monkeypatch.setattr(command, "_shares", lambda study, claims: {})
+
+
+class TestCommand:
+    def test_with_nothing_stored_one_line_says_what_to_run(self, call_main: Call, empty_outputs: Path) -> None:
+        status, out, err = call_main(command.main, "pomrl")
+        assert (status, out) == (1, [])
+        *simulated, last = err.splitlines()
+        assert all(line.startswith("simulating") for line in simulated)
+        assert last == "pomrl: nothing is stored that its claims are about; pomrl reproduce pomrl computes it"
+        assert not (empty_outputs / "studies" / "pomrl" / "claims.csv").exists()
+
+    def test_what_is_missing_is_listed_with_its_command_and_nothing_is_wider_than_80_columns(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], empty_outputs: Path
+    ) -> None:
+        for start in (0.01, 0.1, 0.5):
+            store_runs(start, 12)
+        monkeypatch.setattr("sys.argv", ["pomrl claims", "pomrl"])
+        command.main()
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= 80
+        words = " ".join(out.split())
+        judged = judgements.read(PAPER.outputs)
+        by_text = judged.of("default")
+        few = [id for id in by_text if id != "T.1"]
+        lacking = [claim.id for claim in CLAIMS if claim.id not in by_text]
+        assert {"Q3.1", "Q4.4"} <= {*lacking}
+        assert f"not computed: {', '.join(lacking)}" in words
+        assert f"{len(few)} claims have fewer runs than their sweeps promise" in words
+        assert "    pomrl reproduce pomrl\n" in out
+        assert "pomrl claims pomrl --decide" in words
+        assert (by_text["A.5"].verdict, by_text["T.1"].verdict) == (Verdict.UNDECIDED, Verdict.REPRODUCED)
+        assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised) == (12, 100)
+        assert "Q1.1" in by_text  # it reads ada-POMRL with its default start, which is one of the three
+        assert judged.variants == ["default"]
+        page = claims_page(PAPER, judged, {})
+        assert f"## At the promised numbers of runs\n\nProvisional: {len(few)} claims have fewer runs" in page
+
+    def test_a_claim_is_judged_on_the_runs_that_all_that_it_reads_has(
+        self, empty_outputs: Path, settings: Settings
+    ) -> None:
+        for start, runs in ((0.01, 4), (0.1, 3), (0.5, 5)):
+            store_runs(start, runs)
+        basis = Basis("default", settings, CLAIMS)
+        claim = BY_ID["A.5"]
+        assert (basis.promised(claim), basis.stored(claim)) == (100, 3)
+        assert {part.estimate.runs for part in Reader().parts(basis, claim, 3)} == {3}
+
+
+def store_runs(start: float, runs: int) -> None:
+    overrides = ["experiment=initial_similarity", f"estimator.sigma_1={start}"]
+    stored = store.open_experiment(experiment(PUBLISHED, overrides), force=False)
+    store.add(stored, range(runs), table_of(overrides, runs))
+    store.close_experiment(stored, "complete", 0.0)

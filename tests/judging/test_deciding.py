@@ -1,0 +1,112 @@
+"""Which experiments claims read, and the runs that are added until claims are decided."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.judging.conftest import Settings
+from tests.support.worlds import CLAIMS, GAMMAS, as_in_the_paper
+
+from pomrl import store
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.sweeps import Setting
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.deciding import Spending, decide
+from pomrl.judging.verdict import Verdict
+from pomrl.results.losses import Losses
+from pomrl.running.sweeps import seconds_of
+
+
+class InAWorld(Reader):
+    """Reads losses that are simulated, with the noise of run i the same however many runs are asked for."""
+
+    def __init__(self, basis: Basis, noise: float) -> None:
+        super().__init__()
+        object.__setattr__(self, "noise", noise)
+        means = {
+            id(setting.experiment): as_in_the_paper(name, {k.rpartition(".")[2]: v for k, v in setting.varied.items()})
+            for name, settings in basis.settings.items()
+            for setting in settings
+        }
+        object.__setattr__(self, "means", means)
+
+    def losses(self, experiment: Experiment, runs: int) -> Losses:
+        mean = self.means[id(experiment)]  # type: ignore[attr-defined]
+        rng = np.random.default_rng(0)
+        return Losses(mean + self.noise * rng.normal(size=(runs, *mean.shape)), GAMMAS[-mean.shape[1] :])  # type: ignore[attr-defined]
+
+
+ANALYSES = (20, 40, 80)
+
+
+@pytest.fixture
+def basis(settings: Settings) -> Basis:
+    names = ("initial_similarity", "task_similarity")
+    return Basis("default", {name: settings[name] for name in names}, CLAIMS, ANALYSES)
+
+
+def described(experiments: Sequence[Experiment]) -> set[tuple[str, float | None]]:
+    return {(each.options["estimator"], each.problem.sigma) for each in experiments}
+
+
+class TestReading:
+    def test_a_claim_reads_its_own_settings_and_nothing_else(self, basis: Basis) -> None:
+        by_id = {claim.id: claim for claim in basis.claims}
+        assert described(basis.read_by(by_id["Q1.1"])) == {("ada_pomrl", 0.01)}
+        gains = {(name, sigma) for name in ("ada_pomrl", "without_meta") for sigma in (0.01, 0.047)}
+        assert described(basis.read_by(by_id["Q3.1"])) == gains
+
+    def test_a_part_reads_what_it_compares(self, basis: Basis) -> None:
+        by_id = {claim.id: claim for claim in basis.claims}
+        assert described(basis.read_by(by_id["A.2"], [2])) == {("aggregating", 0.047)}
+        assert described(basis.read_by(by_id["Q3.4"], [6])) == {("ada_pomrl", 0.025), ("oracle", 0.025)}
+
+    def test_claims_about_other_sweeps_are_left_out(self, basis: Basis) -> None:
+        assert not {"Q4.1", "I.1", "T.1"} & {claim.id for claim in basis.claims}
+
+
+class TestDeciding:
+    def outcomes(self, basis: Basis, budget: float, noise: float = 0.02) -> tuple[dict[str, Verdict], list[set[int]]]:
+        asked: list[set[int]] = []
+
+        def compute(experiments: Sequence[Experiment]) -> None:
+            asked.append({each.request.runs for each in experiments})
+
+        cases = decide([basis], Spending(budget), InAWorld(basis, noise), compute)
+        return {case.outcome.claim.id: case.outcome.verdict for case in cases}, asked
+
+    def test_what_is_clear_is_decided_at_the_first_analysis(self, basis: Basis) -> None:
+        verdicts, asked = self.outcomes(basis, np.inf, noise=0.001)
+        assert {id for id, verdict in verdicts.items() if verdict is not Verdict.REPRODUCED} <= {"Q1.2"}
+        assert asked[0] == {20}
+
+    def test_without_a_budget_nothing_is_added(self, basis: Basis) -> None:
+        published = {name: [replaced(each, 10) for each in of] for name, of in basis.settings.items()}
+        verdicts, asked = self.outcomes(Basis("default", published, CLAIMS, ANALYSES), 0.0)
+        assert set(verdicts.values()) == {Verdict.UNDECIDED}
+        assert not any(asked)
+
+    def test_the_same_budget_decides_the_same(self, basis: Basis) -> None:
+        assert self.outcomes(basis, 0.1, noise=0.5) == self.outcomes(basis, 0.1, noise=0.5)
+
+    def test_more_budget_changes_no_verdict(self, basis: Basis) -> None:
+        less, more = (self.outcomes(basis, budget, noise=0.3)[0] for budget in (0.02, 10.0))
+        assert all(more[id] is verdict for id, verdict in less.items() if verdict is not Verdict.UNDECIDED)
+        assert list(more.values()).count(Verdict.UNDECIDED) <= list(less.values()).count(Verdict.UNDECIDED)
+
+
+def replaced(setting: Setting, runs: int) -> Setting:
+    experiment = setting.experiment
+    return replace(setting, experiment=replace(experiment, request=replace(experiment.request, runs=runs)))
+
+
+def test_a_budget_counts_runs_beyond_the_papers_once(basis: Basis) -> None:
+    experiment = basis.settings["initial_similarity"][0].experiment
+    more = replace(experiment, request=replace(experiment.request, runs=300))
+    published = {store.signature(experiment): 100}
+    spending = Spending(seconds_of(experiment, 200) * 1.01)
+    assert spending.grant([more, more], published)
+    assert spending.grant([more], published)
+    assert spending.spent == pytest.approx(seconds_of(experiment, 200))
+    assert not spending.grant([replace(more, request=replace(more.request, runs=400))], published)

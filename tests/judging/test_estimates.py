@@ -1,0 +1,78 @@
+"""Estimates and their intervals, against scipy's and by hand."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.support.worlds import heavy_tailed
+
+from pomrl.judging.comparisons import best_grows, less, rank_correlation
+from pomrl.judging.inference import mean, ratio, resampled
+from pomrl.judging.verdict import Part, Verdict
+from pomrl.results.losses import Losses
+
+
+class TestEstimates:
+    def test_a_mean_of_pairs_is_the_paired_t_test(self):
+        rng = np.random.default_rng(0)
+        a, b = heavy_tailed(rng, 30), heavy_tailed(rng, 30)
+        theirs = stats.ttest_rel(a, b)
+        found = mean(a - b)
+        assert (found.lower, found.upper) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
+        assert 2 * min(found.at_most(0.0), found.at_least(0.0)) == pytest.approx(theirs.pvalue)
+
+    @pytest.mark.parametrize("runs", [50, 2000])
+    def test_the_ends_of_an_interval_are_where_the_p_values_turn(self, runs):
+        rng = np.random.default_rng(1)
+        a, b = 1.0 + heavy_tailed(rng, runs), 1.0 + heavy_tailed(rng, runs)
+        for found in (mean(a - b), mean(a), ratio(a, b)):
+            for error in (0.05, 0.001):
+                lower, upper = found.interval(error)
+                assert found.at_most(lower) == pytest.approx(error / 2, rel=1e-3)
+                assert found.at_least(upper) == pytest.approx(error / 2, rel=1e-3)
+
+    def test_many_skewed_losses_have_the_interval_of_halls_transformation(self):
+        sample = heavy_tailed(np.random.default_rng(8), 2000)
+        found, t = mean(sample), stats.t.ppf(1 - 0.001 / 2, 1999)
+        lower, upper = found.interval(0.001)
+        error = sample.std(ddof=1) / np.sqrt(2000)
+        # To the right of a mean of losses with a long right tail there is more room than to the left.
+        assert upper - sample.mean() > t * error > sample.mean() - lower
+        c = stats.skew(sample) / np.sqrt(2000)
+        statistic = (sample.mean() - lower) / error
+        assert statistic + c * statistic**2 / 3 + c**2 * statistic**3 / 27 + c / 6 == pytest.approx(t)
+
+    def test_an_infinite_threshold_is_never_crossed(self):
+        found = ratio(np.arange(1.0, 21.0), np.ones(20))
+        assert (found.at_most(-np.inf), found.at_least(np.inf)) == (0.0, 0.0)
+        assert (found.at_least(-np.inf), found.at_most(np.inf)) == (1.0, 1.0)
+
+    def test_the_ends_of_a_ratios_interval_are_where_the_t_tests_turn(self):
+        rng = np.random.default_rng(2)
+        found = ratio(1.0 + heavy_tailed(rng, 40), 1.0 + heavy_tailed(rng, 40))
+        assert found.at_most(found.lower) == pytest.approx(0.025)
+        assert found.at_least(found.upper) == pytest.approx(0.025)
+
+    def test_a_ratio_to_what_may_be_nothing_has_no_bounds(self):
+        found = ratio(np.arange(10.0), np.r_[100.0, np.zeros(9)])
+        assert (found.lower, found.upper) == (-np.inf, np.inf)
+
+    def test_the_bootstrap_agrees_with_scipys(self):
+        sample = heavy_tailed(np.random.default_rng(3), 40)
+        theirs = stats.bootstrap((sample,), np.mean, method="percentile", n_resamples=9999, rng=0).confidence_interval
+        found = resampled(lambda m: m, sample)
+        assert (found.lower, found.upper) == pytest.approx((theirs.low, theirs.high), rel=0.02)
+
+    def test_rank_correlation_is_scipys(self):
+        values = np.random.default_rng(4).integers(0, 4, (50, 7)).astype(float)
+        theirs = [np.corrcoef(stats.rankdata(row), np.arange(7))[0, 1] for row in values]
+        np.testing.assert_allclose(rank_correlation(values), theirs)
+        assert rank_correlation(np.ones((2, 3))).tolist() == [0.0, 0.0]
+
+    def test_runs_that_are_all_alike_leave_no_doubt(self):
+        assert Part("", mean(np.full(20, -0.1)), below=0.0).verdict() is Verdict.REPRODUCED
+        assert Part("", mean(np.full(20, 0.1)), below=0.0).verdict() is Verdict.NOT_REPRODUCED
+
+    def test_what_is_always_equal_refutes_nothing(self):
+        same, growing = heavy_tailed(np.random.default_rng(5), 30), Losses(np.ones((30, 4, 3)), np.arange(3.0))
+        assert less(same, same, "").verdict() is Verdict.UNDECIDED
+        assert best_grows(growing, growing.loss, "").verdict() is Verdict.UNDECIDED

@@ -1,0 +1,136 @@
+"""Claims of the study `beyond`: their rules on losses that are made up, and the error and the table that they share."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.worlds import BEYOND, CLAIMS, OURS
+
+from pomrl.configuration.parsing import Experiment
+from pomrl.judging import judgements, of_study
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.fixed_runs import judge
+from pomrl.judging.judgements import Row
+from pomrl.judging.precision import Outcome, Plan
+from pomrl.judging.verdict import Evidence, Verdict
+from pomrl.judging.views import claims_page
+from pomrl.results.intervals import ERROR_RATE
+from pomrl.results.losses import Losses
+from pomrl.studies.beyond.claims import horizons_and_priors
+from pomrl.studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
+
+GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
+BY_ID = {claim.id: claim for claim in OURS}
+ANALYSES = (1000, 2000, 4000, 8000, 16000, 32000, 64000)
+
+LONG_IS_BEST = [0.9, 0.7, 0.5, 0.4]
+SHORT_IS_BEST = [0.9, 0.4, 0.5, 0.7]
+
+
+class MadeUp(Reader):
+    """Reads losses with a mean curve for each estimator, and noise that all experiments share."""
+
+    def __init__(self, **curves: list[float]) -> None:
+        super().__init__()
+        object.__setattr__(self, "curves", curves)
+
+    def losses(self, experiment: Experiment, runs: int) -> Losses:
+        mean = np.tile(self.curves.get(experiment.options["estimator"], LONG_IS_BEST), (15, 1))  # type: ignore[attr-defined]
+        if experiment.options["estimator"] == "ada_pomrl":  # the best horizon grows with the task
+            mean = np.where(np.arange(15)[:, None] < 5, [0.3, 0.5, 0.7, 0.9], mean)
+        noise = np.random.default_rng(0).normal(0.0, 0.01, (runs, 15, 1))
+        return Losses(mean + noise, GAMMAS)
+
+
+@pytest.fixture(scope="module")
+def basis() -> Basis:
+    """The basis of the claims on horizons and priors; all claims of the study share its error."""
+    (default,) = BEYOND.variants
+    of_claims = [claim for claim in OURS if {*claim.sweeps} <= {"horizon_or_prior", "wrong_priors"}]
+    return replace(of_study.basis(BEYOND, of_claims, default), registry=OURS)
+
+
+def judged(basis: Basis, id: str, **curves: list[float]) -> Outcome:
+    outcome = Outcome(BY_ID[id], basis.plan(BY_ID[id]))
+    return outcome.after(MadeUp(**curves).parts(basis, BY_ID[id], outcome.plan.analyses[0]))
+
+
+@pytest.mark.parametrize(
+    ("bayes", "verdict"), [(LONG_IS_BEST, Verdict.REPRODUCED), (SHORT_IS_BEST, Verdict.NOT_REPRODUCED)]
+)
+def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
+    basis: Basis, bayes: list[float], verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(horizons_and_priors, "RESAMPLES", 999)
+    others = {"ada_pomrl": LONG_IS_BEST, "bayes": bayes}
+    assert judged(basis, "H1", **others).verdict is verdict
+    of_tasks = [part for part in judged(basis, "H2", **others).parts if "Bayes" in part.part.compared]
+    assert [part.verdict for part in of_tasks] == [verdict] * 45
+
+
+def test_resamples_resolve_the_error_that_parts_of_h2_are_allowed(basis: Basis) -> None:
+    allowed = basis.plan(BY_ID["H2"]).error_of_part(48)
+    assert allowed / 2 > 1.0 / (horizons_and_priors.RESAMPLES + 2)
+
+
+@pytest.mark.parametrize(("loss", "verdict"), [(0.5, Verdict.REPRODUCED), (0.9, Verdict.NOT_REPRODUCED)])
+def test_h3_compares_with_the_best_fixed_gamma(basis: Basis, loss: float, verdict: Verdict) -> None:
+    # ada-POMRL loses (5 * 0.5 + 10 * 0.4) / 15 = 0.433 at its best fixed gamma if that is 0.9, and more at gamma_eval.
+    outcome = judged(basis, "H3", ada_pomrl=SHORT_IS_BEST, empirical_bayes=[1.0, 1.0, 1.0, loss - 0.08])
+    assert outcome.verdict is verdict
+    assert len(outcome.parts) == len(SIGMAS)
+
+
+def test_the_relative_gain_is_what_the_best_gamma_saves_of_the_loss() -> None:
+    losses = Losses(np.array(SHORT_IS_BEST) + np.random.default_rng(0).random((40, 3, 1)), GAMMAS)
+    found = relative_gain(losses)
+    assert found.value == pytest.approx(0.3 / losses.regret.mean())
+    assert found.lower < found.value < found.upper
+
+
+def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
+    assert [claim.id for claim in basis.claims] == ["H1", "H2", "H3", "H4"]  # those that these sweeps are about
+    assert not {claim.id for claim in OURS} & {claim.id for claim in CLAIMS}
+    at_looks = basis.plan(BY_ID["H3"])
+    assert (at_looks.analyses, at_looks.error) == (ANALYSES, BEYOND.described.error)
+    # H1 and those on families name the level of their intervals, and H4 and H4.2 are reported.
+    assert at_looks.claims == len({"H2", "H3", "N1", "N2", "U1"})
+    (only,) = basis.plan(BY_ID["H1"]).analyses  # its rule names the interval, so that there is one look
+    assert only == 1200
+    part = judged(basis, "H1", bayes=[0.9, 0.7, 0.5, 0.5]).parts[0]
+    assert part.upper == pytest.approx(part.part.estimate.interval(2 * ERROR_RATE)[1])
+
+
+def reported(basis: Basis, runs: int) -> Row:
+    """Return what is known of H4 when so many runs are stored."""
+    question, reader = BY_ID["H4"], MadeUp()
+    parts = question.parts(basis.sweeps(question, lambda experiment: reader.losses(experiment, runs)))
+    (at_promised,) = judge([(question, Evidence(parts), runs)])
+    return Row(Outcome(question, Plan((1,))), at_promised)
+
+
+def page(folder: Path, of_claims: Sequence[Row]) -> str:
+    """Return the page of claims that is made of the table of judgements."""
+    judgements.write(folder, [judgements.rows("beyond", "default", of_claims)], "pomrl claims beyond")
+    return claims_page(BEYOND, judgements.read(folder), {})
+
+
+def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:
+    row = reported(basis, 300)
+    table = judgements.rows("beyond", "default", [row])
+    assert set(table["verdict"]) == set(table["part_verdict"]) == {judgements.REPORTED}
+    h3 = judged(basis, "H3", ada_pomrl=SHORT_IS_BEST, empirical_bayes=[1.0, 1.0, 1.0, 0.4])
+    text = page(tmp_path, [Row(h3), row])
+    assert "Of the 1 claim that can be checked, 1 holds." in text
+    head, _, comparisons = text.partition("## All comparisons")
+    of_h4 = [line for line in comparisons.splitlines() if line.startswith("| H4 |")]
+    assert len(of_h4) == len(row.parts) == 28
+    assert all(line.endswith("|  | 300 | reported |") for line in of_h4)  # nothing is claimed
+    (line,) = (line for line in head.splitlines() if line.startswith("| **H4** "))
+    assert "| reported |" in line
+
+
+def test_what_is_reported_alone_is_no_answer(basis: Basis, tmp_path: Path) -> None:
+    assert "No claim of the study has a verdict" in page(tmp_path, [reported(basis, 300)])

@@ -1,0 +1,99 @@
+"""Verdicts at precision: the sequential rule, its error rate, and what decides a part."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.support import error_rates
+from tests.support.worlds import CLAIMS, PAPER, heavy_tailed
+
+from pomrl.judging.basis import Basis
+from pomrl.judging.claim import claim
+from pomrl.judging.comparisons import less, on_a_par, under
+from pomrl.judging.inference import mean
+from pomrl.judging.precision import Outcome, Plan, judged_part
+from pomrl.judging.verdict import Part, Verdict
+from pomrl.results.intervals import ERROR_RATE
+
+PLAN = Plan(tuple(PAPER.described.analyses), ERROR_RATE, len(CLAIMS))
+EMPTY = Outcome(claim("X.1")(lambda: []), PLAN)
+
+
+def normal(value: float, deviation: float, runs: int = 1000) -> np.ndarray:
+    """Numbers with exactly this mean and about this standard deviation."""
+    draws = np.random.default_rng(0).standard_normal(runs)
+    return value + deviation * (draws - draws.mean())
+
+
+class TestErrorRates:
+    @pytest.mark.parametrize("name", error_rates.CASES)
+    def test_false_verdicts_are_as_rare_as_the_plan_says(self, name: str) -> None:
+        replications, analyses = 400, error_rates.plan_of(name).analyses[:2]
+        false = sum(error_rates.false_verdicts(name, replications, analyses).values())
+        assert false <= stats.binom(replications, ERROR_RATE / len(CLAIMS)).ppf(0.999)
+
+    def test_without_the_correction_for_skewness_small_levels_are_not_kept(self) -> None:
+        """So the test above could fail: Student's intervals of 1000 skewed losses miss far too often."""
+        rng, error, replications = np.random.default_rng(1), 0.01, 8000
+        students = halls = 0
+        for _ in range(replications):
+            estimate = mean(heavy_tailed(rng, 1000))
+            students += (1.0 - estimate.value) / estimate.deviation > stats.t.ppf(1 - error / 2, 999)
+            halls += estimate.at_least(1.0) <= error / 2
+        assert students > stats.binom(replications, error / 2).ppf(0.999) >= halls
+
+
+class TestParts:
+    def test_a_difference_that_hardly_matters_is_not_reproduced(self) -> None:
+        part = less(5.0 + normal(-0.01, 0.1), np.full(1000, 5.0), "")
+        assert part.interest == pytest.approx(0.02 * 5.0)
+        judged = judged_part(part, 1e-4)
+        assert judged.no_difference
+        assert judged.verdict is Verdict.NOT_REPRODUCED
+
+    def test_a_wide_interval_decides_nothing(self) -> None:
+        judged = judged_part(less(5.0 + normal(-0.01, 5.0), np.full(1000, 5.0), ""), 1e-4)
+        assert (judged.verdict, judged.no_difference) == (Verdict.UNDECIDED, False)
+
+    @pytest.mark.parametrize(("deviation", "verdict"), [(0.05, Verdict.REPRODUCED), (0.5, Verdict.UNDECIDED)])
+    def test_at_its_margin_on_a_par_holds_once_the_interval_is_narrow(self, deviation: float, verdict: Verdict) -> None:
+        judged = judged_part(on_a_par(1.1 + normal(0.0, deviation), np.ones(1000), ""), 1e-4)
+        assert judged.verdict is verdict
+        assert judged.no_difference == (verdict is Verdict.REPRODUCED)
+
+    def test_errors_of_all_parts_of_all_claims_add_up_to_the_level(self) -> None:
+        plans = [Basis("default", {}, CLAIMS, PLAN.analyses, ERROR_RATE).plan(each) for each in CLAIMS]
+        assert sum(3 * len(each.analyses) * each.error_of_part(3) for each in plans) == pytest.approx(ERROR_RATE)
+
+
+class TestOutcome:
+    clear, against, wide = (
+        Part("", mean(normal(value, deviation)), below=0.0, interest=0.01)
+        for value, deviation in ((-1.0, 0.1), (1.0, 0.1), (0.0, 1.0))
+    )
+
+    def test_a_decided_part_stays_as_it_was(self) -> None:
+        outcome = EMPTY.after([self.clear, self.wide])
+        assert outcome.verdict is Verdict.UNDECIDED
+        assert outcome.open == [1]
+        later = outcome.after([self.against, self.clear])
+        assert later.parts[0] is outcome.parts[0]
+        assert later.verdict is Verdict.REPRODUCED
+        assert later.decided
+
+    def test_one_part_refutes_a_claim_and_ends_its_search(self) -> None:
+        outcome = EMPTY.after([self.clear, self.against, self.wide])
+        assert outcome.verdict is Verdict.NOT_REPRODUCED
+        assert outcome.open == []
+        assert outcome.decisive.part is self.against
+
+    def test_each_topic_is_searched_for_itself(self) -> None:
+        parts = [*under("one", [self.against, self.wide]), *under("other", [self.clear, self.wide])]
+        outcome = EMPTY.after(parts)
+        assert outcome.verdicts == {"one": Verdict.NOT_REPRODUCED, "other": Verdict.UNDECIDED}
+        assert outcome.open == [3]
+        assert not outcome.decided
+
+    def test_what_is_undecided_says_why(self) -> None:
+        assert "fewer than 1,000 runs" in EMPTY.reason
+        assert "too wide" in EMPTY.after([self.wide]).reason
+        assert EMPTY.after([self.clear]).reason == ""

@@ -1,0 +1,106 @@
+"""Verdicts follow from estimates, on single claims and on all of them together."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.support.worlds import heavy_tailed
+
+from pomrl.judging.comparisons import less, no_worse, on_a_par
+from pomrl.judging.inference import mean
+from pomrl.judging.verdict import LOOKS, Evidence, Part, Verdict, claimed_range, holm
+
+
+class TestVerdicts:
+    def pairs(self, shift: float, n: int = 50) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(0)
+        common = heavy_tailed(rng, n)
+        return 2.0 + common, 2.0 + common + shift + 0.1 * rng.normal(size=n)
+
+    def test_swapping_two_methods_swaps_the_verdict(self):
+        a, b = self.pairs(0.5)
+        assert less(a, b, "").verdict() is Verdict.REPRODUCED
+        assert less(b, a, "").verdict() is Verdict.NOT_REPRODUCED
+
+    def test_no_difference_is_inconclusive_and_on_a_par(self):
+        a, b = self.pairs(0.0)
+        assert less(a, b, "").verdict() is Verdict.UNDECIDED
+        assert on_a_par(a, b, "").verdict() is Verdict.REPRODUCED
+
+    def test_on_a_par_is_refuted_only_beyond_the_margin(self):
+        a, b = self.pairs(0.0)
+        assert on_a_par(a, b + 0.2, "").verdict() is Verdict.REPRODUCED  # some 7 % of a mean of 3
+        assert on_a_par(a, b + 0.31, "").verdict() is Verdict.UNDECIDED
+        assert on_a_par(a, b + 1.0, "").verdict() is Verdict.NOT_REPRODUCED
+
+    def test_two_one_sided_tests_by_hand(self):
+        a, b = self.pairs(0.15)
+        part = on_a_par(a, b, "")
+        below, above = (
+            stats.t.sf(sign * d.mean() / (d.std(ddof=1) / np.sqrt(50)), 49)
+            for sign, d in ((-1, a - 1.1 * b), (1, a - 0.9 * b))
+        )
+        assert part.p_hold == pytest.approx(max(below, above))
+        assert part.p_refute == pytest.approx(min(1 - below, 1 - above))
+
+    @pytest.mark.parametrize("shift", [-0.4, -0.1, -0.02, 0.0, 0.05, 0.3, 0.6])
+    def test_the_verdict_is_what_the_interval_shows(self, shift):
+        a, b = self.pairs(shift)
+        for part in (less(a, b, ""), on_a_par(a, b, ""), no_worse(a, b, "")):
+            holds = part.above < part.estimate.lower and part.estimate.upper < part.below
+            refuted = part.estimate.upper < part.above or part.below < part.estimate.lower
+            assert (part.verdict() is Verdict.REPRODUCED, part.verdict() is Verdict.NOT_REPRODUCED) == (holds, refuted)
+
+    def test_a_compound_claim(self):
+        a, b = self.pairs(0.5)
+        holds, refuted, open_part = less(a, b, ""), less(b, a, ""), less(*self.pairs(0.0), "")
+        assert Evidence((holds, holds)).verdict is Verdict.REPRODUCED
+        assert Evidence((holds, open_part)).verdict is Verdict.UNDECIDED
+        assert Evidence((holds, open_part, refuted)).verdict is Verdict.NOT_REPRODUCED
+        assert Evidence((holds, open_part, refuted)).decisive is refuted
+        assert Evidence((holds, open_part)).decisive is open_part
+
+    def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
+        a, b = self.pairs(0.02)
+        part, clear = less(a, b, ""), less(a, b + 1.0, "")
+        assert Evidence((part, clear)).p_hold == 2 * part.p_hold
+        assert Evidence((part, clear)).p_refute == min(1.0, 2 * part.p_refute)
+        other, clear = less(b, a, ""), less(b + 1.0, a, "")
+        assert Evidence((other, clear)).p_refute == 2 * clear.p_refute
+
+    def test_equality_is_no_worse(self):
+        a, b = self.pairs(0.0)
+        assert no_worse(a, b, "").verdict() is Verdict.REPRODUCED
+        assert no_worse(a + 1.0, b, "").verdict() is Verdict.NOT_REPRODUCED
+        assert no_worse(a - 1.0, b, "").verdict() is Verdict.REPRODUCED
+
+    def test_holm_by_hand(self):
+        assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+        assert holm([0.6, 0.5]) == [1.0, 1.0]
+        assert holm([0.02]) == [0.02]
+
+    def test_holm_makes_a_weak_claim_inconclusive_and_keeps_the_direction(self):
+        a, b = self.pairs(0.05, n=40)
+        weak, strong = Evidence((less(a, b, ""),)), Evidence((less(b + 1, a, ""),))
+        assert weak.verdict is Verdict.REPRODUCED
+        assert weak.corrected(0.051) is Verdict.UNDECIDED
+        assert weak.corrected(0.05) is Verdict.REPRODUCED
+        assert strong.corrected(strong.p) is Verdict.NOT_REPRODUCED
+
+    def test_false_verdicts_are_as_rare_as_holm_promises(self):
+        """Ten claims at the very edge of truth: any verdict on any of them is false."""
+        rng = np.random.default_rng(6)
+        wrong = 0
+        for _ in range(200):
+            evidence = [Evidence((Part("", mean(rng.normal(size=15)), below=0.0),)) for _ in range(10)]
+            adjusted = holm([one.p for one in evidence])
+            wrong += any(one.corrected(p) is not Verdict.UNDECIDED for one, p in zip(evidence, adjusted, strict=True))
+        assert wrong <= stats.binom(200, 0.05).ppf(0.999)
+
+    def test_each_has_a_look_of_its_own(self):
+        assert set(LOOKS) == set(Verdict)
+        for field in ("score", "symbol", "style", "sign", "color"):
+            assert len({getattr(look, field) for look in LOOKS.values()}) == 3
+
+    def test_what_is_claimed_in_words(self):
+        words = [claimed_range(-np.inf, 0.0), claimed_range(0.95, np.inf), claimed_range(-0.1, 0.1)]
+        assert words == ["< 0", "> 0.95", "within ±0.1"]

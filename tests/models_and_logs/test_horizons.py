@@ -1,0 +1,87 @@
+"""What a horizon is worth: the equivalent prior, and comparisons of horizons with priors."""
+
+import numpy as np
+import pytest
+from tests.support.synthetic import AXES, GAMMAS, make_table
+
+from pomrl.results.horizon_gains import at_best_fixed, gain_of_best_gamma
+from pomrl.results.losses import Losses
+from pomrl.results.stored_sweeps import StoredSweep
+from pomrl.science.mdp import policy_value
+from pomrl.science.planners import PolicyIteration
+from pomrl.studies.beyond.figures import horizon_or_prior
+from pomrl.theory.horizons import effective_weights, equivalent_model, equivalent_prior_weight
+
+GAMMA_EVAL = 0.99
+
+
+def models(n: int, S: int = 5, A: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(np.full(S, 0.3), (n, S, A))
+    return P, rng.random((n, S, A)), rng.dirichlet(np.ones(S))
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 0.5, 0.9, 0.98, 0.99])
+def test_planning_with_gamma_is_planning_with_the_equivalent_model(gamma: float):
+    P, R, u = models(1000)
+    mixed = equivalent_model(P, u, gamma, GAMMA_EVAL)
+    np.testing.assert_allclose(mixed.sum(-1), 1.0)
+    short = PolicyIteration().plan(P, R, np.array([gamma]))[:, 0]
+    long = PolicyIteration().plan(mixed, R, np.array([GAMMA_EVAL]))[:, 0]
+    for model, discount in ((P, gamma), (mixed, GAMMA_EVAL)):
+        values = [policy_value(model, R, policy, discount) for policy in (short, long)]
+        np.testing.assert_allclose(*values, rtol=0, atol=1e-8)
+    assert (short == long).all(-1).mean() > 0.999
+
+
+def test_values_of_every_policy_differ_by_a_constant():
+    P, R, u = models(2000)
+    rng = np.random.default_rng(3)
+    policy, gamma = rng.integers(0, 3, (2000, 5)), 0.6
+    short = policy_value(P, R, policy, gamma)
+    long = policy_value(equivalent_model(P, u, gamma, GAMMA_EVAL), R, policy, GAMMA_EVAL)
+    constant = (GAMMA_EVAL - gamma) / (1.0 - GAMMA_EVAL) * (short @ u)
+    np.testing.assert_allclose(long, short + constant[:, None], rtol=1e-9)
+
+
+def test_the_equivalent_prior_weight():
+    assert equivalent_prior_weight(0.5, 0.99) == pytest.approx(0.49494949)
+    assert equivalent_prior_weight(np.array([0.0, 0.99]), 0.99).tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(sum(effective_weights(0.3, 0.5, 0.99)), 1.0)
+    np.testing.assert_allclose(effective_weights(0.25, 0.66, 0.99), [0.5, 1 / 6, 1 / 3])
+
+
+@pytest.mark.parametrize(("gamma", "gamma_eval"), [(0.995, 0.99), (-0.1, 0.99), (0.0, 0.0), (0.5, 1.0)])
+def test_weights_outside_of_their_range_are_refused(gamma: float, gamma_eval: float):
+    with pytest.raises(ValueError, match="it has to be"):
+        equivalent_prior_weight(gamma, gamma_eval)
+
+
+def losses(curve: list[float], n: int = 40, T: int = 3) -> Losses:
+    """Losses with this mean at each of four discount factors, and noise that all discount factors share."""
+    noise = np.random.default_rng(0).random((n, T, 1))
+    return Losses(np.array(curve) + noise, np.array([0.5, 0.9, 0.95, 0.99]))
+
+
+def test_the_gain_is_what_the_best_gamma_saves():
+    found = losses([0.9, 0.4, 0.5, 0.7])
+    np.testing.assert_allclose(found.regret - at_best_fixed(found), 0.3)
+    assert gain_of_best_gamma(found).estimate == pytest.approx(0.3)
+    assert gain_of_best_gamma(losses([0.9, 0.5, 0.4, 0.3])).estimate == 0.0
+
+
+def test_the_figure_shows_gains_and_weights(sweeps_of_horizons: dict):
+    data = horizon_or_prior.draw.drawn(sweeps_of_horizons, with_intervals=False).data
+    table = sweeps_of_horizons["horizon_or_prior"].table
+    chosen = Losses.of_table(table[(table["sigma"] == 0.025) & (table["estimator"] == "bayes")])
+    label = horizon_or_prior.LOOKS["bayes"].label
+    gain = data[(data["panel"] == "b") & (data["series"] == label)].iloc[0]
+    assert gain["mean"] == gain_of_best_gamma(chosen).estimate
+    weight = data[(data["panel"] == "e") & (data["series"] == label)]["mean"]
+    best = chosen.loss.mean(0).argmin(-1)
+    np.testing.assert_allclose(weight, 1.0 - np.array(GAMMAS)[best] / GAMMAS[-1])
+
+
+@pytest.fixture
+def sweeps_of_horizons() -> dict:
+    return {"horizon_or_prior": StoredSweep(make_table(AXES["horizon_or_prior"]), [], 1200, None)}

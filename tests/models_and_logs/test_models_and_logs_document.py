@@ -1,0 +1,30 @@
+"""docs/models_and_logs.md does what it says: its code is run."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.settings import ROOT
+
+from pomrl.commands import horizon
+
+DOCUMENT = (ROOT / "docs" / "models_and_logs.md").read_text()
+
+
+def test_the_code_of_the_document_runs_in_its_order(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL)
+    assert len(blocks) == 9
+    names: dict = {}
+    for block in blocks:
+        exec(compile(block, "docs/models_and_logs.md", "exec"), names)
+    assert "γ_eval = 0.95" in capsys.readouterr().out
+
+    names["frame"].to_parquet(tmp_path / "LOG.parquet")
+    (command,) = re.findall(r"^pomrl horizon (.*)$", DOCUMENT, flags=re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
+    monkeypatch.setattr("sys.argv", ["pomrl horizon", *command.split()])
+    horizon.main()
+    assert (tmp_path / "outputs" / "horizon" / "LOG.png").exists()

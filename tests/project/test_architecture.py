@@ -1,0 +1,296 @@
+"""The rule of the house: an import goes down only, and each library is imported in the layer that it belongs to.
+
+The imports are read from the source, those inside functions included, so that nothing has to be executed.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.settings import ROOT
+
+import pomrl
+from pomrl import components, study
+
+SRC = ROOT / "src"
+
+LAYERS = (
+    ("__main__",),
+    ("commands",),
+    ("api",),
+    ("report",),
+    ("drawing", "judging"),
+    ("results", "running", "contracts", "bounds"),
+    ("store",),
+    ("configuration", "theory"),
+    ("models_and_logs",),
+    ("science", "execution"),
+    ("checks", "outputs"),
+)
+"""From the top to the bottom. Rooms of one layer do not import each other."""
+
+FACES = {
+    "components": ("science", "checks"),
+    "study": (
+        "report", "drawing", "judging", "results", "store", "configuration", "theory", "science",
+    ),
+}  # fmt: skip
+"""Modules that gather names for users, each with the rooms that it has them from. Studies import them, and nothing else
+of ours does."""
+
+OF_STUDIES = ("studies", "skeleton")
+"""The rooms of studies, which are what anybody's study is: nothing imports them, and they import faces alone."""
+
+ONLY_IN = {
+    "argparse": ("commands",),
+    "rich": ("commands",),
+    "jinja2": ("report",),
+    "matplotlib": ("drawing", "api", "studies"),
+    "seaborn": ("drawing",),
+    "hydra": ("configuration", "commands"),
+    "omegaconf": ("configuration", "commands"),
+    "pyarrow": ("store",),
+    "joblib": ("execution",),
+    "dask": ("execution",),
+    "distributed": ("execution",),
+    "submitit": ("execution",),
+    "pytest": ("contracts",),
+    "gymnasium": ("science.tasks.families",),
+    "hydra_plugins": (),
+    "src": (),
+}
+"""Libraries, and the rooms, or folders in them, that may import them."""
+
+IMPORTS_BY_NAME = ("configuration", "study")
+"""The room that imports modules by names that a user gives (classes of options, modules of studies), and the face whose
+names are loaded when they are first used."""
+
+SHARED_NAMES = {
+    "blocks": ("running", "store"),
+    "bounds": ("bounds", "theory"),
+    "derived": ("configuration", "store"),
+    "files": ("drawing", "store"),
+    "horizons": ("drawing", "theory"),
+    "intervals": ("report", "results"),
+    "losses": ("drawing", "results"),
+    "of_study": ("drawing", "judging"),
+    "provenance": ("report", "store"),
+    "simulations": ("running", "store", "theory"),
+    "study": ("configuration", "study"),
+    "sweeps": ("configuration", "running"),
+    "views": ("drawing", "judging"),
+}
+"""Names of modules in several rooms, which have to do with the same thing there; other names occur once."""
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """The modules that a file imports, anywhere in it, each with its line; a name that is a module counts as one."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from ((name if is_module(name) else str(node.module), node.lineno) for name in names)
+
+
+def is_module(name: str) -> bool:
+    path = SRC.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or path.is_dir()
+
+
+def room(module: str) -> str:
+    """The folder or file of `pomrl` that a module is in, which has a place in the layers."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def depth(of_room: str) -> int:
+    return next(depth for depth, rooms in enumerate(LAYERS) if of_room in rooms)
+
+
+OURS = sorted(path for path in (SRC / "pomrl").rglob("*.py") if path != SRC / "pomrl" / "__init__.py")
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("path", [path for path in OURS if room(module_of(path)) not in OF_STUDIES], ids=module_of)
+def test_an_import_goes_down_only(path: Path) -> None:
+    here = room(module_of(path))
+    for name, line in imports(path):
+        if name.partition(".")[0] != "pomrl":
+            continue
+        there = room(name)
+        assert there not in ("", *FACES), f"{path}:{line}: the face is for users; import the module itself"
+        assert there not in OF_STUDIES, f"{path}:{line}: nothing of ours knows a study; find it in its folder"
+        allowed = there in FACES[here] if here in FACES else there == here or depth(there) > depth(here)
+        assert allowed, f"{path}:{line}: {here} must not import {there}"
+
+
+@pytest.mark.parametrize("path", [path for path in OURS if room(module_of(path)) in OF_STUDIES], ids=module_of)
+def test_a_study_imports_faces_and_its_own_modules_alone(path: Path) -> None:
+    """So that what is shipped can do no more than anybody's study. It may apply the rules of another study's claims."""
+    here = module_of(path).split(".")
+    own = ".".join(here[: 3 if here[1] == "studies" else 2])
+    for name, line in imports(path):
+        if name.partition(".")[0] == "pomrl":
+            is_rule = re.match(r"pomrl\.studies\.\w+\.claims\.", name) and "claims" in here
+            allowed = room(name) in FACES or f"{name}.".startswith(f"{own}.") or is_rule
+            assert allowed, f"{path}:{line}: a study must not import {name}"
+
+
+def test_two_modules_have_the_same_name_only_where_they_have_to_do_with_the_same_thing() -> None:
+    """Commands and contracts are named after what they are about, and studies name their modules themselves."""
+    places: dict[str, list[str]] = {}
+    for path in OURS:
+        if room(module_of(path)) not in ("commands", "contracts", *OF_STUDIES) and path.stem != "__init__":
+            places.setdefault(path.stem, []).append(room(module_of(path)))
+    assert {name: tuple(sorted(rooms)) for name, rooms in places.items() if len(rooms) > 1} == SHARED_NAMES
+
+
+@pytest.mark.parametrize("path", OURS, ids=module_of)
+def test_a_library_is_imported_only_in_the_layer_that_it_belongs_to(path: Path) -> None:
+    here = module_of(path).removeprefix("pomrl.")
+    for name, line in imports(path):
+        rooms = ONLY_IN.get(name.partition(".")[0], (here,))
+        inside = any(f"{here}.".startswith(f"{one}.") for one in rooms)
+        assert inside, f"{path}:{line}: {name} is imported only in {', '.join(rooms)}"
+
+
+def test_every_room_has_its_place_in_the_layers() -> None:
+    rooms = {room(module_of(path)) for path in OURS}
+    assert rooms == {name for layer in LAYERS for name in layer} | {*FACES, *OF_STUDIES}
+
+
+def test_the_docstring_of_the_package_has_the_layers_in_their_order() -> None:
+    described = [line.split()[0] for line in (pomrl.__doc__ or "").splitlines() if re.match(r"    \w+  ", line)]
+    assert {*described} == {name for layer in LAYERS[1:] for name in layer} | {"studies"}
+    depths = [depth(name) for name in described if name != "studies"]
+    assert depths == sorted(depths)
+
+
+def test_there_are_no_circles_between_modules() -> None:
+    graph = {
+        module_of(path): {name for name, _ in imports(path) if name.startswith("pomrl.")} - {module_of(path)}
+        for path in OURS
+    }
+    finished: set[str] = set()
+
+    def visit(module: str, above: tuple[str, ...]) -> None:
+        assert module not in above, f"a circle: {' -> '.join((*above, module))}"
+        if module not in finished:
+            for name in sorted(graph.get(module, ())):
+                visit(name, (*above, module))
+            finished.add(module)
+
+    for module in sorted(graph):
+        visit(module, ())
+
+
+def test_the_engines_know_nothing_of_ours_but_checks_and_the_folder_of_outputs() -> None:
+    for path in (SRC / "pomrl" / "execution").glob("*.py"):
+        rooms = {room(name) for name, _ in imports(path) if name.startswith("pomrl")}
+        assert rooms <= {"execution", "checks", "outputs"}, path
+
+
+def names_used(path: Path) -> set[str]:
+    """The names of all variables and attributes that a file uses, and the functions that it calls."""
+    tree = ast.parse(path.read_text())
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return names | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+@pytest.mark.parametrize("path", OURS, ids=module_of)
+def test_modules_are_imported_by_statements_that_this_test_sees(path: Path) -> None:
+    """Otherwise an arrow could be turned round behind its back."""
+    hidden = names_used(path) & {"__import__", "import_module", "resolve_name", "exec", "eval"}
+    assert hidden <= ({"import_module"} if room(module_of(path)) in IMPORTS_BY_NAME else set())
+
+
+@pytest.mark.parametrize("path", OURS, ids=module_of)
+def test_only_commands_print_and_exit(path: Path) -> None:
+    if room(module_of(path)) != "commands":
+        raised = [ast.unparse(node) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Raise)]
+        assert not names_used(path) & {"print", "exit", "_exit"}
+        assert not any("SystemExit" in statement for statement in raised)
+
+
+@pytest.mark.parametrize("path", OURS, ids=module_of)
+def test_the_science_does_no_input_or_output(path: Path) -> None:
+    """It makes tables, which others store: it reads and writes no tables and no files, and draws no pictures.
+
+    The exceptions are the task distribution that is a file, and the engine, which looks at the source that it was built
+    from.
+    """
+    without = room(module_of(path)) in ("science", "theory", "bounds", "checks")
+    exceptions = ("pomrl.science.tasks.families.table", "pomrl.science.solvers.compiled")
+    if without and module_of(path) not in exceptions:
+        files = {"open", "read_text", "write_text", "read_bytes", "write_bytes", "savetxt", "loadtxt", "save", "load"}
+        formats = ("csv", "parquet", "pickle", "json", "feather", "hdf", "excel", "sql", "html", "markdown")
+        tables = names_used(path) & {f"{way}_{name}" for way in ("read", "to") for name in formats}
+        assert not names_used(path) & files
+        assert not tables
+
+
+@pytest.mark.parametrize("path", sorted((SRC / "hydra_plugins").rglob("*.py")), ids=lambda path: path.stem)
+def test_a_plugin_imports_configuration_alone_and_only_inside_functions(path: Path) -> None:
+    assert {room(name) for name, _ in imports(path) if name.startswith("pomrl")} <= {"configuration"}
+    tree = ast.parse(path.read_text())
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    inside = {line for function in functions for line in range(function.lineno, (function.end_lineno or 0) + 1)}
+    assert all(line in inside for name, line in imports(path) if name.startswith("pomrl"))
+
+
+@pytest.mark.parametrize("path", sorted(SRC.glob("*.py")), ids=lambda path: path.stem)
+def test_an_entry_module_only_calls_its_command(path: Path) -> None:
+    assert [name for name, _ in imports(path)] == [f"pomrl.commands.{path.stem}"]
+    assert len(path.read_text().splitlines()) < 10
+
+
+@pytest.mark.parametrize("module", ["pomrl", "hydra_plugins.whole_sweep", "hydra_plugins.study_sweeps"])
+def test_importing_it_loads_nothing_else_of_ours(module: str) -> None:
+    """Hydra loads every plugin in every application, so that an import of ours costs everybody."""
+    listing = f"import sys, {module}; print(*sorted(name for name in sys.modules if name.startswith('pomrl.')))"
+    loaded = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True).stdout
+    assert loaded.split() == []
+
+
+def test_the_face_for_components_offers_what_it_gathers_and_nothing_else() -> None:
+    tree = ast.parse((SRC / "pomrl" / "components.py").read_text())
+    gathered = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert set(components.__all__) == gathered - {"Any"}
+    assert all(hasattr(components, name) for name in components.__all__)
+    defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert defined == ["__getattr__"]
+
+
+def test_the_face_for_studies_offers_what_it_gathers() -> None:
+    tree = ast.parse((SRC / "pomrl" / "study.py").read_text())
+    (gathering,) = [node for node in tree.body if isinstance(node, ast.If)]
+    statements = [node for node in gathering.body if isinstance(node, ast.ImportFrom)]
+    assert len(statements) == len(gathering.body)
+    for alias in (alias for node in statements for alias in node.names):
+        assert alias.asname, f"{alias.name}: import it as itself, so that type checkers export it"
+        assert alias.asname in dir(study)
+        assert getattr(study, alias.asname) is not None
+    with pytest.raises(ImportError, match="cannot import name 'clame'"):
+        from pomrl.study import clame  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_the_face_for_components_says_what_became_of_the_decorator() -> None:
+    with pytest.raises(ImportError, match="a component is a plain subclass now: leave out @dataclass"):
+        from pomrl.components import CHECKED  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(ImportError, match="cannot import name 'Estimatr'"):
+        from pomrl.components import Estimatr  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_the_face_offers_what_it_lists_and_nothing_else() -> None:
+    assert set(pomrl.__all__) <= set(dir(pomrl))
+    assert all(callable(getattr(pomrl, name)) for name in pomrl.__all__)
+    with pytest.raises(AttributeError, match="module 'pomrl' has no attribute 'lood'"):
+        pomrl.lood  # noqa: B018

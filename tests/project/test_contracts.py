@@ -1,0 +1,192 @@
+"""The options of `conf/` keep to the contracts, as components of one's own have to."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from jaxtyping import Float, Int
+from tests.support.settings import CONF
+
+from pomrl.configuration import sweeps
+from pomrl.configuration.composed import PROBLEM_GROUPS
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.contracts import (
+    DataContract,
+    EstimatorContract,
+    GammaScheduleContract,
+    PlannerContract,
+    TaskDistributionContract,
+    TaskStreamContract,
+)
+from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
+from pomrl.science.checked import ComponentError
+from pomrl.science.data import Data, Generative, Trajectories
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.memory import Memory, PerPair
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.gamma_schedules import GammaSchedule, TaskState
+from pomrl.science.meta_batches import MetaBatch
+from pomrl.science.planners import Planner
+from pomrl.science.tasks.distribution import MeanModel
+from pomrl.science.tasks.random_chains import Dirichlet, Gaussian
+from pomrl.science.tasks.streams import TaskStream
+
+
+def options(group: str) -> list[str]:
+    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+
+
+def component_of(group: str, option: str) -> Any:
+    experiment = sweeps.experiment(PUBLISHED, [f"{group}={option}", "gamma_eval=0.9"])
+    return getattr(experiment.problem if group in PROBLEM_GROUPS else experiment.method, group)
+
+
+FINITE = "exact_posterior"
+"""The estimator that needs tasks with one of finitely many models; tests/science/test_exact_posterior.py tests it."""
+
+
+class TestEstimators(EstimatorContract):
+    @pytest.fixture(params=[option for option in options("estimator") if option != FINITE])
+    def component(self, request: pytest.FixtureRequest) -> Estimator:
+        return component_of("estimator", request.param)
+
+
+class TestTaskStreams(TaskStreamContract):
+    @pytest.fixture(params=options("stream"))
+    def component(self, request: pytest.FixtureRequest) -> TaskStream:
+        return component_of("stream", request.param)
+
+
+class TestData(DataContract):
+    @pytest.fixture(params=options("data"))
+    def component(self, request: pytest.FixtureRequest) -> Data:
+        return component_of("data", request.param)
+
+
+class TestMetaBatches(ComponentContract):
+    @pytest.fixture(params=options("meta_batch"))
+    def component(self, request: pytest.FixtureRequest) -> MetaBatch:
+        return component_of("meta_batch", request.param)
+
+    @pytest.mark.parametrize("data", [Generative(), Trajectories(length=3)])
+    def test_an_experiment_runs(self, component: MetaBatch, data: Data) -> None:
+        assert_experiment_runs(replace(problem(), data=data, meta_batch=component, trials=2), METHOD)
+
+
+class TestGammaSchedules(GammaScheduleContract):
+    @pytest.fixture(params=options("gamma_schedule"))
+    def component(self, request: pytest.FixtureRequest) -> Any:
+        return component_of("gamma_schedule", request.param)
+
+
+class TestPlanners(PlannerContract):
+    @pytest.fixture(params=options("planner"))
+    def component(self, request: pytest.FixtureRequest) -> Any:
+        return component_of("planner", request.param)
+
+
+class TestTaskDistributions(TaskDistributionContract):
+    @pytest.fixture(params=["dirichlet", "uniform_ball"])
+    def component(self, request: pytest.FixtureRequest) -> Any:
+        return component_of("task_distribution", request.param)
+
+
+class TestGaussian(TaskDistributionContract):
+    has_the_moments_it_says = False
+
+    @pytest.fixture
+    def component(self) -> Any:
+        gaussian = component_of("task_distribution", "gaussian")
+        assert isinstance(gaussian, Gaussian)
+        return gaussian
+
+
+class Leaking(RegularisedLeastSquares):
+    """The rate of a run depends on the other runs."""
+
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        return np.full_like(sigma, memory.P_o_hat.var())
+
+
+class Overweight(RegularisedLeastSquares):
+    """The rate is above 1."""
+
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        return np.full_like(sigma, 1.5)
+
+
+class Greedy(Planner):
+    """Plans as if gamma were 0."""
+
+    def _plan(
+        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
+    ) -> Int[np.ndarray, "M G S"]:
+        return R.argmax(-1)[:, None].repeat(gammas.shape[1], axis=1)
+
+
+class Beyond(GammaSchedule):
+    """Takes no notice of gamma_eval."""
+
+    def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
+        return np.full((len(state.alpha), 1), 0.95)
+
+
+class Global(Dirichlet):
+    """Draws from a generator of its own."""
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return super()._draw(np.random.default_rng(), mean)
+
+
+class Biased(Dirichlet):
+    """Tasks are nearer to their mean than is said."""
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return (super()._draw(rng, mean) + mean.P_o) / 2
+
+
+class Repeating(Generative):
+    """The transitions of the first batch stand in all batches."""
+
+    def draw(self, rngs, P, m: int, batches: int) -> np.ndarray:
+        return np.repeat(super().draw(rngs, P, m, 1), batches, axis=2)
+
+
+class Pretending(Trajectories):
+    """All pairs are said to have the same number of transitions."""
+
+    is_equal: ClassVar[bool] = True
+
+
+class Changing(RegularisedLeastSquares):
+    """Its class remembers how often it was asked."""
+
+    asked = 0
+
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        type(self).asked += 1
+        return np.full_like(sigma, 1.0 / self.asked)
+
+
+@pytest.mark.parametrize(
+    ("contract", "test", "component"),
+    [
+        (EstimatorContract, "test_runs_do_not_influence_one_another", Leaking(mixing=0.0)),
+        (EstimatorContract, "test_an_experiment_runs", Leaking(mixing=0.0)),
+        (EstimatorContract, "test_estimates_are_models", Overweight(mixing=0.0)),
+        (EstimatorContract, "test_it_keeps_nothing_from_one_experiment_to_the_next", Changing(mixing=0.0)),
+        (PlannerContract, "test_policies_are_the_best_of_all", Greedy()),
+        (PlannerContract, "test_each_model_may_have_its_own_gammas", Greedy()),
+        (GammaScheduleContract, "test_gammas_lie_between_zero_and_gamma_eval", Beyond()),
+        (DataContract, "test_batches_are_independent_draws", Repeating()),
+        (DataContract, "test_frequencies_approach_the_model", Repeating()),
+        (DataContract, "test_frequencies_and_numbers_of_visits_are_those_of_the_counts", Pretending()),
+        (TaskDistributionContract, "test_tasks_come_from_the_generator_and_from_nothing_else", Global(zeros=3)),
+        (TaskDistributionContract, "test_an_experiment_runs", Global(zeros=3)),
+        (TaskDistributionContract, "test_tasks_have_the_moments_that_are_said", Biased(zeros=3)),
+    ],
+)
+def test_a_component_that_breaks_a_contract_fails_it(contract: type, test: str, component: Any) -> None:
+    with pytest.raises((AssertionError, ComponentError)):
+        getattr(contract(), test)(component)

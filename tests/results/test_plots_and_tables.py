@@ -1,0 +1,149 @@
+"""Plots and tables of one's own sweeps, and the robust summaries in them."""
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from tests.support.computed import call
+
+from pomrl import store
+from pomrl.commands import plot, run, table
+from pomrl.results.chosen_runs import choose, filter_of
+from pomrl.results.statistics import band
+from pomrl.results.summaries import paired_difference, probability_of_improvement, summary
+
+SWEEP = ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02,0.03", "T=3", "S=4", "runs=6")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def said(tmp_path_factory: pytest.TempPathFactory) -> "object":
+    """Compute a sweep, and an experiment beside it; yield what the sweep says."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(tmp_path_factory.mktemp("outputs")))
+        assert call(run, "T=2", "runs=2")[0] == 0
+        status, _, err = call(run, *SWEEP)
+        assert status == 0
+        yield err
+
+
+def outputs() -> Path:
+    return store.root().parent
+
+
+def frame(*arguments: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(call(table, *arguments, "--format", "csv")[1]))
+
+
+class TestTables:
+    def test_the_end_of_a_sweep_names_the_commands_that_show_it_alone(self, said: str) -> None:
+        (words,) = re.findall(r"as a table: pomrl table (.*)$", said, flags=re.MULTILINE)
+        assert len(frame(*words.split())) == 6
+        assert f"to plot it: pomrl plot {words}\n" in said
+
+    def test_each_row_is_an_experiment_and_its_numbers_are_those_of_its_runs(self) -> None:
+        row = frame("S=4", "--task", "last").query("sigma == 0.02 and estimator == 'pomrl'").iloc[0]
+        (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
+        rows = stored.table().query("task == 3 and gamma == 0.99")["planning_loss"]
+        interval = stats.ttest_1samp(rows, 0.0).confidence_interval()
+        np.testing.assert_allclose(row[["mean", "mean_lower", "mean_upper"]].astype(float), [rows.mean(), *interval])
+        assert row["median"] == pytest.approx(rows.median())
+        assert row["iqm"] == pytest.approx(np.sort(rows)[1:-1].mean())
+
+    def test_methods_are_compared_in_pairs(self) -> None:
+        rows = frame("S=4", "--against", "estimator=pomrl", "--statistic", "mean")
+        assert rows.query("estimator == 'pomrl'")["better"].isna().all()
+        row = rows.query("estimator == 'ada_pomrl' and sigma == 0.03").iloc[0]
+        a, b = (regrets(estimator) for estimator in ("pomrl", "ada_pomrl"))
+        interval = stats.ttest_1samp(b - a, 0.0).confidence_interval()
+        found = row[["mean_difference", "mean_difference_lower", "mean_difference_upper"]].astype(float)
+        np.testing.assert_allclose(found, [(b - a).mean(), *interval])
+        assert row["better"] == pytest.approx(np.mean((b < a) + 0.5 * (a == b)))
+
+    def test_papers_get_columns_and_booktabs(self) -> None:
+        _, latex, _ = call(table, "S=4", "--columns", "sigma", "--format", "latex")
+        assert latex.splitlines()[2] == r"estimator & sigma=0.01 & sigma=0.02 & sigma=0.03 \\"
+        assert [line.count("&") for line in latex.splitlines() if line.endswith(r"\\")] == [3, 3, 3]
+        assert r"ada\_pomrl & " in latex
+        _, markdown, _ = call(table, "S=4", "--columns", "sigma", "--format", "markdown")
+        assert markdown.splitlines()[1] == "| --- | --- | --- | --- |"
+
+    @pytest.mark.parametrize(
+        ("arguments", "status", "words"),
+        [
+            ("S=5", 1, "no runs are stored of S=5"),
+            ("--against sigma=0.01", 1, "whose runs are no pairs"),
+            ("S=4 --against estimator=oracle", 1, "estimator=oracle: no such experiment is chosen"),
+            ("S=4 --task 4", 1, "it has the tasks 1 to 3, not 4"),
+            ("S=4 --task x", 2, "x: it has to be all, first, last, or the number of a task"),
+            ("S=4 --columns m", 1, "m: it does not vary in these experiments; sigma, estimator does"),
+        ],
+    )
+    def test_mistakes_are_one_line(self, arguments: str, status: int, words: str) -> None:
+        found, out, err = call(table, *arguments.split())
+        assert (found, out, err.count("\n")) == (status, "", 1)
+        assert words in err
+
+
+class TestPlots:
+    @pytest.mark.parametrize("x", ["task", "gamma", "sigma"])
+    def test_a_plot_shows_means_and_bands_over_runs(self, x: str) -> None:
+        status, out, err = call(plot, "S=4", "--x", x, "--name", f"by_{x}", "--band", "se")
+        assert status == 0, err
+        assert [Path(line).suffix for line in out.split()] == [".pdf", ".png", ".csv", ".json"]
+        drawn = pd.read_csv(outputs() / "plots" / f"by_{x}.csv").query("estimator == 'pomrl' and sigma == 0.01")
+        tables = store.find(S=4, sigma=0.01, estimator="pomrl")[0].table()
+        rows = tables if x == "gamma" else tables.query("gamma == 0.99")
+        by = ["run", x] if x != "sigma" else ["run"]
+        expected = band(rows.groupby(by, as_index=False)["planning_loss"].mean().assign(sigma=0.01), [x], kind="se")
+        np.testing.assert_allclose(drawn[["mean", "lower", "upper"]], expected[["mean", "lower", "upper"]])
+
+    def test_settings_that_cannot_be_told_apart_are_named(self) -> None:
+        status, _, err = call(plot, "--hue", "S", "--col", "T", "--row", "sigma", "--style", "sigma")
+        assert (status, err.count("\n")) == (1, 1)
+        assert "estimator=..." in err
+
+
+class TestSummaries:
+    def test_one_extreme_run_moves_the_mean_and_not_the_rest(self) -> None:
+        sample = np.random.default_rng(1).exponential(size=200)
+        extreme = np.where(np.arange(200) == 0, 1e6, sample)
+        for name, limit in (("iqm", 0.02), ("median", 0.02)):
+            assert abs(summary(extreme, name).estimate - summary(sample, name).estimate) < limit
+            assert summary(extreme, name).upper < 2.0
+        assert summary(extreme, "mean").estimate > 1000
+
+    def test_pairs_are_resampled_together(self) -> None:
+        rng = np.random.default_rng(2)
+        a = rng.exponential(5.0, size=100)
+        b = a - 0.1 + 0.01 * rng.standard_normal(100)
+        for name in ("mean", "iqm", "median"):
+            interval = paired_difference(a, b, name)
+            assert -0.15 < interval.lower <= interval.estimate <= interval.upper < -0.05
+
+    def test_the_probability_of_improvement_has_its_coverage(self) -> None:
+        """Wilson's interval covers 0.3 in about 95 % of samples; the binomial error of 400 samples is 0.011."""
+        rng = np.random.default_rng(3)
+        intervals = [probability_of_improvement(np.zeros(50), rng.random(50) - 0.3) for _ in range(400)]
+        covered = np.mean([each.lower <= 0.3 <= each.upper for each in intervals])
+        assert 0.91 <= covered <= 0.99
+        certain = probability_of_improvement(np.ones(10), np.zeros(10))
+        assert (certain.estimate, certain.upper) == (1.0, pytest.approx(1.0))
+        assert certain.lower < 0.8
+        assert probability_of_improvement(np.ones(10), np.ones(10)).estimate == 0.5
+
+
+def test_a_filter_names_no_more_than_is_needed() -> None:
+    everything = [{"a": a, "b": b, "c": 1, "d": [0, 1]} for a in (1, 2, 3) for b in ("x", "y")]
+    chosen = [each for each in everything if each["b"] == "x" and each["a"] != 2]
+    assert filter_of(chosen, everything) == {"a": [1, 3], "b": ["x"]}
+    assert filter_of(everything, everything) == {"a": [1, 2, 3], "b": ["x", "y"]}
+
+
+def regrets(estimator: str) -> np.ndarray:
+    chosen = choose({"S": 4, "sigma": 0.03, "estimator": estimator})
+    rows = chosen.stored[0].table().query("gamma == 0.99")
+    return rows.groupby("run")["planning_loss"].mean().to_numpy()

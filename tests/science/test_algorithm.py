@@ -1,0 +1,175 @@
+from itertools import islice
+from math import sqrt
+
+import numpy as np
+import pytest
+from tests.support.sample_models import random_models
+
+from pomrl.science.algorithm import PlanningInput, pomrl
+from pomrl.science.data import Batch, Batches
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.gamma_schedules import Dong, Fixed, Grid, UpperBound
+
+M_SAMPLES, S, A, T = 5, 4, 2, 7
+
+POMRL = RegularisedLeastSquares(mixing="paper", similarity="known")
+ADA_POMRL = RegularisedLeastSquares(mixing="paper", similarity="welford", sigma_1=0.3)
+
+
+def draw(n: int = 3, seed: int = 1) -> tuple[list[np.ndarray], Truth]:
+    """Batches of T tasks for n runs, and the truth about their distribution, of standard deviation about 0.1."""
+    rng = np.random.default_rng(seed)
+    P_o, _ = random_models(rng, n, S, A)
+    weights = [rng.gamma(20 * P_o) for _ in range(T)]
+    batches = [rng.multinomial(M_SAMPLES, weight / weight.sum(-1, keepdims=True)) / M_SAMPLES for weight in weights]
+    return batches, Truth(P_o, P_o * (1 - P_o) / 21)
+
+
+def run(batches: list[np.ndarray], truth: Truth, estimator: Estimator, schedule=None) -> list[PlanningInput]:
+    return list(pomrl(map(same, batches), M_SAMPLES, truth, estimator, schedule or Fixed(gamma=0.9), 0.99))
+
+
+def same(P_bar: np.ndarray) -> Batches:
+    """The batch with these frequencies, for the task's estimate and for later tasks."""
+    return Batches.same(Batch.of_counts(np.rint(P_bar * M_SAMPLES).astype(int), M_SAMPLES, equal=True))
+
+
+def straight_line(batches: list[np.ndarray], similarity: float | None, sigma_1: float, inclusive: bool):
+    """Algorithms 1 and 2 for one run, with plain loops: (P_hat, alpha, sigma) of each task.
+
+    similarity is the known standard deviation, or None where it is estimated.
+    """
+    outcomes = []
+    for t in range(1, len(batches) + 1):
+        before, P_bar = batches[: t - 1], batches[t - 1]
+        sigma = similarity
+        if sigma is None:
+            sigma = sigma_1
+            if t > 2:
+                largest = 0.0
+                for s in range(S):
+                    for a in range(A):
+                        for next_s in range(S):
+                            entries = [P[s, a, next_s] for P in before]
+                            mean = sum(entries) / (t - 1)
+                            largest = max(largest, sum((p - mean) ** 2 for p in entries) / (t - 2))
+                sigma = sqrt(largest)
+        alpha = 0.0 if t == 1 else 1 / (sigma**2 * (1 + 1 / t) * M_SAMPLES + 1)
+        averaged = [*before, P_bar] if inclusive else before
+        h = sum(averaged) / len(averaged) if averaged else np.full((S, A, S), 1 / S)
+        outcomes.append((alpha * h + (1 - alpha) * P_bar, alpha, sigma))
+    return outcomes
+
+
+@pytest.mark.parametrize("prior", ["inclusive", "exclusive"])
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_loop_is_the_papers_written_out(prior, adaptive: bool):
+    batches, truth = draw()
+    estimator = RegularisedLeastSquares(
+        mixing="paper", prior=prior, similarity="welford" if adaptive else "known", sigma_1=0.3
+    )
+    tasks = run(batches, truth, estimator)
+    assert len(tasks) == T
+    for i in range(3):
+        known = None if adaptive else sqrt(truth.variance[i].max())
+        expected = straight_line([P_bar[i] for P_bar in batches], known, 0.3, prior == "inclusive")
+        for task, (P_hat, alpha, sigma) in zip(tasks, expected, strict=True):
+            np.testing.assert_allclose(task.P_hat[i, 0], P_hat, rtol=0, atol=1e-14)
+            assert task.alpha[i] == pytest.approx(alpha, rel=1e-13, abs=0)
+            assert task.sigma[i] == pytest.approx(sigma, rel=1e-13)
+
+
+def test_oracle_uses_its_prior_from_the_first_task_on():
+    batches, truth = draw()
+    tasks = run(batches, truth, RegularisedLeastSquares(mixing="paper", prior="known", similarity="known"))
+    variance = truth.variance.max((1, 2, 3))
+    for t, (task, P_bar) in enumerate(zip(tasks, batches, strict=True), start=1):
+        alpha = 1 / (variance * (1 + 1 / t) * M_SAMPLES + 1)
+        np.testing.assert_allclose(task.alpha, alpha, rtol=1e-13)
+        weight = alpha[:, None, None, None]
+        np.testing.assert_allclose(task.P_hat[:, 0], weight * truth.P_o + (1 - weight) * P_bar, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("estimator", [POMRL, ADA_POMRL, RegularisedLeastSquares(mixing=1.0, prior="exclusive")])
+def test_first_tasks_do_not_depend_on_how_many_follow(estimator: Estimator):
+    batches, truth = draw()
+    whole = run(batches, truth, estimator)
+    for length in range(1, T):
+        for short, long in zip(run(batches[:length], truth, estimator), whole, strict=False):
+            assert np.array_equal(short.P_hat, long.P_hat)
+            assert np.array_equal(short.alpha, long.alpha)
+            assert np.array_equal(short.gamma, long.gamma)
+
+
+def test_no_batch_is_looked_at_before_its_task():
+    batches, truth = draw()
+    seen = []
+
+    def watched():
+        for t, P_bar in enumerate(batches, start=1):
+            seen.append(t)
+            yield same(P_bar)
+
+    for t, _ in enumerate(pomrl(watched(), M_SAMPLES, truth, ADA_POMRL, Fixed(gamma=0.9), 0.99), start=1):
+        assert seen[-1] == t
+
+
+def test_endless_batches_may_be_learned_from_for_a_while():
+    batches, truth = draw()
+
+    def endless():
+        while True:
+            yield from map(same, batches)
+
+    tasks = list(islice(pomrl(endless(), M_SAMPLES, truth, ADA_POMRL, Fixed(gamma=0.9), 0.99), 3 * T))
+    assert len(tasks) == 3 * T
+
+
+@pytest.mark.parametrize("scope", ["max", "per_pair"])
+def test_runs_do_not_influence_one_another(scope):
+    batches, truth = draw(5)
+    estimator = RegularisedLeastSquares(mixing="paper", similarity="welford", scope=scope)
+    together = run(batches, truth, estimator, UpperBound())
+    for i in range(5):
+        alone = run(
+            [P_bar[[i]] for P_bar in batches], Truth(truth.P_o[[i]], truth.variance[[i]]), estimator, UpperBound()
+        )
+        for one, all_of_them in zip(alone, together, strict=True):
+            for field in ("P_hat", "gamma", "alpha", "sigma"):
+                assert np.array_equal(getattr(one, field)[0], getattr(all_of_them, field)[i])
+
+
+def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_maximum():
+    batches, truth = draw()
+    tasks = run(batches, truth, RegularisedLeastSquares(mixing="paper", similarity="known", scope="per_pair"))
+    sigma = np.sqrt(truth.variance).max(-1)
+    alpha = 1 / (sigma**2 * (1 + 1 / T) * M_SAMPLES + 1)
+    np.testing.assert_allclose(tasks[-1].alpha, alpha.mean((1, 2)), rtol=1e-13)
+    np.testing.assert_allclose(tasks[-1].sigma, sigma.max((1, 2)), rtol=1e-13)
+    h = np.mean(batches, axis=0)
+    P_hat = alpha[..., None] * h + (1 - alpha[..., None]) * batches[-1]
+    np.testing.assert_allclose(tasks[-1].P_hat[:, 0], P_hat, rtol=0, atol=1e-14)
+
+
+def test_similarity_is_not_a_number_where_none_is_used():
+    batches, truth = draw()
+    tasks = run(batches, truth, RegularisedLeastSquares(mixing=0.0))
+    assert all(np.isnan(task.sigma).all() and not task.alpha.any() for task in tasks)
+
+
+def test_schedule_is_told_the_rate_and_the_similarity_of_its_task():
+    batches, truth = draw()
+    for t, task in enumerate(run(batches, truth, ADA_POMRL, UpperBound(gamma_0=0.1)), start=1):
+        x = task.sigma**2 * M_SAMPLES
+        C = ((task.sigma + 1 / sqrt(M_SAMPLES)) / sqrt(t) + x / sqrt(M_SAMPLES)) / (x + 1)
+        np.testing.assert_allclose(task.gamma[:, 0], np.minimum(0.1 + (1 - C) / (1 + C), 0.99), rtol=1e-13)
+    for t, task in enumerate(run(batches, truth, ADA_POMRL, Dong()), start=1):
+        T_t = S * A * M_SAMPLES * (1 - task.alpha + task.alpha * (t - 1))
+        np.testing.assert_allclose(task.gamma[:, 0], 1 - T_t**-0.2, rtol=1e-13)
+
+
+def test_grid_is_planned_whole_in_every_task():
+    batches, truth = draw()
+    for task in run(batches, truth, POMRL, Grid(gammas=[0.0, 0.5, 0.9])):
+        assert np.array_equal(task.gamma, np.tile([0.0, 0.5, 0.9], (3, 1)))

@@ -1,0 +1,142 @@
+"""The base class of components makes a checked, frozen dataclass of each plain subclass."""
+
+import dataclasses
+import pickle
+import re
+from abc import abstractmethod
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+import pytest
+from pydantic import ValidationError
+from pydantic.dataclasses import dataclass, is_pydantic_dataclass
+from tests.support.settings import ROOT
+
+from pomrl.checks import CHECKED
+from pomrl.components import Component, Estimator, Field, RegularisedLeastSquares, field_validator, model_validator
+from pomrl.contracts import EstimatorContract
+
+T = TypeVar("T")
+
+
+class Shape(Component):
+    sides: ClassVar[int] = 0
+
+    @abstractmethod
+    def area(self) -> float: ...
+
+    def scaled(self, by: float) -> float:
+        return by * self.area()
+
+
+class Rectangle(Shape):
+    sides = 4
+
+    width: float = Field(ge=0, description="its width")
+    height: Annotated[float, Field(ge=0)] = 2.0
+
+    @field_validator("width")
+    @classmethod
+    def _no_half(cls, width: float) -> float:
+        if width == 0.5:
+            raise ValueError("it is half")
+        return width
+
+    @model_validator(mode="after")
+    def _no_square(self) -> "Rectangle":
+        if self.width == self.height:
+            raise ValueError("it is a square")
+        return self
+
+    def area(self) -> float:
+        return self.width * self.height
+
+
+class Block(Rectangle, Generic[T]):
+    depth: int
+
+    def area(self) -> float:
+        return super().area() * self.depth
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Decorated(Rectangle):
+    depth: int = Field(default=3, ge=1)
+
+    def area(self) -> float:
+        return super().area() * self.depth
+
+
+@pytest.mark.parametrize("component", [Rectangle(width=1.0), Block[int](width=1.0, depth=3), Decorated(width=1.0)])
+def test_it_is_a_frozen_value(component: Rectangle) -> None:
+    assert is_pydantic_dataclass(type(component))
+    same = pickle.loads(pickle.dumps(component))
+    assert same == component == dataclasses.replace(component, height=2.0) == type(component)(**vars(component))
+    assert hash(same) == hash(component)
+    assert dataclasses.asdict(component) == vars(component)
+    assert component != dataclasses.replace(component, height=3.0)
+    for change in (lambda: setattr(component, "width", 3.0), lambda: delattr(component, "width")):
+        with pytest.raises(dataclasses.FrozenInstanceError, match="field 'width'"):
+            change()
+
+
+def test_methods_call_those_of_the_base_class() -> None:
+    assert Block[int](width=1.0, depth=3).scaled(2.0) == Decorated(width=1.0).scaled(2.0) == 12.0
+    assert [cls.__qualname__ for cls in Block.__mro__[:4]] == ["Block", "Rectangle", "Shape", "Component"]
+
+
+def test_its_fields_are_the_annotated_attributes() -> None:
+    assert [field.name for field in dataclasses.fields(Block)] == ["width", "height", "depth"]
+    assert Rectangle.__doc__ is None
+
+
+@pytest.mark.parametrize("cls", [Rectangle, Decorated])
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "width\n.*required"),
+        ({"width": -1.0}, "width\n.*greater than or equal to 0"),
+        ({"width": "1"}, "width\n.*valid number"),
+        ({"width": float("nan")}, "width\n.*finite"),
+        ({"width": 1.0, "with": 2.0}, "with\n.*Unexpected keyword"),
+        ({"width": 0.5}, "it is half"),
+        ({"width": 2.0}, "it is a square"),
+    ],
+)
+def test_its_fields_are_checked(cls: Any, fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        cls(**fields)
+
+
+def test_an_abstract_one_cannot_be_made() -> None:
+    with pytest.raises(TypeError, match="abstract method"):
+        Shape()  # pyright: ignore[reportAbstractUsage]
+
+
+def test_an_init_of_its_own_is_refused() -> None:
+    with pytest.raises(TypeError, match="Mine: a component is made from its annotated fields, without an __init__"):
+
+        class Mine(Shape):
+            def __init__(self) -> None:
+                pass
+
+
+class TestTheEstimatorOfTheDocument(EstimatorContract):
+    """docs/extending.md has an estimator with a memory of its own."""
+
+    @pytest.fixture
+    def component(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Estimator:
+        document = (ROOT / "docs" / "extending.md").read_text()
+        (code,) = (code for code in re.findall(r"```python\n(.*?)```", document, re.DOTALL) if "class AllAlike" in code)
+        (tmp_path / "all_alike_of_the_document.py").write_text(code)
+        monkeypatch.syspath_prepend(tmp_path)
+        from all_alike_of_the_document import AllAlike  # pyright: ignore[reportMissingImports]
+
+        return AllAlike()
+
+
+def test_a_variation_of_the_papers_family_has_its_keys() -> None:
+    class Mine(RegularisedLeastSquares):
+        weight: float = Field(default=0.25, ge=0)
+
+    keys = [field.name for field in dataclasses.fields(Mine)]
+    assert keys == [*(field.name for field in dataclasses.fields(RegularisedLeastSquares)), "weight"]

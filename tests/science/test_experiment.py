@@ -1,0 +1,244 @@
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.support.sample_models import all_policies, brute_force_value, value_of
+
+from pomrl.science import experiment
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.experiment import SCHEMA, Method, Problem, check, tables
+from pomrl.science.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
+from pomrl.science.mdp import random_chain_mdp
+from pomrl.science.planners import PolicyIteration, ValueIteration
+from pomrl.science.randomness import Stream, generator
+from pomrl.science.tasks.random_chains import Dirichlet, Gaussian, RandomChains
+
+GRID = Grid(gammas=[0.0, 0.5, 0.9, 0.99])
+
+
+def problem(S=5, A=2, m=5, T=4, sigma=0.02, gamma_eval=0.99, seed=3, tasks: RandomChains | None = None) -> Problem:
+    tasks = tasks or Dirichlet(zeros=S // 2)
+    return Problem(S=S, A=A, m=m, T=T, sigma=sigma, gamma_eval=gamma_eval, seed=seed, task_distribution=tasks)
+
+
+def method(schedule: GammaSchedule = GRID, planner=None, **options) -> Method:
+    options = options or {"mixing": "paper", "similarity": "welford"}
+    return Method(
+        estimator=RegularisedLeastSquares(**options), gamma_schedule=schedule, planner=planner or PolicyIteration()
+    )
+
+
+METHODS = [
+    method(),
+    method(mixing="paper", similarity="welford", scope="per_pair"),
+    method(mixing="mse_optimal", similarity="known", scope="per_pair", prior="exclusive"),
+    method(mixing="mse_optimal", similarity="debiased"),
+    method(mixing=0.0),
+    method(mixing="paper", similarity="known", prior="known"),
+    method(Dong(), mixing="paper", similarity="welford", scope="per_pair"),
+    method(UpperBound(), mixing="paper", similarity="known"),
+    method(planner=ValueIteration()),
+]
+
+PROBLEMS = {
+    "small": problem(),
+    "as many runs as states": problem(S=12),
+    "twenty states": problem(S=20, T=3),
+    "some pairs vary": problem(S=8, tasks=Dirichlet(zeros=4, varying=0.5)),
+    "gaussian": problem(tasks=Gaussian(zeros=2), m=2),
+    "one mean model": problem(tasks=Dirichlet(zeros=2, mean_model="fixed", reward="state")),
+    "one action": problem(S=4, A=1),
+}
+
+
+def assert_same_bits(one: pd.DataFrame, other: pd.DataFrame):
+    assert list(one) == list(other)
+    for name in one:
+        assert one[name].dtype == other[name].dtype
+        assert one[name].to_numpy().tobytes() == other[name].to_numpy().tobytes(), name
+
+
+def in_parts(problem: Problem, methods: list[Method], runs: list[int], size: int) -> list[pd.DataFrame]:
+    parts = [tables(problem, methods, runs[i : i + size]) for i in range(0, len(runs), size)]
+    return [pd.concat(tables_of_method, ignore_index=True) for tables_of_method in zip(*parts, strict=True)]
+
+
+def test_table_has_the_columns_and_types_of_the_schema_and_a_row_for_each_run_task_and_gamma():
+    for one, gammas in ((method(), 4), (method(Dong()), 1), (method(Fixed(gamma=0.9), mixing=0.0), 1)):
+        (table,) = tables(problem(), [one], [2, 3, 7])
+        assert {name: str(table[name].dtype) for name in table} == SCHEMA
+        assert list(table) == list(SCHEMA)
+        assert len(table) == 3 * 4 * gammas
+        assert not table.duplicated(["run", "task", "gamma"]).any()
+        assert set(table["run"]) == {2, 3, 7}
+        assert set(table["task"]) == {1, 2, 3, 4}
+        pd.testing.assert_frame_equal(table, table.sort_values(["run", "task", "gamma"], kind="stable"))
+
+
+def test_table_has_the_values_it_should():
+    for one in METHODS:
+        (table,) = tables(problem(), [one], [0, 1, 2])
+        assert np.all(table["planning_loss"] >= 0)
+        assert table["planning_loss"].max() > 0.1
+        assert table["alpha"].between(0, 1).all()
+        assert table["gamma"].between(0, 0.99).all()
+        assert table["model_error"].between(0, 1).all()
+        assert table["sigma_hat"].isna().all() == (not one.estimator.has_similarity)
+        per_task = table.groupby(["run", "task"])[["alpha", "model_error"]]
+        assert (per_task.nunique() == 1).all(axis=None)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("size", [1, 5])
+def test_tables_do_not_depend_on_the_number_of_runs_computed_at_a_time(name: str, size: int):
+    runs = list(range(12))
+    for whole, parts in zip(
+        tables(PROBLEMS[name], METHODS, runs), in_parts(PROBLEMS[name], METHODS, runs, size), strict=True
+    ):
+        assert_same_bits(whole, parts)
+
+
+@pytest.mark.parametrize("name", ["small", "twenty states", "some pairs vary"])
+def test_table_of_a_method_does_not_depend_on_the_methods_beside_it(name: str):
+    runs = list(range(12))
+    together = tables(PROBLEMS[name], METHODS, runs)
+    for one, table in zip(METHODS, together, strict=True):
+        assert_same_bits(tables(PROBLEMS[name], [one], runs)[0], table)
+    for table, reverse in zip(together, tables(PROBLEMS[name], METHODS[::-1], runs)[::-1], strict=True):
+        assert_same_bits(table, reverse)
+
+
+@pytest.mark.parametrize("name", ["small", "twenty states", "some pairs vary"])
+@pytest.mark.parametrize("stack_bytes", [1, 100_000, 2**30])
+def test_tables_do_not_depend_on_the_size_of_stacks(name: str, stack_bytes: int, monkeypatch: pytest.MonkeyPatch):
+    runs = list(range(6))
+    usual = tables(PROBLEMS[name], METHODS, runs)
+    monkeypatch.setattr(experiment, "STACK_BYTES", stack_bytes)
+    for table, other in zip(usual, tables(PROBLEMS[name], METHODS, runs), strict=True):
+        assert_same_bits(table, other)
+
+
+@pytest.mark.parametrize("name", ["small", "some pairs vary", "gaussian"])
+def test_run_is_the_same_alone_and_among_others(name: str):
+    among = tables(PROBLEMS[name], METHODS, list(range(10, 22)))
+    alone = tables(PROBLEMS[name], METHODS, [17])
+    for table, one in zip(among, alone, strict=True):
+        assert_same_bits(table[table["run"] == 17], one)
+
+
+def test_runs_and_seeds_differ():
+    (table,) = tables(problem(), [METHODS[0]], list(range(5)))
+    (other,) = tables(problem(seed=4), [METHODS[0]], list(range(5)))
+    errors = table.drop_duplicates(["run", "task"])["model_error"]
+    assert errors.nunique() > 15
+    assert not np.isin(other["model_error"], errors).any()
+
+
+def test_first_tasks_do_not_depend_on_how_many_follow():
+    (short,) = tables(problem(T=3), [METHODS[1]], [0, 1])
+    (long,) = tables(problem(T=6), [METHODS[1]], [0, 1])
+    assert_same_bits(short, long[long["task"] <= 3])
+
+
+def test_methods_meet_the_same_tasks_and_batches():
+    """POMRL has no prior in task 1, so that its losses are those of no meta-learning there, and only there."""
+    without, pomrl = tables(problem(), [method(mixing=0.0), method(mixing="paper", similarity="known")], [0, 1, 2])
+    first = without["task"] == 1
+    columns = ["run", "gamma", "planning_loss", "model_error"]
+    assert_same_bits(without.loc[first, columns], pomrl.loc[first, columns])
+    assert np.all(without.loc[~first, "model_error"] != pomrl.loc[~first, "model_error"])
+
+
+@pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()])
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptive: bool):
+    S, A, m, T, sigma, gamma_eval, seed, run = 4, 2, 5, 6, 0.02, 0.95, 8, 11
+    tasks = Dirichlet(zeros=1)
+    gammas = [0.0, 0.4, 0.8, 0.95]
+    one = method(
+        Grid(gammas=gammas), planner, mixing="paper", similarity="welford" if adaptive else "known", sigma_1=0.4
+    )
+    (table,) = tables(problem(S, A, m, T, sigma, gamma_eval, seed, tasks), [one], [run - 1, run])
+
+    P_o, R = random_chain_mdp(generator(seed, run, Stream.MEAN_MODEL), S, A, 1)
+    mean = tasks.draw_mean(seed, run, S, A, sigma)
+    assert np.array_equal(P_o, mean.P_o)
+    task_stream, batch_stream = generator(seed, run, Stream.TASKS), generator(seed, run, Stream.BATCHES)
+    batches: list[np.ndarray] = []
+    rows = []
+    for t in range(1, T + 1):
+        P_t = tasks.draw_task(task_stream, mean)
+        deviation = 0.4 if t <= 2 else sqrt(np.var(batches, axis=0, ddof=1).max())
+        deviation = deviation if adaptive else sqrt(sigma)
+        batches.append(batch_stream.multinomial(m, P_t) / m)
+        alpha = 0.0 if t == 1 else 1 / (deviation**2 * (1 + 1 / t) * m + 1)
+        P_hat = alpha * np.mean(batches, axis=0) + (1 - alpha) * batches[-1]
+        V_star = brute_force_value(P_t, R, gamma_eval)
+        for gamma in gammas:
+            policies = all_policies(S, A)
+            policy = policies[value_of(P_hat, R, policies, gamma).sum(1).argmax()]
+            loss = np.abs(V_star - value_of(P_t, R, policy, gamma_eval)).max()
+            rows.append((run, t, gamma, loss, alpha, deviation, np.abs(P_hat - P_t).max()))
+    slow = pd.DataFrame(rows, columns=list(SCHEMA))
+    assert slow["planning_loss"].max() > 0.5
+    fast = table[table["run"] == run].reset_index(drop=True)
+    pd.testing.assert_frame_equal(fast, slow, check_dtype=False, rtol=1e-9, atol=1e-10)
+
+
+def test_identical_tasks_are_learned_by_aggregation():
+    (table,) = tables(problem(sigma=0.0, T=400, m=50), [method(Fixed(gamma=0.99), mixing=1.0)], [0, 1, 2])
+    error = table["model_error"].to_numpy().reshape(3, 400).mean(0)
+    assert error[-1] < 0.02 < 0.1 < error[0]
+
+
+def test_oracle_of_identical_tasks_loses_nothing():
+    (table,) = tables(problem(sigma=0.0), [method(mixing="paper", prior="known", similarity="known")], [0, 1, 2])
+    assert np.all(table["model_error"] == 0)
+    assert np.all(table.loc[table["gamma"] == 0.99, "planning_loss"] == 0)
+
+
+@pytest.mark.parametrize(
+    ("problem", "method", "message"),
+    [
+        (problem(m=1), method(mixing="paper", similarity="debiased"), "m=1"),
+        (problem(m=1), method(mixing="mse_optimal", similarity="welford"), "m=1"),
+        (problem(gamma_eval=0.9), method(GRID), r"gamma_schedule\.gammas=0\.99"),
+        (problem(gamma_eval=0.9), method(Fixed(gamma=0.95)), r"gamma_schedule\.gamma=0\.95"),
+        (problem(), method(UpperBound(), mixing=0.0), "UpperBound needs an estimator with a similarity"),
+        (problem(sigma=0.3), method(), "sigma=0.3: .* run 5 has this variance"),
+        (problem(tasks=Dirichlet(zeros=5)), method(), "zeros=5"),
+    ],
+)
+def test_what_would_fail_is_refused(problem: Problem, method: Method, message: str):
+    with pytest.raises(ValueError, match=message):
+        check(problem, method, [5, 6])
+
+
+def test_check_looks_at_every_run():
+    limits = [check_limit(run) for run in range(30)]
+    strictest = int(np.argmin(limits))
+    between = (sorted(limits)[0] + sorted(limits)[1]) / 2
+    others = [run for run in range(30) if run != strictest]
+    check(problem(sigma=between), method(), others)
+    with pytest.raises(ValueError, match=f"run {strictest} "):
+        check(problem(sigma=between), method(), range(30))
+
+
+def check_limit(run: int) -> float:
+    P_o = problem(sigma=0.0).mean(run).P_o
+    return (P_o * (1 - P_o)).max()
+
+
+@pytest.mark.parametrize("one", METHODS)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_can_be_is_not_refused(name: str, one: Method):
+    check(PROBLEMS[name], one, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("S", 1), ("A", 0), ("m", 0), ("T", 0), ("sigma", -0.1), ("gamma_eval", 1.0), ("seed", -1)]
+)
+def test_problems_outside_the_ranges_are_refused(key: str, value):
+    with pytest.raises(ValueError, match=key):
+        problem(**{key: value, "tasks": Dirichlet(zeros=0)})

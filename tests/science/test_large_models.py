@@ -1,0 +1,87 @@
+"""Planning in large models: products of matrices for the whole grid, and LAPACK where they are slow."""
+
+import numpy as np
+import pytest
+from tests.support.sample_models import (
+    models_with_equal_actions,
+    models_with_twin_states,
+    random_models,
+    ring,
+    sampled_models,
+)
+
+from pomrl.science.mdp import planning_loss
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers import relative_values
+from pomrl.science.solvers.evaluation import policy_value
+from pomrl.science.solvers.policy_values import distinct_policy_values
+
+LONG_GRID = np.linspace(0.0, 0.99, 34)
+
+
+def large(kind: str, rng: np.random.Generator, M: int = 3, S: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    return {
+        "dense": lambda: random_models(rng, M, S, 2),
+        "sampled": lambda: sampled_models(rng, M, S, 2, 5),
+        "one transition": lambda: sampled_models(rng, M, S, 2, 1),
+        "ties": lambda: models_with_equal_actions(rng, M, S, 2),
+        "twins": lambda: models_with_twin_states(rng, M, S, 2),
+        "ring": lambda: ring(S),
+        "long ring": lambda: ring(300),
+        "sparse rewards": lambda: (random_models(rng, M, S, 2)[0], (rng.random((M, S, 2)) < 0.02).astype(float)),
+    }[kind]()
+
+
+LARGE_KINDS = ["dense", "sampled", "one transition", "ties", "twins", "ring", "long ring", "sparse rewards"]
+
+
+@pytest.mark.parametrize("kind", LARGE_KINDS)
+def test_large_models_satisfy_the_bellman_equation(kind: str):
+    """At an optimal policy no action gains anything. Together these are over 20,000 states at some gamma."""
+    P, R = large(kind, np.random.default_rng(30))
+    policy = PolicyIteration().plan(P, R, LONG_GRID)
+    for g, gamma in enumerate(LONG_GRID):
+        V = policy_value(P, R, policy[:, g], gamma)
+        gain = (R + gamma * np.einsum("isat,it->isa", P, V)).max(-1) - V
+        assert (gain <= 1.01e-12 / (1 - gamma)).all()
+
+
+@pytest.mark.parametrize("kind", LARGE_KINDS)
+def test_large_models_are_planned_and_evaluated_as_by_lapack_alone(kind: str, monkeypatch: pytest.MonkeyPatch):
+    P, R = large(kind, np.random.default_rng(31))
+    policy = PolicyIteration().plan(P, R, LONG_GRID)
+    loss = planning_loss(P, R, policy, 0.99)
+    monkeypatch.setattr(relative_values, "LARGE", 10**6)
+    exact = PolicyIteration().plan(P, R, LONG_GRID)
+    for g, gamma in enumerate(LONG_GRID):
+        values = [policy_value(P, R, by[:, g], gamma) for by in (policy, exact)]
+        assert (1 - gamma) * np.abs(values[0] - values[1]).max() <= 1e-12
+    np.testing.assert_allclose(loss, planning_loss(P, R, policy, 0.99), rtol=0, atol=1e-10)
+    assert (loss >= 0).all()
+    assert (loss[:, -1] == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["dense", "one transition", "ties"])
+def test_a_large_model_is_planned_alike_alone_and_in_a_stack(kind: str):
+    P, R = large(kind, np.random.default_rng(32))
+    together = PolicyIteration().plan(P, R, LONG_GRID)
+    loss = planning_loss(P, R, together, 0.99)
+    for i in range(len(P)):
+        alone = PolicyIteration().plan(P[i : i + 1], R[i : i + 1], LONG_GRID)
+        assert np.array_equal(alone[0], together[i])
+        assert np.array_equal(planning_loss(P[i : i + 1], R[i : i + 1], alone, 0.99)[0], loss[i])
+
+
+@pytest.mark.parametrize("kind", ["dense", "one transition", "twins", "long ring"])
+@pytest.mark.parametrize("gamma", [0.0, 0.9, 0.999])
+def test_policies_of_a_large_model_have_the_values_that_each_has_alone(kind: str, gamma: float):
+    rng = np.random.default_rng(33)
+    P, R = large(kind, rng, M=1)
+    like, unlike = np.zeros((2, 9, P.shape[1]), np.int16)
+    like[:, :12], unlike[:] = rng.integers(0, 2, (9, 12)), rng.integers(0, 2, unlike.shape)
+    for policies in (like, unlike):
+        V, model, index = distinct_policy_values(P, R, policies[None], gamma)
+        assert (model == 0).all()
+        for g in range(9):
+            alone = policy_value(P[0], R[0], policies[g], gamma)
+            assert (1 - gamma) * np.abs(V[index[0, g]] - alone).max() <= 5e-13

@@ -1,0 +1,296 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from tests.support.sample_models import (
+    brute_force_value,
+    models_with_equal_actions,
+    models_with_equal_rewards,
+    models_with_twin_states,
+    random_models,
+    ring,
+    sampled_models,
+    sampled_models_with_state_rewards,
+    value_of,
+)
+from tests.support.sample_planners import PLANNERS, every_planner
+
+from pomrl.checks import Engine
+from pomrl.science import planners
+from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
+from pomrl.science.solvers import compiled, evaluation
+from pomrl.science.solvers.evaluation import policy_value
+
+GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
+FAMILIES = {
+    "random": lambda rng: random_models(rng, 12, 6, 3),
+    "random, one action": lambda rng: random_models(rng, 12, 5, 1),
+    "random with zeros": lambda rng: random_models(rng, 12, 6, 2, 3),
+    "one-hot rows": lambda rng: sampled_models(rng, 24, 6, 3, 1),
+    "sampled": lambda rng: sampled_models(rng, 24, 6, 2, 5),
+    "equal actions": lambda rng: models_with_equal_actions(rng, 12, 5, 3),
+    "equal rewards": lambda rng: models_with_equal_rewards(rng, 12, 5, 3),
+    "twin states": lambda rng: models_with_twin_states(rng, 12, 6, 3),
+    "state rewards": lambda rng: sampled_models_with_state_rewards(rng, 24, 6, 3),
+    "two states": lambda rng: random_models(rng, 24, 2, 2),
+}
+
+
+def scaled_error(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float, V_star: np.ndarray) -> float:
+    """Return (1 - gamma) |V_pi - V*| of a policy in one model."""
+    return (1 - gamma) * np.abs(value_of(P, R, policy, gamma) - V_star).max()
+
+
+@every_planner
+@pytest.mark.parametrize("family", FAMILIES)
+def test_value_is_that_of_the_best_of_all_policies(planner: Planner, family: str):
+    P, R = FAMILIES[family](np.random.default_rng(1))
+    policy = planner.plan(P, R, GAMMAS)
+    assert policy.shape == (len(P), len(GAMMAS), P.shape[1])
+    for i in range(len(P)):
+        for g, gamma in enumerate(GAMMAS):
+            assert scaled_error(P[i], R[i], policy[i, g], gamma, brute_force_value(P[i], R[i], gamma)) <= 1e-12
+
+
+@every_planner
+def test_value_iteration_and_policy_iteration_are_greedy_to_the_reward_at_gamma_zero(planner: Planner):
+    P, R = random_models(np.random.default_rng(2), 10, 6, 3)
+    assert np.array_equal(planner.plan(P, R, np.array([0.0]))[:, 0], R.argmax(-1))
+
+
+@every_planner
+def test_rewards_may_be_of_any_size_and_sign(planner: Planner):
+    P, R = random_models(np.random.default_rng(16), 9, 5, 3)
+    scale = np.array([1e-3, 1.0, 1e6] * 3)
+    R = scale[:, None, None] * (R - 0.5)
+    policy = planner.plan(P, R, np.array([0.5, 0.99]))
+    for i in range(9):
+        for g, gamma in enumerate([0.5, 0.99]):
+            error = scaled_error(P[i], R[i], policy[i, g], gamma, brute_force_value(P[i], R[i], gamma))
+            assert error <= 1e-12 * max(1, scale[i])
+
+
+@every_planner
+@pytest.mark.parametrize("S", [10, 15, 20])
+@pytest.mark.parametrize("gamma", [0.5, 0.95])
+def test_value_is_that_of_the_linear_program(planner: Planner, S: int, gamma: float):
+    A = 4
+    P, R = random_models(np.random.default_rng(S), 2, S, A, S // 2)
+    policy = planner.plan(P, R, np.array([gamma]))[:, 0]
+    for i in range(len(P)):
+        # minimise the sum of V subject to V >= R + gamma P V
+        constraints = gamma * P[i].reshape(S * A, S) - np.eye(S).repeat(A, axis=0)
+        program = linprog(np.ones(S), A_ub=constraints, b_ub=-R[i].ravel(), bounds=(None, None), method="highs")
+        assert program.success
+        assert scaled_error(P[i], R[i], policy[i], gamma, program.x) <= 1e-8
+
+
+@pytest.mark.parametrize(
+    ("S", "A", "zeros", "m"),
+    [
+        (10, 2, 5, None),
+        (16, 3, 8, None),
+        (17, 3, 8, None),
+        (40, 3, 20, None),
+        (40, 2, 0, None),
+        (10, 2, 0, 5),
+        (40, 2, 0, 1),
+    ],
+)
+def test_policy_iteration_and_value_iteration_agree_by_value(S: int, A: int, zeros: int, m: int | None):
+    rng = np.random.default_rng(S + A + zeros)
+    P, R = random_models(rng, 8, S, A, zeros) if m is None else sampled_models(rng, 8, S, A, m)
+    gammas = np.array([0.0, 0.3, 0.9, 0.99])
+    by_policy, by_value = (planner.plan(P, R, gammas) for planner in PLANNERS)
+    for i in range(len(P)):
+        for g, gamma in enumerate(gammas):
+            V = value_of(P[i], R[i], by_policy[i, g], gamma)
+            assert scaled_error(P[i], R[i], by_value[i, g], gamma, V) <= 1e-12
+
+
+@every_planner
+@pytest.mark.parametrize("gamma", [0.9, 0.99])
+def test_long_ring_is_walked_to_the_state_that_pays(planner: Planner, gamma: float):
+    S = 60
+    P, R = ring(S)
+    policy = planner.plan(P, R, np.array([0.0, gamma]))[0, 1]
+    V_star = gamma ** np.append(0, np.arange(S - 1, 0, -1)) / (1 - gamma)
+    assert scaled_error(P[0], R[0], policy, gamma, V_star) <= 1e-12
+
+
+@every_planner
+def test_grid_for_all_models_is_the_same_as_that_grid_for_each_model(planner: Planner):
+    P, R = random_models(np.random.default_rng(3), 7, 5, 3)
+    assert np.array_equal(planner.plan(P, R, GAMMAS[:3]), planner.plan(P, R, np.tile(GAMMAS[:3], (7, 1))))
+
+
+@every_planner
+def test_each_model_is_planned_at_its_own_gammas(planner: Planner):
+    rng = np.random.default_rng(4)
+    P, R = random_models(rng, 9, 5, 3)
+    gammas = rng.uniform(0, 0.99, (9, 4))
+    policy = planner.plan(P, R, gammas)
+    for i in range(9):
+        for g in range(4):
+            V_star = brute_force_value(P[i], R[i], gammas[i, g])
+            assert scaled_error(P[i], R[i], policy[i, g], gammas[i, g], V_star) <= 1e-12
+
+
+@every_planner
+@pytest.mark.parametrize("family", ["random", "one-hot rows", "equal actions", "twin states"])
+def test_order_of_gammas_does_not_matter_by_value(planner: Planner, family: str):
+    P, R = FAMILIES[family](np.random.default_rng(5))
+    gammas = np.array([0.0, 0.2, 0.5, 0.8, 0.95, 0.99])
+    order = np.array([4, 0, 5, 2, 2, 3, 1])
+    ascending, shuffled = planner.plan(P, R, gammas), planner.plan(P, R, gammas[order])
+    for i in range(len(P)):
+        for k, g in enumerate(order):
+            gamma = float(gammas[g])
+            V = value_of(P[i], R[i], ascending[i, g], gamma)
+            assert scaled_error(P[i], R[i], shuffled[i, k], gamma, V) <= 1e-12
+
+
+@every_planner
+@pytest.mark.parametrize("S", [6, 10, 20])
+def test_models_do_not_influence_one_another(planner: Planner, S: int):
+    rng = np.random.default_rng(6)
+    P, R = sampled_models(rng, 23, S, 3, 3)
+    gammas = np.array([0.0, 0.5, 0.9, 0.99])
+    policy, order = planner.plan(P, R, gammas), rng.permutation(23)
+    assert np.array_equal(planner.plan(P[order], R[order], gammas), policy[order])
+    assert np.array_equal(planner.plan(P[4:5], R[4:5], gammas), policy[4:5])
+    assert np.array_equal(planner.plan(P[:S], R[:S], gammas), policy[:S])
+
+
+def test_arguments_are_left_as_they_were():
+    P, R = random_models(np.random.default_rng(7), 4, 5, 2)
+    copies = P.copy(), R.copy()
+    for planner in PLANNERS:
+        planner.plan(P, R, GAMMAS[:3])
+    assert np.array_equal(P, copies[0])
+    assert np.array_equal(R, copies[1])
+
+
+@pytest.mark.parametrize("S", [6, 20])
+def test_policy_is_left_alone_where_all_are_optimal(S: int):
+    """Rewards are equal: a difference between actions is rounding, and no reason to change."""
+    P, _ = random_models(np.random.default_rng(8), 20, S, 3)
+    policy = PolicyIteration().plan(P, np.full((20, S, 3), 1 / 3), np.array([0.0, 0.5, 0.99, 0.9999]))
+    assert not policy.any()
+
+
+def test_policies_do_not_depend_on_the_size_of_stacks(monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(17)
+    P, R = sampled_models(rng, 23, 6, 3, 3)
+    gammas = rng.uniform(0, 0.99, (23, 4))
+    policy = PolicyIteration().plan(P, R, gammas)
+    for size in (1, 7, 23):
+        monkeypatch.setattr(planners, "STACK", size)
+        with compiled.using("numpy"):
+            assert np.array_equal(PolicyIteration().plan(P, R, gammas), policy)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_both_engines_of_policy_iteration_agree_by_value(family: str, monkeypatch: pytest.MonkeyPatch):
+    P, R = FAMILIES[family](np.random.default_rng(18))
+    by_elimination = PolicyIteration().plan(P, R, GAMMAS)
+    monkeypatch.setattr(planners, "SMALL", 0)
+    by_lapack = PolicyIteration().plan(P, R, GAMMAS)
+    for i in range(len(P)):
+        for g, gamma in enumerate(GAMMAS.tolist()):
+            V = value_of(P[i], R[i], by_lapack[i, g], gamma)
+            assert scaled_error(P[i], R[i], by_elimination[i, g], gamma, V) <= 1e-12
+
+
+def test_value_iteration_refuses_to_stop_early():
+    P, R = models_with_equal_actions(np.random.default_rng(9), 3, 5, 2)  # equal actions are never eliminated
+    with pytest.raises(ArithmeticError, match=r"model [012] at gamma = 0\.9: .* in 10 sweeps"):
+        ValueIteration(max_sweeps=10).plan(P, R, np.array([0.0, 0.9]))
+    assert ValueIteration(max_sweeps=300).plan(P, R, np.array([0.0, 0.9])).shape == (3, 2, 5)
+
+
+def test_value_iteration_stops_as_soon_as_other_actions_are_proven_worse():
+    """The span of a step takes about 20 sweeps to fall to the tolerance."""
+    P, R = random_models(np.random.default_rng(9), 3, 60, 2)
+    gammas = np.array([0.0, 0.9])
+    assert np.array_equal(ValueIteration(max_sweeps=6).plan(P, R, gammas), PolicyIteration().plan(P, R, gammas))
+
+
+@pytest.mark.parametrize(("S", "A"), [(2, 2), (3, 3), (12, 2)])
+def test_value_iteration_solves_models_with_several_closed_classes(S: int, A: int):
+    """Values of classes then differ by about 1 / (1 - gamma), and periods hide which policy is the best one."""
+    P, R = sampled_models(np.random.default_rng(36), 60, S, A, 1)
+    gammas = np.array([0.99, 0.9999])
+    by_value, by_policy = ValueIteration(max_sweeps=5000).plan(P, R, gammas), PolicyIteration().plan(P, R, gammas)
+    for g, gamma in enumerate(gammas.tolist()):
+        values = [policy_value(P, R, policies[:, g], gamma) for policies in (by_value, by_policy)]
+        assert (1 - gamma) * np.abs(values[0] - values[1]).max() <= 1e-12
+
+
+def test_value_iteration_loses_no_more_than_its_tolerance():
+    P, R = random_models(np.random.default_rng(10), 20, 6, 3)
+    rough = ValueIteration(tolerance=0.05).plan(P, R, np.array([0.9]))[:, 0]
+    loss = [scaled_error(P[i], R[i], rough[i], 0.9, brute_force_value(P[i], R[i], 0.9)) for i in range(20)]
+    assert max(loss) <= 0.05
+
+
+@pytest.mark.parametrize("S", [3, 20, 40])
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+def test_policy_iteration_that_does_not_end_is_an_error(engine: Engine, S: int, monkeypatch: pytest.MonkeyPatch):
+    """Policy iteration does not end with a negative tolerance, because a worse action may then replace a better one."""
+    monkeypatch.setattr(evaluation, "ACTION_TIE_TOLERANCE", -1.0)
+    P, R = random_models(np.random.default_rng(11), 2, S, 2)
+    with pytest.raises(ArithmeticError, match="model 0"), compiled.using(engine):
+        PolicyIteration().plan(P, R, np.array([0.5]))
+
+
+def test_no_models_have_no_policies():
+    P, R = random_models(np.random.default_rng(22), 2, 4, 2)
+    for planner in PLANNERS:
+        assert planner.plan(P[:0], R[:0], np.array([0.5])).shape == (0, 1, 4)
+
+
+# The oracle of breakpoints: where along gamma the optimal policy changes.
+
+
+def breakpoints(P: np.ndarray, R: np.ndarray, policy: np.ndarray) -> np.ndarray:
+    """The gammas in (0, 1) at which some action becomes as good as that of the policy.
+
+    The advantage of action a in state s is r + gamma (p - p_pi) V, with r = R(s,a) - R_pi(s) and
+    V = (I - gamma P_pi)^-1 R_pi. By the matrix determinant lemma it is proportional to
+    det(I - gamma (P_pi - R_pi (p - p_pi) / r)), so that it vanishes at the reciprocals of the eigenvalues of a rank-one
+    update of P_pi.
+    """
+    S, A = R.shape
+    P_pi, R_pi = P[np.arange(S), policy], R[np.arange(S), policy]
+    found = []
+    for s, a in product(range(S), range(A)):
+        r = R[s, a] - R_pi[s]
+        if a != policy[s] and r != 0:
+            eigenvalues = np.linalg.eigvals(P_pi - np.outer(R_pi, P[s, a] - P_pi[s]) / r)
+            real = eigenvalues[np.abs(eigenvalues.imag) < 1e-9].real
+            found.extend(1.0 / real[real > 1.0])
+    return np.sort(found)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_policies_change_exactly_at_the_breakpoints(seed: int):
+    """Each policy is planned throughout its interval of gammas, and changes where the oracle says.
+
+    The test walks up from gamma = 0. No breakpoint of a policy lies inside the interval in which it is planned.
+    """
+    rng = np.random.default_rng(seed)
+    P, R = random_models(rng, 1, int(rng.integers(3, 9)), int(rng.integers(2, 4)))
+    gamma, intervals = 0.0, 0
+    while gamma < 0.999:
+        policy = PolicyIteration().plan(P, R, np.array([gamma + 1e-7]))[0, 0]
+        ahead = breakpoints(P[0], R[0], policy)
+        ahead = ahead[ahead > gamma + 1e-6]
+        end = min(ahead[0] if len(ahead) else 1.0, 0.999)
+        inside = np.linspace(gamma + 1e-7, end - 1e-6, 25)
+        assert (PolicyIteration().plan(P, R, inside)[0] == policy).all()
+        if end < 0.999:
+            assert (PolicyIteration().plan(P, R, np.array([end + 1e-6]))[0, 0] != policy).any()
+        gamma, intervals = end, intervals + 1
+    assert intervals >= 1

@@ -1,0 +1,200 @@
+"""Families of tasks: their models are what their sources say, tasks have the moments that are said, and bad keys fail.
+
+Families of Gymnasium's tables are tested where Gymnasium is installed.
+"""
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.support.settings import CONF
+
+from pomrl.configuration import sweeps
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.contracts.component import METHOD, assert_experiment_runs
+from pomrl.science.experiment import Problem, check
+from pomrl.science.mdp import expected_rewards
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers.evaluation import policy_value
+from pomrl.science.tasks.families.family import Candidates, TaskFamily
+from pomrl.science.tasks.families.forest import Forest
+from pomrl.science.tasks.families.frozen_lake import FrozenLake
+from pomrl.science.tasks.families.inventory import Inventory
+from pomrl.science.tasks.families.queue import Queue
+from pomrl.science.tasks.families.river_swim import RiverSwim
+from pomrl.science.tasks.families.taxi import Taxi
+
+OPTIONS = sorted(
+    path.stem for path in (CONF / "task_distribution").glob("*.yaml") if "tasks.families" in path.read_text()
+)
+WITH_GYMNASIUM = ("cliff_walking", "frozen_lake", "taxi")
+GAMMA = 0.95
+
+needs_gymnasium = pytest.mark.skipif(not find_spec("gymnasium"), reason="Gymnasium is not installed")
+
+
+def options(*without: str) -> list[Any]:
+    return [
+        pytest.param(name, marks=needs_gymnasium if name.startswith(WITH_GYMNASIUM) else ())
+        for name in (*OPTIONS, "frozen_lake_8x8")
+        if name not in without
+    ]
+
+
+def problem_of(name: str) -> Problem:
+    return sweeps.experiment(PUBLISHED, [f"task_distribution={name}"]).problem
+
+
+def candidates_of(name: str) -> Candidates:
+    distribution: Any = problem_of(name).task_distribution
+    return distribution.candidate_models()
+
+
+def optimal(candidates: Candidates, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """P, R and V* of one of the models, planned and evaluated by ours."""
+    P, R = candidates.P[i], expected_rewards(candidates.R[i], candidates.P[i])
+    policy = PolicyIteration().plan(P[None], R[None], np.array([GAMMA]))[0, 0]
+    return P, R, policy_value(P, R, policy, GAMMA)
+
+
+@pytest.mark.parametrize("name", options())
+def test_optimal_values_solve_the_equation_of_bellman(name: str) -> None:
+    P, R, V = optimal(candidates_of(name), -1)
+    np.testing.assert_allclose((R + GAMMA * P @ V).max(-1), V, rtol=0, atol=1e-9 * max(1.0, float(np.abs(R).max())))
+
+
+@pytest.mark.parametrize("name", options())
+def test_optimal_values_are_those_of_two_libraries(name: str) -> None:
+    quantecon, mdptoolbox = pytest.importorskip("quantecon"), pytest.importorskip("mdptoolbox.mdp")
+    P, R, V = optimal(candidates_of(name), 0)
+    theirs = quantecon.markov.DiscreteDP(R, P, GAMMA).solve(method="policy_iteration").v
+    toolbox = mdptoolbox.PolicyIteration(P.transpose(1, 0, 2), R, GAMMA, eval_type=0)
+    toolbox.run()
+    scale = max(1.0, float(np.abs(R).max()))
+    np.testing.assert_allclose(theirs, V, rtol=0, atol=1e-9 * scale)
+    np.testing.assert_allclose(toolbox.V, V, rtol=0, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("name", options("taxi", "frozen_lake_8x8", "cliff_walking"))
+def test_tasks_are_drawn_from_the_candidates_with_the_same_chance(name: str) -> None:
+    problem = problem_of(name)
+    mean = problem.mean(0)
+    tasks, candidates = problem.task_distribution, candidates_of(name)
+    drawn = tasks.draw([np.random.default_rng(1)], [mean], 3000)
+    in_two = [np.random.default_rng(1)]
+    parts = [tasks.draw(in_two, [mean], number).P for number in (1, 4)]
+    np.testing.assert_array_equal(np.concatenate(parts), drawn.P[:5])
+    assert drawn.latent is not None
+    index = np.searchsorted(candidates.latent, drawn.latent[:, 0])
+    np.testing.assert_array_equal(drawn.P[:, 0], candidates.P[index])  # one number ties all rows
+    np.testing.assert_array_equal(drawn.R[:, 0], candidates.R[index])
+    share = np.bincount(index, minlength=len(candidates.P)) / 3000
+    assert np.abs(share - 1 / len(share)).max() < 5 / np.sqrt(3000 * len(share))
+    np.testing.assert_allclose(mean.P_o, candidates.P.mean(0))
+    assert mean.sigma == pytest.approx(candidates.P.std(0).max())
+    assert tasks.variance(mean).max() == pytest.approx(mean.sigma**2)
+
+
+@pytest.mark.parametrize("name", ["inventory", "river_swim", "table"])
+def test_an_experiment_runs(name: str) -> None:
+    problem = sweeps.experiment(PUBLISHED, [f"task_distribution={name}", "T=4", "gamma_eval=0.9"]).problem
+    assert_experiment_runs(problem, METHOD)
+
+
+def test_planning_with_rewards_of_transitions_uses_the_estimate() -> None:
+    """An inventory that is estimated to have no demand pays nothing, whatever its true demand is."""
+    rewards = Inventory(centre=0.3, spread=0.0).models(np.array([0.3]))[1][0]
+    unsold = np.zeros((11, 6, 11))
+    stock, order = np.indices((11, 6))
+    unsold[stock, order, np.minimum(stock + order, 10)] = 1.0
+    assert (expected_rewards(rewards, unsold) <= 0).all()
+
+
+def test_a_forest_is_that_of_the_toolbox() -> None:
+    example = pytest.importorskip("mdptoolbox.example")
+    P, R = Forest(centre=0.1, spread=0.0, ages=7).models(np.array([0.1]))
+    theirs, pays = example.forest(S=7, r1=4, r2=2, p=0.1)
+    np.testing.assert_allclose(P[0].transpose(1, 0, 2), theirs)
+    np.testing.assert_array_equal(R[0], pays)
+
+
+def test_river_swim_is_that_of_strehl_and_littman() -> None:
+    P, _ = RiverSwim(centre=0.1, spread=0.0).models(np.array([0.1]))
+    np.testing.assert_allclose(P[0, 2, 1], [0, 0.1, 0.6, 0.3, 0, 0])
+    np.testing.assert_allclose(P[0, 0, 1, :2], [0.7, 0.3])
+    np.testing.assert_allclose(P[0, 5, 1, 4:], [0.1, 0.9])
+
+
+def test_a_queue_costs_its_customers_and_its_work() -> None:
+    P, R = Queue(centre=0.4, spread=0.0).models(np.array([0.4]))
+    assert R[0, 3].tolist() == [-3.0, -4.0, -7.0]  # three customers, and work for 0, 1 or 4
+    np.testing.assert_allclose(P[0, 3, 1, 2:5], [0.6 * 0.5, 0.4 * 0.5 + 0.6 * 0.5, 0.4 * 0.5])
+
+
+def test_rewards_without_an_axis_for_the_latent_are_refused() -> None:
+    class Flat(Queue):
+        def models(self, latent: np.ndarray) -> Any:
+            P, R = super().models(latent)
+            return P, R[0]
+
+    with pytest.raises(ValueError, match=r"Flat\.models returns \[15, 11, 3, 11\], \[11, 3\] and not P \[k, S, A, S\]"):
+        Flat(centre=0.4, spread=0.1).candidate_models()
+
+
+def test_the_demand_of_an_inventory_is_poisson() -> None:
+    P, R = Inventory(centre=0.2, spread=0.0).models(np.array([0.2]))
+    demand = np.random.default_rng(0).poisson(2.0, 200_000)
+    left = np.maximum(3 + 4 - demand, 0)
+    np.testing.assert_allclose(P[0, 3, 4], np.bincount(left, minlength=11) / 200_000, atol=0.005)
+    paid = 8 * (7 - left) - 4 - 2 * 4 - 7
+    assert expected_rewards(R, P)[0, 3, 4] == pytest.approx(paid.mean(), abs=0.05)
+
+
+@needs_gymnasium
+@pytest.mark.parametrize(("family", "slip"), [(FrozenLake, 2 / 3), (Taxi, 0.2)])
+def test_the_slip_of_gymnasium_gives_the_table_of_gymnasium(family: type[TaskFamily], slip: float) -> None:
+    from gymnasium.envs import toy_text
+
+    P, R = family(centre=slip, spread=0.0, values=2).models(np.array([slip]))
+    theirs = (toy_text.FrozenLakeEnv(is_slippery=True) if family is FrozenLake else toy_text.TaxiEnv(is_rainy=True)).P
+    found, pays = np.zeros(P.shape[1:]), np.zeros(P.shape[1:])
+    ended = {s for of_state in theirs.values() for rows in of_state.values() for _, s, _, ends in rows if ends}
+    for s in set(theirs) - ended:
+        for a, outcomes in theirs[s].items():
+            for chance, following, reward, _ in outcomes:
+                found[s, a, following] += chance
+                pays[s, a, following] += chance * reward
+    alive = [s for s in theirs if s not in ended]
+    np.testing.assert_allclose(P[0, alive], found[alive], atol=1e-12)
+    np.testing.assert_allclose(expected_rewards(R, P)[0, alive], pays[alive].sum(-1), atol=1e-12)
+    assert all((P[0, s, :, s] == 1).all() for s in ended)
+    assert not expected_rewards(R, P)[0, list(ended)].any()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["task_distribution=river_swim", "task_distribution.spread=0.3"], "has to stay between 0 and 0.4"),
+        (["task_distribution=garnet", "task_distribution.branching=50"], "branching=50: it has to be at most"),
+        (["S=null"], "S=null: it has to be an integer, because this task_distribution has no size"),
+        (["task_distribution=forest", "task_distribution.values=1"], "task_distribution.values=1"),
+    ],
+)
+def test_bad_keys_are_refused_in_one_line(overrides: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        sweeps.experiment(PUBLISHED, overrides)
+
+
+@pytest.mark.parametrize(("override", "message"), [("S=7", "6 states and 2 actions"), ("sigma=0.1", "sigma=null")])
+def test_numbers_that_contradict_the_family_are_refused(override: str, message: str) -> None:
+    experiment = sweeps.experiment(PUBLISHED, ["task_distribution=river_swim", override])
+    with pytest.raises(ValueError, match=message):
+        check(experiment.problem, experiment.method, [0])
+
+
+def test_gymnasium_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "gymnasium.envs", None)
+    with pytest.raises(ValueError, match=r"FrozenLakeEnv .* pip install 'pomrl\[families\]'"):
+        FrozenLake(centre=0.41, spread=0.0).candidate_models()

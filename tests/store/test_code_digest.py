@@ -1,0 +1,176 @@
+"""The digest of code: what it covers, what it is blind to, and that nothing is run for it."""
+
+import hashlib
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.support.settings import ROOT
+
+from pomrl.store import code_digest as digests
+from pomrl.store.code_digest import closure_digest, code_digest, modules, normalise, package_digest
+
+
+def test_it_covers_every_module_that_an_experiment_runs_through() -> None:
+    imported = """import sys, pomrl.science.experiment
+print(*sorted(name for name, m in sys.modules.items() if name.startswith("pomrl.") and m.__file__))"""
+    loaded = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True).stdout
+    assert loaded.split() == sorted(modules(["pomrl.science.experiment"]))
+
+
+def test_the_bound_that_a_schedule_minimises_counts_and_those_of_the_theory_do_not() -> None:
+    covered = modules(
+        ["pomrl.science.experiment", "pomrl.science.gamma_schedules", "pomrl.science.estimators.estimator"]
+    )
+    assert "pomrl.science.upper_bound" in covered
+    assert not [name for name in covered if name.startswith(("pomrl.theory", "pomrl.bounds", "pomrl.store"))]
+
+
+def test_that_of_the_package_covers_all_folders_but_those_of_studies(monkeypatch: pytest.MonkeyPatch) -> None:
+    covered: list[set[str]] = []
+    monkeypatch.setattr("pomrl.store.code_digest._digest", lambda names: covered.append(names) or "")
+    package_digest(())
+    files = (path for path in (ROOT / "src" / "pomrl").rglob("*.py") if not {"studies", "skeleton"} & {*path.parts})
+    names = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in files}
+    assert covered == [{name.removesuffix(".__init__") for name in names}]
+
+
+def test_it_is_blind_to_comments_and_docstrings_but_not_to_code() -> None:
+    one = 'def f(x):\n    """Text."""\n    return x + 1  # comment\n'
+    same = "def f(x):\n    # another\n\n    return (x + 1)\n"
+    assert normalise(one) == normalise(same)
+    assert normalise(one) != normalise(one.replace("1", "2"))
+
+
+def test_it_is_the_same_on_every_python() -> None:
+    """The digest of a text with what `ast.unparse` could write in several ways; any supported Python has to give it."""
+    source = '''
+from a import (b, c)
+class C(metaclass=M):
+    """Text."""
+    x: int = 0x10
+    def f(self, *, y=(1,), **k):
+        """Text."""
+        return f"{self.x!r:>{y}} and {k['a']}" + "\\n" if not y else [i async for i in k if i]
+'''
+    digest = hashlib.sha256(normalise(source).encode()).hexdigest()
+    assert digest[:12] == "bc7e0ac4acac"
+
+
+FILES = {
+    "component_of_theirs.py": "import numpy\nimport beside_it\nfrom package_of_theirs import part\nclass C: ...\n",
+    "beside_it.py": "def f():\n    from pomrl.theory import bounds\n    return 1\n",
+    "not_imported.py": "x = 1\n",
+    "package_of_theirs/__init__.py": "x = 1\n",
+    "package_of_theirs/part.py": "from . import other\nfrom .deep.er import y\n",
+    "package_of_theirs/other.py": "import component_of_theirs\n",
+    "package_of_theirs/deep/__init__.py": "",
+    "package_of_theirs/deep/er.py": "from ..other import component_of_theirs as y\n",
+}
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a component of someone else's and what it imports; importing any of it ends the test."""
+    for name, source in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(source + "raise SystemExit('this code was run')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_what_a_component_imports_from_beside_itself_counts(theirs: Path) -> None:
+    covered = modules(["component_of_theirs"])
+    own = {name for name in covered if not name.startswith("pomrl")}
+    assert own == {
+        "component_of_theirs",
+        "beside_it",
+        "package_of_theirs",
+        "package_of_theirs.part",
+        "package_of_theirs.other",
+        "package_of_theirs.deep",
+        "package_of_theirs.deep.er",
+    }
+    assert "pomrl.theory.bounds" in covered
+    assert "pomrl" not in covered
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "not_imported.py"])
+def test_an_edit_of_any_of_it_changes_the_digest(theirs: Path, name: str) -> None:
+    before = code_digest(["component_of_theirs.C"])
+    closure_digest.cache_clear()
+    assert code_digest(["component_of_theirs.C"]) == before
+    (theirs / name).write_text((theirs / name).read_text() + "more = 1\n")
+    (theirs / "not_imported.py").write_text("x = 2\n")
+    closure_digest.cache_clear()
+    assert code_digest(["component_of_theirs.C"]) != before
+    closure_digest.cache_clear()
+
+
+ESTIMATOR = """from pomrl.components import Estimator, Field
+
+class C(Estimator[None]):
+    weight: float = Field(ge=0)
+"""
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "from pomrl.components import Estimator, Field",
+        "from pomrl.science.estimators.estimator import Estimator",
+        "def f():\n    from pomrl.components import Truth as T, Estimator",
+    ],
+)
+def test_a_name_of_the_face_is_imported_from_the_module_that_defines_it(theirs: Path, imports: str) -> None:
+    (theirs / "of_the_face.py").write_text(imports)
+    assert modules(["of_the_face"]) == modules(["pomrl.science.estimators.estimator"]) | {"of_the_face"}
+
+
+@pytest.mark.parametrize(
+    "imports", ["import pomrl.components as c", "from pomrl import components", "from pomrl.components import *"]
+)
+def test_where_names_are_not_said_all_that_the_face_gathers_counts(theirs: Path, imports: str) -> None:
+    (theirs / "of_the_face.py").write_text(imports)
+    covered = modules(["of_the_face"])
+    assert {"pomrl.components", "pomrl.science.tasks.families.family", "pomrl.science.planners"} <= covered
+
+
+@pytest.mark.parametrize(
+    ("edited", "counts"),
+    [
+        ("pomrl.science.estimators.estimator", True),
+        ("pomrl.science.data", True),
+        ("pomrl.science.tasks.families.family", False),
+        ("pomrl.science.estimators.regularised_least_squares", False),
+        ("pomrl.components", False),
+    ],
+)
+def test_of_what_the_face_gathers_only_what_a_component_uses_changes_its_digest(
+    theirs: Path, edited: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (theirs / "of_the_face.py").write_text(ESTIMATOR)
+    closure_digest.cache_clear()
+    before = code_digest(["of_the_face.C"])
+    code_of = digests._code
+
+    def with_an_edit(module: str) -> digests._Understood:
+        code = code_of(module)
+        return replace(code, normalised=code.normalised + " edited") if module == edited else code
+
+    monkeypatch.setattr(digests, "_code", with_an_edit)
+    closure_digest.cache_clear()
+    assert (code_digest(["of_the_face.C"]) != before) is counts
+    closure_digest.cache_clear()
+
+
+def test_the_class_may_stand_in_another_one(theirs: Path) -> None:
+    assert code_digest(["component_of_theirs.C.Inner"]) == code_digest(["component_of_theirs.C"])
+    closure_digest.cache_clear()
+
+
+def test_a_component_that_is_not_found_is_named() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"nowhere\.at\.all\.C"):
+        code_digest(["nowhere.at.all.C"])

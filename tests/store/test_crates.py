@@ -1,0 +1,169 @@
+"""RO-Crates of what is stored: written, moved, checked and added again."""
+
+import hashlib
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.support.computed import call
+
+from pomrl import store
+from pomrl.commands import export, import_, run, runs
+
+SMALL = ("T=1", "S=4", "runs=2")
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("computed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(folder))
+        assert call(run, "-m", "sigma=0.01,0.02", *SMALL)[0] == 0
+    (folder / "figures").mkdir()
+    (folder / "figures" / "mine.csv").write_text("x\n1\n")
+    return folder
+
+
+@pytest.fixture
+def crate(computed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A crate of everything; what is imported goes to an empty folder of outputs."""
+    monkeypatch.setenv("POMRL_OUTPUTS", str(computed))
+    path = tmp_path / "crate.zip"
+    assert call(export, str(path))[:2] == (0, f"{path}\n")
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "elsewhere"))
+    return path
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != ".lock"
+    }
+
+
+def test_what_is_exported_moved_and_imported_is_what_was_stored(crate: Path, computed: Path, tmp_path: Path) -> None:
+    status, out, err = call(import_, str(crate))
+    assert (status, len(out.split())) == (0, 2), err
+    assert content(tmp_path / "elsewhere" / "runs") == content(computed / "runs")
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["runs"]
+    assert call(runs, "--verify")[0] == 0
+    assert "2 of 2 stored already" in call(run, "-m", "sigma=0.01,0.02", *SMALL)[2]
+    assert "0 added, 2 stored already" in call(import_, str(crate))[2]
+
+
+def test_the_description_names_every_file_and_equal_stores_give_equal_bytes(crate: Path, computed: Path) -> None:
+    with zipfile.ZipFile(crate) as archive:
+        graph = json.loads(archive.read("ro-crate-metadata.json"))["@graph"]
+        described = {each["@id"]: each for each in graph}
+        names = set(archive.namelist()) - {"ro-crate-metadata.json"}
+        assert "figures/mine.csv" in names
+        assert {name for name, each in described.items() if each["@type"] == "File"} == names
+        assert all(described[name]["sha256"] == hashlib.sha256(archive.read(name)).hexdigest() for name in names)
+    assert described["ro-crate-metadata.json"]["about"] == {"@id": "./"}
+    assert {"name", "description", "datePublished", "license"} <= set(described["./"])
+    parts = [part["@id"] for each in graph for part in each.get("hasPart", [])]
+    assert set(parts) <= set(described)
+    assert names <= set(parts)
+    again = crate.with_name("again.zip")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(computed))
+        assert call(export, str(again))[0] == 0
+    assert again.read_bytes() == crate.read_bytes()
+
+
+def test_filters_choose_what_is_exported(computed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(computed))
+    path = tmp_path / "one.zip"
+    assert call(export, str(path), "sigma=0.02")[0] == 0
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "elsewhere"))
+    assert call(import_, str(path))[0] == 0
+    assert [each.settings()["sigma"] for each in store.all_experiments()] == [0.02]
+
+
+def test_more_runs_than_are_stored_are_not_imported_over_them(crate: Path, tmp_path: Path) -> None:
+    assert call(run, "sigma=0.01", "T=1", "S=4", "runs=1")[0] == 0
+    status, out, err = call(import_, str(crate))
+    assert (status, len(out.split())) == (1, 1)
+    assert "1 runs are stored here and 2 are in the crate" in err
+
+
+def rewritten(crate: Path, change: Callable[[dict[str, bytes]], None]) -> None:
+    """Write the archive again with other contents, as an editor of zip archives would."""
+    with zipfile.ZipFile(crate) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    change(contents)
+    with zipfile.ZipFile(crate, "w") as archive:
+        for name, each in contents.items():
+            archive.writestr(name, each)
+
+
+def a_block(contents: dict[str, bytes]) -> str:
+    return next(name for name in contents if name.endswith(".parquet"))
+
+
+def edit(contents: dict[str, bytes]) -> None:
+    contents[a_block(contents)] += b"x"
+
+
+def lose(contents: dict[str, bytes]) -> None:
+    del contents[a_block(contents)]
+
+
+def slip_in(contents: dict[str, bytes]) -> None:
+    contents["../outside.txt"] = b"x"
+
+
+def forge(contents: dict[str, bytes]) -> None:
+    """Edit settings, and the digest of them in the description too."""
+    name = next(name for name in contents if name.endswith("config.yaml"))
+    before = hashlib.sha256(contents[name]).hexdigest().encode()
+    contents[name] = contents[name].replace(b"sigma: 0.0", b"sigma: 0.1")
+    after = hashlib.sha256(contents[name]).hexdigest().encode()
+    contents["ro-crate-metadata.json"] = contents["ro-crate-metadata.json"].replace(before, after)
+
+
+def strip(contents: dict[str, bytes]) -> None:
+    del contents["ro-crate-metadata.json"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (edit, "is damaged: its digest"),
+        (lose, "not both in it and in its description"),
+        (slip_in, "not both in it and in its description"),
+        (forge, "its settings are not those that were computed here"),
+        (strip, "it has no ro-crate-metadata.json"),
+    ],
+)
+def test_a_crate_that_was_changed_is_refused_whole(
+    change: Callable[[dict[str, bytes]], None], said: str, crate: Path, tmp_path: Path
+) -> None:
+    rewritten(crate, change)
+    status, out, err = call(import_, str(crate))
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert said in err
+    assert str(crate) in err
+    assert not list((tmp_path / "elsewhere").rglob("*"))
+    assert not (tmp_path / "outside.txt").exists()
+
+
+@pytest.mark.parametrize("size", [0, 100, -100])
+def test_a_torn_archive_is_refused(size: int, crate: Path, tmp_path: Path) -> None:
+    torn = tmp_path / "torn.zip"
+    torn.write_bytes(crate.read_bytes()[:size])
+    status, out, err = call(import_, str(torn))
+    assert (status, out, err) == (1, "", f"{torn}: it is damaged, or no zip archive\n")
+
+
+def test_damage_is_not_exported(computed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(computed, tmp_path / "damaged")
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "damaged"))
+    next((tmp_path / "damaged").rglob("*.parquet")).write_bytes(b"")
+    status, _, err = call(export, str(tmp_path / "crate.zip"))
+    assert (status, err.count("\n")) == (1, 1)
+    assert not list(tmp_path.glob("*.zip"))

@@ -1,0 +1,229 @@
+"""A differential fuzzer of the engines: whatever the arguments, both have the same results or raise the same error.
+
+    python -m tests.support.engine_fuzzer --cases 500 --seed 0
+
+It draws the dtypes, byte orders, layouts, sizes and values of models, discount factors and policies, also wrong ones,
+and calls the faces of planning and evaluation with each engine. It also calls the functions of the extension module
+with buffers that are wrong. Under the sanitizers (`tests/science/test_engine_faces.py`), memory that is read or written
+out of bounds ends the process.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pomrl.science.mdp import optimal_value, planning_loss
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers import compiled
+from pomrl.science.solvers.evaluation import policy_value
+
+NUMBERS = [
+    "f8",
+    ">f8",
+    "f8",
+    "f4",
+    ">f4",
+    "f2",
+    "i8",
+    ">i8",
+    "i4",
+    "u8",
+    "i1",
+    "u1",
+    "?",
+    "g",
+    "c16",
+    "O",
+    "U8",
+    "M8[s]",
+]
+INTEGERS = ["i2", ">i2", "i8", ">i8", "i4", "u8", "i1", "u1", "i2", "i8", "f8", "?", "O"]
+SIZES = (1, 1, 2, 2, 3, 3, 5, 8, 9, 10, 10, 17, 20, 31, 32, 33, 49)
+ACTIONS = (1, 1, 2, 2, 2, 2, 2, 3, 4, 7)
+
+
+def with_layout(rng: np.random.Generator, array: np.ndarray) -> Any:
+    """The same numbers in another layout, or in a list."""
+    layout = rng.integers(9)
+    if layout == 1:
+        return np.asfortranarray(array)
+    if layout == 2 and array.ndim:
+        return np.repeat(array, 2, axis=-1)[..., ::2]
+    if layout == 3:
+        return np.flip(np.flip(array).copy())
+    if layout == 4:
+        array.flags.writeable = False
+    if layout == 5:  # at an odd address
+        odd = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype) if array.dtype != object else array.ravel()
+        odd = odd.reshape(array.shape)
+        odd[...] = array
+        return odd
+    if layout == 6 and array.ndim and len(array):
+        return np.broadcast_to(array[:1], array.shape)
+    if layout == 7 and array.size and array.dtype.kind in "fiub":
+        return array.tolist()
+    return array
+
+
+def cast(rng: np.random.Generator, array: np.ndarray, kinds: list[str], wrong: float) -> Any:
+    """The numbers with another dtype and layout, most often with one that is right."""
+    kind = kinds[rng.integers(len(kinds))] if rng.random() < wrong else array.dtype
+    with np.errstate(all="ignore"):
+        return with_layout(rng, array.astype(kind))
+
+
+def rewards(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Rewards of every kind: tied, whole, of one size or of very different ones, and none."""
+    kind = rng.integers(7)
+    if kind == 0:
+        return rng.integers(0, 2, shape).astype(float)
+    if kind == 1:
+        return np.zeros(shape)
+    if kind == 2:
+        return rng.standard_normal(shape) * 10.0 ** float(rng.integers(-320, 307))
+    if kind == 3:
+        return rng.standard_normal(shape) * 10.0 ** rng.integers(-12, 12, shape)
+    if kind == 4:
+        return 1.0 + 1e-12 * rng.random(shape)
+    return rng.random(shape)
+
+
+def model(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Models of M, S and A states and actions, each of which may be 0, whose rows can be exact in single precision."""
+    S, A = int(rng.choice(SIZES)), int(rng.choice(ACTIONS))
+    M = int(rng.integers(0, 12))
+    if rng.random() < 0.05:
+        S, A = int(rng.integers(0, 2)), int(rng.integers(0, 2))
+    if rng.random() < 0.02:
+        M, S, A = 1, 1, int(rng.choice([32_766, 32_767, 32_768, 70_000]))
+    weight = rng.random((M, S, A, S)) if rng.random() < 0.5 else np.zeros((M, S, A, S))
+    if S:
+        np.put_along_axis(weight, rng.integers(0, S, (M, S, A, 1)), 1.0, -1)
+        weight /= weight.sum(-1, keepdims=True)
+    return weight, rewards(rng, (M, S, A))
+
+
+def spoilt(rng: np.random.Generator, array: np.ndarray) -> np.ndarray:
+    """The array, now and then with an entry that is wrong."""
+    if array.size and rng.random() < 0.05:
+        array.flat[rng.integers(array.size)] = rng.choice([np.nan, np.inf, -np.inf, -1.0, 2.0, 1e300])
+    return array
+
+
+def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
+    """The calls of one case: a function and its arguments."""
+    P, R = model(rng)
+    M, S, A = R.shape
+    wrong = 0.5 if rng.random() < 0.5 else 0.0
+    G = int(rng.integers(0, 5))
+    gammas = np.sort(rng.choice([0.0, 0.5, 0.75, 0.9, 0.99, 0.9999, rng.random()], (M, G) if rng.random() < 0.5 else G))
+    policy = rng.integers(0, max(A, 1), (M, G, S)).astype(np.int16)
+    if policy.size and rng.random() < 0.1:
+        policy.flat[rng.integers(policy.size)] = rng.choice([-1, A, -32_768, 32_767])
+    P, R = cast(rng, spoilt(rng, P), NUMBERS, wrong), cast(rng, spoilt(rng, R), NUMBERS, wrong)
+    gammas, policies = cast(rng, spoilt(rng, gammas), NUMBERS, wrong), cast(rng, policy, INTEGERS, wrong)
+    of_one = cast(rng, policy[:, 0] if G else np.zeros((M, S), int), INTEGERS, wrong)
+    gamma = float(rng.choice([0.0, 0.5, 0.99, 0.9999]))
+    return [
+        (PolicyIteration().plan, (P, R, gammas)),
+        (optimal_value, (P, R, gamma)),
+        (planning_loss, (P, R, policies, gamma)),
+        (policy_value, (P, R, of_one, gamma)),
+    ]
+
+
+def outcome(call: Callable[..., Any], arguments: tuple[Any, ...], engine: str) -> tuple[str, Any]:
+    """What a call returns, to the last bit, or the kind of its error and its message."""
+    with compiled.using(engine), np.errstate(all="ignore"):  # type: ignore[arg-type]
+        try:
+            found = call(*arguments)
+        except (ValueError, ArithmeticError) as error:
+            return type(error).__name__, str(error)
+    assert found.dtype in (np.int16, np.float64)
+    return f"{found.dtype}{found.shape}", np.where(found == found, found, np.nan).tobytes()  # NaN has many bits
+
+
+def assert_engines_agree(rng: np.random.Generator) -> list[str]:
+    """Draw a case and compare the engines; returns how the calls ended."""
+    ends = []
+    for call, arguments in case(rng):
+        ours, theirs = (outcome(call, arguments, engine) for engine in ("compiled", "numpy"))
+        assert ours == theirs, f"{call}: {ours} with the compiled engine, {theirs} with NumPy's"
+        assert "\n" not in str(ours), ours
+        ends.append("error" if ours[0].endswith("Error") else "result")
+    return ends
+
+
+def buffers(M: int = 3, S: int = 4, A: int = 2, G: int = 5) -> tuple[list[Any], list[Any]]:
+    """Right arguments of the functions of the extension module, `plan` and `evaluate`."""
+    P, R = np.full((M, S, A, S), 1 / S), np.ones((M, S, A))
+    gammas, policies = np.full((M, G), 0.5), np.zeros((M, G, S), np.int16)
+    to_plan = [P, R, gammas, policies, M, S, A, G, 1e-12, 100]
+    models, of_each = np.arange(M), np.zeros((M, S), np.int16)
+    return to_plan, [P, R, models, of_each, np.full(M, 0.5), np.empty((M, S)), M, S, A]
+
+
+def wrong_buffers(array: np.ndarray) -> list[Any]:
+    """Buffers that must not be taken for the given one, and one that is none."""
+    odd = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    other = np.float32 if array.dtype.kind == "f" else np.float64
+    unlike = [array.astype(other), array.astype(array.dtype.newbyteorder()), array.view(f"V{array.itemsize}"), odd]
+    short = [array.ravel()[:-1].copy(), array.ravel()[:0].copy(), array[..., ::2], bytes(array.nbytes)]
+    return [*unlike, *short, np.repeat(array, 2), array.tolist(), None]
+
+
+WRONG_SIZES = (-(2**63), -(2**31), -1, 0, 7, 32_768, 2**31, 2**32 + 1, 2**61, 2**63 - 1)
+
+
+def refuses(function: Callable[..., Any], arguments: list[Any]) -> bool:
+    try:
+        function(*arguments)
+    except (ValueError, TypeError, IndexError, OverflowError, BufferError):
+        return True
+    return False
+
+
+def assert_wrong_buffers_are_refused() -> int:
+    """Call the extension module with one wrong argument at a time; returns how many calls it refused."""
+    built, calls = compiled._built(), 0
+    for function, right in zip((built.plan, built.evaluate), buffers(), strict=True):
+        assert not refuses(function, list(right))
+        sizes = [i for i, value in enumerate(right) if isinstance(value, int)][: 4 if function == built.plan else 3]
+        arrays = [i for i, value in enumerate(right) if isinstance(value, np.ndarray)]
+        wrong = [(i, value) for i in arrays for value in wrong_buffers(right[i])]
+        wrong += [(i, value) for i in sizes for value in WRONG_SIZES]
+        for i, value in wrong:
+            arguments = [*right[:i], value, *right[i + 1 :]]
+            assert refuses(function, arguments), f"{function.__name__}: argument {i} may be {value!r}"
+            calls += 1
+    _, right = buffers()
+    for i, value in ((2, 3), (2, -1), (2, 2**62), (3, 2), (3, -1), (3, 32_767)):
+        index = right[i].copy()
+        index.flat[-1] = value
+        assert refuses(built.evaluate, [*right[:i], index, *right[i + 1 :]]), f"evaluate: an index may be {value}"
+        calls += 1
+    return calls
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--cases", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    ends = Counter[str]()
+    for number in range(chosen.cases):
+        try:
+            ends.update(assert_engines_agree(np.random.default_rng((chosen.seed, number))))
+        except Exception as error:
+            error.add_note(f"case {number} of seed {chosen.seed}")
+            raise
+    refused = assert_wrong_buffers_are_refused()
+    print(f"engine: {compiled._built().__file__}")
+    print(f"{chosen.cases} cases: {ends['result']} results, {ends['error']} errors; {refused} wrong buffers refused")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""How often the sequential rule of `pomrl.judging.precision` errs, by simulation: python -m tests.support.error_rates.
+
+Losses are as heavy-tailed as those of single tasks, and the truth lies exactly on a threshold, so that any verdict but
+*no difference of interest* is false. A claim of the paper may err with probability 0.05 / 28 over all its analyses. The
+command takes about a minute; `tests/judging/test_precision.py` checks the same with fewer replications.
+"""
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import binomtest
+from tests.support.worlds import CLAIMS, PAPER, heavy_tailed
+
+from pomrl.judging.claim import claim
+from pomrl.judging.comparisons import less, no_worse, on_a_par
+from pomrl.judging.precision import Outcome, Plan
+from pomrl.judging.verdict import Part, Verdict
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+"""A function of a generator and a number of runs that returns two losses for each run."""
+
+
+def independent(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """Two losses whose difference is symmetric."""
+    return heavy_tailed(rng, runs, 2)
+
+
+def skewed(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """A loss that is heavy-tailed, and one that hardly varies, so that the difference is as skewed as the loss."""
+    return np.stack([heavy_tailed(rng, runs), 1.0 + 0.01 * rng.standard_normal(runs)], axis=1)
+
+
+def mirrored(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """The same the other way round."""
+    return skewed(rng, runs)[:, ::-1]
+
+
+def averaged(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """A loss with skewness 2, more than differences of losses have that are averaged over a hundred batches."""
+    return np.stack([rng.gamma(1.0, 1.0, runs), 1.0 + 0.01 * rng.standard_normal(runs)], axis=1)
+
+
+def at_the_margin(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """Two correlated losses, the first of which is larger by exactly the margin."""
+    common, own = heavy_tailed(rng, runs), heavy_tailed(rng, runs)
+    return np.stack([1.1 * (common + own) / 2.0, (common + heavy_tailed(rng, runs)) / 2.0], axis=1)
+
+
+def below(pairs: np.ndarray) -> list[Part]:
+    return [less(pairs[:, 0], pairs[:, 1], "")]
+
+
+def alike(pairs: np.ndarray) -> list[Part]:
+    return [on_a_par(pairs[:, 0], pairs[:, 1], "")]
+
+
+def not_worse(pairs: np.ndarray) -> list[Part]:
+    return [no_worse(pairs[:, 0], pairs[:, 1], "")]
+
+
+CASES: dict[str, tuple[Draw, Callable[[np.ndarray], list[Part]]]] = {
+    "less, symmetric": (independent, below),
+    "less, skewed to the right": (skewed, below),
+    "less, skewed to the left": (mirrored, below),
+    "less, averaged over batches": (averaged, below),
+    "on a par, at the margin": (at_the_margin, alike),
+    "no worse, at the margin": (at_the_margin, not_worse),
+}
+
+
+def plan_of(name: str) -> Plan:
+    """Return the plan of a claim of the paper where such losses occur."""
+    default, notebook = PAPER.variants
+    analyses = notebook.analyses if CASES[name][0] is averaged else default.analyses
+    return Plan(analyses or tuple(PAPER.described.analyses), PAPER.described.error, len(CLAIMS))
+
+
+def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed: int = 0) -> dict[Verdict, int]:
+    """Count the replications in which the sequential rule gives a false verdict, by the verdict.
+
+    Only these analyses are made, of all that are planned and share the error.
+    """
+    draw, parts = CASES[name]
+    rng = np.random.default_rng(seed)
+    made = claim("X.1")(lambda: [])
+    count: dict[Verdict, int] = {Verdict.REPRODUCED: 0, Verdict.NOT_REPRODUCED: 0}
+    for _ in range(replications):
+        pairs, outcome = draw(rng, analyses[-1]), Outcome(made, plan_of(name))
+        for runs in analyses:
+            if not outcome.decided:
+                outcome = outcome.after(parts(pairs[:runs]))
+        if outcome.decided and not outcome.parts[0].no_difference:
+            count[outcome.verdict] += 1
+    return count
+
+
+def main() -> None:
+    """Print the share of false verdicts in each case, with its 95 % interval."""
+    replications = 10_000
+    allowed = PAPER.described.error / len(CLAIMS)
+    print(f"error that is allowed: {allowed:.5f}, {replications} replications, three analyses")
+    for name in sys.argv[1:] or CASES:
+        analyses = plan_of(name).analyses[:3]
+        count = false_verdicts(name, replications, analyses)
+        false = sum(count.values())
+        interval = binomtest(false, replications).proportion_ci()
+        sides = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
+        print(f"{name}: {false / replications:.5f} [{interval.low:.5f}, {interval.high:.5f}] ({sides})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
