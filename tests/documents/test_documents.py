@@ -49,7 +49,7 @@ def _module(name: str) -> list[Any]:
 
 def test_every_test_that_the_document_on_reliability_names_exists() -> None:
     text = (ROOT / "docs" / "reliability.md").read_text()
-    named = re.findall(r"`(tests/\w+\.py)::(?:(\w+)::)?(test_\w+)`", text)
+    named = re.findall(r"`(tests/[\w/]+\.py)::(?:(\w+)::)?(test_\w+)`", text)
     assert len(named) == text.count("`tests/") > 50
     for path, group, test in named:
         source = (ROOT / path).read_text()

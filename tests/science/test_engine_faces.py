@@ -201,9 +201,9 @@ def sanitize(folder: Path) -> None:
     """Build a copy of the package's engine with sanitizers in a folder."""
     shutil.copytree(ROOT / "src" / "pomrl", folder / "pomrl", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     shutil.copy(ROOT / "setup.py", folder)
-    source = folder / "src" / "pomrl" / "solvers"
+    source = folder / "src" / "pomrl" / "science" / "solvers"
     source.mkdir(parents=True)
-    shutil.copy(ROOT / "src" / "pomrl" / "solvers" / "_compiled.c", source)
+    shutil.copy(ROOT / "src" / "pomrl" / "science" / "solvers" / "_compiled.c", source)
     flags = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
     build = [sys.executable, "setup.py", "--quiet", "build_ext", "--build-lib", str(folder)]
     environment = os.environ | {"CC": "gcc", "CFLAGS": flags, "LDFLAGS": "-fsanitize=address,undefined"}

@@ -34,10 +34,7 @@ def table(problem: Problem, estimator: Estimator = ADA, runs: int = 3) -> Any:
 class Given(Data):
     """Returns given transitions, whatever is asked for."""
 
-    counts: np.ndarray
-
-    def __init__(self, counts: np.ndarray) -> None:
-        object.__setattr__(self, "counts", counts)
+    counts: Any
 
     def draw(self, rngs, P, m: int, batches: int) -> np.ndarray:
         return self.counts[None, None]
@@ -63,7 +60,7 @@ def test_several_batches_become_one(combine, unvisited, row: list[float]):
     """Three batches are combined, of which two visit the first pair and none visits the second one."""
     own = Batch.of_counts(np.ones((1, 1, 1, 2, 1, 2), int), 1)
     meta = Separate(batches=3, combine=combine, unvisited=unvisited).of_tasks(
-        own, Given(COUNTS), [np.random.default_rng(0)], np.full((1, 1, 2, 1, 2), 0.5)
+        own, Given(counts=COUNTS), [np.random.default_rng(0)], np.full((1, 1, 2, 1, 2), 0.5)
     )
     np.testing.assert_allclose(meta.P_bar[0, 0, :, 0], [row, [0.5, 0.5]], rtol=1e-15)
     assert np.array_equal(meta.visits[0, 0, :, 0], [6, 0])
