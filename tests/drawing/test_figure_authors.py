@@ -1,7 +1,5 @@
 """The figures as the authors computed them: the points of the notebook in them, and how far they are from ours."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,11 +38,6 @@ def losses(mean: dict[float, float], runs: int = 50, task: int = 1) -> pd.DataFr
 
 def drawn(x: float, value: float, reading_error: float = 0.0) -> pd.DataFrame:
     return pd.DataFrame({"x": [x], "value": [value], "reading_error": [reading_error]})
-
-
-def test_the_points_are_those_of_the_example() -> None:
-    packaged = Path(agreement.__file__).with_name("digitised.csv")
-    assert packaged.read_bytes() == (stored.FOLDER / "digitised.csv").read_bytes()
 
 
 def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:

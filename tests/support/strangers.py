@@ -6,6 +6,7 @@ SOURCE = """
 import ctypes, os, random, signal, sys, time
 import numpy as np
 from pomrl.components import RegularisedLeastSquares
+from pomrl.science.data import Generative
 
 
 COUNTER = []
@@ -56,7 +57,6 @@ class Fickle(RegularisedLeastSquares):
         return share * super().prior_model(memory, batch, truth) + (1 - share) * uniform
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Careless(Generative):
     def draw(self, rngs, P, m, batches):
         return super().draw([np.random.default_rng(np.random.randint(1000)) for _ in rngs], P, m, batches)
