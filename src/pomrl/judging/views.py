@@ -110,7 +110,8 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
     """
     named = [name for name in study.described.variants if judgements.of(name)]
     main, *others = named
-    single = [name for names in families.values() for name in names if judgements.of(name)]
+    names = dict.fromkeys(name for of_family in families.values() for name in of_family)
+    single = [name for name in names if judgements.of(name)]
     turned = opposite(judgements, main, single)
     lines = [f"# The claims: {study.described.title}", "", answer(study, judgements), "", _legend(study), ""]
     lines += [_table(study, judgements, main, others, turned)]
