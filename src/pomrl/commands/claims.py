@@ -104,7 +104,7 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
         if not family.is_sample:
             frames += _under_family(study, claims, family, budget, reader)
     of_runs = {claim.id for claim in claims if claim.sweeps} or {claim.id for claim in claims}
-    if not any(len(frame) and frame["claim"].isin(of_runs).any() for frame in frames):
+    if not any(len(frame) and (frame["claim"].isin(of_runs) & frame["estimate"].notna()).any() for frame in frames):
         named = ",".join(family.name for family in selection.families)
         remedy = f"pomrl reproduce {study.word}" + (f" --variants {named}" if named else "")
         exit_with(f"{study.word}: nothing is stored that its claims are about; {remedy} computes it")

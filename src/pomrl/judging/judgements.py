@@ -78,7 +78,8 @@ def rows(study: str, variant: str, of_claims: Sequence[Row]) -> pd.DataFrame:
         table += [of_claim | _part_columns(row, number, part, part is shown) for number, part in enumerate(parts)]
         if not parts:
             table.append(of_claim | {"compared": "", "part_verdict": str(Verdict.UNDECIDED), "decisive": True})
-    return pd.DataFrame(table)
+    frame = pd.DataFrame(table)
+    return frame.reindex(columns=frame.columns.union(NUMBERS, sort=False))
 
 
 def _claim_columns(row: Row) -> dict[str, Any]:
@@ -111,6 +112,13 @@ def _claim_columns(row: Row) -> dict[str, Any]:
 
 def _share(name: str, share: Interval | None) -> Mapping[str, float | None]:
     return share.columns(name) if share else dict.fromkeys((name, f"{name}_lower", f"{name}_upper"))
+
+
+NUMBERS = [
+    "estimate", "lower", "upper", "above", "below", "part_runs", "no_difference_of_interest",
+    "estimate_at_promised_runs", "lower_at_promised_runs", "upper_at_promised_runs",
+]  # fmt: skip
+"""The columns that are empty where a claim has no estimate."""
 
 
 def _part_columns(row: Row, number: int, judged: JudgedPart, is_decisive: bool) -> dict[str, Any]:  # noqa: FBT001
