@@ -188,7 +188,7 @@ def drawn(sweeps):
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def own(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of a study of somebody's own, in which every text has markup."""
     study = tmp_path_factory.mktemp("studies") / "marked_up"
     (study / "pages").mkdir(parents=True)
@@ -201,7 +201,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         status, _, err = call(figures_command, str(study))
         assert status == 0, err
         assert (outputs / "studies" / "marked_up" / "figures" / "drawn.png").exists()
-        yield html([find(str(study))], f"pomrl report {EVIL}")
+        return html([find(str(study))], f"pomrl report {EVIL}")
 
 
 class TestOwnStudy:
