@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.support.study_folders import call, forget
+from tests.support.computed import call
+from tests.support.study_folders import forget
 
 from pomrl.commands import claims, figures, report, run, runs
 

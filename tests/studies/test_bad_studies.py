@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, call, forget, obeying_permissions, refused, write
+from tests.support.computed import call
+from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, obeying_permissions, refused, write
 
 from pomrl.commands import claims, documents, figures, new, report, reproduce, studies
 from pomrl.configuration.study import shipped

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.computed import call
 from tests.support.settings import ROOT
-from tests.support.study_folders import call, forget
+from tests.support.study_folders import forget
 
 from pomrl.commands import new, reproduce, studies
 from pomrl.configuration.study import find

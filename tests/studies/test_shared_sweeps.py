@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, call, forget, write
+from tests.support.computed import call
+from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, write
 
 from pomrl import store
 from pomrl.commands import claims, export, plot, report, reproduce, runs

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.study_folders import call, forget, write
+from tests.support.computed import call
+from tests.support.study_folders import forget, write
 
 from pomrl.commands import documents, reproduce, runs
 from pomrl.configuration.study import find

@@ -2,13 +2,12 @@
 
 import contextlib
 import ctypes
-import io
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
-import pytest
+from tests.support.computed import call
 
 SWEEP = """\
 # @package _global_
@@ -70,20 +69,7 @@ def forget(*names: str) -> None:
         del sys.modules[module]
 
 
-def call(command: ModuleType, *arguments: str) -> tuple[int, str, str]:
-    """Call a command in this process; return its status, output and messages. An error that is no line is raised."""
-    out, err, status = io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        patch.setenv("HYDRA_FULL_ERROR", "0")
-        patch.setattr(sys, "argv", ["command", *arguments])
-        try:
-            command.main()
-        except SystemExit as end:
-            status = int(end.code or 0)
-    return status, out.getvalue(), err.getvalue()
-
-
-def refused(command: ModuleType, *arguments: str) -> str:
+def refused(command: Any, *arguments: str) -> str:
     """Call a command that ends with one line and a status that is not 0; return the line."""
     status, _, said = call(command, *arguments)
     lines = [line for line in said.splitlines() if not line.startswith("== ")]

@@ -72,12 +72,12 @@ class Shown:
 
     @property
     def judged(self) -> list[Judgement]:
-        """Those with a verdict."""
+        """The judgements under the variant of the answer that have a verdict."""
         return [each for each in self.main if each.verdict]
 
     @property
     def reported(self) -> list[Judgement]:
-        """Those of which estimates are reported."""
+        """The judgements under the variant of the answer that report estimates and have no verdict."""
         return [each for each in self.main if not each.verdict]
 
     @property

@@ -33,14 +33,14 @@ class ComponentError(ValueError):
 
 
 class Where(NamedTuple):
-    """Where a result comes from, of which a message makes a name."""
+    """The method of a component that has returned a result, as error messages name it."""
 
     component: Any
     method: str
     place: str = ""
-    """The task or the run, if there is one."""
+    """The task or the run, in words that follow the name of the method; empty if there is none."""
     part: str = ""
-    """The part of a result that has several."""
+    """The name of the field of the result; empty if the result has no fields."""
 
 
 def draw_mean(distribution: TaskDistribution, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
