@@ -50,7 +50,7 @@ class Described:
     ] = 300.0
     variants: Annotated[
         dict[str, dict[str, Any] | str],
-        Field(description="the variants that are computed, each with the keys that it sets, or the name of a function"),
+        Field(description="the variants that are computed, each with the keys that it sets, or named FAMILY.VARIANT or MODULE.FUNCTION"),
     ] = field(default_factory=lambda: {variants.DEFAULT: {}})
     short_names: Annotated[
         bool, Field(description="whether its sweeps are named without the name of the study too")
@@ -139,12 +139,23 @@ class Study:
         if not isinstance(value, str):
             return variants.setting(name, value)
         module, _, function = value.rpartition(".")
+        if module in self.families:
+            of_family = {each.name: each for each in self.family(module).variants}
+            if function in of_family:
+                return variants.renamed(of_family[function], name)
+            what = f"there is no variant {function} in variants/{module}.yaml"
+            raise ConfigError(f"{shown(str(self.path))}: variants.{name}={value}: {what}")
         file = f"{(module or 'variants').replace('.', '/')}.py"
         found = getattr(self.module(module or "variants"), function, None) if (self.folder / file).is_file() else None
         if not isinstance(found, Variant):
             what = f"there is no such function with @variant in {file}"
             raise ConfigError(f"{shown(str(self.path))}: variants.{name}={value}: {what}")
         return variants.renamed(found, name)
+
+    @property
+    def unchanged(self) -> str:
+        """The name of the variant that changes nothing."""
+        return next((name for name, changes in self.described.variants.items() if changes == {}), variants.DEFAULT)
 
     @property
     def families(self) -> list[str]:
@@ -161,7 +172,7 @@ class Study:
             there = ", ".join([*self.described.variants, *self.families])
             raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {there}")
         path = self.folder / "variants" / f"{name}.yaml"
-        return variants.family(name, read_yaml(path))
+        return variants.family(name, read_yaml(path), self.unchanged)
 
     @property
     def path(self) -> Path:

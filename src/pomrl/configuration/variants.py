@@ -146,17 +146,18 @@ KEYS = (
 """The keys of the description of a family."""
 
 
-def family(name: str, described: Mapping[str, Any]) -> Family:
+def family(name: str, described: Mapping[str, Any], unchanged: str = DEFAULT) -> Family:
     """Return the family that a description stands for; each variant occurs once.
 
     Args:
         name: The name of the family.
         described: `choices` by name; `product` (what is decided by choices that are combined in every way); `together`
-            (lists of choices that form a variant); `ladder` (the first choice, the first two, and so on form variants)
-            and `all_but_one`. Besides these, each choice by itself is a variant, and so is the empty set. A choice is
+            (lists of choices that form a variant, by its name); `ladder` (the first choice, the first two, and so on
+            form variants) and `all_but_one`. Besides these, each choice by itself is a variant, and so is the empty set. A choice is
             left out of a variant that lacks a choice that it requires. Or `values`, of one key, each of which is a
             variant; `set` sets further keys in all of them. `sweeps` names sweeps of the study, or has axes by name.
             `budget` and `sample` are those of `Family`, and `without_key` is read by pages alone.
+        unchanged: The name of the variant without choices.
 
     Raises:
         ConfigError: A key is unknown, or a list names a choice that does not exist.
@@ -164,8 +165,8 @@ def family(name: str, described: Mapping[str, Any]) -> Family:
     if unknown := [key for key in described if key not in KEYS]:
         raise ConfigError(f"variants/{name}.yaml: {unknown[0]}: unknown key; the keys are {', '.join(KEYS)}")
     choices = {key: _choice(key, choice) for key, choice in described.get("choices", {}).items()}
-    together = described.get("together", [])
-    named = {key for keys in together for key in keys}.union(*(choice.needs for choice in choices.values()))
+    together: Mapping[str, Sequence[str]] = described.get("together", {})
+    named = {key for keys in together.values() for key in keys}.union(*(choice.needs for choice in choices.values()))
     if lacking := sorted(named - set(choices)):
         raise ConfigError(f"variants/{name}.yaml: there is no choice {lacking[0]}; there are {', '.join(choices)}")
     every = tuple(choices.values())
@@ -173,11 +174,12 @@ def family(name: str, described: Mapping[str, Any]) -> Family:
         [()],
         ((choice,) for choice in every),
         _combinations(every, described.get("product", [])),
-        (tuple(choices[key] for key in keys) for keys in together),
         (every[:length] for length in range(1, len(every) + 1) if described.get("ladder")),
         (without(every, choice) for choice in every if described.get("all_but_one")),
     )
-    variants = {each.name: each for each in map(combined, sets)} if every else _valued(described)
+    of_sets = [combined(each, "" if each else unchanged) for each in sets]
+    of_sets += [combined([choices[key] for key in keys], name) for name, keys in together.items()]
+    variants = {each.name: each for each in of_sets} if every else _valued(described)
     sweeps: Mapping[str, Mapping[str, Any] | None] | Sequence[str] = described.get("sweeps", [])
     by_name = sweeps if isinstance(sweeps, Mapping) else dict.fromkeys(sweeps, None)
     about = " ".join(described.get("about", "").split())
@@ -186,8 +188,11 @@ def family(name: str, described: Mapping[str, Any]) -> Family:
     return Family(name, about, tuple(variants.values()), every, by_name, seconds, is_sample)
 
 
-def combined(choices: Sequence[Choice]) -> Variant:
-    """Return the variant with these choices, of which those are left out that lack a choice that they require."""
+def combined(choices: Sequence[Choice], name: str = "") -> Variant:
+    """Return the variant with these choices, of which those are left out that lack a choice that they require.
+
+    Its name is by default made of the names of the choices.
+    """
     kept: list[Choice] = []
     for choice in choices:
         if {*choice.needs} <= {each.name for each in kept}:
@@ -198,7 +203,8 @@ def combined(choices: Sequence[Choice]) -> Variant:
         words = [word for choice in of_variant if choice.concerns(job.options) for word in choice.overrides]
         return first_of_each_key([*job.overrides, *words])
 
-    return Variant(" + ".join(choice.name for choice in of_variant) or DEFAULT, change, choices=of_variant)
+    words = name or " + ".join(choice.name for choice in of_variant) or DEFAULT
+    return Variant(words, change, choices=of_variant)
 
 
 def without(choices: Sequence[Choice], left_out: Choice) -> tuple[Choice, ...]:

@@ -40,7 +40,7 @@ NOTES = {
 
 
 @variant(analyses=(200, 500, 1000, 2000), notes=NOTES)
-def notebook(job: Job) -> list[str]:
+def computed(job: Job) -> list[str]:
     """The same claims by the same rules, with the experiments that the first author's published notebook computes.
 
     Its schedules are those of ada-POMRL. Its runs cost more, because the loss of each is a mean over a hundred batches
