@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pomrl.configuration.sources import PUBLISHED as PUBLISHED
     from pomrl.configuration.study import Study as Study
     from pomrl.configuration.sweeps import Setting as Setting
+    from pomrl.configuration.sweeps import experiment as experiment
     from pomrl.configuration.variants import Choice as Choice
     from pomrl.configuration.variants import Family as Family
     from pomrl.configuration.variants import Job as Job
@@ -63,6 +65,8 @@ if TYPE_CHECKING:
     from pomrl.drawing.views import running_average as running_average
     from pomrl.judging.claim import Revision as Revision
     from pomrl.judging.claim import claim as claim
+    from pomrl.judging.comparisons import MARGIN as MARGIN
+    from pomrl.judging.comparisons import NEAR as NEAR
     from pomrl.judging.comparisons import PAIRED as PAIRED
     from pomrl.judging.comparisons import ROUNDING as ROUNDING
     from pomrl.judging.comparisons import below_zero as below_zero
@@ -70,8 +74,10 @@ if TYPE_CHECKING:
     from pomrl.judging.comparisons import best_is_in as best_is_in
     from pomrl.judging.comparisons import does_not_improve as does_not_improve
     from pomrl.judging.comparisons import gain as gain
+    from pomrl.judging.comparisons import instead as instead
     from pomrl.judging.comparisons import less as less
     from pomrl.judging.comparisons import near as near
+    from pomrl.judging.comparisons import no_better as no_better
     from pomrl.judging.comparisons import no_larger_minimum as no_larger_minimum
     from pomrl.judging.comparisons import no_worse as no_worse
     from pomrl.judging.comparisons import on_a_par as on_a_par
@@ -81,6 +87,7 @@ if TYPE_CHECKING:
     from pomrl.judging.comparisons import under as under
     from pomrl.judging.inference import Count as Count
     from pomrl.judging.inference import Estimate as Estimate
+    from pomrl.judging.inference import Exact as Exact
     from pomrl.judging.inference import Student as Student
     from pomrl.judging.inference import mean as mean
     from pomrl.judging.inference import ratio as ratio
@@ -113,21 +120,27 @@ if TYPE_CHECKING:
     from pomrl.results.statistics import difference as difference
     from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
     from pomrl.results.tables import markdown as markdown_table
+    from pomrl.science.estimators.regularised_least_squares import paper_mixing_rate as paper_mixing_rate
     from pomrl.science.experiment import Problem as Problem
     from pomrl.science.gamma_star import best_index as best_index
     from pomrl.science.gamma_star import minimising as minimising
     from pomrl.science.tasks.random_chains import UniformBall as UniformBall
+    from pomrl.science.upper_bound import regret_constant as regret_constant
+    from pomrl.science.upper_bound import upper_bound_gamma as upper_bound_gamma
     from pomrl.store import signature as signature
     from pomrl.theory.bound_tables import regret_bounds as regret_bounds
     from pomrl.theory.bound_tables import upper_bound_curves as upper_bound_curves
     from pomrl.theory.bound_tables import vacuity_map as vacuity_map
+    from pomrl.theory.bounds import average_uncertainty as average_uncertainty
     from pomrl.theory.bounds import regret_order as regret_order
     from pomrl.theory.concentration import PRIORS as PRIORS
     from pomrl.theory.concentration import REPAIRED as REPAIRED
+    from pomrl.theory.concentration import model_error_bound as model_error_bound
     from pomrl.theory.horizons import equivalent_prior_weight as equivalent_prior_weight
     from pomrl.theory.related_tasks import DIRICHLET as DIRICHLET
     from pomrl.theory.simulations import SIMULATIONS as SIMULATIONS
     from pomrl.theory.squared_error import TASKS as TASKS_OF_SQUARED_ERROR
+    from pomrl.theory.squared_error import mixing_rates_and_errors as mixing_rates_and_errors
 
 
 @cache

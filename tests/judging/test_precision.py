@@ -61,7 +61,9 @@ class TestParts:
         assert judged.no_difference == (verdict is Verdict.REPRODUCED)
 
     def test_errors_of_all_parts_of_all_claims_add_up_to_the_level(self) -> None:
-        plans = [Basis("default", {}, CLAIMS, PLAN.analyses, ERROR_RATE).plan(each) for each in CLAIMS]
+        plans = [
+            Basis("default", {}, CLAIMS, PLAN.analyses, ERROR_RATE).plan(each) for each in CLAIMS if not each.is_exact
+        ]
         assert sum(3 * len(each.analyses) * each.error_of_part(3) for each in plans) == pytest.approx(ERROR_RATE)
 
 

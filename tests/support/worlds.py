@@ -45,19 +45,20 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
     seen = 1.0 - np.exp(-np.arange(15) / 2)  # how much of what is to be learnt has been, in each task
     match sweep:
         case "task_similarity":
-            floor = {0.01: 0.6, 0.025: 0.8, 0.047: 1.2}[of["sigma"]]
+            floor = {0.01: 0.6, 0.025: 0.8, 0.047: 1.35}[of["sigma"]]
             top = max(1.4, floor + 0.1)
-            slower = 1.0 - np.exp(-np.arange(15) / 2.5)
+            slower = 1.0 - np.exp(-np.arange(15) / (3.0 if of["sigma"] == 0.025 else 2.5))
             at_eval = {
                 "oracle": np.full(15, floor),
-                "without_meta": np.full(15, top + 0.3),
+                "without_meta": np.full(15, top + (0.08 if of["sigma"] == 0.047 else 0.3)),
                 "pomrl": 1.02 * floor + (top - floor) * (1 - seen),
                 "ada_pomrl": 1.03 * floor + (top - floor) * (1 - slower),
                 "aggregating": 1.02 * floor + (top - floor) * (1 - seen) + (0.0 if of["sigma"] == 0.01 else 0.5),
             }[of["estimator"]]
             if of["estimator"] == "aggregating" and of["sigma"] == 0.047:
                 at_eval = np.full(15, 2.0)
-            return bowl(at_eval, 0.5 if of["sigma"] == 0.047 else 0.4 + 0.5 * seen)
+            learnt = 0.0 if of["estimator"] == "without_meta" else seen
+            return bowl(at_eval, 0.5 if of["sigma"] == 0.047 else 0.4 + 0.5 * learnt)
         case "gamma_schedules":
             curves = as_in_the_paper("task_similarity", {"sigma": 0.01, "estimator": of["estimator"]})
             best_fixed = curves[:, curves.mean(0).argmin()]
@@ -74,8 +75,9 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
             tasks = int(of["batches"].partition("_T")[2])
             gain = {"m5_T5": 0.5, "m20_T5": 0.1}.get(of["batches"], 1.0) * (of["estimator"] == "ada_pomrl")
             return bowl(np.full(tasks, 2.0 - gain), 0.7 if of["batches"] == "m20_T5" else 0.3)
-        case "initial_similarity":
-            return bowl(np.where(np.arange(15) < 5, 1.0 + of["sigma_1"], 0.5), 0.7)
+        case "initial_similarity" | "equal_tasks":
+            cost = {0.01: 0.2, 0.1: 0.1, 0.5: 0.5}[of["sigma_1"]]
+            return bowl(np.where(np.arange(15) < 5, 1.0 + cost, 0.5), 0.7)
         case _:  # the illustration
             step = [0.0, 0.25, 0.5, 0.75].index(of["mixing"]) + [5, 10, 20, 50].index(of["m"])
             return bowl(np.array([2.0 - 0.2 * step]), 0.3 + 0.1 * step)
@@ -106,9 +108,15 @@ def backwards(sweep: str, of: Settings) -> np.ndarray:
     return as_in_the_paper(sweep, of)[::-1]
 
 
-def worse(key: str, value: Any) -> World:
-    """The paper's world with twice the loss where a setting has this value."""
-    return lambda sweep, of: as_in_the_paper(sweep, of) * (2.0 if of.get(key) == value else 1.0)
+def rising(sweep: str, of: Settings) -> np.ndarray:
+    """The paper's world with a loss that grows twofold over tasks."""
+    means = as_in_the_paper(sweep, of)
+    return means * np.linspace(1.0, 2.0, len(means))[:, None]
+
+
+def worse(key: str, value: Any, times: float = 2.0) -> World:
+    """The paper's world with twice the loss, or another multiple, where a setting has this value."""
+    return lambda sweep, of: as_in_the_paper(sweep, of) * (times if of.get(key) == value else 1.0)
 
 
 def heavy_tailed(rng: np.random.Generator, *shape: int) -> np.ndarray:

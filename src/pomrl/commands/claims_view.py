@@ -107,7 +107,7 @@ def _numbers(each: Judgement) -> str:
     if not part.compared:
         return ""
     claimed = f"\nclaimed {part.claimed}" if part.claimed else ""
-    return f"{part.found.replace(' ', chr(10), 1)}{claimed}\n{part.runs} runs"
+    return f"{part.found.replace(' ', chr(10), 1)}{claimed}" + (f"\n{part.runs} runs" if part.runs else "")
 
 
 def _counts(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:

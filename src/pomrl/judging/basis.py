@@ -54,8 +54,11 @@ class Basis:
         return [claim for claim in self.registry if claim.id in self._read]
 
     def plan(self, claim: Claim) -> Plan:
-        """Return when a claim is judged; one whose rule names the level of its intervals has no share of the error."""
-        sharing = sum(each.is_judged and each.fixed_error is None for each in self.registry)
+        """Return when a claim is judged.
+
+        One whose rule names the level of its intervals has no share of the error, and neither has an exact one.
+        """
+        sharing = sum(each.is_judged and each.fixed_error is None and not each.is_exact for each in self.registry)
         analyses = self.analyses if claim.fixed_error is None and self.analyses else (self.promised(claim),)
         return Plan(analyses, self.error, max(1, sharing))
 
@@ -67,6 +70,8 @@ class Basis:
 
     def promised(self, claim: Claim) -> int:
         """Return the number of runs that the sweeps ask for that a claim is about; of a simulation, its sequences."""
+        if claim.is_exact:
+            return 0
         if claim.simulation is not None:
             return SIMULATIONS[claim.simulation].parameters.get("sequences", 1)
         return min(experiment.request.runs for experiment in self.read_by(claim))

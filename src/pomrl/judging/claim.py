@@ -1,4 +1,4 @@
-"""A claim: the statement, the sweeps or the simulation that it is about, and the function that checks it."""
+"""A claim: the statement, the sweeps or the simulation that it is about, if any, and the function that checks it."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,9 @@ from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import SweepLosses
 
 Check = Callable[..., list[Part]]
-"""A function of the losses of each sweep that a claim names, in that order, or of its simulation's table."""
+"""A function of the losses of each sweep that a claim names, in that order, or of its simulation's table.
+
+The function of an exact claim, which names neither, takes no arguments: its numbers are known (`Exact`)."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Revision:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement about the results of sweeps or of a simulation, and how it is checked."""
+    """A statement about the results of sweeps or of a simulation, or one that is computed exactly, and its check."""
 
     id: str
     statement: str
@@ -54,6 +56,11 @@ class Claim:
     """Whether there is a verdict; else estimates are reported."""
     is_main: bool = False
     """Whether it is named in a summary if it holds; claims that do not hold always are."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is about no runs: its numbers are computed, and not estimated."""
+        return not self.sweeps and self.simulation is None
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...] | str:
         """Pickle a claim by its name, because it stands in its module in the place of the function that checks it."""
@@ -108,7 +115,7 @@ def claim(  # noqa: PLR0913
 
     Args:
         id: The claim's identifier, such as Q1.1.
-        sweeps: The names of the sweeps whose losses the function takes, in this order.
+        sweeps: The names of the sweeps whose losses the function takes, in this order; none for an exact claim.
         simulation: The name of the simulation whose table the function takes instead.
         title: A short form of the statement.
         figures: The names of the figures that show what the claim is about.

@@ -19,7 +19,7 @@ def claims_of(study: Study) -> list[Claim]:
     by_id: dict[str, Claim] = {}
     for claim in _defined(study):
         name = claim.check.__name__
-        if not claim.sweeps and claim.simulation is None:
+        if claim.is_exact and claim.check.__code__.co_argcount:
             raise ConfigError(f"{study.word}: claim {name} names no sweep, as in @claim({claim.id!r}, 'SWEEP')")
         if claim.simulation is not None and claim.simulation not in SIMULATIONS:
             raise ConfigError(f"{study.word}: claim {claim.id}: there is no simulation {claim.simulation!r}")

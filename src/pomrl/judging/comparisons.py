@@ -4,7 +4,7 @@
 seed share their draws whatever else they differ in.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,21 @@ def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
 def no_worse(a: LossPerRun, b: LossPerRun, words: str, margin: float = MARGIN) -> Part:
     """Compare whether the mean of a exceeds that of b by less than this share of the latter."""
     return Part(f"{words}, relative, {PAIRED}", ratio(a, b), below=margin, margin=margin)
+
+
+def no_better(a: LossPerRun, b: LossPerRun, words: str) -> Part:
+    """Compare whether the mean of a is below that of b by less than a `MARGIN`."""
+    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, margin=MARGIN)
+
+
+def instead(part: Part, others: Mapping[str, Part]) -> Part:
+    """Return a part that shows, beside its own, the verdicts on the same comparison with another meaning of a word.
+
+    Args:
+        part: The part.
+        others: The comparisons with other numbers, by what stands for these; they claim the same of their estimates.
+    """
+    return replace(part, instead={number: other.estimate for number, other in others.items()})
 
 
 def gain(sweep: SweepLosses, **settings: Any) -> LossPerRun:
@@ -104,9 +119,9 @@ def best_is_in(  # noqa: PLR0913
     return below_zero(f"{words} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
 
 
-def near(losses: Losses, gamma: float) -> Bool[np.ndarray, " G"]:
-    """Return which discount factors are at most `NEAR` away from this one."""
-    return np.abs(losses.gammas - gamma) <= NEAR + ROUNDING
+def near(losses: Losses, gamma: float, distance: float = NEAR) -> Bool[np.ndarray, " G"]:
+    """Return which discount factors are at most `NEAR`, or at most another distance, away from this one."""
+    return np.abs(losses.gammas - gamma) <= distance + ROUNDING
 
 
 def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
@@ -122,12 +137,18 @@ def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], 
     return Part(f"{words}, relative, {PAIRED}", estimate, below=MARGIN, margin=MARGIN)
 
 
-def best_grows(losses: Losses, curves: Float[np.ndarray, "n X G"], words: str, resamples: int = MANY_RESAMPLES) -> Part:
-    """Compare whether gamma* grows with the index X of curves of the same runs.
+def best_grows(
+    losses: Losses, curves: Float[np.ndarray, "n *rows X G"], words: str, resamples: int = MANY_RESAMPLES
+) -> Part:
+    """Compare whether gamma* grows with the index X of curves of the same runs; of several rows, in each of them.
 
     From `LARGE` runs on there are so many resamples, which resolve errors of twice one over their number.
     """
-    correlation = attenuated(lambda means: rank_correlation(losses.best(means)), curves, resamples)
+
+    def smallest(means: Float[np.ndarray, "B *rows X G"]) -> Float[np.ndarray, " B"]:
+        return rank_correlation(losses.best(means)).reshape(len(means), -1).min(-1)
+
+    correlation = attenuated(smallest, curves, resamples)
     return Part(words, correlation, above=0.0)
 
 

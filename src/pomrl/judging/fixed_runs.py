@@ -41,7 +41,7 @@ def at_promised_runs(basis: Basis, reader: Reader, simulated: Mapping[Claim, Seq
     Args:
         basis: What the claims about sweeps are judged on.
         reader: Reads the losses.
-        simulated: The parts of the claims about simulations.
+        simulated: The parts of exact claims and of those about simulations.
     """
     evidence: list[tuple[Claim, Evidence, int]] = []
     for claim in basis.claims:

@@ -1,6 +1,6 @@
 """Estimates over runs, with intervals at any level and p-values for any threshold.
 
-There are four kinds of numbers, each with its method:
+There are four kinds of numbers, each with its method (and a fifth, `Exact`, which is known and has no interval):
 
 - Smooth functions of mean losses, such as a difference, a minimum over the grid or a ratio of deviations: Student's
   interval with the leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval.
@@ -98,6 +98,19 @@ class Estimate(ABC):
     def upper(self) -> float:
         """The upper end of the 95 % interval."""
         return self.interval(ERROR_RATE)[1]
+
+
+@dataclass(frozen=True)
+class Exact(Estimate):
+    """A number that is known, from no runs: it has no interval, and a hypothesis about it has the p-value 0 or 1."""
+
+    runs: int = 0
+
+    def p_values(self, threshold: float) -> tuple[float, float]:
+        return float(self.value <= threshold), float(self.value >= threshold)
+
+    def interval(self, error: float) -> tuple[float, float]:
+        return np.nan, np.nan
 
 
 @dataclass(frozen=True)

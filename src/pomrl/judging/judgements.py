@@ -6,7 +6,7 @@ objects. Terminal, Markdown and page are views of what `read` returns.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import copysign, inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pandas as pd
 from pomrl.judging.chances import Chance
 from pomrl.judging.claim import Claim
 from pomrl.judging.fixed_runs import Judged
-from pomrl.judging.precision import JudgedPart, Outcome, decisive, together
+from pomrl.judging.precision import NARROW, JudgedPart, Outcome, decisive, together
 from pomrl.judging.true_shares import TrueShare
 from pomrl.judging.verdict import LOOKS, Part, Verdict, claimed_range
 from pomrl.results.intervals import ERROR_RATE, Interval
@@ -115,7 +115,7 @@ def _share(name: str, share: Interval | None) -> Mapping[str, float | None]:
 
 
 NUMBERS = [
-    "estimate", "lower", "upper", "above", "below", "part_runs", "no_difference_of_interest",
+    "estimate", "lower", "upper", "above", "below", "margin", "part_runs", "no_difference_of_interest",
     "estimate_at_promised_runs", "lower_at_promised_runs", "upper_at_promised_runs",
 ]  # fmt: skip
 """The columns that are empty where a claim has no estimate."""
@@ -133,6 +133,8 @@ def _part_columns(row: Row, number: int, judged: JudgedPart, is_decisive: bool) 
         "upper": judged.upper,
         "above": part.above,
         "below": part.below,
+        "margin": part.margin,
+        "instead": "; ".join(f"{number}: {verdict}" for number, verdict in judged.instead.items()),
         "part_runs": part.estimate.runs,
         "part_verdict": REPORTED if claims_nothing else str(judged.verdict),
         "no_difference_of_interest": judged.no_difference,
@@ -167,8 +169,8 @@ def write(folder: Path, made: Sequence[pd.DataFrame], command: str) -> None:
 
 WORDS = (
     "study", "variant", "claim", "statement", "title", "where", "figures", "verdict", "reason", "note", "topic",
-    "compared", "part_verdict", "verdict_at_promised_runs", "verdict_at_promised_runs_by_itself", "revised_on",
-    "revision", "verdict_by_old_rule",
+    "compared", "instead", "part_verdict", "verdict_at_promised_runs", "verdict_at_promised_runs_by_itself",
+    "revised_on", "revision", "verdict_by_old_rule",
 )  # fmt: skip
 """The columns of text, in which an empty cell is an empty text."""
 
@@ -186,6 +188,10 @@ class Comparison:
     """The upper end of the interval that the verdict rests on; NaN with too few runs."""
     above: float = -inf
     below: float = inf
+    margin: float | None = None
+    """The margin of a claim that two numbers are alike or one is no worse; None for any other claim."""
+    instead: str = ""
+    """The verdicts if a word of the claim means another number, as in "0.3: undecided"."""
     runs: int
     verdict: Verdict | None
     """The verdict on the comparison; None where nothing is claimed."""
@@ -199,8 +205,18 @@ class Comparison:
 
     @property
     def found(self) -> str:
-        """The estimate with its interval."""
-        return Interval(self.estimate, self.lower, self.upper).text()
+        """The estimate with its interval; a number that is known has none."""
+        exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
+        return exactly + Interval(self.estimate, self.lower, self.upper).text()
+
+    def at_margin(self, margin: float) -> Verdict:
+        """Return the verdict that the interval shows with another margin, by the rule of `pomrl.judging.precision`."""
+        above, below = (copysign(margin, end) if isfinite(end) else end for end in (self.above, self.below))
+        lower, upper = (self.lower, self.upper) if self.runs else (self.estimate, self.estimate)
+        if lower >= below or upper <= above:
+            return Verdict.NOT_REPRODUCED
+        holds = (lower > above and upper < below) or upper - lower < NARROW * margin
+        return Verdict.REPRODUCED if holds else Verdict.UNDECIDED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,8 +263,8 @@ class Judgement:
 
     @property
     def is_decided_by_too_few(self) -> bool:
-        """Return whether the claim has had no analysis at precision."""
-        return self.runs == 0
+        """Return whether the claim has had no analysis at precision, and is not exact."""
+        return self.runs == 0 and self.verdict is Verdict.UNDECIDED
 
     @property
     def topics(self) -> dict[str, Verdict]:
@@ -357,6 +373,8 @@ def _comparison(row: Mapping[Any, Any]) -> Comparison:
         **numbers,
         compared=row["compared"],
         topic=row["topic"],
+        margin=None if pd.isna(row["margin"]) else float(row["margin"]),
+        instead=row["instead"],
         runs=_whole(row["part_runs"]),
         verdict=_verdict(row["part_verdict"]),
         no_difference=row["no_difference_of_interest"] in (True, "True"),

@@ -71,9 +71,14 @@ def basis(
 
 
 def fault(claim: Claim, basis: Basis) -> str | None:
-    """Return a line that says what is wrong with the function of a claim, tried on losses that are made up, or None."""
+    """Return a line that says what is wrong with the function of a claim, tried on losses that are made up, or None.
+
+    An exact claim needs no losses.
+    """
     try:
-        if claim.sweeps and set(claim.sweeps) <= basis.settings.keys():
+        if claim.is_exact:
+            claim.parts({})
+        elif claim.sweeps and set(claim.sweeps) <= basis.settings.keys():
             basis.read_by_parts(claim)
     except Exception as error:  # whatever a function of somebody's own raises
         return claim.fault(error)
@@ -99,15 +104,15 @@ def judged(
         reader: Reads the losses.
         cases: The claims about sweeps as judged at precision.
         shares: In how many environments each claim is true, by the claim's id.
-        is_main: Whether claims about simulations, the power of the promised numbers of runs and estimates at these are
-            wanted too.
+        is_main: Whether exact claims, claims about simulations, the power of the promised numbers of runs and estimates
+            at these are wanted too.
     """
     outcomes = {case.outcome.claim.id: case.outcome for case in cases}
     if not is_main:
         return rows(study.name, variant.name, [Row(each, note=_note(variant, id)) for id, each in outcomes.items()])
-    simulated = _simulated(on) if variant.name in study.described.headline else {}
+    simulated = _without_sweeps(on) if variant.name in study.described.headline else {}
     at_promised = {each.claim.id: each for each in at_promised_runs(on, reader, simulated)}
-    outcomes |= {claim.id: _of_simulation(on, claim, parts) for claim, parts in simulated.items()}
+    outcomes |= {claim.id: _at_once(on, claim, parts) for claim, parts in simulated.items()}
     outcomes |= {
         each.claim.id: Outcome(each.claim, Plan((1,))) for each in at_promised.values() if not each.claim.is_judged
     }
@@ -128,19 +133,14 @@ def _note(variant: Variant, id: str) -> str:
     return variant.notes.get(id, "")
 
 
-def _simulated(on: Basis) -> dict[Claim, tuple[Part, ...]]:
-    """Return the parts of the claims about simulations, which are all stored."""
-    of_simulations = [claim for claim in on.registry if claim.simulation]
-    tables = {
-        claim.simulation: simulations.load(SIMULATIONS[claim.simulation])
-        for claim in of_simulations
-        if claim.simulation
-    }
-    return {claim: claim.parts({}, tables) for claim in of_simulations}
+def _without_sweeps(on: Basis) -> dict[Claim, tuple[Part, ...]]:
+    """Return the parts of exact claims and of those about simulations, which are all stored."""
+    tables = {name: simulations.load(SIMULATIONS[name]) for name in needed_simulations(on.registry)}
+    return {claim: claim.parts({}, tables) for claim in on.registry if not claim.sweeps}
 
 
-def _of_simulation(on: Basis, claim: Claim, parts: Sequence[Part]) -> Outcome:
-    """Return the outcome of a claim about a simulation, which has one analysis: of all its sequences."""
+def _at_once(on: Basis, claim: Claim, parts: Sequence[Part]) -> Outcome:
+    """Return the outcome of a claim about no sweep, which has one analysis: of all sequences of its simulation."""
     return Outcome(claim, on.plan(claim)).after(parts)
 
 

@@ -26,8 +26,8 @@ A claim is *reproduced* when all its parts are decided in its favour, *not repro
 and *undecided* otherwise. A claim with topics (`Part.topic`) is pursued until all of them are decided.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from pomrl.judging.claim import Claim
@@ -64,6 +64,8 @@ class JudgedPart:
     verdict: Verdict
     no_difference: bool
     """Whether the verdict is that there is no difference of interest."""
+    instead: Mapping[str, Verdict] = field(default_factory=dict)
+    """The verdicts if a word of the claim means another number (`Part.instead`)."""
 
     @property
     def decided(self) -> bool:
@@ -77,7 +79,11 @@ def judged_part(part: Part, error: float) -> JudgedPart:
     no_difference = verdict is Verdict.UNDECIDED and _no_difference(part, lower, upper)
     if no_difference:
         verdict = Verdict.NOT_REPRODUCED if part.margin is None else Verdict.REPRODUCED
-    return JudgedPart(part, lower, upper, verdict, no_difference)
+    instead = {
+        number: judged_part(replace(part, estimate=estimate, instead={}), error).verdict
+        for number, estimate in part.instead.items()
+    }
+    return JudgedPart(part, lower, upper, verdict, no_difference, instead)
 
 
 def _no_difference(part: Part, lower: float, upper: float) -> bool:

@@ -21,8 +21,8 @@ too often in refutations, and too seldom in confirmations. This is one reason wh
 (`pomrl.judging.precision`), and verdicts at the paper's numbers of runs are a detail.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
 
@@ -90,6 +90,11 @@ class Part:
     """The smallest difference from a threshold that matters, in units of the estimate; for a claim of a difference."""
     topic: str = ""
     """What the part is about, where a claim consists of topics that are judged by themselves; else empty."""
+    instead: Mapping[str, Estimate] = field(default_factory=dict)
+    """What is estimated if a word of the claim, such as "near", means another number, which is the key.
+
+    Verdicts on these are shown beside that on the part, and nothing rests on them.
+    """
 
     @property
     def p_hold(self) -> float:

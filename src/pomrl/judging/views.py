@@ -1,9 +1,9 @@
 """The judgements of a study in words and in Markdown; terminal and page use the same words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pomrl.configuration.study import Study
-from pomrl.judging.judgements import Judgement, Judgements, counted
+from pomrl.judging.judgements import Comparison, Judgement, Judgements, counted
 from pomrl.judging.over_variants import opposite
 from pomrl.judging.verdict import Verdict
 from pomrl.results.intervals import Interval
@@ -21,6 +21,9 @@ REPRODUCED = {
 
 ORDER = (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED)
 """The order in which verdicts are counted in sentences."""
+
+MARGINS = (0.05, 0.1, 0.15)
+"""The margins at which verdicts are shown side by side, as shares of the comparator's mean."""
 
 HOLDS = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "does not hold", Verdict.UNDECIDED: "undecided"}
 """The verdicts on the claims of a study that reproduces no paper."""
@@ -123,6 +126,7 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
     revised = [_revision(each) for each in judgements.of(main).values() if each.revision]
     lines += ["## Rules that were revised after verdicts had been seen", "", *revised, ""] if revised else []
     lines += ["## At the promised numbers of runs", "", _at_promised([*judgements.of(main).values()]), ""]
+    lines += ["## With other margins", "", with_other_margins(study, judgements.of(main).values()), ""]
     lines += ["## All comparisons", "", _comparisons(study, judgements, named)]
     return "\n".join(lines)
 
@@ -186,6 +190,11 @@ def _revision(each: Judgement) -> str:
     )
 
 
+def _number(runs: int) -> str:
+    """Return a number of runs; empty for 0, which is that of numbers that are known."""
+    return f"{runs:,}" if runs else ""
+
+
 def _at_promised(listed: Sequence[Judgement]) -> str:
     few = [each.runs_of_promised for each in listed if each.provisional]
     note = f"Provisional: {len(few)} claims have fewer runs than promised (as few as {min(few)}).\n\n" if few else ""
@@ -193,7 +202,7 @@ def _at_promised(listed: Sequence[Judgement]) -> str:
     rows = [
         [
             each.id,
-            f"{each.runs_of_promised:,}",
+            _number(each.runs_of_promised),
             str(each.at_promised_runs or ""),
             str(each.by_itself or ""),
             f"{each.decisive.compared}: {each.fixed.text()}",
@@ -203,10 +212,30 @@ def _at_promised(listed: Sequence[Judgement]) -> str:
     return note + markdown(heads, rows)
 
 
+def with_other_margins(study: Study, listed: Iterable[Judgement]) -> str:
+    """Return a table of the comparisons that rest on a margin, or on a word such as "near", with verdicts at others.
+
+    All verdicts of a row follow from its interval, and no run is added for them. Those for other meanings of a word are
+    stored with the comparison (`Part.instead`).
+    """
+    heads = ["claim", "compared", "estimate [interval]", *(f"margin {margin:.0%}" for margin in MARGINS), "other words"]
+    rows = [
+        [each.id, part.compared, part.found, *_at_margins(study, part), part.instead]
+        for each in listed
+        for part in each.comparisons
+        if part.margin or part.instead
+    ]
+    return markdown(heads, rows)
+
+
+def _at_margins(study: Study, part: Comparison) -> list[str]:
+    return [in_words(study, part.at_margin(margin)) if part.margin else "" for margin in MARGINS]
+
+
 def _comparisons(study: Study, judgements: Judgements, variants: Sequence[str]) -> str:
     heads = ("claim", "variant", "compared", "estimate [interval]", "claimed", "runs", "verdict")
     rows = [
-        [each.id, name, part.compared, part.found, part.claimed, f"{part.runs:,}", in_words(study, part.verdict)]
+        [each.id, name, part.compared, part.found, part.claimed, _number(part.runs), in_words(study, part.verdict)]
         for name in variants
         for each in judgements.of(name).values()
         for part in each.comparisons

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pomrl.theory.coverage import model_error_coverage
+from pomrl.theory.learned_mixing import learned_mixing_rates
 from pomrl.theory.related_tasks import related_tasks
 from pomrl.theory.squared_error import mixing_rates_and_errors, squared_error_against_alpha
 
@@ -48,6 +49,7 @@ SIMULATIONS = {
         ),
         Simulation("mixing_rates_and_errors", mixing_rates_and_errors),
         Simulation("related_tasks", related_tasks),
+        Simulation("learned_mixing_rates", learned_mixing_rates),
     )
 }
 """All simulations, by name."""

@@ -12,7 +12,7 @@ a random mean model, are the numbers that the paper gives as sigma.
 SCHEDULES = ("gamma_schedules", "gamma_0")
 """The sweeps of gamma schedules, which the notebook draws from ada-POMRL's losses where the paper's text says POMRL."""
 
-FURTHER = {"illustration": ["task_distribution.concentration_over_S=null"]}
+FURTHER = {name: ["task_distribution.concentration_over_S=null"] for name in ("illustration", "equal_tasks")}
 """Further overrides of sweeps: without differences between tasks there is no concentration."""
 
 _NOT_IN_IT = "The notebook does not contain the experiment, which is computed under its definitions of everything else."

@@ -3,6 +3,8 @@
 All are about ada-POMRL at sigma = 0.01 (Sec. 5.2, Figures 4b and 4c).
 """
 
+import pandas as pd
+
 from pomrl.study import (
     ROUNDING,
     Losses,
@@ -12,7 +14,9 @@ from pomrl.study import (
     best_grows,
     best_is_in,
     claim,
+    mean,
     slope,
+    smaller_best,
     smooth,
 )
 
@@ -75,3 +79,36 @@ def minimum_falls(sweep: SweepLosses) -> list[Part]:
     estimate = smooth(lambda means: means.min(-1) @ slope(tasks), ada.loss)
     level = ada.loss.mean(0).min(-1).mean()
     return [below_zero(f"loss at γ*, slope over tasks times {tasks - 1}", estimate, level)]
+
+
+@claim(
+    "Q2.5",
+    simulation="learned_mixing_rates",
+    title="ada-POMRL puts more and more weight on the prior",
+    figures=("planning_omrl",),
+)
+def weight_of_the_prior_grows(simulated: pd.DataFrame) -> list[Part]:
+    """the mixing rate of ada-POMRL grows with the number of tasks, from task 2 on.
+
+    Sec. 5.2: "the adaptive mixing rate α_t puts increasing amounts of weight on the shared task-knowledge". In task 1
+    it is 0 by definition (Alg. 2). A simulation, because losses do not tell it.
+    """
+    alpha = simulated.pivot(index="run", columns="task", values="alpha").to_numpy()[:, 1:]
+    steps = alpha.shape[1] - 1
+    return [Part(f"α_t, slope over tasks times {steps}", mean(alpha @ slope(steps + 1)), above=0.0)]
+
+
+@claim(
+    "Q2.6",
+    "task_similarity",
+    title="meta-learning makes the best γ larger",
+    figures=("planning_omrl", "omrl_baselines"),
+)
+def longer_horizon_with_meta_learning(sweep: SweepLosses) -> list[Part]:
+    """gamma* is larger with meta-learning than without.
+
+    Sec. 5.2, Figure 4c: "Optimal γ aka the effective planning horizon is larger with online meta-learning". Of the
+    losses on average over tasks.
+    """
+    ada, without = _ada(sweep), sweep.at(sigma=0.01, estimator="without_meta")
+    return [smaller_best(ada, without.average_curve, ada.average_curve, "γ* without meta-learning less that with")]

@@ -1,10 +1,11 @@
 """Claims on the illustration of one task: more samples, and more weight on the true model (Figure 2)."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from pomrl.study import Part, Revision, SweepLosses, Verdict, best_grows, claim, smaller_minimum
+from pomrl.study import Part, Revision, SweepLosses, Verdict, below_zero, best_grows, claim, smaller_minimum, smooth
 
 REVISED_ON = "2026-11-21"
 """The day on which rules were revised, after verdicts had been seen."""
@@ -56,3 +57,38 @@ def more_weight_on_the_truth(sweep: SweepLosses) -> list[Part]:
     ]
     stacked = np.stack(list(curves.values()), axis=1)
     return [*steps, best_grows(losses[0.0], stacked, "rank correlation of γ* with α, bootstrap over runs")]
+
+
+@claim("I.3", "illustration", title="more samples raise the best γ with every prior", figures=("illustration",))
+def more_samples_beside_a_prior(sweep: SweepLosses) -> list[Part]:
+    """with every weight on the true model, more samples lower the smallest loss and raise gamma*.
+
+    Figure 2: "Inspecting any of the sub figures, we observe that larger values of m lead to lower planning loss and a
+    larger effective discount factor". The weight 0 is I.1; here are the step of m, and the weight, that agree least.
+    """
+    return _all_agree(sweep, [[(weight, m) for m in SAMPLES] for weight in WEIGHTS[1:]], "m", "α")
+
+
+@claim(
+    "I.4", "illustration", title="a better prior raises the best γ with more samples, too", figures=("illustration",)
+)
+def more_weight_beside_samples(sweep: SweepLosses) -> list[Part]:
+    """with 10, 20 and 50 samples, more weight on the true model lowers the smallest loss and raises gamma*.
+
+    Sec. 2, Figure 2: "increasing the weight α in (0,1) on good prior knowledge enables longer planning horizons and
+    lower planning loss". With 5 samples, the example of the caption, it is I.2; here are the step of α, and the number
+    of samples, that agree least.
+    """
+    return _all_agree(sweep, [[(weight, m) for weight in WEIGHTS] for m in SAMPLES[1:]], "α", "m")
+
+
+def _all_agree(sweep: SweepLosses, rows: Sequence[Sequence[tuple[float, int]]], along: str, over: str) -> list[Part]:
+    """Compare smallest losses and gamma* along rows of weights on the true model and numbers of samples."""
+    losses = [[sweep.at(mixing=weight, m=m) for weight, m in row] for row in rows]
+    curves = np.stack([np.stack([each.average_curve for each in row], axis=1) for row in losses], axis=1)
+    steps = smooth(lambda means: np.diff(means.min(-1)).max((-2, -1)), curves)
+    smallest = curves.mean(0).min()
+    return [
+        below_zero(f"smallest loss, step of {along}, largest", steps, smallest),
+        best_grows(losses[0][0], curves, f"rank correlation of γ* with {along}, smallest over {over}"),
+    ]

@@ -5,7 +5,7 @@ hindsight; here each half of the runs chooses for the other half. (Figure 6 draw
 same runs that their losses are averaged over.)
 """
 
-from pomrl.study import LAST, ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, on_a_par
+from pomrl.study import LAST, ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, no_worse, on_a_par
 
 GAMMA_0 = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
@@ -120,3 +120,30 @@ def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
     ada = sweep.at(sigma=0.01, estimator="ada_pomrl")
     inside = (ada.gammas >= GAMMA_0[0] - ROUNDING) & (ada.gammas <= GAMMA_0[-1] + ROUNDING)
     return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss from 0.25 to 0.50 less that elsewhere")]
+
+
+@claim(
+    "Q4.6",
+    "gamma_schedules",
+    title="the schedule of Dong et al. is on a par with the dynamic best γ",
+    figures=("gamma_schedules",),
+)
+def dong_against_dynamic_best(sweep: SweepLosses) -> list[Part]:
+    """the Dong schedule is on a par with dynamic_best.
+
+    Sec. 6.3, Figure 6b: γ = f(m, α_t, σ_t, T) "obtains similar performance to best fixed and is within the significance
+    range of the lower bound"; the lower bound is dynamic_best.
+    """
+    schedules = _schedules(sweep)
+    return [on_a_par(schedules["Dong"].regret, schedules["dynamic_best"].regret, "Dong less dynamic_best")]
+
+
+@claim("Q4.7", "gamma_schedules", title="no schedule beats the dynamic best γ", figures=("gamma_schedules",))
+def dynamic_best_is_not_beaten(sweep: SweepLosses) -> list[Part]:
+    """no schedule beats dynamic_best by 10 %.
+
+    Sec. 6.3: "It is important to note that dynamic best is a lower bound that we cannot outperform".
+    """
+    regret = {name: losses.regret for name, losses in _schedules(sweep).items()}
+    best = regret.pop("dynamic_best")
+    return [no_worse(best, loss, f"dynamic_best less {name}") for name, loss in regret.items()]

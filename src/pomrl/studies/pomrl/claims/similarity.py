@@ -3,7 +3,10 @@
 import numpy as np
 
 from pomrl.study import (
+    FIRST,
     LAST,
+    NEAR,
+    Losses,
     Part,
     Revision,
     SweepLosses,
@@ -12,9 +15,11 @@ from pomrl.study import (
     best_is_in,
     claim,
     gain,
+    instead,
     less,
     mean,
     near,
+    no_better,
     no_larger_minimum,
     no_worse,
     on_a_par,
@@ -28,6 +33,9 @@ REVISED_ON = "2026-11-21"
 
 SIGMAS = (0.01, 0.025, 0.047)
 NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
+
+NEAR_INSTEAD = (0.05, 0.15, 0.3)
+"""How far apart two discount factors may be instead that are near each other."""
 
 
 @claim(
@@ -101,7 +109,11 @@ def u_shaped(sweep: SweepLosses) -> list[Part]:
         words = f"smallest loss less that at γ = {ada.gammas[end]:g}"
         return below_zero(words, estimate, curve[:, end].mean())
 
-    inside = best_is_in(ada, curve, near(ada, 0.5), "smallest loss near 0.5 less that elsewhere")
+    inside, *others = (
+        best_is_in(ada, curve, near(ada, 0.5, distance), "smallest loss near 0.5 less that elsewhere")
+        for distance in (NEAR, *NEAR_INSTEAD)
+    )
+    inside = instead(inside, {f"within {far}": each for far, each in zip(NEAR_INSTEAD, others, strict=True)})
     return [*under("U-shaped", [above_minimum(0), above_minimum(-1)]), *under("γ* near 0.5", [inside])]
 
 
@@ -159,4 +171,103 @@ def regret_falls(sweep: SweepLosses) -> list[Part]:
         below_zero(words, mean(running @ slope(tasks)), running.mean()),
         less(losses[0].regret, losses[1].regret, "regret at σ = 0.01 less that at 0.025"),
         less(losses[1].regret, losses[2].regret, "regret at σ = 0.025 less that at 0.047"),
+    ]
+
+
+@claim(
+    "Q3.6",
+    "task_similarity",
+    title="POMRL and ada-POMRL beat planning without meta-learning at every similarity",
+    figures=("dependence_on_tasksimilarity",),
+)
+def better_than_without(sweep: SweepLosses) -> list[Part]:
+    """at sigma = 0.025 and 0.047 POMRL and ada-POMRL are better than without meta-learning in the last tasks.
+
+    Sec. 5.3, Figures 5b, 5c: "all methods perform well (except without meta-learning)"; where tasks are loosely
+    structured, "ada-POMRL and POMRL can still perform well in comparison to other baselines". At sigma = 0.01 it is
+    Q1.4.
+    """
+    parts = []
+    for sigma in SIGMAS[1:]:
+        without = sweep.at(sigma=sigma, estimator="without_meta").tasks(LAST)
+        of_sigma = [
+            less(sweep.at(sigma=sigma, estimator=estimator).tasks(LAST), without, f"{name} less without, σ = {sigma}")
+            for estimator, name in NAMES.items()
+        ]
+        parts += under(f"σ = {sigma}", of_sigma)
+    return parts
+
+
+@claim(
+    "Q3.7",
+    "task_similarity",
+    title="at an intermediate similarity meta-learning gains, and more slowly",
+    figures=("dependence_on_tasksimilarity",),
+)
+def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
+    """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
+
+    Sec. 5.3, Figure 5e: "An intermediate value of task-similarity still leads to gains, albeit at a lower speed of
+    convergence"; sigma = 0.025 "is in the intermediate regime (needs longer T)". The speed is the share of the fall of
+    the loss, from task 1 to the last tasks, that is reached in the first tasks.
+    """
+    ada, without = (sweep.at(sigma=0.025, estimator=name) for name in ("ada_pomrl", "without_meta"))
+    stages = [stage for sigma in (0.025, 0.01) for stage in _stages(sweep.at(sigma=sigma, estimator="ada_pomrl"))]
+    estimate = smooth(lambda m: _speed(m[..., :3]) - _speed(m[..., 3:]), np.stack(stages, axis=1))
+    return [
+        *under("gains", [less(ada.regret, without.regret, "ada-POMRL less without, σ = 0.025")]),
+        *under("slower", [Part("share of the fall in the first tasks, σ = 0.025 less 0.01", estimate, below=0.0)]),
+    ]
+
+
+def _stages(losses: Losses) -> list[np.ndarray]:
+    """Return the losses in task 1, in the first and in the last tasks."""
+    return [losses.task(1), losses.tasks(FIRST), losses.tasks(LAST)]
+
+
+def _speed(stages: np.ndarray) -> np.ndarray:
+    """Return the share of the fall of a mean loss that is reached in the first tasks, from the three `_stages`."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # in few runs nothing may fall
+        return (stages[..., 0] - stages[..., 1]) / (stages[..., 0] - stages[..., 2])
+
+
+@claim(
+    "Q3.8",
+    "task_similarity",
+    title="where tasks are loosely related, every curve is higher and U-shaped",
+    figures=("dependence_on_tasksimilarity",),
+)
+def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
+    """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
+
+    Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher". Q3.3 has the shape on average
+    over tasks.
+    """
+    losses = {sigma: sweep.at(sigma=sigma, estimator="ada_pomrl") for sigma in SIGMAS}
+    levels = {sigma: of_sigma.average_curve.mean(1) for sigma, of_sigma in losses.items()}
+    curves = losses[0.047].loss
+    above_ends = smooth(lambda m: (m[..., 1:-1].min(-1) - np.minimum(m[..., 0], m[..., -1])).max(-1), curves)
+    words = "smallest loss less that at the lower end, in the task where it is largest"
+    return [
+        *under("higher", [less(levels[s], levels[0.047], f"σ = {s} less 0.047, mean over γ") for s in SIGMAS[:2]]),
+        *under("U-shaped in every task", [below_zero(words, above_ends, curves.mean())]),
+    ]
+
+
+@claim(
+    "Q3.9",
+    "task_similarity",
+    title="where tasks are loosely related, meta-learning gains little",
+    figures=("dependence_on_tasksimilarity",),
+)
+def minimal_gains(sweep: SweepLosses) -> list[Part]:
+    """at sigma = 0.047 ada-POMRL gains less than 10 %, over no meta-learning and from the first task to the last.
+
+    Sec. 5.3, Figure 5f: "little structure across tasks resulting in minimal gains from meta-learning here"; "there is
+    not a significant improvement".
+    """
+    ada, without = (sweep.at(sigma=0.047, estimator=name) for name in ("ada_pomrl", "without_meta"))
+    return [
+        *under("over no meta-learning", [no_better(ada.regret, without.regret, "ada-POMRL less without")]),
+        *under("over tasks", [no_better(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")]),
     ]

@@ -1,0 +1,33 @@
+"""The mixing rates that follow from a learned similarity, by simulation (Alg. 2, Sec. 5.2)."""
+
+import pandas as pd
+
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.gamma_schedules import Fixed
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.tasks.random_chains import Dirichlet
+
+
+def learned_mixing_rates(
+    sequences: int = 200, sigma: float = 0.01, m: int = 5, T: int = 15, S: int = 10, seed: int = 0
+) -> pd.DataFrame:
+    """Simulate the mixing rates of ada-POMRL in the paper's setting: random chains of 2 actions (Sec. 5).
+
+    Args:
+        sequences: Number of independent sequences of tasks.
+        sigma: Similarity of the tasks, a variance.
+        m: Number of transitions that are sampled for each (s, a) in each task.
+        T: Number of tasks in a sequence.
+        S: Number of states, half of which are not reached from a pair (s, a).
+        seed: Seed of all draws.
+
+    Returns:
+        A row for each sequence and task, sorted so, with the columns run, task (from 1) and alpha, the mixing rate.
+    """
+    chains = Dirichlet(zeros=S // 2)
+    problem = Problem(S=S, A=2, m=m, T=T, sigma=sigma, gamma_eval=0.99, seed=seed, task_distribution=chains)
+    ada = RegularisedLeastSquares(mixing="paper", similarity="welford")
+    method = Method(estimator=ada, gamma_schedule=Fixed(gamma=0.99), planner=PolicyIteration())
+    (table,) = tables(problem, [method], range(sequences))
+    return table[["run", "task", "alpha"]]
