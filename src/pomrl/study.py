@@ -85,6 +85,9 @@ if TYPE_CHECKING:
     from pomrl.judging.comparisons import smaller_best as smaller_best
     from pomrl.judging.comparisons import smaller_minimum as smaller_minimum
     from pomrl.judging.comparisons import under as under
+    from pomrl.judging.extremes import largest as largest
+    from pomrl.judging.extremes import minimum_difference as minimum_difference
+    from pomrl.judging.extremes import minimum_ratio as minimum_ratio
     from pomrl.judging.inference import Count as Count
     from pomrl.judging.inference import Estimate as Estimate
     from pomrl.judging.inference import Exact as Exact

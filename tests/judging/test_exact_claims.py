@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,7 +108,7 @@ class TestExactClaims:
             claims_of(find("of_nothing"))
 
 
-def compared(estimate: float, lower: float, upper: float, **claimed: float) -> Comparison:
+def compared(estimate: float, lower: float, upper: float, **claimed: Any) -> Comparison:
     return Comparison(
         compared="a", topic="", estimate=estimate, lower=lower, upper=upper, **claimed, runs=1000, verdict=OPEN,
         no_difference=False,

@@ -9,7 +9,7 @@ import pytest
 from tests.support.worlds import BEYOND, CLAIMS, OURS
 
 from pomrl.configuration.parsing import Experiment
-from pomrl.judging import judgements, of_study
+from pomrl.judging import inference, judgements, of_study
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.fixed_runs import judge
 from pomrl.judging.judgements import Row
@@ -18,7 +18,6 @@ from pomrl.judging.verdict import Evidence, Verdict
 from pomrl.judging.views import claims_page
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses
-from pomrl.studies.beyond.claims import horizons_and_priors
 from pomrl.studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
@@ -63,7 +62,7 @@ def judged(basis: Basis, id: str, **curves: list[float]) -> Outcome:
 def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
     basis: Basis, bayes: list[float], verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(horizons_and_priors, "RESAMPLES", 999)
+    monkeypatch.setattr(inference, "MANY_RESAMPLES", 999)
     others = {"ada_pomrl": LONG_IS_BEST, "bayes": bayes}
     assert judged(basis, "H1", **others).verdict is verdict
     of_tasks = [part for part in judged(basis, "H2", **others).parts if "Bayes" in part.part.compared]
@@ -72,7 +71,7 @@ def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
 
 def test_resamples_resolve_the_error_that_parts_of_h2_are_allowed(basis: Basis) -> None:
     allowed = basis.plan(BY_ID["H2"]).error_of_part(48)
-    assert allowed / 2 > 1.0 / (horizons_and_priors.RESAMPLES + 2)
+    assert allowed / 2 > 1.0 / (inference.MANY_RESAMPLES + 2)
 
 
 @pytest.mark.parametrize(("loss", "verdict"), [(0.5, Verdict.REPRODUCED), (0.9, Verdict.NOT_REPRODUCED)])

@@ -50,7 +50,7 @@ class Described:
     ] = 300.0
     variants: Annotated[
         dict[str, dict[str, Any] | str],
-        Field(description="the variants that are computed, each with the keys that it sets, or named FAMILY.VARIANT or MODULE.FUNCTION"),
+        Field(description="its variants, each with its keys, or as FAMILY.VARIANT or MODULE.FUNCTION"),
     ] = field(default_factory=lambda: {variants.DEFAULT: {}})
     short_names: Annotated[
         bool, Field(description="whether its sweeps are named without the name of the study too")

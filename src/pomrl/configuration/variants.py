@@ -153,10 +153,10 @@ def family(name: str, described: Mapping[str, Any], unchanged: str = DEFAULT) ->
         name: The name of the family.
         described: `choices` by name; `product` (what is decided by choices that are combined in every way); `together`
             (lists of choices that form a variant, by its name); `ladder` (the first choice, the first two, and so on
-            form variants) and `all_but_one`. Besides these, each choice by itself is a variant, and so is the empty set. A choice is
-            left out of a variant that lacks a choice that it requires. Or `values`, of one key, each of which is a
-            variant; `set` sets further keys in all of them. `sweeps` names sweeps of the study, or has axes by name.
-            `budget` and `sample` are those of `Family`, and `without_key` is read by pages alone.
+            form variants) and `all_but_one`. Besides these, each choice by itself is a variant, and so is the empty
+            set. A choice is left out of a variant that lacks a choice that it requires. Or `values`, of one key, each
+            of which is a variant; `set` sets further keys in all of them. `sweeps` names sweeps of the study, or has
+            axes by name. `budget` and `sample` are those of `Family`, and `without_key` is read by pages alone.
         unchanged: The name of the variant without choices.
 
     Raises:

@@ -14,7 +14,6 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.claim import Claim
-from pomrl.judging.inference import Count, Resampled
 from pomrl.judging.precision import Plan
 from pomrl.judging.verdict import Part
 from pomrl.results.intervals import ERROR_RATE
@@ -124,7 +123,7 @@ class Basis:
         for changed in list(asked.values()):
             after = claim.parts(self.sweeps(claim, partial(losses, changed=changed)))
             for of_part, old, new in zip(read, before, after, strict=True):
-                if old.estimate.value != new.estimate.value or isinstance(old.estimate, Resampled | Count):
+                if old.estimate.value != new.estimate.value or old.estimate.may_stay:
                     of_part.append(changed)
         return read
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pomrl.judging.inference import MANY_RESAMPLES, Estimate, attenuated, mean, ratio, resampled, smooth
+from pomrl.judging.extremes import minimum_difference, minimum_ratio, smaller_best_gamma
+from pomrl.judging.inference import Estimate, correlation, mean, ratio
 from pomrl.judging.verdict import INTEREST, Part
 from pomrl.results.losses import Losses, LossPerRun, SweepLosses
 
@@ -114,7 +115,7 @@ def best_is_in(  # noqa: PLR0913
         where = f"above {above:g}" if np.isfinite(above) else ""
         where = f"{where} and below {below:g}".removeprefix(" and ") if np.isfinite(below) else where
         words = f"{of}: smallest loss at a gamma {where} less that elsewhere".removeprefix(": ")
-    estimate = smooth(lambda m: m[..., inside].min(-1) - m[..., ~inside].min(-1), curve)
+    estimate = minimum_difference(curve[:, inside], curve[:, ~inside])
     gamma_star = losses.best(curve.mean(0, keepdims=True)).item()
     return below_zero(f"{words} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
 
@@ -126,20 +127,15 @@ def near(losses: Losses, gamma: float, distance: float = NEAR) -> Bool[np.ndarra
 
 def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
     """Compare whether the smallest mean loss of a is below that of b."""
-    estimate = smooth(lambda m: m[..., 0, :].min(-1) - m[..., 1, :].min(-1), np.stack([a, b], axis=1))
-    return below_zero(words, estimate, b.mean(0).min())
+    return below_zero(words, minimum_difference(a, b), b.mean(0).min())
 
 
 def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
     """Compare whether the smallest mean loss of a exceeds that of b by less than a `MARGIN`."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # in few runs there may be no loss at all
-        estimate = smooth(lambda m: m[..., 0, :].min(-1) / m[..., 1, :].min(-1) - 1.0, np.stack([a, b], axis=1))
-    return Part(f"{words}, relative, {PAIRED}", estimate, below=MARGIN, margin=MARGIN)
+    return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), below=MARGIN, margin=MARGIN)
 
 
-def best_grows(
-    losses: Losses, curves: Float[np.ndarray, "n *rows X G"], words: str, resamples: int = MANY_RESAMPLES
-) -> Part:
+def best_grows(losses: Losses, curves: Float[np.ndarray, "n *rows X G"], words: str) -> Part:
     """Compare whether gamma* grows with the index X of curves of the same runs; of several rows, in each of them.
 
     From `LARGE` runs on there are so many resamples, which resolve errors of twice one over their number.
@@ -148,14 +144,12 @@ def best_grows(
     def smallest(means: Float[np.ndarray, "B *rows X G"]) -> Float[np.ndarray, " B"]:
         return rank_correlation(losses.best(means)).reshape(len(means), -1).min(-1)
 
-    correlation = attenuated(smallest, curves, resamples)
-    return Part(words, correlation, above=0.0)
+    return Part(words, correlation(smallest, curves), above=0.0)
 
 
 def smaller_best(losses: Losses, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
     """Compare whether gamma* of curves a is below that of curves b of the same runs and discount factors."""
-    estimate = resampled(lambda m: np.subtract(*np.moveaxis(losses.best(m), -1, 0)), np.stack([a, b], axis=1))
-    return Part(f"{words}, bootstrap over runs", estimate, below=0.0)
+    return Part(f"{words}, {PAIRED}", smaller_best_gamma(losses.gammas, a, b), below=0.0)
 
 
 def under(topic: str, parts: Sequence[Part]) -> list[Part]:

@@ -1,33 +1,31 @@
 """Estimates over runs, with intervals at any level and p-values for any threshold.
 
-There are four kinds of numbers, each with its method (and a fifth, `Exact`, which is known and has no interval):
+There are five kinds of numbers, each with its method, and a sixth, `Exact`, which is known and has no interval:
 
-- Smooth functions of mean losses, such as a difference, a minimum over the grid or a ratio of deviations: Student's
-  interval with the leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval.
+- Smooth functions of mean losses, such as a difference or a ratio of deviations: Student's interval with the
+  leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval.
 - Ratios of two means: the interval of the t tests of mean(a) - r mean(b), which is Fieller's.
-- gamma*, which jumps from one point of the grid to the next: the percentile bootstrap over runs. Errors of estimation
-  weaken a rank correlation of such estimates, in the runs and once more in the resamples, so that the end of its
-  interval that is away from 0 is opened.
+- Minima of mean losses over a grid, and gamma*, which lies where the minimum is: t tests in pairs
+  (`pomrl.judging.extremes`).
+- Correlations of gamma* with an index: the percentile bootstrap over runs.
 - How many of several statements are true: Holm's correction of their p-values.
 
-**Up to `LARGE` runs.** The methods were chosen by their coverage for losses as heavy-tailed as here (one task's loss
-has a standard deviation of 1.7 at a mean of 1.1). In samples of 100 from 4000 stored runs, Student's intervals missed
-the truth in 3 to 6 % of cases, the percentile bootstrap's in 4 to 7 % and BCa's in 5 to 13 %; in samples of 20 runs, in
-3 to 15 %, 7 to 24 % and 8 to 31 %. So 20 runs are few for losses of single tasks, whatever the method. This order holds
-for losses as they are here: where the curves of all runs differ by a factor alone, the bootstrap missed less often. A
-part of this simulation is kept in `tests/claims/test_coverage.py`.
+**Skewness.** One task's loss has a standard deviation of 1.7 at a mean of 1.1, and claims are judged at levels of about
+1 in 10,000, where the skewness of the losses matters even in a thousand runs. From `LARGE` runs on the t statistic is
+therefore transformed as by Hall (1992, "On the removal of skewness by transformation", JRSS B 54), which makes its
+tails right to second order; and the bootstrap draws mean curves from their limiting normal distribution,
+`MANY_RESAMPLES` of them, so that such levels can be resolved. With fewer runs, as in figures and tables of few runs,
+Student's intervals are uncorrected: in samples of 100 from 4000 stored runs they missed the truth in 3 to 6 % of cases
+for 5 %, in samples of 20 in 3 to 15 %.
 
-**From `LARGE` runs on** the same numbers are judged at levels of about 1 in 10,000, where the skewness of the losses
-matters even in a thousand runs. There the t statistic is first transformed as by Hall (1992, "On the removal of
-skewness by transformation", JRSS B 54), which makes its tails right to second order; and the bootstrap draws mean
-curves from their limiting normal distribution, `MANY_RESAMPLES` of them, so that such levels can be resolved.
-`tests/claims/error_rates.py` measures how often the rule that uses these intervals errs.
+`tests/support/error_rates.py` measures how often the rule that uses these intervals errs.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -40,13 +38,13 @@ from pomrl.results.statistics import NO_SPREAD, bootstrap_means, normal_means
 FEWEST_RUNS = 10
 """With fewer runs no interval is given: means of so few losses are far from normally distributed."""
 
-LARGE = 1000
+LARGE = 200
 """From this number of runs on, skewness is corrected for and resamples are drawn from the normal distribution."""
 
 RESAMPLES = 9999
 """The number of resamples of a bootstrap of fewer than `LARGE` runs."""
 
-MANY_RESAMPLES = 99_999
+MANY_RESAMPLES = 399_999
 """The number of resamples of a bootstrap of at least `LARGE` runs."""
 
 AT_A_TIME = 10_000
@@ -66,6 +64,8 @@ class Estimate(ABC):
     value: float
     runs: int
     """The number of runs that it is estimated from."""
+    may_stay: ClassVar[bool] = False
+    """Whether other losses may leave the value where it is, as they do a count."""
 
     @abstractmethod
     def p_values(self, threshold: float) -> tuple[float, float]:
@@ -99,6 +99,11 @@ class Estimate(ABC):
         """The upper end of the 95 % interval."""
         return self.interval(ERROR_RATE)[1]
 
+    @property
+    def standard_error(self) -> float:
+        """The standard error, by default that of a normal distribution with this 95 % interval."""
+        return (self.upper - self.lower) / (2.0 * 1.96)
+
 
 @dataclass(frozen=True)
 class Exact(Estimate):
@@ -125,29 +130,30 @@ class Student(Estimate):
     def p_values(self, threshold: float) -> tuple[float, float]:
         if self.deviation == 0.0:
             return float(self.value <= threshold), float(self.value >= threshold)
-        t = _without_skew((self.value - threshold) / self.deviation, self.skew)
+        t = without_skew((self.value - threshold) / self.deviation, self.skew)
         return float(stdtr(self.runs - 1, -t)), float(stdtr(self.runs - 1, t))
 
     def interval(self, error: float) -> tuple[float, float]:
         if self.deviation == 0.0:
             return self.value, self.value
         t = float(stdtrit(self.runs - 1, 1.0 - error / 2)) if self.runs >= FEWEST_RUNS else np.nan
-        ends = [self.value - self.deviation * _with_skew(end, self.skew) for end in (t, -t)]
+        ends = [float(self.value - self.deviation * with_skew(end, self.skew)) for end in (t, -t)]
         return ends[0], ends[1]
 
 
-def _without_skew(t: float, skew: float) -> float:
-    """Apply Hall's transformation to a t statistic; `skew` is the skewness of a run over the root of their number."""
-    if abs(skew) < NO_SPREAD:
-        return t
-    return ((1.0 + skew * t / 3.0) ** 3 - 1.0) / skew + skew / 6.0
+def without_skew(t: Float[np.ndarray, "..."] | float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
+    """Apply Hall's transformation to t statistics; `skew` is the skewness of a run over the root of their number."""
+    small = np.abs(skew) < NO_SPREAD
+    divisor = np.where(small, 1.0, skew)
+    with np.errstate(invalid="ignore"):  # t is infinite where all runs are alike
+        return np.where(small, t, ((1.0 + divisor * t / 3.0) ** 3 - 1.0) / divisor + divisor / 6.0)
 
 
-def _with_skew(t: float, skew: float) -> float:
-    """Return the statistic that `_without_skew` maps to t."""
-    if abs(skew) < NO_SPREAD:
-        return t
-    return 3.0 * (float(np.cbrt(1.0 + skew * (t - skew / 6.0))) - 1.0) / skew
+def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
+    """Return the statistics that `without_skew` maps to t."""
+    small = np.abs(skew) < NO_SPREAD
+    divisor = np.where(small, 1.0, skew)
+    return np.where(small, t, 3.0 * (np.cbrt(1.0 + divisor * (t - divisor / 6.0)) - 1.0) / divisor)
 
 
 @dataclass(frozen=True)
@@ -164,33 +170,47 @@ class Ratio(Estimate):
     def interval(self, error: float) -> tuple[float, float]:
         if self.runs < FEWEST_RUNS or not self.b.any():
             return np.nan, np.nan
-        if self.runs < LARGE:
-            return _fieller(self.a, self.b, error)
-        return self._end(0, -1.0, error), self._end(1, 1.0, error)
-
-    def _end(self, hypothesis: int, direction: float, error: float) -> float:
-        """Return the threshold in this direction at which one of the two hypotheses has half of `error` as p-value."""
-
-        def excess(threshold: float) -> float:
-            return self.p_values(threshold)[hypothesis] - error / 2
-
         step = 2.0 * mean((self.a - (1.0 + self.value) * self.b) / self.b.mean()).deviation
         if step == 0.0:
-            return self.value
-        for far in (self.value + direction * step * 2.0**k for k in range(1, 12)):
+            return self.value, self.value
+        return inverted(self.p_values, self.value, step, error)
+
+
+def inverted(
+    p_values: Callable[[float], tuple[float, float]], value: float, step: float, error: float
+) -> tuple[float, float]:
+    """Return the interval whose ends have half of `error` as p-value; infinite where no threshold has.
+
+    Args:
+        p_values: The p-values of a number, at most and at least a threshold.
+        value: The estimate.
+        step: How far from it the search for either end begins.
+        error: The probability with which the interval may miss the number.
+    """
+
+    def end(side: int, away: float) -> float:
+        def excess(threshold: float) -> float:
+            return p_values(threshold)[side] - error / 2
+
+        for far in (value + away * 2.0**k for k in range(12)):
             if excess(far) < 0.0:
-                return float(brentq(excess, self.value, far, xtol=1e-9))  # pyright: ignore[reportArgumentType]
-        return direction * np.inf
+                return float(brentq(excess, value, far, xtol=1e-9))  # pyright: ignore[reportArgumentType]
+        return float(np.copysign(np.inf, away))
+
+    return end(0, -step), end(1, step)
 
 
 @dataclass(frozen=True)
-class Resampled(Estimate):
-    """An estimate with its values in B resamples of the runs, which may tie."""
+class Correlation(Estimate):
+    """A correlation between quantities that are estimated themselves, with its values in B resamples of the runs.
+
+    Errors of the quantities weaken their correlation, in the runs and once more in the resamples, so that the interval
+    is extended to the perfect correlation of the sign that is estimated (1 or -1, or both for 0).
+    """
 
     distribution: Float[np.ndarray, " B"]
-    """The values in the resamples; NaN with too few runs."""
-    attenuated: bool = False
-    """Whether it is a correlation of estimates, which is weaker than the true one."""
+    """The values in the resamples, which may tie; NaN with too few runs."""
+    may_stay = True
 
     def p_values(self, threshold: float) -> tuple[float, float]:
         if np.isnan(self.distribution).any():
@@ -201,11 +221,17 @@ class Resampled(Estimate):
         return at_most, at_least
 
     def interval(self, error: float) -> tuple[float, float]:
-        """Return the percentile interval; that of a correlation is extended to the perfect one of the same sign."""
+        """Return the percentile interval, extended as said; all correlations for errors that B does not resolve."""
+        if error / 2 < 1.0 / (len(self.distribution) + 2):
+            return -1.0, 1.0
         lower, upper = np.quantile(self.distribution, [error / 2, 1.0 - error / 2]).tolist()
-        if not self.attenuated or np.isnan(lower):
+        if np.isnan(lower):
             return lower, upper
         return (-1.0 if self.value <= 0.0 else lower), (1.0 if self.value >= 0.0 else upper)
+
+    @property
+    def standard_error(self) -> float:
+        return float(self.distribution.std(ddof=1))
 
 
 @dataclass(frozen=True)
@@ -216,6 +242,7 @@ class Count(Estimate):
     """For each statement the p-value of the hypothesis that it is false: a small one shows that it is true."""
     p_false: tuple[float, ...]
     """For each statement the p-value of the hypothesis that it is true."""
+    may_stay = True
 
     def p_values(self, threshold: float) -> tuple[float, float]:
         """Return the errors with which more statements than the threshold are shown true, and fewer false."""
@@ -279,42 +306,12 @@ def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> Ratio:
     return Ratio(float(a.mean() / b.mean() - 1.0) if b.any() else np.nan, len(a), a, b)
 
 
-def _fieller(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"], error: float) -> tuple[float, float]:
-    """Return Fieller's interval of mean(a) / mean(b) - 1."""
-    n = len(a)
-    squared = stdtrit(n - 1, 1.0 - error / 2) ** 2 / n
-    covariance = np.cov(a, b)
-    quadratic = b.mean() ** 2 - squared * covariance[1, 1]
-    if quadratic <= 0.0:
-        return -np.inf, np.inf
-    linear = a.mean() * b.mean() - squared * covariance[0, 1]
-    constant = a.mean() ** 2 - squared * covariance[0, 0]
-    root = np.sqrt(max(0.0, linear**2 - quadratic * constant))
-    return float((linear - root) / quadratic - 1), float((linear + root) / quadratic - 1)
-
-
-def resampled(statistic: Statistic, sample: Sample, many: int = MANY_RESAMPLES) -> Resampled:
-    """Estimate any function of the means of a sample, with its values in resamples of the runs.
-
-    Args:
-        statistic: The function.
-        sample: The sample.
-        many: The number of resamples from `LARGE` runs on.
-    """
+def correlation(statistic: Statistic, sample: Sample) -> Correlation:
+    """Estimate a correlation that is a function of the means of a sample, with its values in resamples of the runs."""
     value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
     if n < FEWEST_RUNS:
-        return Resampled(value, n, np.full(RESAMPLES, np.nan))
+        return Correlation(value, n, np.full(RESAMPLES, np.nan))
     if n < LARGE:
-        return Resampled(value, n, statistic(bootstrap_means(sample, RESAMPLES, 0)))
-    parts = [statistic(means) for means in normal_means(sample, many, AT_A_TIME, 0)]
-    return Resampled(value, n, np.concatenate(parts))
-
-
-def attenuated(correlation: Statistic, sample: Sample, many: int = MANY_RESAMPLES) -> Resampled:
-    """Estimate a correlation between quantities that are estimated themselves, with an interval for its weakest value.
-
-    Errors of the quantities weaken their correlation. The interval is therefore extended to the perfect correlation of
-    the sign that is estimated (1 or -1, or both for 0).
-    """
-    estimate = resampled(correlation, sample, many)
-    return Resampled(estimate.value, estimate.runs, estimate.distribution, attenuated=True)
+        return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES, 0)))
+    parts = [statistic(means) for means in normal_means(sample, MANY_RESAMPLES, AT_A_TIME, 0)]
+    return Correlation(value, n, np.concatenate(parts))

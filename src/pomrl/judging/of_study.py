@@ -105,12 +105,13 @@ def judged(
         cases: The claims about sweeps as judged at precision.
         shares: In how many environments each claim is true, by the claim's id.
         is_main: Whether exact claims, claims about simulations, the power of the promised numbers of runs and estimates
-            at these are wanted too.
+            at these are wanted too. Claims about no sweep are judged under the first variant of the headline, because
+            they do not depend on it.
     """
     outcomes = {case.outcome.claim.id: case.outcome for case in cases}
     if not is_main:
         return rows(study.name, variant.name, [Row(each, note=_note(variant, id)) for id, each in outcomes.items()])
-    simulated = _without_sweeps(on) if variant.name in study.described.headline else {}
+    simulated = _without_sweeps(on) if variant.name == study.described.headline[0] else {}
     at_promised = {each.claim.id: each for each in at_promised_runs(on, reader, simulated)}
     outcomes |= {claim.id: _at_once(on, claim, parts) for claim, parts in simulated.items()}
     outcomes |= {

@@ -16,7 +16,6 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.inference import Resampled
 from pomrl.judging.verdict import Part
 from pomrl.results.intervals import ENDS, Interval
 from pomrl.results.statistics import bootstrap_weights
@@ -57,15 +56,9 @@ def true_share(evidence: Sequence[Sequence[Part]]) -> TrueShare:
 
 def _share_of_part(parts: Sequence[Part]) -> Interval:
     values = np.array([part.estimate.value for part in parts])
-    errors = np.array([_standard_error(part) for part in parts])
+    errors = np.array([part.estimate.standard_error for part in parts])
     known = np.isfinite(values) & np.isfinite(errors)
     return share_within(values[known], errors[known], parts[0].above, parts[0].below)
-
-
-def _standard_error(part: Part) -> float:
-    if isinstance(part.estimate, Resampled):
-        return float(part.estimate.distribution.std(ddof=1))
-    return (part.estimate.upper - part.estimate.lower) / (2.0 * 1.96)
 
 
 def share_within(

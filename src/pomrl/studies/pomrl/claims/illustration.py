@@ -5,7 +5,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from pomrl.study import Part, Revision, SweepLosses, Verdict, below_zero, best_grows, claim, smaller_minimum, smooth
+from pomrl.study import (
+    Part,
+    Revision,
+    SweepLosses,
+    Verdict,
+    below_zero,
+    best_grows,
+    claim,
+    largest,
+    minimum_difference,
+    smaller_minimum,
+)
 
 REVISED_ON = "2026-11-21"
 """The day on which rules were revised, after verdicts had been seen."""
@@ -86,7 +97,8 @@ def _all_agree(sweep: SweepLosses, rows: Sequence[Sequence[tuple[float, int]]], 
     """Compare smallest losses and gamma* along rows of weights on the true model and numbers of samples."""
     losses = [[sweep.at(mixing=weight, m=m) for weight, m in row] for row in rows]
     curves = np.stack([np.stack([each.average_curve for each in row], axis=1) for row in losses], axis=1)
-    steps = smooth(lambda means: np.diff(means.min(-1)).max((-2, -1)), curves)
+    pairs = [pair for row in losses for pair in pairwise(each.average_curve for each in row)]
+    steps = largest([minimum_difference(after, before) for before, after in pairs])
     smallest = curves.mean(0).min()
     return [
         below_zero(f"smallest loss, step of {along}, largest", steps, smallest),

@@ -16,8 +16,10 @@ from pomrl.study import (
     claim,
     gain,
     instead,
+    largest,
     less,
     mean,
+    minimum_difference,
     near,
     no_better,
     no_larger_minimum,
@@ -105,7 +107,7 @@ def u_shaped(sweep: SweepLosses) -> list[Part]:
     curve = ada.average_curve
 
     def above_minimum(end: int) -> Part:
-        estimate = smooth(lambda m: m[..., 1:-1].min(-1) - m[..., end], curve)
+        estimate = minimum_difference(curve[:, 1:-1], curve[:, [end]])
         words = f"smallest loss less that at γ = {ada.gammas[end]:g}"
         return below_zero(words, estimate, curve[:, end].mean())
 
@@ -246,8 +248,10 @@ def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
     losses = {sigma: sweep.at(sigma=sigma, estimator="ada_pomrl") for sigma in SIGMAS}
     levels = {sigma: of_sigma.average_curve.mean(1) for sigma, of_sigma in losses.items()}
     curves = losses[0.047].loss
-    above_ends = smooth(lambda m: (m[..., 1:-1].min(-1) - np.minimum(m[..., 0], m[..., -1])).max(-1), curves)
-    words = "smallest loss less that at the lower end, in the task where it is largest"
+    above_ends = largest(
+        [minimum_difference(curve[:, 1:-1], curve[:, [end]]) for curve in np.moveaxis(curves, 1, 0) for end in (0, -1)]
+    )
+    words = "smallest loss less that at either end, in the task where it is largest"
     return [
         *under("higher", [less(levels[s], levels[0.047], f"σ = {s} less 0.047, mean over γ") for s in SIGMAS[:2]]),
         *under("U-shaped in every task", [below_zero(words, above_ends, curves.mean())]),

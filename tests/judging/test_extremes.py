@@ -5,8 +5,15 @@ import pytest
 from scipy import stats
 from tests.support.worlds import heavy_tailed
 
+from pomrl.judging.extremes import (
+    BestDifference,
+    largest,
+    minimum_difference,
+    minimum_ratio,
+    p_best,
+    smaller_best_gamma,
+)
 from pomrl.judging.inference import mean, ratio
-from pomrl.judging.minima import BestDifference, minimum_difference, minimum_ratio, p_best, smaller_best_gamma
 
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])
 
@@ -62,7 +69,7 @@ def test_error_where_means_tie_is_at_most_the_one_asked_for(rng):
 
 
 def test_a_difference_that_is_large_is_found(rng):
-    losses = rng.normal(size=(1000, 6)) + [0.0, 0.5, 1.0, 0.4, 0.8, 1.2]
+    losses = rng.normal(size=(1000, 6)) + np.array([0.0, 0.5, 1.0, 0.4, 0.8, 1.2])
     assert minimum_difference(losses[:, :3], losses[:, 3:]).interval(1e-6)[1] < 0.0
 
 
@@ -81,16 +88,30 @@ def test_too_few_runs_show_nothing(rng, make):
     assert np.isnan(make(losses[:, :1], losses[:, 1:]).interval(0.05)).all()
 
 
+class TestLargest:
+    def test_is_at_least_a_threshold_unless_all_are_below(self, rng):
+        parts = [mean(column) for column in rng.normal(size=(4, 300)) + np.array([[0.1], [0.2], [0.0], [0.3]])]
+        at_most, at_least = np.array([part.p_values(0.4) for part in parts]).T
+        assert largest(parts).p_values(0.4) == pytest.approx((min(1.0, 4 * at_most.min()), at_least.max()))
+
+    def test_error_where_all_tie_is_at_most_the_one_asked_for(self, rng):
+        replications, missed = 600, 0
+        for _ in range(replications):
+            lower, upper = largest([mean(column) for column in rng.normal(size=(5, 300))]).interval(0.2)
+            missed += not lower <= 0.0 <= upper
+        assert missed <= stats.binom(replications, 0.2).ppf(0.999)
+
+
 class TestBestGamma:
     def test_the_best_is_in_its_confidence_set(self, rng):
         replications, left_out = 600, 0
         for _ in range(replications):
-            losses = rng.normal(size=(200, 4)) + [0.1, 0.0, 0.0, 0.3]
+            losses = rng.normal(size=(200, 4)) + np.array([0.1, 0.0, 0.0, 0.3])
             left_out += bool(p_best(losses)[1] <= 0.1)
         assert left_out <= stats.binom(replications, 0.1).ppf(0.999)
 
     def test_a_discount_factor_that_is_clearly_worse_is_not_in_it(self, rng):
-        losses = rng.normal(size=(2000, 4)) + [1.0, 0.0, 0.5, 1.0]
+        losses = rng.normal(size=(2000, 4)) + np.array([1.0, 0.0, 0.5, 1.0])
         assert (p_best(losses) > 1e-6).tolist() == [False, True, False, False]
 
     def test_equal_curves_leave_every_discount_factor_possible(self):
@@ -98,14 +119,15 @@ class TestBestGamma:
 
     def test_a_clear_difference(self, rng):
         noise = rng.normal(size=(2000, 1))
-        estimate = smaller_best_gamma(GAMMAS, noise + [0.5, 0.0, 0.5, 0.5], noise + [0.5, 0.5, 0.5, 0.0])
+        early, late = np.array([0.5, 0.0, 0.5, 0.5]), np.array([0.5, 0.5, 0.5, 0.0])
+        estimate = smaller_best_gamma(GAMMAS, noise + early, noise + late)
         assert isinstance(estimate, BestDifference)
         assert estimate.value == pytest.approx(-0.6)
         assert estimate.interval(1e-6) == pytest.approx((-0.6, -0.6))
         assert estimate.at_least(0.0) == 0.0
 
     def test_intervals_and_p_values_agree(self, rng):
-        a, b = rng.normal(size=(2, 300, 4)) + [0.1, 0.0, 0.05, 0.2]
+        a, b = rng.normal(size=(2, 300, 4)) + np.array([0.1, 0.0, 0.05, 0.2])
         estimate = smaller_best_gamma(GAMMAS, a, b)
         lower, upper = estimate.interval(0.5)
         for threshold in (-0.95, -0.65, -0.35, -0.05, 0.05, 0.35, 0.65, 0.95):

@@ -1,4 +1,4 @@
-"""Estimates of the smallest of several means, and of where it lies, with intervals that hold at any level.
+"""Estimates of the smallest of several means, of where it lies, and of the largest of several numbers.
 
 A minimum of means has a corner where two of them tie, and the place of the minimum jumps there. Neither Student's
 interval for a smooth function nor the bootstrap holds near a tie. The estimates of this module rest on t tests in pairs
@@ -10,20 +10,21 @@ alone, each with Hall's correction for skewness (`pomrl.judging.inference`), and
 - A discount factor is not the best one where another one is better, so that those for which this is not shown are a
   confidence set for gamma*.
 
+All numbers of a list are below a threshold where the largest is, so that a list is tested as "all means of b" are.
+
 They are conservative: a minimum over I means costs a factor I in the p-value, which at errors of 1 in 10,000 makes an
 interval wider by about an eighth for I = 10.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
 from scipy.special import stdtr, stdtrit
 
-from pomrl.judging.inference import FEWEST_RUNS, LARGE, Estimate
+from pomrl.judging.inference import FEWEST_RUNS, LARGE, Estimate, inverted, with_skew, without_skew
 from pomrl.results.statistics import NO_SPREAD
 from pomrl.science.gamma_star import minimising
 
@@ -93,21 +94,6 @@ def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
     return float(min(1.0, len(p) * p.max(1).min()))
 
 
-def without_skew(t: Float[np.ndarray, "..."], skew: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Apply Hall's transformation to t statistics; `skew` is the skewness of a run over the root of their number."""
-    small = np.abs(skew) < NO_SPREAD
-    safe = np.where(small, 1.0, skew)
-    with np.errstate(invalid="ignore"):
-        return np.where(small, t, ((1.0 + safe * t / 3.0) ** 3 - 1.0) / safe + safe / 6.0)
-
-
-def with_skew(t: float, skew: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return the statistics that `without_skew` maps to t."""
-    small = np.abs(skew) < NO_SPREAD
-    safe = np.where(small, 1.0, skew)
-    return np.where(small, t, 3.0 * (np.cbrt(1.0 + safe * (t - safe / 6.0)) - 1.0) / safe)
-
-
 @dataclass(frozen=True)
 class MinimumDifference(Estimate):
     """The smallest mean of a less the smallest mean of b, over pairs of runs."""
@@ -129,6 +115,11 @@ class MinimumDifference(Estimate):
         lower = (value - deviation * with_skew(of_b, skew)).min(0).max()
         return min(float(lower), self.value), max(float(upper), self.value)
 
+    @property
+    def standard_error(self) -> float:
+        smallest = self.pairs.a.argmin(), self.pairs.b.argmin()
+        return float(self.pairs.deviation_and_skew(1.0)[0][smallest])
+
 
 @dataclass(frozen=True)
 class MinimumRatio(Estimate):
@@ -147,20 +138,7 @@ class MinimumRatio(Estimate):
         deviation = self.pairs.deviation_and_skew(1.0 + self.value)[0].max() / self.pairs.b.min()
         if deviation == 0.0:
             return self.value, self.value
-        ends = (
-            end_of_interval(lambda threshold: self.p_values(threshold)[side] - error / 2, self.value, step)
-            for side, step in enumerate((-2.0 * deviation, 2.0 * deviation))
-        )
-        lower, upper = ends
-        return lower, upper
-
-
-def end_of_interval(excess: Callable[[float], float], value: float, step: float) -> float:
-    """Return where a function that falls away from `value` in the direction of `step` is 0; infinity if nowhere."""
-    for far in (value + step * 2.0**k for k in range(12)):
-        if excess(far) < 0.0:
-            return float(brentq(excess, value, far, xtol=1e-9))  # pyright: ignore[reportArgumentType]
-    return float(np.copysign(np.inf, step))
+        return inverted(self.p_values, self.value, 2.0 * float(deviation), error)
 
 
 @dataclass(frozen=True)
@@ -172,6 +150,7 @@ class BestDifference(Estimate):
     of_a: Float[np.ndarray, " G"]
     """For each discount factor, the p-value of the hypothesis that it is the best one for a."""
     of_b: Float[np.ndarray, " G"]
+    may_stay = True
 
     @cached_property
     def p(self) -> Float[np.ndarray, "G G"]:
@@ -191,6 +170,27 @@ class BestDifference(Estimate):
         return float(possible.min(initial=self.value)), float(possible.max(initial=self.value))
 
 
+@dataclass(frozen=True)
+class Largest(Estimate):
+    """The largest of several numbers that are estimated from the same runs."""
+
+    of: tuple[Estimate, ...]
+    may_stay = True
+
+    def p_values(self, threshold: float) -> tuple[float, float]:
+        at_most, at_least = np.array([each.p_values(threshold) for each in self.of]).T
+        return float(min(1.0, len(at_most) * at_most.min())), float(at_least.max())
+
+    def interval(self, error: float) -> tuple[float, float]:
+        lower = max(each.interval(error / len(self.of))[0] for each in self.of)
+        return lower, max(each.interval(error)[1] for each in self.of)
+
+
+def largest(estimates: Sequence[Estimate]) -> Largest:
+    """Estimate the largest of several numbers."""
+    return Largest(max(each.value for each in estimates), min(each.runs for each in estimates), tuple(estimates))
+
+
 def smaller_best_gamma(gammas: Float[np.ndarray, " G"], a: Means, b: Means) -> BestDifference:
     """Estimate gamma* of curves a less that of curves b, which have the same runs and discount factors."""
     value = np.subtract(*minimising(gammas, np.stack([a.mean(0), b.mean(0)])))
@@ -203,7 +203,7 @@ def minimum_difference(a: Means, b: Means) -> MinimumDifference:
 
 
 def minimum_ratio(a: Means, b: Means) -> MinimumRatio:
-    """Estimate the smallest mean of the columns of a over that of the columns of b, less 1; NaN where the latter is 0."""
+    """Estimate the smallest mean of the columns of a over that of those of b, less 1; NaN where the latter is 0."""
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest else np.nan
     return MinimumRatio(value, len(a), Pairs.of(a, b))
