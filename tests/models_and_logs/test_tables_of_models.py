@@ -94,14 +94,15 @@ BAD_ARRAYS = {
     "a row's sum": (changed("P", (2, 0, 1, 2), 0.9), r"the sum of the row P\[2, 0, 1\] = .* is not 1"),
     "a reward": (changed("R", (0, 2, 1, 2), np.nan), r"R\[0, 2, 1\] = nan is not finite"),
     "no rewards": (lambda: {"P": elevators()["P"]}, "the array R is missing; it has P"),
-    "the shape of P": (lambda: {"P": np.ones((3, 2)), "R": np.ones(3)}, r"P has to be \[k, S, A, S\], and is \[3, 2\]"),
+    "the shape of P": (lambda: {"P": np.ones((3, 2)), "R": np.ones(3)}, r"P has to be \[k, S, A, S\] .*is \[3, 2\]"),
     "actions before states": (
         lambda: {"P": elevators()["P"].swapaxes(1, 2), "R": np.ones((3, 2))},
-        r"P has to be \[k, S, A, S\], and is \[3, 2, 3, 3\], which has actions before states",
+        r"P has to be \[k, S, A, S\] with k = 3, and is \[3, 2, 3, 3\], which has actions before states",
     ),
     "a probability that is NaN": (changed("P", (1, 0, 1, 2), np.nan), r"P\[1, 0, 1, 2\] = nan is not a probability"),
     "the shape of R": (lambda: {"P": elevators()["P"], "R": np.ones((2, 3))}, r"R has to be .* and is \[2, 3\]"),
-    "words": (lambda: {"P": np.array(["a"]), "R": np.ones(3)}, "P has to be numbers"),
+    "words": (lambda: {"P": np.array(["a"]), "R": np.ones(3)}, "P has the dtype <U1"),
+    "complex rewards": (lambda: elevators() | {"R": elevators()["R"] + 0j}, "R has the dtype complex128"),
 }
 
 

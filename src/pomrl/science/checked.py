@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.science.data import Batch, Data
+from pomrl.science.data import Batch, Data, TaskModels
 from pomrl.science.estimators.estimator import Estimator, MemoryT, Truth
 from pomrl.science.estimators.memory import Models, PerPair
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.meta_batches import MetaBatch
+from pomrl.science.randomness import Generators
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import TaskStream
@@ -94,9 +95,7 @@ def candidates(distribution: TaskDistribution, S: int, A: int) -> Float[np.ndarr
     return models
 
 
-def draw_tasks(
-    distribution: TaskDistribution, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
-) -> Tasks:
+def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
     """Return the next tasks of n runs, whose models are models and whose rewards are finite."""
     drawn, where = distribution.draw(rngs, means, tasks), Where(distribution, "draw")
     _check_type(drawn, Tasks, where)
@@ -108,9 +107,7 @@ def draw_tasks(
     return drawn
 
 
-def draw_batch(
-    data: Data, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-) -> Batch:
+def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int) -> Batch:
     """Return the batches of T tasks, whose counts are whole numbers, and equally many for all pairs if data say so."""
     counts, where = data.draw(rngs, P, m, batches), Where(data, "draw")
     _check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]), where)
@@ -126,8 +123,8 @@ def of_tasks(
     meta_batch: MetaBatch,
     own: Batch,
     data: Data,
-    rngs: Sequence[np.random.Generator],
-    P: Float[np.ndarray, "T n S A S"],
+    rngs: Generators,
+    P: TaskModels,
 ) -> Batch:
     """Return the batches for the meta-learner, whose frequencies are distributions."""
     batch, where = meta_batch.of_tasks(own, data, rngs, P), Where(meta_batch, "of_tasks")

@@ -4,7 +4,7 @@ What travels through the loop over tasks are counts of transitions, because pair
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -14,12 +14,16 @@ from jaxtyping import Bool, Float, Num
 from pydantic import Field
 
 from pomrl.checks import Component, read_only
+from pomrl.science.randomness import Generators
 
 MOST_TRANSITIONS = 10**6
 """The most transitions that a batch of trajectories may have."""
 
 Counts = Num[np.ndarray, "*n S A S"]
 """The number of transitions from s to s' under a, N(s, a, s')."""
+
+TaskModels = Float[np.ndarray, "T n S A S"]
+"""The transition models of T tasks in each of n runs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +117,7 @@ class Data(Component):
         """Raise a ValueError if batches cannot be drawn with this m."""
 
     @abstractmethod
-    def draw(
-        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-    ) -> Counts:
+    def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         """Draw batches of each of T tasks in each of n runs.
 
         The tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.
@@ -140,9 +142,7 @@ class Generative(Data):
 
     is_equal: ClassVar[bool] = True
 
-    def draw(
-        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-    ) -> Counts:
+    def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, *model = P.shape
         repeated = np.broadcast_to(P[:, :, None], (T, n, batches, *model))
         return np.stack([rng.multinomial(m, repeated[:, i]) for i, rng in enumerate(rngs)], axis=1)
@@ -162,9 +162,7 @@ class Unequal(Data):
         ),
     ] = "extremes"
 
-    def draw(
-        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-    ) -> Counts:
+    def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, *model = P.shape
         counts = np.empty((T, n, batches, *model), np.int64)
         for i, rng in enumerate(rngs):
@@ -214,9 +212,7 @@ class Trajectories(Data):
                 "transitions, each of which is simulated"
             )
 
-    def draw(
-        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-    ) -> Counts:
+    def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, S, A, _ = P.shape
         uniform = np.stack([rng.random((T, 1 + 2 * self.length, batches * m)) for rng in rngs], axis=2)
         model = np.arange(T * n).reshape(T, n, 1)

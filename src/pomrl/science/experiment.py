@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass
 from pomrl.checks import CHECKED, read_only
 from pomrl.science import checked
 from pomrl.science.algorithm import PlanningInput, pomrl
-from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
+from pomrl.science.data import Batch, Batches, Data, Generative, TaskModels, Trajectories
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Models
 from pomrl.science.estimators.reward_models import RewardMemory, RewardModel, estimated_rewards, sampled_means
@@ -29,7 +29,7 @@ from pomrl.science.gamma_schedules import GammaSchedule
 from pomrl.science.mdp import LossNorm, Rewards, check_gamma_eval, expected_rewards, optimal_value, planning_loss
 from pomrl.science.meta_batches import MetaBatch, Own
 from pomrl.science.planners import Planner
-from pomrl.science.randomness import Stream, generator
+from pomrl.science.randomness import Generators, Stream, generator
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import Stationary, TaskStream
@@ -290,9 +290,9 @@ def _draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[_Ta
 
 def _batches(
     problem: Problem,
-    batch_streams: Sequence[np.random.Generator],
-    meta_streams: Sequence[np.random.Generator],
-    P: Float[np.ndarray, "T n S A S"],
+    batch_streams: Generators,
+    meta_streams: Generators,
+    P: TaskModels,
 ) -> tuple[Batch, Batch]:
     """Return the batches of T tasks for their own estimates, and those for the meta-learner; all are drawn together."""
     own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
@@ -300,7 +300,7 @@ def _batches(
 
 
 def _rewards(
-    problem: Problem, rngs: Sequence[np.random.Generator], memory: RewardMemory, R: Rewards, own: Batch
+    problem: Problem, rngs: Generators, memory: RewardMemory, R: Rewards, own: Batch
 ) -> tuple[Rewards, RewardMemory]:
     """Return the rewards that T tasks are planned with, [T, n K, ...], and what is known of rewards after them."""
     trials = problem.trials

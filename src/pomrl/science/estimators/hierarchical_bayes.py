@@ -33,6 +33,7 @@ from pomrl.checks import read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Models, PerPair
+from pomrl.science.randomness import Generators
 
 CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
 """The grid of concentrations c, each as probable as the others before any batch."""
@@ -123,9 +124,7 @@ class HierarchicalBayes(Estimator[SampledMemory]):
                 kept_P_o.append(P_o)
         return replace(memory, weights=weights, c=np.stack(kept_c), P_o=np.stack(kept_P_o))
 
-    def _weights(
-        self, rngs: list[np.random.Generator], draws: Models, seen: Bool[np.ndarray, "n S A S"], weights: Models
-    ) -> Models:
+    def _weights(self, rngs: Generators, draws: Models, seen: Bool[np.ndarray, "n S A S"], weights: Models) -> Models:
         """Draw the supports and the weights on them, given the numbers of new draws and the weights before."""
         total = draws.sum(-1)
         u = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, total, strict=True)])
@@ -174,7 +173,7 @@ def _generator(counts: np.ndarray, task: int) -> np.random.Generator:
 
 
 def _new_draws(
-    rngs: list[np.random.Generator],
+    rngs: Generators,
     counts_above: Float[np.ndarray, "J n S A S"],
     c: Float[np.ndarray, " n"],
     weights: Models,
@@ -202,7 +201,7 @@ def _truncated_gamma(
 
 
 def _concentration(
-    rngs: list[np.random.Generator], memory: SampledMemory, P_o: Models, index: Int[np.ndarray, " n"]
+    rngs: Generators, memory: SampledMemory, P_o: Models, index: Int[np.ndarray, " n"]
 ) -> Int[np.ndarray, " n"]:
     """Return the place of c on its grid after some steps of Metropolis and Hastings, given P_o and the counts."""
     shifts = np.stack([rng.integers(-FARTHEST, FARTHEST + 1, STEPS) for rng in rngs], axis=1)

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from pydantic import Field
 
 from pomrl.science.mdp import random_chain_mdp
-from pomrl.science.randomness import Stream, generator
+from pomrl.science.randomness import Generators, Stream, generator
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
 SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
@@ -153,13 +153,13 @@ class RandomChains(TaskDistribution):
         return np.where(mean.varying[..., None], self._draw(rng, mean), mean.P_o)
 
     def draw_tasks(
-        self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
+        self, rngs: Generators, means: Sequence[MeanModel], tasks: int
     ) -> Float[np.ndarray, "tasks n S A S"]:
         """Draw the models of the next tasks of n runs, each from its own generator, as `draw_task` does one by one."""
         runs = list(zip(rngs, means, strict=True))
         return np.stack([[self.draw_task(rng, mean) for rng, mean in runs] for _ in range(tasks)])
 
-    def draw(self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int) -> Tasks:
+    def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         P, R = self.draw_tasks(rngs, means, tasks), np.stack([mean.R for mean in means])
         return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
 
@@ -222,7 +222,7 @@ class Dirichlet(RandomChains):
         return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
 
     def draw_tasks(
-        self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
+        self, rngs: Generators, means: Sequence[MeanModel], tasks: int
     ) -> Float[np.ndarray, "tasks n S A S"]:
         """Draw the variates of each task by itself, as the order of its stream demands, and normalise all together."""
         if type(self) is not Dirichlet or not all(mean.sigma > 0 for mean in means):

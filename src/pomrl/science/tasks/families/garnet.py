@@ -43,4 +43,4 @@ class Garnet(TaskFamily):
         np.put_along_axis(ends, np.broadcast_to(successors, (2, S, A, b)), np.diff(edges), axis=-1)
         R = rng.random((S, A))
         weight = latent[:, None, None, None]
-        return (1.0 - weight) * ends[0] + weight * ends[1], np.broadcast_to(R, (len(latent), S, A))
+        return (1.0 - weight) * ends[0] + weight * ends[1], R

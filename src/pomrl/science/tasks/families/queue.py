@@ -31,13 +31,13 @@ class Queue(TaskFamily):
         return self.room + 1, len(_SERVICE)
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        (S, A), k = self.size, len(latent)
+        S, A = self.size
         customers = np.arange(S)[:, None]
         leaves = np.where(customers > 0, _SERVICE, 0.0)
         arrives = latent[:, None, None]
-        P = np.zeros((k, S, A, S))
+        P = np.zeros((len(latent), S, A, S))
         state, action = np.indices((S, A))
         P[:, state, action, np.maximum(state - 1, 0)] += (1.0 - arrives) * leaves
         P[:, state, action, state] += arrives * leaves + (1.0 - arrives) * (1.0 - leaves)
         P[:, state, action, np.minimum(state + 1, S - 1)] += arrives * (1.0 - leaves)
-        return P, np.broadcast_to(-(customers + _COST), (k, S, A))
+        return P, -(customers + _COST)

@@ -34,9 +34,9 @@ class RiverSwim(TaskFamily):
         S, k = self.places, len(latent)
         state = np.arange(S)
         below, above = np.maximum(state - 1, 0), np.minimum(state + 1, S - 1)
-        P, R = np.zeros((k, S, 2, S)), np.zeros((k, S, 2))
+        P, R = np.zeros((k, S, 2, S)), np.zeros((S, 2))
         P[:, state, 0, below] = 1.0
         for where, chance in ((below, latent), (state, np.full(k, _STAY)), (above, 1.0 - _STAY - latent)):
             P[:, state, 1, where] += chance[:, None]
-        R[:, 0, 0], R[:, -1, 1] = 5.0, 10_000.0
+        R[0, 0], R[-1, 1] = 5.0, 10_000.0
         return P, R
