@@ -7,7 +7,7 @@ memory is kept for each of `FACTORS`, and that one is used which has predicted a
 
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -129,14 +129,15 @@ class Memory:
     def update(self, batch: Batch) -> "Memory":
         """Return the memory after one more task, by Welford's algorithm (App. C)."""
         P_bar, N, m = batch.P_bar, batch.visits, max(batch.m, 2)
-        weighted = self.weighed(batch)
+        weights = self._weights(batch)
         before = self.P_o_hat
         if not (self.start or self.counted.all()):
             before = np.where(((self.counted == 0) & batch.counted)[..., None], P_bar, before)
         deviation = P_bar - before
         if not batch.counted.all():
             deviation = deviation * batch.counted[..., None]
-        total = np.where(weighted.weight > 0, weighted.weight, 1.0)[..., None]
+        weight = self.start + weights["mass"]
+        total = np.where(weight > 0, weight, 1.0)[..., None]
         if self.by_transitions:
             of_task = (N / m)[..., None]
             P_o_hat = before + of_task / total * deviation
@@ -147,7 +148,8 @@ class Memory:
             squares = deviation * (P_bar - P_o_hat)
             inverse = np.divide(m, N, out=np.zeros_like(N), where=N > 0)
         return replace(
-            weighted,
+            self,
+            **weights,
             m=m,
             P_o_hat=P_o_hat,
             squares=self.squares + squares,
@@ -158,15 +160,18 @@ class Memory:
 
     def weighed(self, batch: Batch) -> "Memory":
         """Return the memory with the weights, and nothing else, of one more task with this batch."""
+        return replace(self, **self._weights(batch))
+
+    def _weights(self, batch: Batch) -> dict[str, Any]:
+        """Return the weights after one more task with this batch."""
         weight = batch.counted * (batch.visits / max(batch.m, 2) if self.by_transitions else 1.0)
-        return replace(
-            self,
-            tasks=self.tasks + 1,
-            counted=self.counted + batch.counted,
-            mass=self.mass + weight,
-            squared_mass=self.squared_mass + weight**2,
-            visits=self.visits + batch.visits,
-        )
+        return {
+            "tasks": self.tasks + 1,
+            "counted": self.counted + batch.counted,
+            "mass": self.mass + weight,
+            "squared_mass": self.squared_mass + weight**2,
+            "visits": self.visits + batch.visits,
+        }
 
     def skip(self) -> "Memory":
         """Return the memory after a task from which nothing is learned."""

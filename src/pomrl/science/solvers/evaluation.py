@@ -144,13 +144,18 @@ def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"
     if R.shape != P.shape[:-1]:
         raise _misshapen(P, R)
     _check_shapes(P, R)
-    S = P.shape[-1]
     _refuse(~np.isfinite(R), R, "R", "is not finite")
     if not P.min(initial=0.0) >= 0.0:  # NaN is not either
         _refuse(~(P >= 0.0), P, "P", "is not a probability")
-    total = (P.reshape(-1, S) @ np.ones(S)).reshape(R.shape)  # ten times as fast as a sum over a short axis
-    tolerance = _ROW_SUM_ULPS * S * np.finfo(float).eps
+    total, tolerance = row_sums(P)
     _refuse(~(np.abs(total - 1.0) <= tolerance), total, "the sum of the row P", f"is not 1 (within {tolerance:.1e})")
+
+
+def row_sums(P: Float[np.ndarray, "*n S A S"]) -> tuple[Float[np.ndarray, "*n S A"], float]:
+    """Return the sums of the rows, and how far those of models may be from 1."""
+    S = P.shape[-1]
+    total = P.reshape(-1, S) @ np.ones(S)  # ten times as fast as a sum over a short axis
+    return total.reshape(P.shape[:-1]), _ROW_SUM_ULPS * S * float(np.finfo(float).eps)
 
 
 def _check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> None:
