@@ -138,7 +138,7 @@ def _plan_large_model(
     """Plan by the method that is fastest for the model and the grid, which are described in `solvers`."""
     S, A = R.shape
     if sparse.pays(P):
-        return _walk(SparseStack(P[None], R[None]), gammas[None], (1, S, A))[0]
+        return _walk(SparseStack(sparse.rows_of(P), R), gammas[None], (1, S, A))[0]
     if len(gammas) < relative_values.GRID:
         return _walk(LapackStack(P[None], R[None]), gammas[None], (1, S, A))[0]
     policy, unsolved = solve_grid(P, R, gammas, relative_values.TOLERANCE, few_sweeps(S, A))

@@ -31,6 +31,7 @@ from scipy.special import gammainc, gammaincinv
 
 from pomrl.checks import read_only
 from pomrl.science.data import Batch
+from pomrl.science.estimators.empirical_bayes import summed
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Models, PerPair
 from pomrl.science.randomness import Generators
@@ -72,17 +73,9 @@ class SampledMemory:
         """Return the memory with the counts of one more task; the samples are those of before."""
         counts, visits = np.asarray(batch.counts), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         k = np.arange(max(int(visits.max()), 1)).reshape(-1, 1, 1, 1)
-        counts_above = _summed(self.counts_above, (counts > k[..., None]).astype(float))
-        visits_above = _summed(self.visits_above, (visits > k).sum((-1, -2)).astype(float))
+        counts_above = summed(self.counts_above, (counts > k[..., None]).astype(float))
+        visits_above = summed(self.visits_above, (visits > k).sum((-1, -2)).astype(float))
         return replace(self, tasks=self.tasks + 1, counts_above=counts_above, visits_above=visits_above)
-
-
-def _summed(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
-    """Return the sum of two arrays, of which one may be longer."""
-    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
-    total = longer.copy()
-    total[: len(shorter)] += shorter
-    return total
 
 
 class HierarchicalBayes(Estimator[SampledMemory]):

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from pydantic import Field
 
 from pomrl.checks import read_only
-from pomrl.science.data import Batch
+from pomrl.science.data import Batch, Counts
 from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
 Forgetting = Annotated[
@@ -125,6 +125,16 @@ class Memory:
         """The mean model of the next task as past batches predict it, in which each state has `UNSEEN` transitions."""
         total = self.visits[..., None]
         return (total * self.P_o_hat + UNSEEN) / (total + UNSEEN * self.P_o_hat.shape[-1])
+
+    def log_likelihoods(self, counts: Counts) -> Float[np.ndarray, "K n C"]:
+        """Return how likely a batch of n runs is to follow, up to a constant, for each concentration in `GRID`.
+
+        The memory holds K n runs: those of one explanation, then those of the next one, and so on.
+        """
+        concentrations = predictive_concentration(GRID, self.effective_tasks, self.transitions_per_task)
+        runs = (len(self.P_o_hat) // len(counts), len(counts))
+        mean = self.predicted.reshape(*runs, *counts.shape[1:])
+        return log_likelihoods(counts, mean, concentrations.reshape(len(GRID), *runs, *concentrations.shape[2:]))
 
     def update(self, batch: Batch) -> "Memory":
         """Return the memory after one more task, by Welford's algorithm (App. C)."""
@@ -249,16 +259,10 @@ class Rivals:
 @lru_cache(maxsize=1)  # a prior that contains the task's own batch, and the next task's memory, are of the same update
 def _updated(rivals: Rivals, batch: Batch) -> Rivals:
     """Return the rivals after one more task with this batch, which each of them predicts first."""
-    K, n, C = rivals.log_likelihood.shape
-    factor = np.repeat(FACTORS, n)[:, None, None]
-    past = rivals.memory.forgotten(factor)
-    concentrations = predictive_concentration(GRID, past.effective_tasks, past.transitions_per_task)
-    found = log_likelihoods(
-        batch.counts,
-        past.predicted.reshape(K, *batch.counts.shape),
-        concentrations.reshape(C, K, n, *concentrations.shape[2:]),
-    )
-    return Rivals(past.update(batch.of_runs(np.tile(np.arange(n), K))), rivals.log_likelihood + found)
+    n = len(batch.counts)
+    past = rivals.memory.forgotten(np.repeat(FACTORS, n)[:, None, None])
+    of_rivals = batch.of_runs(np.tile(np.arange(n), len(FACTORS)))
+    return Rivals(past.update(of_rivals), rivals.log_likelihood + past.log_likelihoods(batch.counts))
 
 
 def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Memory:

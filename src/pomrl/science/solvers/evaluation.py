@@ -144,7 +144,7 @@ def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"
     if R.shape != P.shape[:-1]:
         raise _misshapen(P, R)
     _check_shapes(P, R)
-    _refuse(~np.isfinite(R), R, "R", "is not finite")
+    check_finite(R)
     if not P.min(initial=0.0) >= 0.0:  # NaN is not either
         _refuse(~(P >= 0.0), P, "P", "is not a probability")
     total, tolerance = row_sums(P)
@@ -167,6 +167,11 @@ def _check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> N
 
 def _misshapen(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> ValueError:
     return ValueError(f"P must be [..., S, A, S] and R [..., S, A], but their shapes are {P.shape} and {R.shape}")
+
+
+def check_finite(R: Float[np.ndarray, "..."]) -> None:
+    """Raise a ValueError that names the first wrong index unless all rewards are finite."""
+    _refuse(~np.isfinite(R), R, "R", "is not finite")
 
 
 def check_gammas(gammas: Float[np.ndarray, "..."]) -> None:
