@@ -42,7 +42,11 @@ class Batch:
     """The m of the experiment, of which `visits` are multiples where all pairs have the same number."""
 
     def __post_init__(self) -> None:
-        read_only(self.counts, self.P_bar, self.visits, self.counted)
+        read_only(*self._arrays)
+
+    @property
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        return self.counts, self.P_bar, self.visits, self.counted
 
     @staticmethod
     def of_counts(counts: Counts, m: int, *, equal: bool = False) -> "Batch":
@@ -73,17 +77,16 @@ class Batch:
 
     def reshaped(self, *axes: int) -> "Batch":
         """Return the batch with other axes in front of the pairs (s, a)."""
-        counts, P_bar = (array.reshape(*axes, *array.shape[-3:]) for array in (self.counts, self.P_bar))
-        visits, counted = (array.reshape(*axes, *array.shape[-2:]) for array in (self.visits, self.counted))
-        return Batch(counts, P_bar, visits, counted, self.m)
+        front = self.counts.ndim - 3
+        return Batch(*(array.reshape(*axes, *array.shape[front:]) for array in self._arrays), self.m)
 
     def of_runs(self, index: Num[np.ndarray, " k"]) -> "Batch":
         """Return the batch at these indices of the first axis, in this order."""
-        return Batch(self.counts[index], self.P_bar[index], self.visits[index], self.counted[index], self.m)
+        return Batch(*(array[index] for array in self._arrays), self.m)
 
     def __iter__(self) -> Iterator["Batch"]:
         """Yield the batch at each index of the first axis."""
-        for parts in zip(self.counts, self.P_bar, self.visits, self.counted, strict=True):
+        for parts in zip(*self._arrays, strict=True):
             yield Batch(*parts, self.m)
 
 

@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass
 from pomrl.checks import CHECKED, read_only
 from pomrl.science import checked
 from pomrl.science.algorithm import PlanningInput, pomrl
-from pomrl.science.data import Batch, Batches, Data, Generative, TaskModels, Trajectories
+from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Models
 from pomrl.science.estimators.reward_models import RewardMemory, RewardModel, estimated_rewards, sampled_means
@@ -268,35 +268,23 @@ def _draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[_Ta
         [generator(problem.seed, run, stream) for run in runs]
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
     )
-    settings, memory = _settings(problem, runs), RewardMemory()
+    settings, memory, distribution = _settings(problem, runs), RewardMemory(), problem.task_distribution
     while together := list(islice(settings, at_a_time)):
         alike = [list(group) for _, group in groupby(together, key=id)]
-        distribution = problem.task_distribution
         drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
         P, R = (np.concatenate(parts) for parts in ([tasks.P for tasks in drawn], [tasks.R for tasks in drawn]))
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
             R_hat = R
         else:
-            own, meta = _batches(problem, batch_streams, meta_streams, P)
+            own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
+            meta = checked.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
             R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
-            batches = map(
-                Batches, own if problem.meta_batch.is_shared else own.reshaped(*meta.P_bar.shape[:2], 1), meta
-            )
+            of_memories = own if problem.meta_batch.is_shared else own.reshaped(*meta.P_bar.shape[:2], 1)
+            batches = map(Batches, of_memories, meta)
         read_only(P, R)
         truths = (setting.truth for setting in together)
         yield from (_Task(*each) for each in zip(P, R, R_hat, batches, truths, strict=True))
-
-
-def _batches(
-    problem: Problem,
-    batch_streams: Generators,
-    meta_streams: Generators,
-    P: TaskModels,
-) -> tuple[Batch, Batch]:
-    """Return the batches of T tasks for their own estimates, and those for the meta-learner; all are drawn together."""
-    own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
-    return own, checked.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
 
 
 def _rewards(
@@ -338,12 +326,7 @@ _Columns = dict[str, np.ndarray]
 """Columns of a table for a stack of N = tasks times runs models, of shape [N] or [N, G]."""
 
 
-def _plan_and_evaluate(
-    inputs: Sequence[PlanningInput],
-    planner: Planner,
-    tasks: _Judged,
-    problem: Problem,
-) -> _Columns:
+def _plan_and_evaluate(inputs: Sequence[PlanningInput], planner: Planner, tasks: _Judged, problem: Problem) -> _Columns:
     """Plan on the estimated models of a stack of tasks and evaluate the policies on the true models P.
 
     Rewards R(s, a, s') of transitions enter as their expectations, under the model that is planned on or evaluated.
