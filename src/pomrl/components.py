@@ -2,7 +2,7 @@
 
 A component is a plain subclass of one of the base classes below, with annotated attributes as its fields: its keys in a
 configuration. It is a frozen dataclass whose values are checked, without a decorator. `Field` gives a key a range and a
-description:
+description, which may also be a docstring below the key:
 
     class Constant(GammaSchedule):
         gamma: float = Field(ge=0, lt=1, description="the discount factor")

@@ -157,13 +157,9 @@ class Generative(Data):
 class Unequal(Data):
     """A generative model with a random number of transitions from each pair (s, a) in each task, m on average."""
 
-    numbers: Annotated[
-        Literal["extremes", "geometric"],
-        Field(
-            description="numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on, so that one pair "
-            "in m + 1 has none, and cut at 20m"
-        ),
-    ] = "extremes"
+    numbers: Literal["extremes", "geometric"] = "extremes"
+    """Numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on, so that one pair in m + 1 has none,
+    and cut at 20m."""
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, *model = P.shape
@@ -191,17 +187,13 @@ class Trajectories(Data):
     (`pomrl.science.exploration`).
     """
 
-    length: Annotated[int, Field(ge=1, le=10**6, description="transitions of a trajectory")] = 10
-    behaviour: Annotated[
-        Literal["uniform", "epsilon_greedy", "posterior_sampling"],
-        Field(
-            description="how actions are chosen: uniformly; by the best policy in the learner's present estimate; or "
-            "by that in a model that is drawn from what the learner believes"
-        ),
-    ] = "uniform"
-    epsilon: Annotated[
-        float, Field(ge=0, le=1, description="probability of a uniform action, for behaviour=epsilon_greedy alone")
-    ] = 0.1
+    length: Annotated[int, Field(ge=1, le=10**6)] = 10
+    """Transitions of a trajectory."""
+    behaviour: Literal["uniform", "epsilon_greedy", "posterior_sampling"] = "uniform"
+    """How actions are chosen: uniformly; by the best policy in the learner's present estimate; or by that in a model
+    that is drawn from what the learner believes."""
+    epsilon: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Probability of a uniform action, for behaviour=epsilon_greedy alone."""
 
     @property
     def is_adaptive(self) -> bool:

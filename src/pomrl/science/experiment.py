@@ -53,44 +53,37 @@ SCHEMA = {
 class Problem:
     """Everything but the method. All that is drawn in a run is a function of the problem and of the run's index."""
 
-    S: Annotated[int, Field(ge=2, description="number of states")]
-    A: Annotated[int, Field(ge=1, description="number of actions")]
-    m: Annotated[
-        int, Field(ge=1, le=10**9, description="transitions sampled for each (s,a) in each task, or trajectories")
-    ]
-    T: Annotated[int, Field(ge=1, le=32767, description="number of tasks")]
-    sigma: Annotated[
-        float | None,
-        Field(
-            ge=0,
-            description="similarity of tasks, of the kind in task_distribution.measure; null: given by another key",
-        ),
-    ]
-    gamma_eval: Annotated[float, Field(ge=0, lt=1, description="discount factor at which policies are judged")]
-    seed: Annotated[int, Field(ge=0, description="seed of all draws")]
-    task_distribution: Annotated[InstanceOf[TaskDistribution], Field(description="how tasks are drawn")]
-    stream: Annotated[InstanceOf[TaskStream], Field(description="whether the mean model of the tasks changes")] = (
-        Stationary()
-    )
-    data: Annotated[InstanceOf[Data], Field(description="how transitions are sampled")] = Generative()
-    meta_batch: Annotated[InstanceOf[MetaBatch], Field(description="which transitions later tasks learn from")] = Own()
-    trials: Annotated[
-        int, Field(ge=1, le=10**6, description="batches of each task over whose estimates losses are averaged")
-    ] = 1
-    reward_model: Annotated[
-        RewardModel,
-        Field(
-            description="rewards that are planned with: the true ones; means of the task's samples, or of those of all "
-            "tasks; or a posterior mean between the two"
-        ),
-    ] = "known"
-    reward_noise: Annotated[
-        float,
-        Field(ge=0, le=100, description="standard deviation of a sampled reward; ignored if reward_model=known"),
-    ] = 0.0
-    loss: Annotated[
-        LossNorm, Field(description="norm over states of the planning loss: the worst state, or their mean")
-    ] = "max"
+    S: Annotated[int, Field(ge=2)]
+    """Number of states."""
+    A: Annotated[int, Field(ge=1)]
+    """Number of actions."""
+    m: Annotated[int, Field(ge=1, le=10**9)]
+    """Transitions sampled for each (s,a) in each task, or trajectories."""
+    T: Annotated[int, Field(ge=1, le=32767)]
+    """Number of tasks."""
+    sigma: Annotated[float | None, Field(ge=0)]
+    """Similarity of tasks, of the kind in task_distribution.measure; null: given by another key."""
+    gamma_eval: Annotated[float, Field(ge=0, lt=1)]
+    """Discount factor at which policies are judged."""
+    seed: Annotated[int, Field(ge=0)]
+    """Seed of all draws."""
+    task_distribution: InstanceOf[TaskDistribution]
+    """How tasks are drawn."""
+    stream: InstanceOf[TaskStream] = Stationary()
+    """Whether the mean model of the tasks changes."""
+    data: InstanceOf[Data] = Generative()
+    """How transitions are sampled."""
+    meta_batch: InstanceOf[MetaBatch] = Own()
+    """Which transitions later tasks learn from."""
+    trials: Annotated[int, Field(ge=1, le=10**6)] = 1
+    """Batches of each task over whose estimates losses are averaged."""
+    reward_model: RewardModel = "known"
+    """Rewards that are planned with: the true ones; means of the task's samples, or of those of all tasks; or a
+    posterior mean between the two."""
+    reward_noise: Annotated[float, Field(ge=0, le=100)] = 0.0
+    """Standard deviation of a sampled reward; ignored if reward_model=known."""
+    loss: LossNorm = "max"
+    """Norm over states of the planning loss: the worst state, or their mean."""
 
     def mean(self, run: int) -> MeanModel:
         """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
@@ -122,9 +115,12 @@ class Method:
     by `algorithm` and the planner, which need no generator.
     """
 
-    estimator: Annotated[InstanceOf[Estimator[Any]], Field(description="how a task's model is estimated")]
-    gamma_schedule: Annotated[InstanceOf[GammaSchedule], Field(description="which discount factors are planned with")]
-    planner: Annotated[InstanceOf[Planner], Field(description="how policies are found")]
+    estimator: InstanceOf[Estimator[Any]]
+    """How a task's model is estimated."""
+    gamma_schedule: InstanceOf[GammaSchedule]
+    """Which discount factors are planned with."""
+    planner: InstanceOf[Planner]
+    """How policies are found."""
 
 
 def components(problem: Problem, method: Method) -> dict[str, Any]:

@@ -11,13 +11,6 @@ from pomrl.checks import Component
 from pomrl.science.data import Batch, Counts, Data, TaskModels, Trajectories
 from pomrl.science.randomness import Generators
 
-Unvisited = Annotated[
-    Literal["skip", "uniform"],
-    Field(
-        description="what a pair (s,a) without transitions in a batch adds to the averages: nothing, or a uniform row"
-    ),
-]
-
 
 class MetaBatch(Component):
     """Base class of the sources of the batches that enter the memory of the meta-learner."""
@@ -25,7 +18,8 @@ class MetaBatch(Component):
     is_shared: ClassVar[bool] = False
     """Whether the trials of a run share one memory; otherwise each trial has its own."""
 
-    unvisited: Unvisited = "skip"
+    unvisited: Literal["skip", "uniform"] = "skip"
+    """What a pair (s,a) without transitions in a batch adds to the averages: nothing, or a uniform row."""
 
     @property
     def drawn(self) -> int:
@@ -63,14 +57,12 @@ class Separate(MetaBatch):
 
     is_shared: ClassVar[bool] = True
 
-    batches: Annotated[int, Field(ge=1, description="number of separate batches of each task")] = 1
-    length: Annotated[
-        int | None, Field(ge=1, le=10**6, description="length of their trajectories; null: that of data.length")
-    ] = None
-    combine: Annotated[
-        Literal["mean_of_frequencies", "pooled"],
-        Field(description="one batch of several: the mean of their frequencies, or the frequencies of their counts"),
-    ] = "pooled"
+    batches: Annotated[int, Field(ge=1)] = 1
+    """Number of separate batches of each task."""
+    length: Annotated[int | None, Field(ge=1, le=10**6)] = None
+    """Length of their trajectories; null: that of data.length."""
+    combine: Literal["mean_of_frequencies", "pooled"] = "pooled"
+    """One batch of several: the mean of their frequencies, or the frequencies of their counts."""
 
     @property
     def drawn(self) -> int:

@@ -170,8 +170,10 @@ class ValueIteration(Planner):
             discount factor.
     """
 
-    tolerance: Annotated[float, Field(gt=0, description="largest loss of the policy, times (1 - gamma)")] = 1e-12
-    max_sweeps: Annotated[int, Field(ge=1, description="sweeps after which planning fails with an error")] = 1_000_000
+    tolerance: Annotated[float, Field(gt=0)] = 1e-12
+    """Largest loss of the policy, times (1 - gamma)."""
+    max_sweeps: Annotated[int, Field(ge=1)] = 1_000_000
+    """Sweeps after which planning fails with an error."""
 
     def _plan(
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]

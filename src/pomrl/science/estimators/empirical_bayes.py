@@ -189,6 +189,8 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
     learns_first: ClassVar[bool] = True
 
     forgetting: Forgetting = 1.0
+    """Factor by which a past task counts less with each further task; learned: by how likely past batches made the
+    next."""
 
     def initial_memory(self, n: int, S: int, A: int) -> DirichletMemory:
         """Return the memory before the first task."""

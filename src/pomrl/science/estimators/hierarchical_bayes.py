@@ -86,9 +86,12 @@ class HierarchicalBayes(Estimator[SampledMemory]):
 
     learns_first: ClassVar[bool] = True
 
-    zeros: Annotated[int, Field(ge=0, description="states of probability 0 in each row of the mean model")]
-    sweeps: Annotated[int, Field(ge=1, le=100_000, description="samples from the posterior in each task")] = 40
-    burn_in: Annotated[int, Field(ge=0, le=100_000, description="sweeps in each task before these")] = 10
+    zeros: Annotated[int, Field(ge=0)]
+    """States of probability 0 in each row of the mean model."""
+    sweeps: Annotated[int, Field(ge=1, le=100_000)] = 40
+    """Samples from the posterior in each task."""
+    burn_in: Annotated[int, Field(ge=0, le=100_000)] = 10
+    """Sweeps in each task before these."""
 
     def initial_memory(self, n: int, S: int, A: int) -> SampledMemory:
         """Return the memory before the first task."""

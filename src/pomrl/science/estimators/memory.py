@@ -17,13 +17,7 @@ from pomrl.checks import read_only
 from pomrl.science.data import Batch, Counts
 from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
-Forgetting = Annotated[
-    Literal["learned"] | Annotated[float, Field(gt=0, le=1)],
-    Field(
-        description="factor by which a past task counts less with each further task; learned: by how likely past "
-        "batches made the next"
-    ),
-]
+Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
 """A factor of forgetting, or that the factor is learned; the type of a key."""
 
 FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)

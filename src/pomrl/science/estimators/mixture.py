@@ -76,7 +76,8 @@ class Mixture(Estimator[MixtureMemory]):
 
     learns_first: ClassVar[bool] = True
 
-    components: Annotated[int, Field(ge=1, le=64, description="largest number of mean models that are told apart")] = 4
+    components: Annotated[int, Field(ge=1, le=64)] = 4
+    """Largest number of mean models that are told apart."""
 
     def initial_memory(self, n: int, S: int, A: int) -> MixtureMemory:
         """Return the memory before the first task."""

@@ -31,23 +31,20 @@ class RandomChains(TaskDistribution):
     They implement `variance`, `_draw` and `_largest_sigma`.
     """
 
-    measure: Annotated[
-        Literal["variance", "std"], Field(description="what sigma is: a variance or a standard deviation (A1)")
-    ] = "variance"
-    zeros: Annotated[int, Field(ge=0, description="states of probability 0 in each row of the mean model (A15)")]
-    mean_model: Annotated[
-        Literal["per_run", "fixed"], Field(description="a mean model for each run, or one for all runs (A6)")
-    ] = "per_run"
-    mean_seed: Annotated[int, Field(ge=0, description="seed of the mean model where it is fixed (A6)")] = 0
-    smoothing: Annotated[
-        float, Field(ge=0, description="added to each probability of the mean model, whose rows are then normalised")
-    ] = 0.0
-    varying: Annotated[
-        float, Field(gt=0, le=1, description="fraction of the pairs (s,a) in which tasks differ, rounded up")
-    ] = 1.0
-    reward: Annotated[
-        Literal["state_action", "state"], Field(description="whether the reward depends on the action (A14)")
-    ] = "state_action"
+    measure: Literal["variance", "std"] = "variance"
+    """What sigma is: a variance or a standard deviation (A1)."""
+    zeros: Annotated[int, Field(ge=0)]
+    """States of probability 0 in each row of the mean model (A15)."""
+    mean_model: Literal["per_run", "fixed"] = "per_run"
+    """A mean model for each run, or one for all runs (A6)."""
+    mean_seed: Annotated[int, Field(ge=0)] = 0
+    """Seed of the mean model where it is fixed (A6)."""
+    smoothing: Annotated[float, Field(ge=0)] = 0.0
+    """Added to each probability of the mean model, whose rows are then normalised."""
+    varying: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Fraction of the pairs (s,a) in which tasks differ, rounded up."""
+    reward: Literal["state_action", "state"] = "state_action"
+    """Whether the reward depends on the action (A14)."""
 
     def check(self, S: int, A: int) -> None:
         if self.zeros > S - 1:
@@ -179,14 +176,9 @@ class Dirichlet(RandomChains):
     With the key `concentration_over_S`, c is given and sigma follows from it.
     """
 
-    concentration_over_S: Annotated[
-        float | None,
-        Field(
-            gt=0,
-            description="gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which has to be null; "
-            "null: c follows from sigma",
-        ),
-    ] = None
+    concentration_over_S: Annotated[float | None, Field(gt=0)] = None
+    """Gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which has to be null; null: c follows from
+    sigma."""
 
     def concentration(self, mean: MeanModel) -> float:
         """Return c, given or max p (1 - p) / sigma^2 - 1 over the entries that vary; it is infinite if sigma is 0."""

@@ -63,9 +63,8 @@ class Drift(TaskStream):
     leaves no room for sigma is not taken.
     """
 
-    speed: Annotated[
-        float, Field(ge=0, le=10, description="deviation of a step of the mean model, in units of sigma per task")
-    ]
+    speed: Annotated[float, Field(ge=0, le=10)]
+    """Deviation of a step of the mean model, in units of sigma per task."""
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         while True:
@@ -86,10 +85,9 @@ class Switch(TaskStream):
     """A mean model that is replaced by another one, which is drawn as the first one was, at given tasks."""
 
     at: Annotated[
-        tuple[NewTask, ...],
-        BeforeValidator(lambda at: tuple(at) if isinstance(at, list) else at),
-        Field(min_length=1, description="numbers of the tasks with which another mean model begins, ascending"),
+        tuple[NewTask, ...], BeforeValidator(lambda at: tuple(at) if isinstance(at, list) else at), Field(min_length=1)
     ]
+    """Numbers of the tasks with which another mean model begins, ascending."""
 
     @field_validator("at")
     @classmethod
@@ -114,10 +112,10 @@ class Switch(TaskStream):
 class Cycle(TaskStream):
     """Several mean models, each drawn as the first one was, of which each task has one: in turn, or at random."""
 
-    models: Annotated[int, Field(ge=1, le=1000, description="number of mean models, at most T")]
-    order: Annotated[
-        Literal["in_turn", "random"], Field(description="whether they take turns, or each task has a random one")
-    ] = "in_turn"
+    models: Annotated[int, Field(ge=1, le=1000)]
+    """Number of mean models, at most T."""
+    order: Literal["in_turn", "random"] = "in_turn"
+    """Whether they take turns, or each task has a random one."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)

@@ -103,9 +103,12 @@ class TaskFamily(FiniteTasks):
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """The smallest and the largest value that the latent may have."""
 
-    centre: Annotated[float, Field(description="mean of the latent, in its units")]
-    spread: Annotated[float, Field(ge=0, description="largest difference of the latent from its mean, in its units")]
-    values: Annotated[int, Field(ge=2, le=10_000, description="number of equally spaced values of the latent")] = 15
+    centre: float
+    """Mean of the latent, in its units."""
+    spread: Annotated[float, Field(ge=0)]
+    """Largest difference of the latent from its mean, in its units."""
+    values: Annotated[int, Field(ge=2, le=10_000)] = 15
+    """Number of equally spaced values of the latent."""
 
     @model_validator(mode="after")
     def _within_the_domain(self) -> "TaskFamily":

@@ -17,7 +17,8 @@ class Forest(TaskFamily):
     oldest. Action 1 cuts it down. Waiting pays 4 in the oldest class, and cutting pays 2 there, 0 at age 0 and 1 else.
     """
 
-    ages: Annotated[int, Field(ge=2, le=1000, description="classes of age")] = 10
+    ages: Annotated[int, Field(ge=2, le=1000)] = 10
+    """Classes of age."""
 
     @property
     def size(self) -> tuple[int, int]:

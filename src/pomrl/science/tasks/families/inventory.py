@@ -24,8 +24,10 @@ class Inventory(TaskFamily):
 
     domain: ClassVar[tuple[float, float]] = (0.0, 10.0)
 
-    capacity: Annotated[int, Field(ge=1, le=1000, description="the largest stock, in units")] = 10
-    largest_order: Annotated[int, Field(ge=1, le=1000, description="the largest order, in units")] = 5
+    capacity: Annotated[int, Field(ge=1, le=1000)] = 10
+    """The largest stock, in units."""
+    largest_order: Annotated[int, Field(ge=1, le=1000)] = 5
+    """The largest order, in units."""
 
     @property
     def size(self) -> tuple[int, int]:

@@ -21,7 +21,8 @@ class MachineReplacement(TaskFamily):
     machine for 20, which works in the same period. A machine in state s earns 10 - s in a period.
     """
 
-    states: Annotated[int, Field(ge=2, le=1000, description="states of the machine")] = 10
+    states: Annotated[int, Field(ge=2, le=1000)] = 10
+    """States of the machine."""
 
     @property
     def size(self) -> tuple[int, int]:

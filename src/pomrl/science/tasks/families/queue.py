@@ -24,7 +24,8 @@ class Queue(TaskFamily):
     arrivals. Working costs 0, 1 or 4, and each customer in the room costs 1 a slot, so that no reward is above 0.
     """
 
-    room: Annotated[int, Field(ge=1, le=1000, description="the largest number of customers")] = 10
+    room: Annotated[int, Field(ge=1, le=1000)] = 10
+    """The largest number of customers."""
 
     @property
     def size(self) -> tuple[int, int]:

@@ -24,7 +24,8 @@ class RiverSwim(TaskFamily):
 
     domain: ClassVar[tuple[float, float]] = (0.0, 0.4)
 
-    places: Annotated[int, Field(ge=2, le=1000, description="places along the river, the states")] = 6
+    places: Annotated[int, Field(ge=2, le=1000)] = 6
+    """Places along the river, the states."""
 
     @property
     def size(self) -> tuple[int, int]:

@@ -2,12 +2,11 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int, Shaped
-from pydantic import Field
 
 from pomrl.checks import DataFile, check_memory
 from pomrl.science.mdp import Rewards
@@ -26,7 +25,8 @@ class Table(FiniteTasks):
     checked when it is read.
     """
 
-    file: Annotated[DataFile, Field(description="an npz or parquet file with models; docs/families.md has the format")]
+    file: DataFile
+    """An npz or parquet file with models; docs/families.md has the format."""
 
     @property
     def size(self) -> tuple[int, int]:
