@@ -258,6 +258,11 @@ def means_with(**parts: Any) -> Any:
             r"draw_mean: R\[2, 0\] = nan is not finite",
         ),
         (
+            "task_distribution",
+            returning(Dirichlet, draw_mean=with_parts(sigma=lambda sigma: -sigma))(zeros=1),
+            r"draw_mean in run 0: sigma = -0\.1 is not at least 0 and finite",
+        ),
+        (
             "stream",
             returning(Drift, means=means_with(R=lambda R: R - np.inf))(speed=0.1),
             r"means: R\[0, 0\] = -inf is not finite",

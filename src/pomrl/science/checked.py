@@ -235,8 +235,7 @@ def _check_mean(mean: Any, S: int, A: int, where: Where) -> None:
     _check_array(mean.varying, ((S, A),), where._replace(part="varying"), np.bool_)
     _check_type(mean.sigma, float, where._replace(part="sigma"))
     _check_type(mean.largest_sigma, float, where._replace(part="largest_sigma"))
-    if not 0.0 <= mean.sigma < np.inf:
-        raise ComponentError(f"{_returned(where._replace(part='sigma'))}{mean.sigma}; it has to be at least 0")
+    _check_range(np.array(mean.sigma), 0.0, _LARGEST, where._replace(part="sigma"), "is not at least 0 and finite")
     if mean.unsmoothed is not None:
         _check_array(mean.unsmoothed, ((S, A, S),), where._replace(part="unsmoothed"))
 
@@ -323,6 +322,6 @@ def _check_array(array: Any, shapes: tuple[tuple[int, ...], ...], where: Where, 
 def _check_range(values: np.ndarray, low: float, high: float, where: Where, why: str) -> None:
     """Refuse values that are not all between two numbers; NaN is not."""
     if not (values.min() >= low and values.max() <= high):
-        index = tuple(int(i) for i in np.argwhere(~((values >= low) & (values <= high)))[0])
-        place = f"{where.part}[{', '.join(map(str, index))}]"
+        index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
+        place = f"{where.part}{list(index) if index else ''}"
         raise ComponentError(f"{_name(where)}: {place} = {float(values[index])!r} {why}")

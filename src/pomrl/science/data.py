@@ -78,11 +78,11 @@ class Batch:
     def reshaped(self, *axes: int) -> "Batch":
         """Return the batch with other axes in front of the pairs (s, a)."""
         front = self.counts.ndim - 3
-        return Batch(*(array.reshape(*axes, *array.shape[front:]) for array in self._arrays), self.m)
+        return Batch(*(array.reshape(*axes, *array.shape[front:]) for array in self._arrays), m=self.m)
 
     def of_runs(self, index: Num[np.ndarray, " k"]) -> "Batch":
         """Return the batch at these indices of the first axis, in this order."""
-        return Batch(*(array[index] for array in self._arrays), self.m)
+        return Batch(*(array[index] for array in self._arrays), m=self.m)
 
     def __iter__(self) -> Iterator["Batch"]:
         """Yield the batch at each index of the first axis."""

@@ -2,14 +2,13 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from pomrl.checks import Component
+from pomrl.checks import Ascending, Component
 from pomrl.science.upper_bound import Formula, regret_constant, upper_bound_gamma
 
 Discount = Annotated[float, Field(ge=0, lt=1)]
@@ -21,13 +20,7 @@ HindsightChoice = Literal["population", "per_run"]
 """Whether a choice in hindsight is the best for the mean over runs, or the best in each run (A8)."""
 
 
-Gammas = Annotated[list[Discount], Field(min_length=1)]
-
-
-def _ascending(gammas: list[float] | None) -> list[float] | None:
-    if any(b <= a for a, b in pairwise(gammas or [])):
-        raise ValueError("they have to ascend strictly")
-    return gammas
+Gammas = Annotated[list[Discount], Field(min_length=1), Ascending]
 
 
 @dataclass(frozen=True)
@@ -79,8 +72,6 @@ class Grid(GammaSchedule):
     gammas: Gammas
     """Discount factors, ascending, <= gamma_eval."""
 
-    _gammas_ascend = field_validator("gammas")(_ascending)
-
     def select(self, state: TaskState) -> Float[np.ndarray, "n G"]:
         return np.tile(self.gammas, (len(state.alpha), 1))
 
@@ -127,8 +118,6 @@ class Snapping(GammaSchedule):
 
     snap: Gammas | None = None
     """Grid to whose nearest discount factor, the smaller of two, gamma_t goes; null: none."""
-
-    _snap_ascends = field_validator("snap")(_ascending)
 
     def check(self, gamma_eval: float) -> None:
         if self.snap:

@@ -17,12 +17,12 @@ new draw from P_o or the copy of one before it (Antoniak, 1974). The expected nu
 about P_o. To compute them it is enough to know how many counts exceed each k, summed over tasks.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from pomrl.checks import read_only
 from pomrl.science.data import Batch
@@ -67,6 +67,8 @@ class DirichletMemory(Memory):
     The weights of `Memory` are used; its averages and variances are not, and stay what they are before the first task.
     """
 
+    by_level: ClassVar[tuple[str, ...]] = ("counts_above", "visits_above")
+
     counts_above: Float[np.ndarray, "J n S A S"]
     """For each of J levels, the samples at that level, summed over tasks: the level of the first sample from a state in
     a task is 0, and that of the next is 1. High levels are put together (`level_edges`)."""
@@ -103,13 +105,6 @@ class DirichletMemory(Memory):
         return replace(
             _of_dirichlet(super().forgotten(factor)), counts_above=counts_above, visits_above=self.visits_above * factor
         )
-
-    def of_runs(self, index: Int[np.ndarray, " k"]) -> "DirichletMemory":
-        """Return the memory of the runs with these indices, in this order, without rivals."""
-        values = {part.name: getattr(self, part.name) for part in fields(self)}
-        by_level = {name: values.pop(name)[:, index] for name in ("counts_above", "visits_above")}
-        chosen = {name: value[index] for name, value in values.items() if isinstance(value, np.ndarray)}
-        return replace(self, **chosen, **by_level, rivals=None)
 
     def update(self, batch: Batch) -> "DirichletMemory":
         """Return the memory after one more task with this batch."""

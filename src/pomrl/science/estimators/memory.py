@@ -5,9 +5,9 @@ distribution; where their mean model changes, a smaller one keeps the averages n
 memory is kept for each of `FACTORS`, and that one is used which has predicted all batches so far the best.
 """
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -47,6 +47,9 @@ class Memory:
     (s, a). A task counts for the pairs that its batch counts (`Batch.counted`). The averages may start with a weight,
     as if some tasks had been seen before, whose mean was the uniform model.
     """
+
+    by_level: ClassVar[tuple[str, ...]] = ()
+    """The fields whose first axis is not that of the runs."""
 
     tasks: int
     """Number of tasks so far."""
@@ -199,8 +202,8 @@ class Memory:
 
     def of_runs(self, index: Int[np.ndarray, " k"]) -> "Memory":
         """Return the memory of the runs with these indices, in this order, without rivals."""
-        values = {part.name: getattr(self, part.name) for part in fields(self)}
-        chosen = {name: value[index] for name, value in values.items() if isinstance(value, np.ndarray)}
+        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        chosen = {name: value.take(index, int(name in self.by_level)) for name, value in arrays.items()}
         return replace(self, **chosen, rivals=None)
 
     def variance(self, kind: str) -> Models:

@@ -74,11 +74,9 @@ class RandomChains(TaskDistribution):
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = (rng.permutation(S * A) < pairs).reshape(S, A)
         P_o = self._smoothed(chain)
-        largest = self._largest_sigma(P_o[varying])
-        deviation = self._deviation(sigma, P_o[varying])
-        self._refuse_too_small(sigma, deviation)
+        deviation, largest = self._deviation(sigma, P_o[varying]), self._largest_sigma(P_o[varying])
         mean = MeanModel(P_o, R, varying, deviation, largest, chain if self.smoothing else None)
-        self._refuse_too_large(sigma, mean, run)
+        self._check_sigma(sigma, mean, run)
         return mean
 
     def mean_key(self, seed: int, run: int) -> tuple[int, int]:
@@ -120,27 +118,23 @@ class RandomChains(TaskDistribution):
             )
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
-    def _refuse_too_small(self, sigma: float | None, deviation: float) -> None:
-        """Raise a ValueError that names the limit if sigma is above 0 but so small that rounding errors rule."""
-        if 0 < deviation < SMALLEST_DEVIATION:
-            limit = SMALLEST_DEVIATION**2 if self.measure == "variance" else SMALLEST_DEVIATION
+    def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
+        """Raise a ValueError that names the limit if rounding errors rule so small a sigma, or if it is too large."""
+        power = 2 if self.measure == "variance" else 1
+        if 0 < mean.sigma < SMALLEST_DEVIATION:
             raise ValueError(
                 f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it has to be 0 "
-                f"or at least {limit:.3g}"
+                f"or at least {SMALLEST_DEVIATION**power:.3g}"
             )
-
-    def _refuse_too_large(self, sigma: float | None, mean: MeanModel, run: int) -> None:
-        """Raise a ValueError that names the limit if sigma is not below it."""
-        if mean.sigma >= mean.largest_sigma and mean.sigma > 0:
-            if mean.largest_sigma == 0:
-                raise ValueError(
-                    f"sigma={sigma}: the rows of the mean model of run {run} have one state each, so that sigma has to "
-                    f"be 0; fewer states of probability 0 leave room (task_distribution.zeros={self.zeros})"
-                )
-            limit = mean.largest_sigma**2 if self.measure == "variance" else mean.largest_sigma
+        if not mean.has_room and mean.largest_sigma == 0:
+            raise ValueError(
+                f"sigma={sigma}: the rows of the mean model of run {run} have one state each, so that sigma has to "
+                f"be 0; fewer states of probability 0 leave room (task_distribution.zeros={self.zeros})"
+            )
+        if not mean.has_room:
             raise ValueError(
                 f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
-                f"{self.measure}; it has to be below {limit:.6g}"
+                f"{self.measure}; it has to be below {mean.largest_sigma**power:.6g}"
             )
 
     def draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:

@@ -5,15 +5,15 @@ take turns with others. The rewards, the pairs (s, a) in which tasks differ, and
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from itertools import count, pairwise, repeat
+from collections.abc import Iterator
+from itertools import count, repeat
 from typing import Annotated, Literal
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field
 
-from pomrl.checks import Component
+from pomrl.checks import Ascending, Component
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import RandomChains
 
@@ -85,16 +85,12 @@ class Switch(TaskStream):
     """A mean model that is replaced by another one, which is drawn as the first one was, at given tasks."""
 
     at: Annotated[
-        tuple[NewTask, ...], BeforeValidator(lambda at: tuple(at) if isinstance(at, list) else at), Field(min_length=1)
+        tuple[NewTask, ...],
+        BeforeValidator(lambda at: tuple(at) if isinstance(at, list) else at),
+        Field(min_length=1),
+        Ascending,
     ]
     """Numbers of the tasks with which another mean model begins, ascending."""
-
-    @field_validator("at")
-    @classmethod
-    def _ascending(cls, at: Sequence[int]) -> Sequence[int]:
-        if any(b <= a for a, b in pairwise(at)):
-            raise ValueError("they have to ascend strictly")
-        return at
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)
