@@ -44,7 +44,7 @@ class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _in_ascending_order(values: Sequence[float]) -> Sequence[float]:
+def _in_ascending_order(values: Sequence[Any]) -> Sequence[Any]:
     if any(b <= a for a, b in pairwise(values)):
         raise ValueError("they have to ascend strictly")
     return values

@@ -33,8 +33,8 @@ class Candidates:
     """
 
     latent: Shaped[np.ndarray, " k"]
-    P: Shaped[np.ndarray, "k S A S"]
-    """Transition probabilities of each model."""
+    P: Shaped[np.ndarray, "..."]
+    """Transition probabilities of each model, [k, S, A, S]."""
     R: Shaped[np.ndarray, "..."]
     """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S], of each model; given without k, of all models alike."""
 

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int, Shaped
 
 from pomrl.checks import DataFile, check_memory
 from pomrl.science.mdp import Rewards
+from pomrl.science.solvers import faces
 from pomrl.science.tasks.families.family import Candidates, FiniteTasks
 
 _INDICES = ["model", "state", "action", "next_state"]
@@ -77,11 +78,11 @@ def _of_rows(rows: pd.DataFrame) -> tuple[Float[np.ndarray, "k S A S"], Rewards]
     for column in _COLUMNS:
         if (missing := rows[column].isna().to_numpy()).any():
             raise ValueError(f"row {int(missing.argmax())}: {column} is missing")
-        kinds, word = ("iu", "integers") if column in _INDICES else ("iuf", "numbers")
+    for column in _INDICES:
         values: Any = rows[column].to_numpy()
-        if values.dtype.kind not in kinds:
-            raise ValueError(f"the column {column} has to be {word}, and is {values.dtype}")
-        if column in _INDICES and values.min(initial=0) < 0:
+        if values.dtype.kind not in "iu":
+            raise ValueError(f"the column {column} has to be integers, and is {values.dtype}")
+        if values.min(initial=0) < 0:
             raise ValueError(f"row {int(values.argmin())}: {column}={int(values.min())} is negative")
     if rows.empty:
         raise ValueError("it has no rows")
@@ -90,8 +91,8 @@ def _of_rows(rows: pd.DataFrame) -> tuple[Float[np.ndarray, "k S A S"], Rewards]
     index = tuple(rows[column].to_numpy() for column in _INDICES)
     k, S, A = _sizes(*index)
     P, R = np.zeros((2, k, S, A, S))
-    P[index] = rows["probability"].to_numpy(float)
-    R[index] = rows["reward"].to_numpy(float)
+    P[index] = faces.float64(rows["probability"].to_numpy(), "probability")
+    R[index] = faces.float64(rows["reward"].to_numpy(), "reward")
     return P, R
 
 
