@@ -2,7 +2,9 @@
 
 import os
 from abc import ABC
+from collections.abc import Sequence
 from dataclasses import FrozenInstanceError
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, dataclass_transform
 
@@ -40,6 +42,16 @@ class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
 
     def __delattr__(self, name: str) -> None:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _in_ascending_order(values: Sequence[Any]) -> Sequence[Any]:
+    if any(b <= a for a, b in pairwise(values)):
+        raise ValueError("they have to ascend strictly")
+    return values
+
+
+Ascending = AfterValidator(_in_ascending_order)
+"""What makes the type of a component's field refuse numbers that do not ascend strictly."""
 
 
 Engine = Literal["auto", "compiled", "numpy"]

@@ -2,7 +2,7 @@
 
 A component is a plain subclass of one of the base classes below, with annotated attributes as its fields: its keys in a
 configuration. It is a frozen dataclass whose values are checked, without a decorator. `Field` gives a key a range and a
-description:
+description, which may also be a docstring below the key:
 
     class Constant(GammaSchedule):
         gamma: float = Field(ge=0, lt=1, description="the discount factor")
@@ -17,52 +17,35 @@ the component imports from here, and not those of all names.
 
 from typing import Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field as Field
+from pydantic import field_validator as field_validator
+from pydantic import model_validator as model_validator
 
-from pomrl.checks import Component, DataFile
-from pomrl.science.data import Batch, Counts, Data
-from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Memory, Models, PerPair
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.gamma_schedules import GammaSchedule, TaskState
-from pomrl.science.mdp import Rewards
-from pomrl.science.meta_batches import MetaBatch
-from pomrl.science.planners import Planner
-from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
-from pomrl.science.tasks.families.family import Candidates, FiniteTasks, Latents, TaskFamily
-from pomrl.science.tasks.random_chains import RandomChains
-from pomrl.science.tasks.streams import TaskStream
-
-__all__ = [
-    "Batch",
-    "Candidates",
-    "Component",
-    "Counts",
-    "Data",
-    "DataFile",
-    "Estimator",
-    "Field",
-    "FiniteTasks",
-    "GammaSchedule",
-    "Latents",
-    "MeanModel",
-    "Memory",
-    "MetaBatch",
-    "Models",
-    "PerPair",
-    "Planner",
-    "RandomChains",
-    "RegularisedLeastSquares",
-    "Rewards",
-    "TaskDistribution",
-    "TaskFamily",
-    "TaskState",
-    "TaskStream",
-    "Tasks",
-    "Truth",
-    "field_validator",
-    "model_validator",
-]
+from pomrl.checks import Component as Component
+from pomrl.checks import DataFile as DataFile
+from pomrl.science.data import Batch as Batch
+from pomrl.science.data import Counts as Counts
+from pomrl.science.data import Data as Data
+from pomrl.science.estimators.estimator import Estimator as Estimator
+from pomrl.science.estimators.estimator import Truth as Truth
+from pomrl.science.estimators.memory import Memory as Memory
+from pomrl.science.estimators.memory import Models as Models
+from pomrl.science.estimators.memory import PerPair as PerPair
+from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares as RegularisedLeastSquares
+from pomrl.science.gamma_schedules import GammaSchedule as GammaSchedule
+from pomrl.science.gamma_schedules import TaskState as TaskState
+from pomrl.science.mdp import Rewards as Rewards
+from pomrl.science.meta_batches import MetaBatch as MetaBatch
+from pomrl.science.planners import Planner as Planner
+from pomrl.science.tasks.distribution import MeanModel as MeanModel
+from pomrl.science.tasks.distribution import TaskDistribution as TaskDistribution
+from pomrl.science.tasks.distribution import Tasks as Tasks
+from pomrl.science.tasks.families.family import Candidates as Candidates
+from pomrl.science.tasks.families.family import FiniteTasks as FiniteTasks
+from pomrl.science.tasks.families.family import Latents as Latents
+from pomrl.science.tasks.families.family import TaskFamily as TaskFamily
+from pomrl.science.tasks.random_chains import RandomChains as RandomChains
+from pomrl.science.tasks.streams import TaskStream as TaskStream
 
 
 def __getattr__(name: str) -> Any:

@@ -237,7 +237,7 @@ BAD = {
     ),
     "discount factors that are none": (
         lambda path: UNCHECKED(pomrl.from_log(chain_log()), 0.9, "ab"),
-        "gammas has to be an array of numbers",
+        "gammas has the dtype <U2",
     ),
     "a discount factor in the order of the user": (
         lambda path: pomrl.horizon_report(pomrl.from_log(chain_log()), 0.9, [0.5, -1.0]),

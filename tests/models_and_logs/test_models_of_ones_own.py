@@ -135,7 +135,7 @@ BAD = {
     "an empty dictionary": (lambda: pomrl.plan({}, None, [0.5]), "P has no states"),
     "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "R is missing"),
     "sparse and dense": (lambda: pomrl.plan([ONE, np.eye(2)], np.zeros(2), [0.5]), r"P\[1\] is no sparse matrix"),
-    "complex rewards": (lambda: pomrl.plan(FLIP, np.full(2, 1j), [0.5]), "R has to be .* complex"),
+    "complex rewards": (lambda: pomrl.plan(FLIP, np.full(2, 1j), [0.5]), "R has the dtype complex128"),
     "actions before states": (
         lambda: pomrl.plan(drawn()[0][0].swapaxes(0, 1), np.zeros(6), [0.5]),
         r"P has to be \[..., S, A, S\], and is \[2, 6, 6\]: swap",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -94,14 +95,15 @@ BAD_ARRAYS = {
     "a row's sum": (changed("P", (2, 0, 1, 2), 0.9), r"the sum of the row P\[2, 0, 1\] = .* is not 1"),
     "a reward": (changed("R", (0, 2, 1, 2), np.nan), r"R\[0, 2, 1\] = nan is not finite"),
     "no rewards": (lambda: {"P": elevators()["P"]}, "the array R is missing; it has P"),
-    "the shape of P": (lambda: {"P": np.ones((3, 2)), "R": np.ones(3)}, r"P has to be \[k, S, A, S\], and is \[3, 2\]"),
+    "the shape of P": (lambda: {"P": np.ones((3, 2)), "R": np.ones(3)}, r"P has to be \[k, S, A, S\] .*is \[3, 2\]"),
     "actions before states": (
         lambda: {"P": elevators()["P"].swapaxes(1, 2), "R": np.ones((3, 2))},
-        r"P has to be \[k, S, A, S\], and is \[3, 2, 3, 3\], which has actions before states",
+        r"P has to be \[k, S, A, S\] with k = 3, and is \[3, 2, 3, 3\], which has actions before states",
     ),
     "a probability that is NaN": (changed("P", (1, 0, 1, 2), np.nan), r"P\[1, 0, 1, 2\] = nan is not a probability"),
     "the shape of R": (lambda: {"P": elevators()["P"], "R": np.ones((2, 3))}, r"R has to be .* and is \[2, 3\]"),
-    "words": (lambda: {"P": np.array(["a"]), "R": np.ones(3)}, "P has to be numbers"),
+    "words": (lambda: {"P": np.array(["a"]), "R": np.ones(3)}, "P has the dtype <U1"),
+    "complex rewards": (lambda: elevators() | {"R": elevators()["R"] + 0j}, "R has the dtype complex128"),
 }
 
 
@@ -114,7 +116,20 @@ def test_bad_arrays_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("kind", ["int64", "int8", "bool", "float32"])
+def test_rewards_of_every_kind_that_doubles_hold_become_doubles(kind: Any, tmp_path: Path) -> None:
+    table = rows(elevators()).assign(reward=lambda table: (table["state"] > 0).astype(kind))
+    table.to_parquet(tmp_path / "models.parquet")
+    of_pairs = np.arange(6).reshape(3, 2).astype(kind)
+    np.savez(tmp_path / "models.npz", allow_pickle=False, P=elevators()["P"], R=of_pairs)
+    of_rows, of_arrays = (Table(file=str(tmp_path / f"models.{end}")).candidate_models() for end in ("parquet", "npz"))
+    assert of_rows.R.dtype == of_arrays.R.dtype == np.float64
+    assert (of_rows.R[:, 1:][of_rows.P[:, 1:] > 0] == 1.0).all()
+    np.testing.assert_array_equal(of_arrays.R[0], of_pairs.astype(float))
+
+
 BAD_ROWS = {
+    "rewards that are texts": (lambda table: table.assign(reward="1"), "reward has the dtype"),
     "a column": (lambda table: table.drop(columns="reward"), "the column reward is missing"),
     "twice": (
         lambda table: pd.concat([table, table[3:4]], ignore_index=True),

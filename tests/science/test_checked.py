@@ -52,8 +52,24 @@ def changed(**results: Any) -> Estimator:
 
 def with_nan(array: np.ndarray) -> np.ndarray:
     array = array.copy()
-    array[2, 0, 0] = np.nan
+    array[(2, 0, 0)[: array.ndim]] = np.nan
     return array
+
+
+def with_parts(**parts: Any) -> Any:
+    """A function of a result that changes its parts, past the checks that only tests have."""
+
+    def changed_result(result: Any) -> Any:
+        other = copy(result)
+        for name, change in parts.items():
+            object.__setattr__(other, name, change(getattr(result, name)))
+        return other
+
+    return changed_result
+
+
+def single(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float32)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +83,26 @@ def with_nan(array: np.ndarray) -> np.ndarray:
         ({"mixing_rate": lambda alpha: alpha + 1.5}, r"mixing_rate in task 1: .* is not in \[0, 1\]"),
         ({"mixing_rate": lambda alpha: alpha[:, 0, 0]}, r"mixing_rate in task 1 returned an array of shape \(4,\)"),
         ({"similarity_estimate": lambda sigma: -sigma}, r"similarity_estimate in task 1: \[0, 0, 0\] = -0\.5 is not"),
+        ({"initial_memory": with_parts(P_o_hat=single)}, r"initial_memory returned as P_o_hat a ndarray of float32"),
+        (
+            {"initial_memory": with_parts(squares=with_nan)},
+            r"initial_memory: squares\[2, 0, 0, 0\] = nan is not finite",
+        ),
+        ({"learn": with_parts(P_o_hat=with_nan)}, r"learn in task 1: P_o_hat\[2, 0, 0, 0\] = nan is not"),
+        (
+            {"learn": with_parts(noise=lambda x: x + np.inf)},
+            r"learn in task 1: noise\[0, 0, 0, 0\] = inf is not finite",
+        ),
+        ({"learn": with_parts(squares=single)}, r"learn in task 1 returned as squares a ndarray of float32"),
+        (
+            {"learn": with_parts(squares=lambda x: x + 0j)},
+            r"learn in task 1 returned as squares a .* of complex128",
+        ),
+        (
+            {"learn": with_parts(P_o_hat=lambda x: x[:1])},
+            r"learn in task 1 returned as P_o_hat an array of shape \(1, 4, 2, 4\); it was \(4, 4, 2, 4\) .*",
+        ),
+        ({"learn": with_parts(P_o_hat=lambda x: x[0])}, r"learn in task 1 returned as P_o_hat an array of shape"),
         ({"similarity_estimate": lambda sigma: None}, r"similarity_estimate in task 1 returned a NoneType"),
     ],
 )
@@ -154,22 +190,6 @@ def returning(cls: type, **results: Any) -> type:
     return Stranger
 
 
-def with_parts(**parts: Any) -> Any:
-    """A function of a result that changes its parts, past the checks that only tests have."""
-
-    def changed_result(result: Any) -> Any:
-        other = copy(result)
-        for name, change in parts.items():
-            object.__setattr__(other, name, change(getattr(result, name)))
-        return other
-
-    return changed_result
-
-
-def single(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.float32)
-
-
 def whole(array: np.ndarray) -> np.ndarray:
     return (array > 0.5).astype(np.int64)
 
@@ -231,6 +251,21 @@ def means_with(**parts: Any) -> Any:
             "task_distribution",
             returning(Dirichlet, draw_mean=with_parts(R=whole))(zeros=1),
             r"draw_mean in run 0 returned as R a ndarray of int64",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw_mean=with_parts(R=with_nan))(zeros=1),
+            r"draw_mean: R\[2, 0\] = nan is not finite",
+        ),
+        (
+            "task_distribution",
+            returning(Dirichlet, draw_mean=with_parts(sigma=lambda sigma: -sigma))(zeros=1),
+            r"draw_mean in run 0: sigma = -0\.1 is not at least 0 and finite",
+        ),
+        (
+            "stream",
+            returning(Drift, means=means_with(R=lambda R: R - np.inf))(speed=0.1),
+            r"means: R\[0, 0\] = -inf is not finite",
         ),
         (
             "task_distribution",

@@ -51,7 +51,7 @@ def test_zeros_fall_on_all_states_alike():
 
 
 def test_weights_are_uniform_before_they_are_normalised():
-    """Of two uniform weights u and w, u / (u + w) is at most x < 1/2 with probability x / (2 (1 - x))."""
+    """The share u / (u + w) of two uniform weights u and w is at most x < 1/2 with probability x / (2 (1 - x))."""
     rng = np.random.default_rng(5)
     p = np.concatenate([random_chain_mdp(rng, 2, 10, 0)[0][..., 0].ravel() for _ in range(200)])
 
@@ -85,7 +85,7 @@ def test_value_is_the_sum_of_discounted_rewards(gamma: float):
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 0.99, 0.9999])
 @pytest.mark.parametrize("switch", [0.0, 0.2, 1.0])
 def test_value_of_a_chain_of_two_states(gamma: float, switch: float):
-    """The mean reward lasts for ever, half of the difference is discounted by gamma (1 - 2 switch)."""
+    """The mean reward is paid for ever, and half of the difference is discounted by gamma (1 - 2 switch)."""
     P = np.array([[[1 - switch, switch]], [[switch, 1 - switch]]])
     R = np.array([[0.9], [0.2]])
     lasting, fading = 0.55 / (1 - gamma), 0.35 / (1 - gamma * (1 - 2 * switch))
@@ -158,7 +158,7 @@ def test_loss_is_zero_for_every_policy_where_rewards_are_equal():
 
 
 def test_loss_of_staying_put_on_a_ring():
-    """From the state before the one that pays 1 for ever, never to go there costs gamma / (1 - gamma)."""
+    """A policy that stays in the state before the one that pays 1 for ever loses gamma / (1 - gamma)."""
     P, R = ring(8)
     loss = planning_loss(P, R, np.zeros((1, 1, 8), int), 0.9)
     np.testing.assert_allclose(loss, 9.0, rtol=1e-12)

@@ -14,11 +14,11 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, assert_experiment_runs
-from pomrl.science.experiment import Problem, check
-from pomrl.science.mdp import expected_rewards
+from pomrl.science.experiment import Problem, check, tables
+from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers.evaluation import policy_value
-from pomrl.science.tasks.families.family import Candidates, TaskFamily
+from pomrl.science.tasks.families.family import Candidates, FiniteTasks, TaskFamily
 from pomrl.science.tasks.families.forest import Forest
 from pomrl.science.tasks.families.frozen_lake import FrozenLake
 from pomrl.science.tasks.families.inventory import Inventory
@@ -105,7 +105,7 @@ def test_an_experiment_runs(name: str) -> None:
 
 def test_planning_with_rewards_of_transitions_uses_the_estimate() -> None:
     """An inventory that is estimated to have no demand pays nothing, whatever its true demand is."""
-    rewards = Inventory(centre=0.3, spread=0.0).models(np.array([0.3]))[1][0]
+    rewards = Inventory(centre=0.3, spread=0.0).models(np.array([0.3]))[1]
     unsold = np.zeros((11, 6, 11))
     stock, order = np.indices((11, 6))
     unsold[stock, order, np.minimum(stock + order, 10)] = 1.0
@@ -117,7 +117,7 @@ def test_a_forest_is_that_of_the_toolbox() -> None:
     P, R = Forest(centre=0.1, spread=0.0, ages=7).models(np.array([0.1]))
     theirs, pays = example.forest(S=7, r1=4, r2=2, p=0.1)
     np.testing.assert_allclose(P[0].transpose(1, 0, 2), theirs)
-    np.testing.assert_array_equal(R[0], pays)
+    np.testing.assert_array_equal(R, pays)
 
 
 def test_river_swim_is_that_of_strehl_and_littman() -> None:
@@ -129,18 +129,59 @@ def test_river_swim_is_that_of_strehl_and_littman() -> None:
 
 def test_a_queue_costs_its_customers_and_its_work() -> None:
     P, R = Queue(centre=0.4, spread=0.0).models(np.array([0.4]))
-    assert R[0, 3].tolist() == [-3.0, -4.0, -7.0]  # three customers, and work for 0, 1 or 4
+    assert R[3].tolist() == [-3.0, -4.0, -7.0]  # three customers, and work for 0, 1 or 4
     np.testing.assert_allclose(P[0, 3, 1, 2:5], [0.6 * 0.5, 0.4 * 0.5 + 0.6 * 0.5, 0.4 * 0.5])
 
 
-def test_rewards_without_an_axis_for_the_latent_are_refused() -> None:
-    class Flat(Queue):
-        def models(self, latent: np.ndarray) -> Any:
-            P, R = super().models(latent)
-            return P, R[0]
+def family_returning(change: Any) -> TaskFamily:
+    """A family whose models are a function of those of a queue."""
 
-    with pytest.raises(ValueError, match=r"Flat\.models returns \[15, 11, 3, 11\], \[11, 3\] and not P \[k, S, A, S\]"):
-        Flat(centre=0.4, spread=0.1).candidate_models()
+    class Strange(Queue):
+        def models(self, latent: np.ndarray) -> Any:
+            return change(*super().models(latent))
+
+    return Strange(centre=0.4, spread=0.1)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.int8, bool, ">f8"])
+def test_rewards_of_every_kind_that_doubles_hold_become_doubles(kind: Any) -> None:
+    """They may have an axis for the latent or be those of all its values."""
+    for repeated in ((), (15, 1, 1)):
+        family = family_returning(lambda P, R, repeated=repeated: (P, np.tile(R.astype(kind), repeated or 1)))
+        wanted = np.asarray(-(np.arange(11)[:, None] + [0, 1, 4])).astype(kind).astype(float)
+        candidates = family.candidate_models()
+        assert candidates.R.dtype == np.float64
+        np.testing.assert_array_equal(candidates.R, np.broadcast_to(wanted, (15, 11, 3)))
+        of_problem = Problem(S=11, A=3, m=2, T=2, sigma=None, gamma_eval=0.9, seed=0, task_distribution=family)
+        assert np.isfinite(tables(of_problem, [METHOD], range(2))[0]["planning_loss"]).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda P, R: (P, R + 0j), r"Strange\.models: R has the dtype complex128, which float64 does not hold"),
+        (lambda P, R: (P, R.astype(object)), r"Strange\.models: R has the dtype object, which float64 does not hold"),
+        (lambda P, R: (P.astype(np.longdouble), R), r"Strange\.models: P has the dtype \w+, which float64 does not"),
+        (lambda P, R: (P[:, :, :2], R), r"Strange\.models: R has to be .*, and is \[11, 3\]"),
+        (lambda P, R: (P, R[1:]), r"Strange\.models: R has to be .*, and is \[10, 3\]"),
+        (lambda P, R: (P, R * np.nan), r"Strange\.models: R\[0, 0, 0\] = nan is not finite"),
+    ],
+)
+def test_models_of_a_family_that_are_none_are_refused_in_one_line(change: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as error:
+        family_returning(change).candidate_models()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int8, bool])
+def test_finite_tasks_of_ones_own_may_have_integer_rewards(kind: Any) -> None:
+    class Coins(FiniteTasks):
+        def candidate_models(self) -> Candidates:
+            P = np.stack([np.full((2, 1, 2), 0.5), np.full((2, 1, 2), [0.25, 0.75])])
+            return Candidates(latent=np.arange(2), P=P, R=np.array([[0], [1]], kind))
+
+    of_problem = Problem(S=2, A=1, m=2, T=2, sigma=None, gamma_eval=0.9, seed=0, task_distribution=Coins())
+    assert np.isfinite(tables(of_problem, [METHOD], range(2))[0]["planning_loss"]).all()
 
 
 def test_the_demand_of_an_inventory_is_poisson() -> None:
@@ -149,7 +190,7 @@ def test_the_demand_of_an_inventory_is_poisson() -> None:
     left = np.maximum(3 + 4 - demand, 0)
     np.testing.assert_allclose(P[0, 3, 4], np.bincount(left, minlength=11) / 200_000, atol=0.005)
     paid = 8 * (7 - left) - 4 - 2 * 4 - 7
-    assert expected_rewards(R, P)[0, 3, 4] == pytest.approx(paid.mean(), abs=0.05)
+    assert expected_rewards(R, P[0])[3, 4] == pytest.approx(paid.mean(), abs=0.05)
 
 
 @needs_gymnasium
@@ -158,6 +199,7 @@ def test_the_slip_of_gymnasium_gives_the_table_of_gymnasium(family: type[TaskFam
     from gymnasium.envs import toy_text
 
     P, R = family(centre=slip, spread=0.0, values=2).models(np.array([slip]))
+    R = for_each_model(R, P)
     theirs = (toy_text.FrozenLakeEnv(is_slippery=True) if family is FrozenLake else toy_text.TaxiEnv(is_rainy=True)).P
     found, pays = np.zeros(P.shape[1:]), np.zeros(P.shape[1:])
     ended = {s for of_state in theirs.values() for rows in of_state.values() for _, s, _, ends in rows if ends}

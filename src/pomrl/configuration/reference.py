@@ -1,7 +1,12 @@
 """The reference of all keys, docs/configuration.md, written from the types and descriptions in the components."""
 
+import ast
+import inspect
+import string
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, cast
 
 from pydantic import TypeAdapter
@@ -67,11 +72,31 @@ def _properties(cls: type) -> Mapping[str, Any]:
 
 def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[tuple[str, str, str, str]]:
     """Return a row for each key of a class: its meaning, its values, and its default in each of the named objects."""
-    schemas = _properties(cls)
+    schemas, meanings = _properties(cls), _meanings(cls)
     return [
-        (f"`{key}`", schemas[key].get("description", ""), _values(schemas[key]), _defaults(key, objects))
+        (
+            f"`{key}`",
+            schemas[key].get("description", meanings.get(key, "")),
+            _values(schemas[key]),
+            _defaults(key, objects),
+        )
         for key in keys
     ]
+
+
+def _meanings(cls: type) -> dict[str, str]:
+    """Return what the docstrings below the keys of a class and of its bases say, without capital and full stop."""
+    found: dict[str, str] = {}
+    for base in reversed(cls.__mro__[:-1]):
+        (definition,) = ast.parse(dedent(inspect.getsource(base))).body
+        for field, below in pairwise(cast(ast.ClassDef, definition).body):
+            match field, below:
+                case ast.AnnAssign(target=ast.Name(id=key)), ast.Expr(value=ast.Constant(value=str(text))):
+                    said = " ".join(text.split()).removesuffix(".")
+                    found[key] = said[0].lower() + said[1:] if said[1] in string.ascii_lowercase + " " else said
+                case _:
+                    pass
+    return found
 
 
 def _values(schema: Mapping[str, Any]) -> str:

@@ -11,18 +11,9 @@ its fixture `component` returns the component:
 The options of `conf/` are tested by the same classes.
 """
 
-from pomrl.contracts.data import DataContract
-from pomrl.contracts.estimator import EstimatorContract
-from pomrl.contracts.gamma_schedule import GammaScheduleContract
-from pomrl.contracts.planner import PlannerContract
-from pomrl.contracts.task_distribution import TaskDistributionContract
-from pomrl.contracts.task_stream import TaskStreamContract
-
-__all__ = [
-    "DataContract",
-    "EstimatorContract",
-    "GammaScheduleContract",
-    "PlannerContract",
-    "TaskDistributionContract",
-    "TaskStreamContract",
-]
+from pomrl.contracts.data import DataContract as DataContract
+from pomrl.contracts.estimator import EstimatorContract as EstimatorContract
+from pomrl.contracts.gamma_schedule import GammaScheduleContract as GammaScheduleContract
+from pomrl.contracts.planner import PlannerContract as PlannerContract
+from pomrl.contracts.task_distribution import TaskDistributionContract as TaskDistributionContract
+from pomrl.contracts.task_stream import TaskStreamContract as TaskStreamContract

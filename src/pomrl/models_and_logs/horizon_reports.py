@@ -104,13 +104,12 @@ def horizon_report(
     if samples < 2:
         raise ValueError(f"samples = {samples}: an interval needs at least 2")
     rng = np.random.default_rng(seed)
-    base = log.prior if prior == "learned" else _uniform(log)
+    base = log.prior.alpha if prior == "learned" else np.ones(log.counts.shape[1:])
     losses = np.zeros((2, samples, len(grid)))
     validated = []
     for counts in log.counts:
-        losses += _posterior_losses(
-            log, Posterior(base.alpha + counts, log.states, log.actions), counts, grid, rng, samples
-        )
+        posterior = Posterior(base + counts, log.states, log.actions)
+        losses += _posterior_losses(log, posterior, counts, grid, rng, samples)
         validated.append(_validated(log, counts, grid, rng))
     losses /= len(log.tasks)
     table = _table(grid, losses, np.array(validated))
@@ -123,10 +122,6 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
     if grid[-1] > gamma_eval:
         raise ValueError(f"gamma = {grid[-1]:g} is above gamma_eval = {gamma_eval:g}; it has to be at most that")
     return np.unique([*grid, gamma_eval])
-
-
-def _uniform(log: Log) -> Posterior:
-    return Posterior(np.ones(log.counts.shape[1:]), log.states, log.actions)
 
 
 def _posterior_losses(

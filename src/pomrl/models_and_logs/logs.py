@@ -88,7 +88,11 @@ class Log:
     @cached_property
     def prior(self) -> Posterior:
         """What the tasks say of the next one: Dirichlet(c P_o) in each pair, with c and P_o from all tasks."""
-        return self._prior_of(range(len(self.tasks)))
+        learner = EmpiricalBayes()
+        memory: DirichletMemory = learner.initial_memory(1, len(self.states), len(self.actions))
+        for counts in self.counts:
+            memory = learner.learn(memory, Batch.of_counts(counts[None], max(int(counts.sum(-1).max()), 1)))
+        return Posterior((memory.c * memory.P_o)[0], self.states, self.actions)
 
     @property
     def concentration(self) -> float:
@@ -152,15 +156,6 @@ class Log:
         R[:, ~self.seen] = low - (high - low + 1.0) / (1.0 - gamma)
         R[:, ends] = 0.0
         return P, R
-
-    def _prior_of(self, tasks: Sequence[int]) -> Posterior:
-        """Return the prior that the tasks with these numbers make."""
-        learner = EmpiricalBayes()
-        memory: DirichletMemory = learner.initial_memory(1, len(self.states), len(self.actions))
-        for task in tasks:
-            counts = self.counts[task]
-            memory = learner.learn(memory, Batch.of_counts(counts[None], max(int(counts.sum(-1).max()), 1)))
-        return Posterior((memory.c * memory.P_o)[0], self.states, self.actions)
 
 
 def from_log(

@@ -8,8 +8,8 @@ actions.
 # SciPy's sparse linear algebra comes without types.
 # pyright: reportMissingTypeStubs=false
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
 
@@ -17,17 +17,12 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from pomrl.checks import check_memory
+from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers.evaluation import (
-    action_tie_tolerance,
-    check_gammas,
-    check_models,
-    policy_value,
-    reward_scale,
-)
+from pomrl.science.solvers import evaluation, faces
+from pomrl.science.solvers.policy_stacks import SparseStack
 
 DENSE_BYTES = 2**28
 """The size of a transition model up to which a sparse one is planned as a dense one, which is faster."""
@@ -128,9 +123,7 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
         return from_gymnasium(P).plan(gammas)
     if _is_sparse(P) or (stack := _probabilities(P)).ndim != 4:
         return from_arrays(P, R).plan(gammas)
-    rewards = numbers(R, "R")
-    if rewards.shape in (stack.shape[1:3], stack.shape[1:]) and rewards.shape != stack.shape[:3]:
-        rewards = np.broadcast_to(rewards, (len(stack), *rewards.shape))
+    rewards = for_each_model(numbers(R, "R"), stack)
     if not len(stack) or rewards.ndim < 3 or len(rewards) != len(stack):
         shapes = f"{list(stack.shape)}, {list(rewards.shape)}"
         raise ValueError(f"P and R have to have the same models, and their shapes are {shapes}")
@@ -190,37 +183,22 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     table = environment if isinstance(environment, Mapping | list) else _table_of(environment)
     if not len(table):
         raise ValueError("P has no states")
-    entries = list(_entries(table))
-    S, A = len(table), max((entry.action + 1 for entry in entries), default=0)
-    for entry in entries:
-        if not 0 <= entry.following < S:
-            raise ValueError(f"P[{entry.state}][{entry.action}] leads to {entry.following}, and there are {S} states")
-    ending = {entry.following for entry in entries if entry.ends}
-    moving_on = {entry.following for entry in entries if entry.following != entry.state and not entry.ends}
-    extra = bool(ending & moving_on)
+    state, action, probability, following, reward, ends = _entries(table)
+    S, A = len(table), int(action.max(initial=-1)) + 1
+    if (lost := (following < 0) | (following >= S)).any():
+        s, a, s_next = (int(column[lost][0]) for column in (state, action, following))
+        raise ValueError(f"P[{s}][{a}] leads to {s_next}, and there are {S} states")
+    ending, moving_on = following[ends], following[(following != state) & ~ends]
+    extra = bool(np.isin(ending, moving_on).any())
     check_memory(8 * (S + extra) ** 2 * A, f"{S} states and {A} actions")
     P, R = np.zeros((S + extra, A, S + extra)), np.zeros((S + extra, A))
-    for entry in entries:
-        following = S if extra and entry.ends else entry.following
-        P[entry.state, entry.action, following] += entry.probability
-        R[entry.state, entry.action] += entry.probability * entry.reward
-    for state in [S] if extra else ending:
-        P[state], R[state] = 0.0, 0.0
-        P[state, :, state] = 1.0
+    np.add.at(P, (state, action, np.where(ends, S, following) if extra else following), probability)
+    np.add.at(R, (state, action), probability * reward)
+    for end in [S] if extra else set(ending.tolist()):
+        P[end], R[end] = 0.0, 0.0
+        P[end, :, end] = 1.0
     names = range(S) if states is None else states
     return _named(P, _checked_rewards(P, R), [*names, END] if extra else names, actions)
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """An entry of Gymnasium's table, a possible transition."""
-
-    state: int
-    action: int
-    probability: float
-    following: int
-    reward: float
-    ends: bool
 
 
 def _table_of(environment: Any) -> Any:
@@ -230,18 +208,21 @@ def _table_of(environment: Any) -> Any:
     return table
 
 
-def _entries(table: Any) -> Iterator[_Entry]:
-    """Yield the entries of Gymnasium's table."""
+def _entries(table: Any) -> tuple[np.ndarray, ...]:
+    """Return the columns of Gymnasium's table: state, action, probability, next state, reward, end of the episode."""
+    rows: list[tuple[float, ...]] = []
     for state in range(len(table)):
         try:
-            of_actions = table[state]
-            for action in range(len(of_actions)):
-                for probability, following, reward, ends in of_actions[action]:
-                    yield _Entry(state, action, float(probability), int(following), float(reward), bool(ends))
+            for action in range(len(table[state])):
+                rows += [
+                    (state, action, float(p), int(s), float(r), bool(end)) for p, s, r, end in table[state][action]
+                ]
         except (LookupError, TypeError, ValueError) as error:
             raise ValueError(
                 f"P[{state}] is no dictionary of actions 0, 1, ... with lists of (probability, next state, reward, end)"
             ) from error
+    columns, kinds = np.array(rows, float).reshape(-1, 6).T, (int, int, float, int, float, bool)
+    return tuple(column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
 
 
 def _is_sparse(P: Any) -> bool:
@@ -250,16 +231,10 @@ def _is_sparse(P: Any) -> bool:
 
 
 def numbers(values: Any, name: str) -> Float[np.ndarray, "..."]:
-    """Return an array of real numbers; ValueError if these are none."""
+    """Return an array of doubles; ValueError if these are no numbers, or doubles do not hold them exactly."""
     if isinstance(values, Mapping):
         raise ValueError(f"{name} is a dictionary: pomrl.from_gymnasium takes it, or pomrl.plan with R=None")
-    try:
-        found = np.asarray(values)
-        if np.iscomplexobj(found):
-            raise ValueError("they are complex")
-        return found.astype(float, copy=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} has to be an array of numbers ({' '.join(str(error).split())})") from error
+    return faces.float64(values, name)
 
 
 def _probabilities(P: Any) -> Float[np.ndarray, "..."]:
@@ -282,22 +257,20 @@ def _rows(P: Any) -> sparse.csr_array:
     S = matrices[0].shape[1]
     if shapes != {(S, S)}:
         raise ValueError(f"the matrices of all actions have to be [S, S] = {[S, S]}, and their shapes are {shapes}")
-    by_action = sparse.csr_array(sparse.vstack(matrices))
-    order = np.arange(S * len(matrices)).reshape(len(matrices), S).T.ravel()
-    return cast(sparse.csr_array, by_action[order])
+    return sparse.csr_array(sparse.hstack(matrices).reshape(-1, S))
 
 
 def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
     """Return the expected rewards of pairs, of models that are checked with them."""
-    check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong probability would spoil
+    evaluation.check_models(
+        P, np.zeros(P.shape[:-1])
+    )  # before rewards of transitions, which a wrong probability would spoil
     if R.shape == P.shape:
-        bad = ~np.isfinite(R)
-        if bad.any():
-            raise ValueError(f"R{[int(i) for i in np.argwhere(bad)[0]]} is not finite")
-        R = (P * R).sum(-1)
+        evaluation.check_finite(R)
+        R = expected_rewards(R, P)
     elif R.shape == P.shape[:1]:
         R = np.repeat(R[:, None], P.shape[-2], 1)
-    check_models(P, R)
+    evaluation.check_models(P, R)
     return R
 
 
@@ -310,8 +283,7 @@ def _check_rows(rows: sparse.csr_array, R: Float[np.ndarray, "S A"], A: int) -> 
         pair = int(bad.argmax())
         why = "an entry is negative" if negative[pair] else f"its sum is {float(total[pair])!r}"
         raise ValueError(f"P[{pair // A}, {pair % A}] is no distribution: {why}")
-    if not np.isfinite(R).all():
-        raise ValueError(f"R{[int(i) for i in np.argwhere(~np.isfinite(R))[0]]} is not finite")
+    evaluation.check_finite(R)
 
 
 def _named(P: Any, R: Float[np.ndarray, "S A"], states: Names | None, actions: Names | None) -> Model:
@@ -338,14 +310,14 @@ def ascending(gammas: Any) -> Float[np.ndarray, " G"]:
     found = numbers(gammas, "gammas")
     if found.ndim != 1 or not found.size:
         raise ValueError(f"gammas have to be a sequence of discount factors, and their shape is {list(found.shape)}")
-    check_gammas(found)
+    evaluation.check_gammas(found)
     return np.unique(found)
 
 
 def _plan_dense(model: Model, gammas: Sequence[float] | np.ndarray) -> Plan:
     P = cast(np.ndarray, model.P)
     found = _plan_stack(P[None], model.R[None], gammas, model.states, model.actions)
-    return Plan(found.gammas, found.policies[0], found.values[0], found.changes, model.states, model.actions)
+    return replace(found, policies=found.policies[0], values=found.values[0])
 
 
 def _plan_stack(
@@ -357,11 +329,13 @@ def _plan_stack(
 ) -> Plan:
     grid = ascending(gammas)
     policies = PolicyIteration().plan(P, R, grid)
-    values = np.stack([policy_value(P, R, policies[:, g], gamma) for g, gamma in enumerate(grid)], axis=1)
+    values = np.stack([evaluation.policy_value(P, R, policies[:, g], gamma) for g, gamma in enumerate(grid)], axis=1)
     kept = np.empty((len(P), len(grid) - 1), bool)
     for g, gamma in enumerate(grid[1:]):
-        of_before = policy_value(P, R, policies[:, g], gamma)
-        kept[:, g] = (values[:, g + 1] - of_before).max(1) <= action_tie_tolerance(reward_scale(R), gamma)
+        of_before = evaluation.policy_value(P, R, policies[:, g], gamma)
+        kept[:, g] = (values[:, g + 1] - of_before).max(1) <= evaluation.action_tie_tolerance(
+            evaluation.reward_scale(R), gamma
+        )
     return Plan(grid, policies, values, _changes(grid, policies, kept), tuple(states), tuple(actions))
 
 
@@ -379,24 +353,11 @@ def _changes(
 
 def _plan_sparse(model: Model, gammas: Float[np.ndarray, " G"]) -> Plan:
     """Plan a large sparse model by policy iteration, each discount factor from the policy of the one before."""
-    rows, (S, A) = cast(sparse.csr_array, model.P), model.R.shape
-    policy, states = model.R.argmax(1), np.arange(S)
-    policies, values = np.empty((1, len(gammas), S), int), np.empty((1, len(gammas), S))
-    kept = np.zeros((1, len(gammas) - 1), bool)
+    stack, every = SparseStack(cast(sparse.csr_array, model.P), model.R), np.ones(1, bool)
+    policies, values = np.empty((1, len(gammas), len(model.R)), int), np.empty((len(gammas), len(model.R)))
     for g, gamma in enumerate(gammas):
-        tolerance = action_tie_tolerance(reward_scale(model.R[None]), float(gamma))[0]
-        first = policy
-        for _ in range(MOST_STEPS):
-            P_pi = rows[states * A + policy]
-            V = splu((sparse.eye_array(S) - gamma * P_pi).tocsc()).solve(model.R[states, policy])
-            Q = model.R + gamma * (rows @ V).reshape(S, A)
-            better = Q.max(1) > V + tolerance
-            if not better.any():
-                break
-            policy = np.where(better, Q.argmax(1), policy)
-        else:
+        if all(stack.improve(gammas[[g]]).item() for _ in range(MOST_STEPS)):
             raise ArithmeticError(f"gamma = {gamma}: policy iteration does not end after {MOST_STEPS} steps")
-        policies[0, g], values[0, g] = policy, V
-        kept[0, g - 1 : g] = np.array_equal(first, policy)
-    changes = _changes(gammas, policies, kept)
-    return Plan(gammas, policies[0], values[0], changes, model.states, model.actions)
+        policies[:, g], values[g] = stack.policies(every), stack.V
+    changes = _changes(gammas, policies, (policies[:, 1:] == policies[:, :-1]).all(-1))
+    return Plan(gammas, policies[0], values, changes, model.states, model.actions)

@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.science.checked import mixing_rate, prior_model, rate_after, select, similarity_estimate
+from pomrl.science import checked
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, MemoryT, Truth
 from pomrl.science.estimators.memory import PerPair
@@ -64,11 +64,11 @@ class _Now(Generic[MemoryT]):
     def estimate(self, batch: Batches) -> _Estimate:
         """Return the estimate of the task from its batches, and what is learned from them."""
         estimator, t, truth = self.estimator, self.t, self.truth
-        learned = estimator.learn(self.memory, batch.meta)
+        learned = checked.learn(estimator, t, self.memory, batch.meta)
         memory, late = (learned, learned) if estimator.learns_first else (self.memory, self.late)
-        sigma = similarity_estimate(estimator, t, self.m, late, truth)
-        alpha = mixing_rate(estimator, t, batch.own, sigma, late, truth)  # alpha_1 = 0
-        h = prior_model(estimator, t, memory, batch.meta, truth)
+        sigma = checked.similarity_estimate(estimator, t, self.m, late, truth)
+        alpha = checked.mixing_rate(estimator, t, batch.own, sigma, late, truth)  # alpha_1 = 0
+        h = checked.prior_model(estimator, t, memory, batch.meta, truth)
         P_hat = (1 - alpha)[..., None] * batch.own.P_bar + alpha[..., None] * h[:, None]
         return _Estimate(P_hat, alpha, sigma, learned)
 
@@ -79,7 +79,7 @@ class _Now(Generic[MemoryT]):
         """
         P_hat, _, sigma, learned = self.estimate(Batches.same(batch))
         late = learned if self.estimator.learns_first else self.late
-        alpha = rate_after(self.estimator, self.t, 1, sigma, late, self.truth)
+        alpha = checked.rate_after(self.estimator, self.t, 1, sigma, late, self.truth)
         prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST), LEAST_PRIOR, LARGEST_PRIOR)
         return Belief(P_hat[:, 0], prior + batch.visits)
 
@@ -110,7 +110,7 @@ def pomrl(
     truths = repeat(truth) if isinstance(truth, Truth) else iter(truth)
     first = next(truths)
     n, S, A, _ = first.P_o.shape
-    memory = estimator.initial_memory(n, S, A)  # P_hat_o is uniform
+    memory = checked.initial_memory(estimator, n, S, A)  # P_hat_o is uniform
     memories = deque([memory], maxlen=1 + estimator.delay)
 
     for t, (task, truth) in enumerate(zip(tasks, chain([first], truths), strict=False), start=1):
@@ -118,7 +118,7 @@ def pomrl(
         batch = task if isinstance(task, Batches) else task.collect(now.belief)
         P_hat, alpha, sigma, learned = now.estimate(batch)
         state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
-        yield PlanningInput(P_hat, select(gamma_schedule, state), state.alpha, state.sigma)
+        yield PlanningInput(P_hat, checked.select(gamma_schedule, state), state.alpha, state.sigma)
 
         memory = learned
         memories.append(memory)

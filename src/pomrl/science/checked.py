@@ -6,24 +6,24 @@ numbers of another type than float64 would be computed with in another precision
 read-only (`checks.read_only`), so that no component can change what another one sees.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.science.data import Batch, Data
+from pomrl.science.data import Batch, Data, TaskModels
 from pomrl.science.estimators.estimator import Estimator, MemoryT, Truth
 from pomrl.science.estimators.memory import Models, PerPair
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.meta_batches import MetaBatch
+from pomrl.science.randomness import Generators
+from pomrl.science.solvers.evaluation import row_sums
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import TaskStream
-
-_ROW_SUM_ULPS = 64.0
-"""How far the sum of a row may be from 1, in units of S times the machine epsilon."""
-
 
 _LARGEST = float(np.finfo(float).max)
 
@@ -68,6 +68,8 @@ def moments(
 ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A S"]]:
     """Return the mean models of n runs, which are models, and the variance of each of their entries, at least 0.
 
+    The rewards of the mean models are finite.
+
     The values of all runs are checked at once, which takes a tenth of the time.
 
     Args:
@@ -78,6 +80,8 @@ def moments(
     P_o, where = np.stack([mean.P_o for mean in means]), Where(distribution, "variance")
     method = "means" if isinstance(author, TaskStream) else "draw_mean"
     _check_models(P_o, P_o.shape, Where(author, method, part="P_o"))
+    for mean in means:
+        _check_range(mean.R, -_LARGEST, _LARGEST, Where(author, method, part="R"), "is not finite")
     of_runs = [distribution.variance(mean) for mean in means]
     for variance in of_runs:
         _check_array(variance, (P_o.shape[1:],), where)
@@ -94,9 +98,7 @@ def candidates(distribution: TaskDistribution, S: int, A: int) -> Float[np.ndarr
     return models
 
 
-def draw_tasks(
-    distribution: TaskDistribution, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
-) -> Tasks:
+def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
     """Return the next tasks of n runs, whose models are models and whose rewards are finite."""
     drawn, where = distribution.draw(rngs, means, tasks), Where(distribution, "draw")
     _check_type(drawn, Tasks, where)
@@ -108,9 +110,7 @@ def draw_tasks(
     return drawn
 
 
-def draw_batch(
-    data: Data, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-) -> Batch:
+def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int) -> Batch:
     """Return the batches of T tasks, whose counts are whole numbers, and equally many for all pairs if data say so."""
     counts, where = data.draw(rngs, P, m, batches), Where(data, "draw")
     _check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]), where)
@@ -126,8 +126,8 @@ def of_tasks(
     meta_batch: MetaBatch,
     own: Batch,
     data: Data,
-    rngs: Sequence[np.random.Generator],
-    P: Float[np.ndarray, "T n S A S"],
+    rngs: Generators,
+    P: TaskModels,
 ) -> Batch:
     """Return the batches for the meta-learner, whose frequencies are distributions."""
     batch, where = meta_batch.of_tasks(own, data, rngs, P), Where(meta_batch, "of_tasks")
@@ -141,6 +141,20 @@ def of_tasks(
     _check_range(batch.visits, 0.0, _LARGEST, where._replace(part="visits"), "is not at least 0 and finite")
     _check_array(batch.counted, per_pair, where._replace(part="counted"), np.bool_)
     return batch
+
+
+def initial_memory(estimator: Estimator[MemoryT], n: int, S: int, A: int) -> MemoryT:
+    """Return the memory before the first task, whose arrays of numbers are finite doubles."""
+    memory = estimator.initial_memory(n, S, A)
+    _check_memory(memory, None, Where(estimator, "initial_memory"))
+    return memory
+
+
+def learn(estimator: Estimator[MemoryT], t: int, memory: MemoryT, batch: Batch) -> MemoryT:
+    """Return the memory with task t, whose arrays are finite doubles with as many axes as before, none shorter."""
+    learned = estimator.learn(memory, batch)
+    _check_memory(learned, memory, _in_task(estimator, "learn", t))
+    return learned
 
 
 def prior_model(estimator: Estimator[MemoryT], t: int, memory: MemoryT, batch: Batch, truth: Truth) -> Models:
@@ -221,10 +235,45 @@ def _check_mean(mean: Any, S: int, A: int, where: Where) -> None:
     _check_array(mean.varying, ((S, A),), where._replace(part="varying"), np.bool_)
     _check_type(mean.sigma, float, where._replace(part="sigma"))
     _check_type(mean.largest_sigma, float, where._replace(part="largest_sigma"))
-    if not 0.0 <= mean.sigma < np.inf:
-        raise ComponentError(f"{_returned(where._replace(part='sigma'))}{mean.sigma}; it has to be at least 0")
+    _check_range(np.array(mean.sigma), 0.0, _LARGEST, where._replace(part="sigma"), "is not at least 0 and finite")
     if mean.unsmoothed is not None:
         _check_array(mean.unsmoothed, ((S, A, S),), where._replace(part="unsmoothed"))
+
+
+def _check_memory(memory: Any, before: Any, where: Where) -> None:
+    """Refuse floating-point arrays that are not finite doubles, or that have lost axes or places on an axis."""
+    for part, array, old in _changed(memory, before):
+        if array.dtype.kind in "fc" and not (array.dtype == np.float64 and isfinite(np.vdot(array, array))):
+            here = where._replace(part=part)  # a sum of squares is fast, and finite unless numbers are huge
+            _check_array(array, (array.shape,), here)
+            _check_range(array, -_LARGEST, _LARGEST, here, "is not finite")
+        if old is not None and array.shape != old.shape and not _has_grown(array.shape, old.shape):
+            what = f"{_returned(where._replace(part=part))}an array of shape {array.shape}"
+            raise ComponentError(f"{what}; it was {old.shape} before, and no axis may go or get shorter")
+
+
+def _has_grown(new: tuple[int, ...], old: tuple[int, ...]) -> bool:
+    return len(new) == len(old) and all(map(int.__ge__, new, old))
+
+
+def _changed(value: Any, old: Any, name: str = "") -> Iterator[tuple[str, np.ndarray, np.ndarray | None]]:
+    """Yield the arrays of a memory that are not the same as before, with their names and those of before.
+
+    They are looked for in fields of dataclasses and in collections.
+    """
+    if isinstance(value, np.ndarray):
+        yield name, value, old if isinstance(old, np.ndarray) else None
+        return
+    known = _parts(old)
+    for key, part in _parts(value).items():
+        if part is not known.get(key):
+            yield from _changed(part, known.get(key), f"{name}.{key}" if name else str(key))
+
+
+def _parts(value: Any) -> Mapping[Any, Any]:
+    if isinstance(value, tuple | list):
+        return dict(enumerate(value))
+    return value if isinstance(value, Mapping) else vars(value) if is_dataclass(value) else {}
 
 
 def _check_models(P: Any, shape: tuple[int, ...], where: Where) -> None:
@@ -237,10 +286,8 @@ def _check_models(P: Any, shape: tuple[int, ...], where: Where) -> None:
 
 def _check_sums(P: Float[np.ndarray, "*n S A S"], where: Where, why: str) -> None:
     """Refuse rows that do not sum to 1."""
-    S = P.shape[-1]
-    total = P.reshape(-1, S) @ np.ones(S)  # ten times as fast as a sum over a short axis
-    tolerance = _ROW_SUM_ULPS * S * np.finfo(float).eps
-    _check_range(total.reshape(P.shape[:-1]), 1.0 - tolerance, 1.0 + tolerance, where, why)
+    total, tolerance = row_sums(P)
+    _check_range(total, 1.0 - tolerance, 1.0 + tolerance, where, why)
 
 
 def _check_rewards(R: Any, shape: tuple[int, ...], where: Where) -> None:
@@ -275,6 +322,6 @@ def _check_array(array: Any, shapes: tuple[tuple[int, ...], ...], where: Where, 
 def _check_range(values: np.ndarray, low: float, high: float, where: Where, why: str) -> None:
     """Refuse values that are not all between two numbers; NaN is not."""
     if not (values.min() >= low and values.max() <= high):
-        index = tuple(int(i) for i in np.argwhere(~((values >= low) & (values <= high)))[0])
-        place = f"{where.part}[{', '.join(map(str, index))}]"
+        index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
+        place = f"{where.part}{list(index) if index else ''}"
         raise ComponentError(f"{_name(where)}: {place} = {float(values[index])!r} {why}")

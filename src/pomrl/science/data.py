@@ -4,7 +4,7 @@ What travels through the loop over tasks are counts of transitions, because pair
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -14,12 +14,16 @@ from jaxtyping import Bool, Float, Num
 from pydantic import Field
 
 from pomrl.checks import Component, read_only
+from pomrl.science.randomness import Generators
 
 MOST_TRANSITIONS = 10**6
 """The most transitions that a batch of trajectories may have."""
 
 Counts = Num[np.ndarray, "*n S A S"]
 """The number of transitions from s to s' under a, N(s, a, s')."""
+
+TaskModels = Float[np.ndarray, "T n S A S"]
+"""The transition models of T tasks in each of n runs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +42,11 @@ class Batch:
     """The m of the experiment, of which `visits` are multiples where all pairs have the same number."""
 
     def __post_init__(self) -> None:
-        read_only(self.counts, self.P_bar, self.visits, self.counted)
+        read_only(*self._arrays)
+
+    @property
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        return self.counts, self.P_bar, self.visits, self.counted
 
     @staticmethod
     def of_counts(counts: Counts, m: int, *, equal: bool = False) -> "Batch":
@@ -69,17 +77,16 @@ class Batch:
 
     def reshaped(self, *axes: int) -> "Batch":
         """Return the batch with other axes in front of the pairs (s, a)."""
-        counts, P_bar = (array.reshape(*axes, *array.shape[-3:]) for array in (self.counts, self.P_bar))
-        visits, counted = (array.reshape(*axes, *array.shape[-2:]) for array in (self.visits, self.counted))
-        return Batch(counts, P_bar, visits, counted, self.m)
+        front = self.counts.ndim - 3
+        return Batch(*(array.reshape(*axes, *array.shape[front:]) for array in self._arrays), m=self.m)
 
     def of_runs(self, index: Num[np.ndarray, " k"]) -> "Batch":
         """Return the batch at these indices of the first axis, in this order."""
-        return Batch(self.counts[index], self.P_bar[index], self.visits[index], self.counted[index], self.m)
+        return Batch(*(array[index] for array in self._arrays), m=self.m)
 
     def __iter__(self) -> Iterator["Batch"]:
         """Yield the batch at each index of the first axis."""
-        for parts in zip(self.counts, self.P_bar, self.visits, self.counted, strict=True):
+        for parts in zip(*self._arrays, strict=True):
             yield Batch(*parts, self.m)
 
 
@@ -113,9 +120,7 @@ class Data(Component):
         """Raise a ValueError if batches cannot be drawn with this m."""
 
     @abstractmethod
-    def draw(
-        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-    ) -> Counts:
+    def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         """Draw batches of each of T tasks in each of n runs.
 
         The tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.
@@ -140,9 +145,7 @@ class Generative(Data):
 
     is_equal: ClassVar[bool] = True
 
-    def draw(
-        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-    ) -> Counts:
+    def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, *model = P.shape
         repeated = np.broadcast_to(P[:, :, None], (T, n, batches, *model))
         return np.stack([rng.multinomial(m, repeated[:, i]) for i, rng in enumerate(rngs)], axis=1)
@@ -154,17 +157,11 @@ class Generative(Data):
 class Unequal(Data):
     """A generative model with a random number of transitions from each pair (s, a) in each task, m on average."""
 
-    numbers: Annotated[
-        Literal["extremes", "geometric"],
-        Field(
-            description="numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on, so that one pair "
-            "in m + 1 has none, and cut at 20m"
-        ),
-    ] = "extremes"
+    numbers: Literal["extremes", "geometric"] = "extremes"
+    """Numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on, so that one pair in m + 1 has none,
+    and cut at 20m."""
 
-    def draw(
-        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-    ) -> Counts:
+    def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, *model = P.shape
         counts = np.empty((T, n, batches, *model), np.int64)
         for i, rng in enumerate(rngs):
@@ -190,17 +187,13 @@ class Trajectories(Data):
     (`pomrl.science.exploration`).
     """
 
-    length: Annotated[int, Field(ge=1, le=10**6, description="transitions of a trajectory")] = 10
-    behaviour: Annotated[
-        Literal["uniform", "epsilon_greedy", "posterior_sampling"],
-        Field(
-            description="how actions are chosen: uniformly; by the best policy in the learner's present estimate; or "
-            "by that in a model that is drawn from what the learner believes"
-        ),
-    ] = "uniform"
-    epsilon: Annotated[
-        float, Field(ge=0, le=1, description="probability of a uniform action, for behaviour=epsilon_greedy alone")
-    ] = 0.1
+    length: Annotated[int, Field(ge=1, le=10**6)] = 10
+    """Transitions of a trajectory."""
+    behaviour: Literal["uniform", "epsilon_greedy", "posterior_sampling"] = "uniform"
+    """How actions are chosen: uniformly; by the best policy in the learner's present estimate; or by that in a model
+    that is drawn from what the learner believes."""
+    epsilon: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Probability of a uniform action, for behaviour=epsilon_greedy alone."""
 
     @property
     def is_adaptive(self) -> bool:
@@ -214,9 +207,7 @@ class Trajectories(Data):
                 "transitions, each of which is simulated"
             )
 
-    def draw(
-        self, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"], m: int, batches: int
-    ) -> Counts:
+    def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, S, A, _ = P.shape
         uniform = np.stack([rng.random((T, 1 + 2 * self.length, batches * m)) for rng in rngs], axis=2)
         model = np.arange(T * n).reshape(T, n, 1)

@@ -29,7 +29,7 @@ from pomrl.science.gamma_schedules import GammaSchedule
 from pomrl.science.mdp import LossNorm, Rewards, check_gamma_eval, expected_rewards, optimal_value, planning_loss
 from pomrl.science.meta_batches import MetaBatch, Own
 from pomrl.science.planners import Planner
-from pomrl.science.randomness import Stream, generator
+from pomrl.science.randomness import Generators, Stream, generator
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import Stationary, TaskStream
@@ -53,44 +53,37 @@ SCHEMA = {
 class Problem:
     """Everything but the method. All that is drawn in a run is a function of the problem and of the run's index."""
 
-    S: Annotated[int, Field(ge=2, description="number of states")]
-    A: Annotated[int, Field(ge=1, description="number of actions")]
-    m: Annotated[
-        int, Field(ge=1, le=10**9, description="transitions sampled for each (s,a) in each task, or trajectories")
-    ]
-    T: Annotated[int, Field(ge=1, le=32767, description="number of tasks")]
-    sigma: Annotated[
-        float | None,
-        Field(
-            ge=0,
-            description="similarity of tasks, of the kind in task_distribution.measure; null: given by another key",
-        ),
-    ]
-    gamma_eval: Annotated[float, Field(ge=0, lt=1, description="discount factor at which policies are judged")]
-    seed: Annotated[int, Field(ge=0, description="seed of all draws")]
-    task_distribution: Annotated[InstanceOf[TaskDistribution], Field(description="how tasks are drawn")]
-    stream: Annotated[InstanceOf[TaskStream], Field(description="whether the mean model of the tasks changes")] = (
-        Stationary()
-    )
-    data: Annotated[InstanceOf[Data], Field(description="how transitions are sampled")] = Generative()
-    meta_batch: Annotated[InstanceOf[MetaBatch], Field(description="which transitions later tasks learn from")] = Own()
-    trials: Annotated[
-        int, Field(ge=1, le=10**6, description="batches of each task over whose estimates losses are averaged")
-    ] = 1
-    reward_model: Annotated[
-        RewardModel,
-        Field(
-            description="rewards that are planned with: the true ones; means of the task's samples, or of those of all "
-            "tasks; or a posterior mean between the two"
-        ),
-    ] = "known"
-    reward_noise: Annotated[
-        float,
-        Field(ge=0, le=100, description="standard deviation of a sampled reward; ignored if reward_model=known"),
-    ] = 0.0
-    loss: Annotated[
-        LossNorm, Field(description="norm over states of the planning loss: the worst state, or their mean")
-    ] = "max"
+    S: Annotated[int, Field(ge=2)]
+    """Number of states."""
+    A: Annotated[int, Field(ge=1)]
+    """Number of actions."""
+    m: Annotated[int, Field(ge=1, le=10**9)]
+    """Transitions sampled for each (s,a) in each task, or trajectories."""
+    T: Annotated[int, Field(ge=1, le=32767)]
+    """Number of tasks."""
+    sigma: Annotated[float | None, Field(ge=0)]
+    """Similarity of tasks, of the kind in task_distribution.measure; null: given by another key."""
+    gamma_eval: Annotated[float, Field(ge=0, lt=1)]
+    """Discount factor at which policies are judged."""
+    seed: Annotated[int, Field(ge=0)]
+    """Seed of all draws."""
+    task_distribution: InstanceOf[TaskDistribution]
+    """How tasks are drawn."""
+    stream: InstanceOf[TaskStream] = Stationary()
+    """Whether the mean model of the tasks changes."""
+    data: InstanceOf[Data] = Generative()
+    """How transitions are sampled."""
+    meta_batch: InstanceOf[MetaBatch] = Own()
+    """Which transitions later tasks learn from."""
+    trials: Annotated[int, Field(ge=1, le=10**6)] = 1
+    """Batches of each task over whose estimates losses are averaged."""
+    reward_model: RewardModel = "known"
+    """Rewards that are planned with: the true ones; means of the task's samples, or of those of all tasks; or a
+    posterior mean between the two."""
+    reward_noise: Annotated[float, Field(ge=0, le=100)] = 0.0
+    """Standard deviation of a sampled reward; ignored if reward_model=known."""
+    loss: LossNorm = "max"
+    """Norm over states of the planning loss: the worst state, or their mean."""
 
     def mean(self, run: int) -> MeanModel:
         """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
@@ -122,9 +115,12 @@ class Method:
     by `algorithm` and the planner, which need no generator.
     """
 
-    estimator: Annotated[InstanceOf[Estimator[Any]], Field(description="how a task's model is estimated")]
-    gamma_schedule: Annotated[InstanceOf[GammaSchedule], Field(description="which discount factors are planned with")]
-    planner: Annotated[InstanceOf[Planner], Field(description="how policies are found")]
+    estimator: InstanceOf[Estimator[Any]]
+    """How a task's model is estimated."""
+    gamma_schedule: InstanceOf[GammaSchedule]
+    """Which discount factors are planned with."""
+    planner: InstanceOf[Planner]
+    """How policies are found."""
 
 
 def components(problem: Problem, method: Method) -> dict[str, Any]:
@@ -268,39 +264,27 @@ def _draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[_Ta
         [generator(problem.seed, run, stream) for run in runs]
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
     )
-    settings, memory = _settings(problem, runs), RewardMemory()
+    settings, memory, distribution = _settings(problem, runs), RewardMemory(), problem.task_distribution
     while together := list(islice(settings, at_a_time)):
         alike = [list(group) for _, group in groupby(together, key=id)]
-        distribution = problem.task_distribution
         drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
         P, R = (np.concatenate(parts) for parts in ([tasks.P for tasks in drawn], [tasks.R for tasks in drawn]))
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
             R_hat = R
         else:
-            own, meta = _batches(problem, batch_streams, meta_streams, P)
+            own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
+            meta = checked.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
             R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
-            batches = map(
-                Batches, own if problem.meta_batch.is_shared else own.reshaped(*meta.P_bar.shape[:2], 1), meta
-            )
+            of_memories = own if problem.meta_batch.is_shared else own.reshaped(*meta.P_bar.shape[:2], 1)
+            batches = map(Batches, of_memories, meta)
         read_only(P, R)
         truths = (setting.truth for setting in together)
         yield from (_Task(*each) for each in zip(P, R, R_hat, batches, truths, strict=True))
 
 
-def _batches(
-    problem: Problem,
-    batch_streams: Sequence[np.random.Generator],
-    meta_streams: Sequence[np.random.Generator],
-    P: Float[np.ndarray, "T n S A S"],
-) -> tuple[Batch, Batch]:
-    """Return the batches of T tasks for their own estimates, and those for the meta-learner; all are drawn together."""
-    own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
-    return own, checked.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
-
-
 def _rewards(
-    problem: Problem, rngs: Sequence[np.random.Generator], memory: RewardMemory, R: Rewards, own: Batch
+    problem: Problem, rngs: Generators, memory: RewardMemory, R: Rewards, own: Batch
 ) -> tuple[Rewards, RewardMemory]:
     """Return the rewards that T tasks are planned with, [T, n K, ...], and what is known of rewards after them."""
     trials = problem.trials
@@ -338,12 +322,7 @@ _Columns = dict[str, np.ndarray]
 """Columns of a table for a stack of N = tasks times runs models, of shape [N] or [N, G]."""
 
 
-def _plan_and_evaluate(
-    inputs: Sequence[PlanningInput],
-    planner: Planner,
-    tasks: _Judged,
-    problem: Problem,
-) -> _Columns:
+def _plan_and_evaluate(inputs: Sequence[PlanningInput], planner: Planner, tasks: _Judged, problem: Problem) -> _Columns:
     """Plan on the estimated models of a stack of tasks and evaluate the policies on the true models P.
 
     Rewards R(s, a, s') of transitions enter as their expectations, under the model that is planned on or evaluated.

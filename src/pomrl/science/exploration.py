@@ -5,16 +5,17 @@ at the end of a task, and plans with gamma_eval. What a learner collects differs
 the start states and the random numbers behind transitions are the same for all.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.science.data import Batch, Batches, Counts, Trajectories, cumulative, next_states
+from pomrl.science.data import Batch, Batches, Counts, TaskModels, Trajectories, cumulative, next_states
 from pomrl.science.estimators.memory import Models, PerPair
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.randomness import Generators
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +77,8 @@ class Exploration:
 
 def explorations(
     data: Trajectories,
-    rngs: Sequence[np.random.Generator],
-    P: Float[np.ndarray, "T n S A S"],
+    rngs: Generators,
+    P: TaskModels,
     R: Rewards,
     m: int,
     gamma: float,
@@ -98,7 +99,7 @@ def explorations(
         yield Exploration(data, model, rewards, gamma, uniform, seeds)
 
 
-def _drawn(belief: Belief, rngs: Sequence[np.random.Generator]) -> Float[np.ndarray, "n S A S"]:
+def _drawn(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
     """Draw a model of each run from a belief; a row of which nothing but zeros is drawn is the estimate's."""
     shape = belief.concentration[..., None] * belief.P_hat
     weight = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, shape, strict=True)])

@@ -2,14 +2,13 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from pomrl.checks import Component
+from pomrl.checks import Ascending, Component
 from pomrl.science.upper_bound import Formula, regret_constant, upper_bound_gamma
 
 Discount = Annotated[float, Field(ge=0, lt=1)]
@@ -21,13 +20,7 @@ HindsightChoice = Literal["population", "per_run"]
 """Whether a choice in hindsight is the best for the mean over runs, or the best in each run (A8)."""
 
 
-Gammas = Annotated[list[Discount], Field(min_length=1)]
-
-
-def _ascending(gammas: list[float] | None) -> list[float] | None:
-    if any(b <= a for a, b in pairwise(gammas or [])):
-        raise ValueError("they have to ascend strictly")
-    return gammas
+Gammas = Annotated[list[Discount], Field(min_length=1), Ascending]
 
 
 @dataclass(frozen=True)
@@ -76,9 +69,8 @@ class GammaSchedule(Component):
 class Grid(GammaSchedule):
     """All discount factors of a grid in every task, which gives curves of the loss against gamma."""
 
-    gammas: Annotated[Gammas, Field(description="discount factors, ascending, <= gamma_eval")]
-
-    _gammas_ascend = field_validator("gammas")(_ascending)
+    gammas: Gammas
+    """Discount factors, ascending, <= gamma_eval."""
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n G"]:
         return np.tile(self.gammas, (len(state.alpha), 1))
@@ -99,10 +91,10 @@ class Hindsight(Grid):
     `pomrl.science.gamma_star` makes the choice.
     """
 
-    scope: Annotated[Scope, Field(description="one choice for all tasks, or one for each")]
-    choice: Annotated[HindsightChoice, Field(description="best for the mean over runs, or in each run (A8)")] = (
-        "population"
-    )
+    scope: Scope
+    """One choice for all tasks, or one for each."""
+    choice: HindsightChoice = "population"
+    """Best for the mean over runs, or in each run (A8)."""
 
     def computed(self) -> Grid:
         return Grid(gammas=self.gammas)
@@ -111,7 +103,8 @@ class Hindsight(Grid):
 class Fixed(GammaSchedule):
     """One discount factor in every task; gamma_eval is the naive choice (Sec. 5.1)."""
 
-    gamma: Annotated[Discount, Field(description="the discount factor, <= gamma_eval")]
+    gamma: Discount
+    """The discount factor, <= gamma_eval."""
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
         return np.full((len(state.alpha), 1), self.gamma)
@@ -123,12 +116,8 @@ class Fixed(GammaSchedule):
 class Snapping(GammaSchedule):
     """Base class of schedules whose choice may go to the nearest discount factor of a grid, the smaller one of two."""
 
-    snap: Annotated[
-        Gammas | None,
-        Field(description="grid to whose nearest discount factor, the smaller of two, gamma_t goes; null: none"),
-    ] = None
-
-    _snap_ascends = field_validator("snap")(_ascending)
+    snap: Gammas | None = None
+    """Grid to whose nearest discount factor, the smaller of two, gamma_t goes; null: none."""
 
     def check(self, gamma_eval: float) -> None:
         if self.snap:
@@ -153,18 +142,16 @@ class Dong(Snapping):
     and gamma_t is cut to [0, gamma_eval].
     """
 
-    L: Annotated[int, Field(ge=1, description="maximum trajectory length (A7)")] = 1
-    start: Annotated[Literal["T0", "T1"], Field(description="the phase size that rules task 1 (A18)")] = "T1"
-    T_0: Annotated[
-        Literal["m", "scaled"], Field(description="the phase size T_0: m, or m S A / L, scaled as all others are")
-    ] = "m"
-    alpha: Annotated[
-        Literal["own"] | Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)],
-        Field(
-            description="alpha_t in T_t: the learner's own, or a list for tasks 1, 2, ...; its last holds for the rest"
-        ),
-    ] = "own"
-    lag: Annotated[int, Field(ge=0, description="tasks by which the number t - 1 of past tasks in T_t comes late")] = 0
+    L: Annotated[int, Field(ge=1)] = 1
+    """Maximum trajectory length (A7)."""
+    start: Literal["T0", "T1"] = "T1"
+    """The phase size that rules task 1 (A18)."""
+    T_0: Literal["m", "scaled"] = "m"
+    """The phase size T_0: m, or m S A / L, scaled as all others are."""
+    alpha: Literal["own"] | Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = "own"
+    """Alpha_t in T_t: the learner's own, or a list for tasks 1, 2, ...; its last holds for the rest."""
+    lag: Annotated[int, Field(ge=0)] = 0
+    """Tasks by which the number t - 1 of past tasks in T_t comes late."""
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
         scale = state.S * state.A / self.L
@@ -191,21 +178,16 @@ class UpperBound(Snapping):
 
     needs_similarity: ClassVar[bool] = True
 
-    gamma_0: Annotated[Discount, Field(description="offset (A12)")] = 0.25
-    variant: Annotated[
-        Literal["corrected", "as_printed"], Field(description="the minimum of U, right or as in Prop. 1 (E1)")
-    ] = "corrected"
-    formula: Annotated[
-        Formula, Field(description="C_t as in the text, or with the constant second term of the authors' notebook")
-    ] = "text"
-    sigma: Annotated[
-        Literal["own"] | Annotated[float, Field(ge=0)],
-        Field(description="sigma in C_t: the learner's own, or a number, a standard deviation"),
-    ] = "own"
-    plug: Annotated[
-        Literal["std", "variance"],
-        Field(description="what stands for sigma in C_t: the standard deviation, or the variance"),
-    ] = "std"
+    gamma_0: Discount = 0.25
+    """Offset (A12)."""
+    variant: Literal["corrected", "as_printed"] = "corrected"
+    """The minimum of U, right or as in Prop. 1 (E1)."""
+    formula: Formula = "text"
+    """C_t as in the text, or with the constant second term of the authors' notebook."""
+    sigma: Literal["own"] | Annotated[float, Field(ge=0)] = "own"
+    """Sigma in C_t: the learner's own, or a number, a standard deviation."""
+    plug: Literal["std", "variance"] = "std"
+    """What stands for sigma in C_t: the standard deviation, or the variance."""
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
         sigma = state.sigma if self.sigma == "own" else np.full_like(state.sigma, self.sigma)

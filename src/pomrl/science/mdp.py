@@ -9,19 +9,9 @@ from jaxtyping import Float, Shaped
 
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import faces
-from pomrl.science.solvers.evaluation import (
-    action_tie_tolerance,
-    check_gammas,
-    check_models,
-    magnitude,
-    policy_value,
-)
+from pomrl.science.solvers.evaluation import action_tie_tolerance, check_gammas, check_models, magnitude
+from pomrl.science.solvers.evaluation import policy_value as policy_value
 from pomrl.science.solvers.policy_values import distinct_policy_values
-
-__all__ = [
-    "LossNorm", "Rewards", "check_gamma_eval", "check_models", "expected_rewards", "optimal_value", "planning_loss",
-    "policy_value", "random_chain_mdp",
-]  # fmt: skip
 
 Rewards = Float[np.ndarray, "..."]
 """Rewards R(s, a) of pairs, [..., S, A], or R(s, a, s') of transitions, [..., S, A, S]."""
@@ -77,6 +67,12 @@ def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.n
         P: Transition probabilities. If they are estimated, the rewards are those that a planner expects.
     """
     return R if R.ndim < P.ndim else (P * R).sum(-1)
+
+
+def for_each_model(R: Rewards, P: Float[np.ndarray, "k S A S"]) -> Rewards:
+    """Return rewards with an axis for the k models; [S, A] or [S, A, S] without one are of all models alike."""
+    without = R.shape in (P.shape[1:3], P.shape[1:]) and R.shape != P.shape[:3]
+    return np.broadcast_to(R, (len(P), *R.shape)) if without else R
 
 
 def check_gamma_eval(gamma_eval: float) -> None:

@@ -1,23 +1,15 @@
 """The batches that a meta-learner learns from, which need not be those that the tasks' own estimates are made from."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float
 from pydantic import Field
 
 from pomrl.checks import Component
-from pomrl.science.data import Batch, Counts, Data, Trajectories
-
-Unvisited = Annotated[
-    Literal["skip", "uniform"],
-    Field(
-        description="what a pair (s,a) without transitions in a batch adds to the averages: nothing, or a uniform row"
-    ),
-]
+from pomrl.science.data import Batch, Counts, Data, TaskModels, Trajectories
+from pomrl.science.randomness import Generators
 
 
 class MetaBatch(Component):
@@ -26,7 +18,8 @@ class MetaBatch(Component):
     is_shared: ClassVar[bool] = False
     """Whether the trials of a run share one memory; otherwise each trial has its own."""
 
-    unvisited: Unvisited = "skip"
+    unvisited: Literal["skip", "uniform"] = "skip"
+    """What a pair (s,a) without transitions in a batch adds to the averages: nothing, or a uniform row."""
 
     @property
     def drawn(self) -> int:
@@ -37,9 +30,7 @@ class MetaBatch(Component):
         """Raise a ValueError if these batches cannot be drawn, with this m, as `data` are."""
 
     @abstractmethod
-    def of_tasks(
-        self, own: Batch, data: Data, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"]
-    ) -> Batch:
+    def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
         """Return the batches for the meta-learner.
 
         Args:
@@ -56,9 +47,7 @@ class MetaBatch(Component):
 class Own(MetaBatch):
     """The batch that the task's own estimate is made from, as the paper has it."""
 
-    def of_tasks(
-        self, own: Batch, data: Data, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"]
-    ) -> Batch:
+    def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
         batch = own.reshaped(len(P), -1)
         return replace(batch, counted=np.ones_like(batch.counted)) if self.unvisited == "uniform" else batch
 
@@ -68,14 +57,12 @@ class Separate(MetaBatch):
 
     is_shared: ClassVar[bool] = True
 
-    batches: Annotated[int, Field(ge=1, description="number of separate batches of each task")] = 1
-    length: Annotated[
-        int | None, Field(ge=1, le=10**6, description="length of their trajectories; null: that of data.length")
-    ] = None
-    combine: Annotated[
-        Literal["mean_of_frequencies", "pooled"],
-        Field(description="one batch of several: the mean of their frequencies, or the frequencies of their counts"),
-    ] = "pooled"
+    batches: Annotated[int, Field(ge=1)] = 1
+    """Number of separate batches of each task."""
+    length: Annotated[int | None, Field(ge=1, le=10**6)] = None
+    """Length of their trajectories; null: that of data.length."""
+    combine: Literal["mean_of_frequencies", "pooled"] = "pooled"
+    """One batch of several: the mean of their frequencies, or the frequencies of their counts."""
 
     @property
     def drawn(self) -> int:
@@ -90,9 +77,7 @@ class Separate(MetaBatch):
         """Return how the separate batches are drawn, where the others are drawn as `data` says."""
         return replace(data, length=self.length) if self.length and isinstance(data, Trajectories) else data
 
-    def of_tasks(
-        self, own: Batch, data: Data, rngs: Sequence[np.random.Generator], P: Float[np.ndarray, "T n S A S"]
-    ) -> Batch:
+    def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
         counts = self._data(data).draw(rngs, P, own.m, self.batches)
         pooled = Batch.of_counts(counts.sum(2), own.m, equal=data.is_equal)
         if self.unvisited == "uniform":
@@ -101,7 +86,7 @@ class Separate(MetaBatch):
             return pooled
         return replace(pooled, P_bar=self._mean_of_frequencies(counts))
 
-    def _mean_of_frequencies(self, counts: Counts) -> Float[np.ndarray, "T n S A S"]:
+    def _mean_of_frequencies(self, counts: Counts) -> TaskModels:
         """Return the mean over batches of the frequencies of each pair, uniform where nothing is to be averaged."""
         S, visits = counts.shape[-1], counts.sum(-1, dtype=float)
         weight = np.divide(1.0, visits, out=np.zeros_like(visits), where=visits > 0)

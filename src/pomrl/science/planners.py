@@ -66,15 +66,12 @@ class Planner(Component):
         gammas = np.broadcast_to(gammas, (len(P), gammas.shape[-1]))
         check_gammas(gammas)
         policies = self._plan(P, of_ordinary_size(R), gammas)
-        _check_policies(policies, (*gammas.shape, R.shape[1]), R.shape[2], type(self).__qualname__)
+        _check_policies(policies, (*gammas.shape, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan")
         return policies
 
     @abstractmethod
     def _plan(
-        self,
-        P: Float[np.ndarray, "M S A S"],
-        R: Float[np.ndarray, "M S A"],
-        gammas: Float[np.ndarray, "M G"],
+        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "M G S"]:
         """Return an optimal policy of each model at each of its discount factors; the arguments are valid."""
 
@@ -83,10 +80,10 @@ def _check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str)
     """Refuse what no planner may return: ValueError with its name, and with the first bad index."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
-        raise ValueError(f"{planner}.plan returned {kind}; it has to be an array of integers of shape {shape}")
+        raise ValueError(f"{planner} returned {kind}; it has to be an array of integers of shape {shape}")
     if policies.min(initial=0) < 0 or policies.max(initial=0) >= A:
-        index = tuple(int(i) for i in np.argwhere((policies < 0) | (policies >= A))[0])
-        raise ValueError(f"{planner}.plan: policy{list(index)} = {policies[index]} is not one of the {A} actions")
+        bad = (policies < 0) | (policies >= A)
+        faces.refuse(bad, policies, f"{planner}: policy", f"is not one of the {A} actions")
 
 
 class PolicyIteration(Planner):
@@ -110,23 +107,19 @@ class PolicyIteration(Planner):
     """
 
     def _plan(
-        self,
-        P: Float[np.ndarray, "M S A S"],
-        R: Float[np.ndarray, "M S A"],
-        gammas: Float[np.ndarray, "M G"],
+        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "M G S"]:
         M, S, A = R.shape
         if S <= SMALL and compiled.is_used():
             return compiled.plan(P, R, gammas, evaluation.ACTION_TIE_TOLERANCE, _PATIENCE * S * A)
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
-            return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], R[i].shape) for i in parts])
+            return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], A) for i in parts])
         together = sparse.solved_densely(P) | (S < relative_values.LARGE)
         if together.all():
-            return _walk(LapackStack(P, R), gammas, R.shape)
+            return _walk(LapackStack(P, R), gammas, A)
         optimal = np.empty((*gammas.shape, S), np.int16)
-        if together.any():
-            optimal[together] = _walk(LapackStack(P[together], R[together]), gammas[together], R[together].shape)
+        optimal[together] = _walk(LapackStack(P[together], R[together]), gammas[together], A)
         for i in np.flatnonzero(~together):
             optimal[i] = _plan_large_model(P[i], R[i], gammas[i])
         return optimal
@@ -138,19 +131,19 @@ def _plan_large_model(
     """Plan by the method that is fastest for the model and the grid, which are described in `solvers`."""
     S, A = R.shape
     if sparse.pays(P):
-        return _walk(SparseStack(P[None], R[None]), gammas[None], (1, S, A))[0]
-    if len(gammas) < relative_values.GRID:
-        return _walk(LapackStack(P[None], R[None]), gammas[None], (1, S, A))[0]
-    policy, unsolved = solve_grid(P, R, gammas, relative_values.TOLERANCE, few_sweeps(S, A))
+        return _walk(SparseStack(sparse.rows_of(P), R), gammas[None], A)[0]
+    policy, unsolved = np.empty((len(gammas), S), np.int16), np.arange(len(gammas))
+    if len(gammas) >= relative_values.GRID:
+        policy, unsolved = solve_grid(P, R, gammas, relative_values.TOLERANCE, few_sweeps(S, A))
     if len(unsolved):
-        stack = LapackStack(P[None], R[None])
-        policy[unsolved] = _walk(stack, gammas[None, unsolved], (1, S, A))[0]
+        policy[unsolved] = _walk(LapackStack(P[None], R[None]), gammas[None, unsolved], A)[0]
     return policy
 
 
-def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], shape: tuple[int, ...]) -> Int[np.ndarray, "M G S"]:
-    """Return the optimal policies of a stack of models of the given shape (M, S, A) along their discount factors."""
-    (M, S, A), G = shape, gammas.shape[1]
+def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], A: int) -> Int[np.ndarray, "M G S"]:
+    """Return the optimal policies of a stack of models with A actions along their discount factors."""
+    M, G = gammas.shape
+    S = stack.policies(np.zeros(M, bool)).shape[1]
     optimal = np.empty((M, G, S), np.int16)
     model, position, patience = np.arange(M), np.zeros(M, np.intp), np.zeros(M, np.intp)
     while len(model):
@@ -177,14 +170,13 @@ class ValueIteration(Planner):
             discount factor.
     """
 
-    tolerance: Annotated[float, Field(gt=0, description="largest loss of the policy, times (1 - gamma)")] = 1e-12
-    max_sweeps: Annotated[int, Field(ge=1, description="sweeps after which planning fails with an error")] = 1_000_000
+    tolerance: Annotated[float, Field(gt=0)] = 1e-12
+    """Largest loss of the policy, times (1 - gamma)."""
+    max_sweeps: Annotated[int, Field(ge=1)] = 1_000_000
+    """Sweeps after which planning fails with an error."""
 
     def _plan(
-        self,
-        P: Float[np.ndarray, "M S A S"],
-        R: Float[np.ndarray, "M S A"],
-        gammas: Float[np.ndarray, "M G"],
+        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "M G S"]:
         optimal = np.empty((*gammas.shape, R.shape[1]), np.int16)
         for i in range(len(P)):

@@ -5,9 +5,13 @@ independent run, and the stream. Nothing depends on the order of execution, so t
 computed alone, among 600 runs, or in another process. Methods that are compared on one problem see the same draws.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
+
+Generators = Sequence[np.random.Generator]
+"""The generator of each of n runs, from which nothing is drawn but what it is for."""
 
 
 class Stream(IntEnum):

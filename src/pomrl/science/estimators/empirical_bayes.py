@@ -17,12 +17,12 @@ new draw from P_o or the copy of one before it (Antoniak, 1974). The expected nu
 about P_o. To compute them it is enough to know how many counts exceed each k, summed over tasks.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from pomrl.checks import read_only
 from pomrl.science.data import Batch
@@ -67,6 +67,8 @@ class DirichletMemory(Memory):
     The weights of `Memory` are used; its averages and variances are not, and stay what they are before the first task.
     """
 
+    by_level: ClassVar[tuple[str, ...]] = ("counts_above", "visits_above")
+
     counts_above: Float[np.ndarray, "J n S A S"]
     """For each of J levels, the samples at that level, summed over tasks: the level of the first sample from a state in
     a task is 0, and that of the next is 1. High levels are put together (`level_edges`)."""
@@ -90,24 +92,6 @@ class DirichletMemory(Memory):
         read_only(self.counts_above, self.visits_above, self.c, self.b, self.support, self.states)
         read_only(self.P_o, self.P_o_geometric)
 
-    @staticmethod
-    def before(n: int, S: int, A: int) -> "DirichletMemory":
-        """Return the memory before the first task."""
-        start = Memory.initial(n, S, A)
-        uniform = start.P_o_hat
-        c, b, support = (np.full((n, 1, 1, 1), value) for value in (C_MEDIAN, B_START, SUPPORT_START))
-        return DirichletMemory(
-            **vars(start),
-            counts_above=np.zeros((1, n, S, A, S)),
-            visits_above=np.zeros((1, n, S, A)),
-            c=c,
-            b=b,
-            support=support,
-            states=np.full((n, S, A, 1), SUPPORT_START * S),
-            P_o=uniform,
-            P_o_geometric=uniform,
-        )
-
     @property
     def predicted(self) -> Models:
         """The mean model of the next task as past batches predict it: the posterior mean of P_o."""
@@ -122,19 +106,12 @@ class DirichletMemory(Memory):
             _of_dirichlet(super().forgotten(factor)), counts_above=counts_above, visits_above=self.visits_above * factor
         )
 
-    def of_runs(self, index: Int[np.ndarray, " k"]) -> "DirichletMemory":
-        """Return the memory of the runs with these indices, in this order, without rivals."""
-        values = {part.name: getattr(self, part.name) for part in fields(self)}
-        by_level = {name: values.pop(name)[:, index] for name in ("counts_above", "visits_above")}
-        chosen = {name: value[index] for name, value in values.items() if isinstance(value, np.ndarray)}
-        return replace(self, **chosen, **by_level, rivals=None)
-
     def update(self, batch: Batch) -> "DirichletMemory":
         """Return the memory after one more task with this batch."""
         counts, visits = batch.counts.astype(float), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         edges = level_edges(max(int(visits.max()), 1))
-        counts_above = _summed(self.counts_above, _by_level(counts, edges))
-        visits_above = _summed(self.visits_above, _by_level(visits, edges))
+        counts_above = summed(self.counts_above, _by_level(counts, edges))
+        visits_above = summed(self.visits_above, _by_level(visits, edges))
         memory = replace(_of_dirichlet(self.weighed(batch)), counts_above=counts_above, visits_above=visits_above)
         memory = memory if self.tasks else memory.from_frequencies()
         memory, draws = memory.stepped()
@@ -207,10 +184,24 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
     learns_first: ClassVar[bool] = True
 
     forgetting: Forgetting = 1.0
+    """Factor by which a past task counts less with each further task; learned: by how likely past batches made the
+    next."""
 
     def initial_memory(self, n: int, S: int, A: int) -> DirichletMemory:
         """Return the memory before the first task."""
-        return DirichletMemory.before(n, S, A)
+        start = Memory.initial(n, S, A)
+        c, b, support = (np.full((n, 1, 1, 1), value) for value in (C_MEDIAN, B_START, SUPPORT_START))
+        return DirichletMemory(
+            **vars(start),
+            counts_above=np.zeros((1, n, S, A, S)),
+            visits_above=np.zeros((1, n, S, A)),
+            c=c,
+            b=b,
+            support=support,
+            states=np.full((n, S, A, 1), SUPPORT_START * S),
+            P_o=start.P_o_hat,
+            P_o_geometric=start.P_o_hat,
+        )
 
     def learn(self, memory: DirichletMemory, batch: Batch) -> DirichletMemory:
         """Return the memory after one more task with this batch."""
@@ -264,7 +255,7 @@ def _by_level(counts: Float[np.ndarray, "..."], edges: list[int]) -> Float[np.nd
     return np.minimum(np.maximum(above, 0.0, out=above), width, out=above)
 
 
-def _summed(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
+def summed(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
     """Return the sum of two arrays, of which one may have fewer bins."""
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     if len(longer) == len(shorter):

@@ -80,7 +80,11 @@ class Estimator(Component, Generic[MemoryT]):
 
     @abstractmethod
     def learn(self, memory: MemoryT, batch: Batch) -> MemoryT:
-        """Return the memory after one more task with this batch."""
+        """Return the memory after one more task with this batch.
+
+        Its arrays of floating-point numbers have to be finite doubles. Each has as many axes as in the memory before,
+        and no axis may get shorter.
+        """
 
     @abstractmethod
     def prior_model(self, memory: MemoryT, batch: Batch, truth: Truth) -> Models:

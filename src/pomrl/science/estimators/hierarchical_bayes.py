@@ -31,8 +31,10 @@ from scipy.special import gammainc, gammaincinv
 
 from pomrl.checks import read_only
 from pomrl.science.data import Batch
+from pomrl.science.estimators.empirical_bayes import summed
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Models, PerPair
+from pomrl.science.randomness import Generators
 
 CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
 """The grid of concentrations c, each as probable as the others before any batch."""
@@ -71,17 +73,9 @@ class SampledMemory:
         """Return the memory with the counts of one more task; the samples are those of before."""
         counts, visits = np.asarray(batch.counts), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         k = np.arange(max(int(visits.max()), 1)).reshape(-1, 1, 1, 1)
-        counts_above = _summed(self.counts_above, (counts > k[..., None]).astype(float))
-        visits_above = _summed(self.visits_above, (visits > k).sum((-1, -2)).astype(float))
+        counts_above = summed(self.counts_above, (counts > k[..., None]).astype(float))
+        visits_above = summed(self.visits_above, (visits > k).sum((-1, -2)).astype(float))
         return replace(self, tasks=self.tasks + 1, counts_above=counts_above, visits_above=visits_above)
-
-
-def _summed(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
-    """Return the sum of two arrays, of which one may be longer."""
-    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
-    total = longer.copy()
-    total[: len(shorter)] += shorter
-    return total
 
 
 class HierarchicalBayes(Estimator[SampledMemory]):
@@ -92,9 +86,12 @@ class HierarchicalBayes(Estimator[SampledMemory]):
 
     learns_first: ClassVar[bool] = True
 
-    zeros: Annotated[int, Field(ge=0, description="states of probability 0 in each row of the mean model")]
-    sweeps: Annotated[int, Field(ge=1, le=100_000, description="samples from the posterior in each task")] = 40
-    burn_in: Annotated[int, Field(ge=0, le=100_000, description="sweeps in each task before these")] = 10
+    zeros: Annotated[int, Field(ge=0)]
+    """States of probability 0 in each row of the mean model."""
+    sweeps: Annotated[int, Field(ge=1, le=100_000)] = 40
+    """Samples from the posterior in each task."""
+    burn_in: Annotated[int, Field(ge=0, le=100_000)] = 10
+    """Sweeps in each task before these."""
 
     def initial_memory(self, n: int, S: int, A: int) -> SampledMemory:
         """Return the memory before the first task."""
@@ -123,9 +120,7 @@ class HierarchicalBayes(Estimator[SampledMemory]):
                 kept_P_o.append(P_o)
         return replace(memory, weights=weights, c=np.stack(kept_c), P_o=np.stack(kept_P_o))
 
-    def _weights(
-        self, rngs: list[np.random.Generator], draws: Models, seen: Bool[np.ndarray, "n S A S"], weights: Models
-    ) -> Models:
+    def _weights(self, rngs: Generators, draws: Models, seen: Bool[np.ndarray, "n S A S"], weights: Models) -> Models:
         """Draw the supports and the weights on them, given the numbers of new draws and the weights before."""
         total = draws.sum(-1)
         u = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, total, strict=True)])
@@ -174,7 +169,7 @@ def _generator(counts: np.ndarray, task: int) -> np.random.Generator:
 
 
 def _new_draws(
-    rngs: list[np.random.Generator],
+    rngs: Generators,
     counts_above: Float[np.ndarray, "J n S A S"],
     c: Float[np.ndarray, " n"],
     weights: Models,
@@ -202,7 +197,7 @@ def _truncated_gamma(
 
 
 def _concentration(
-    rngs: list[np.random.Generator], memory: SampledMemory, P_o: Models, index: Int[np.ndarray, " n"]
+    rngs: Generators, memory: SampledMemory, P_o: Models, index: Int[np.ndarray, " n"]
 ) -> Int[np.ndarray, " n"]:
     """Return the place of c on its grid after some steps of Metropolis and Hastings, given P_o and the counts."""
     shifts = np.stack([rng.integers(-FARTHEST, FARTHEST + 1, STEPS) for rng in rngs], axis=1)

@@ -5,25 +5,19 @@ distribution; where their mean model changes, a smaller one keeps the averages n
 memory is kept for each of `FACTORS`, and that one is used which has predicted all batches so far the best.
 """
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field
 
 from pomrl.checks import read_only
-from pomrl.science.data import Batch
+from pomrl.science.data import Batch, Counts
 from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
-Forgetting = Annotated[
-    Literal["learned"] | Annotated[float, Field(gt=0, le=1)],
-    Field(
-        description="factor by which a past task counts less with each further task; learned: by how likely past "
-        "batches made the next"
-    ),
-]
+Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
 """A factor of forgetting, or that the factor is learned; the type of a key."""
 
 FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
@@ -53,6 +47,9 @@ class Memory:
     (s, a). A task counts for the pairs that its batch counts (`Batch.counted`). The averages may start with a weight,
     as if some tasks had been seen before, whose mean was the uniform model.
     """
+
+    by_level: ClassVar[tuple[str, ...]] = ()
+    """The fields whose first axis is not that of the runs."""
 
     tasks: int
     """Number of tasks so far."""
@@ -126,17 +123,28 @@ class Memory:
         total = self.visits[..., None]
         return (total * self.P_o_hat + UNSEEN) / (total + UNSEEN * self.P_o_hat.shape[-1])
 
+    def log_likelihoods(self, counts: Counts) -> Float[np.ndarray, "K n C"]:
+        """Return how likely a batch of n runs is to follow, up to a constant, for each concentration in `GRID`.
+
+        The memory holds K n runs: those of one explanation, then those of the next one, and so on.
+        """
+        concentrations = predictive_concentration(GRID, self.effective_tasks, self.transitions_per_task)
+        runs = (len(self.P_o_hat) // len(counts), len(counts))
+        mean = self.predicted.reshape(*runs, *counts.shape[1:])
+        return log_likelihoods(counts, mean, concentrations.reshape(len(GRID), *runs, *concentrations.shape[2:]))
+
     def update(self, batch: Batch) -> "Memory":
         """Return the memory after one more task, by Welford's algorithm (App. C)."""
         P_bar, N, m = batch.P_bar, batch.visits, max(batch.m, 2)
-        weighted = self.weighed(batch)
+        weights = self._weights(batch)
         before = self.P_o_hat
         if not (self.start or self.counted.all()):
             before = np.where(((self.counted == 0) & batch.counted)[..., None], P_bar, before)
         deviation = P_bar - before
         if not batch.counted.all():
             deviation = deviation * batch.counted[..., None]
-        total = np.where(weighted.weight > 0, weighted.weight, 1.0)[..., None]
+        weight = self.start + weights["mass"]
+        total = np.where(weight > 0, weight, 1.0)[..., None]
         if self.by_transitions:
             of_task = (N / m)[..., None]
             P_o_hat = before + of_task / total * deviation
@@ -147,7 +155,8 @@ class Memory:
             squares = deviation * (P_bar - P_o_hat)
             inverse = np.divide(m, N, out=np.zeros_like(N), where=N > 0)
         return replace(
-            weighted,
+            self,
+            **weights,
             m=m,
             P_o_hat=P_o_hat,
             squares=self.squares + squares,
@@ -158,15 +167,18 @@ class Memory:
 
     def weighed(self, batch: Batch) -> "Memory":
         """Return the memory with the weights, and nothing else, of one more task with this batch."""
+        return replace(self, **self._weights(batch))
+
+    def _weights(self, batch: Batch) -> dict[str, Any]:
+        """Return the weights after one more task with this batch."""
         weight = batch.counted * (batch.visits / max(batch.m, 2) if self.by_transitions else 1.0)
-        return replace(
-            self,
-            tasks=self.tasks + 1,
-            counted=self.counted + batch.counted,
-            mass=self.mass + weight,
-            squared_mass=self.squared_mass + weight**2,
-            visits=self.visits + batch.visits,
-        )
+        return {
+            "tasks": self.tasks + 1,
+            "counted": self.counted + batch.counted,
+            "mass": self.mass + weight,
+            "squared_mass": self.squared_mass + weight**2,
+            "visits": self.visits + batch.visits,
+        }
 
     def skip(self) -> "Memory":
         """Return the memory after a task from which nothing is learned."""
@@ -190,8 +202,8 @@ class Memory:
 
     def of_runs(self, index: Int[np.ndarray, " k"]) -> "Memory":
         """Return the memory of the runs with these indices, in this order, without rivals."""
-        values = {part.name: getattr(self, part.name) for part in fields(self)}
-        chosen = {name: value[index] for name, value in values.items() if isinstance(value, np.ndarray)}
+        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        chosen = {name: value.take(index, int(name in self.by_level)) for name, value in arrays.items()}
         return replace(self, **chosen, rivals=None)
 
     def variance(self, kind: str) -> Models:
@@ -244,16 +256,10 @@ class Rivals:
 @lru_cache(maxsize=1)  # a prior that contains the task's own batch, and the next task's memory, are of the same update
 def _updated(rivals: Rivals, batch: Batch) -> Rivals:
     """Return the rivals after one more task with this batch, which each of them predicts first."""
-    K, n, C = rivals.log_likelihood.shape
-    factor = np.repeat(FACTORS, n)[:, None, None]
-    past = rivals.memory.forgotten(factor)
-    concentrations = predictive_concentration(GRID, past.effective_tasks, past.transitions_per_task)
-    found = log_likelihoods(
-        batch.counts,
-        past.predicted.reshape(K, *batch.counts.shape),
-        concentrations.reshape(C, K, n, *concentrations.shape[2:]),
-    )
-    return Rivals(past.update(batch.of_runs(np.tile(np.arange(n), K))), rivals.log_likelihood + found)
+    n = len(batch.counts)
+    past = rivals.memory.forgotten(np.repeat(FACTORS, n)[:, None, None])
+    of_rivals = batch.of_runs(np.tile(np.arange(n), len(FACTORS)))
+    return Rivals(past.update(of_rivals), rivals.log_likelihood + past.log_likelihoods(batch.counts))
 
 
 def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Memory:

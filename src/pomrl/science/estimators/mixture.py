@@ -17,7 +17,7 @@ from pomrl.checks import read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory, Models, PerPair
-from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
+from pomrl.science.estimators.predictions import GRID, evidence, predictive_concentration
 
 
 @dataclass(frozen=True)
@@ -38,38 +38,21 @@ class MixtureMemory:
     def __post_init__(self) -> None:
         read_only(self.log_likelihood, self.prior, self.concentration, self.spread)
 
-    @staticmethod
-    def of_components(components: int, n: int, S: int, A: int) -> "MixtureMemory":
-        """Return the memory before the first task, with so many components."""
-        return MixtureMemory(
-            members=Memory.initial(components * n, S, A),
-            log_likelihood=np.zeros((n, len(GRID))),
-            prior=np.full((n, S, A, S), 1.0 / S),
-            concentration=np.ones((n, 1, 1)),
-            spread=np.ones(n),
-        )
-
     def update(self, batch: Batch) -> "MixtureMemory":
         """Return the memory after one more task with this batch, and with the prior of that task."""
         n, members = len(self.prior), self.members
         K = len(members.P_o_hat) // n
-        concentrations = predictive_concentration(GRID, members.effective_tasks, members.transitions_per_task)
-        found = log_likelihoods(
-            batch.counts,
-            members.predicted.reshape(K, *self.prior.shape),
-            concentrations.reshape(len(GRID), K, n, *concentrations.shape[2:]),
-        )
+        found = members.log_likelihoods(batch.counts)
         chosen = evidence(self.log_likelihood + found).argmax(0)
         log_likelihood = self.log_likelihood + found[chosen, np.arange(n)]
         spread = np.exp((np.log(GRID.ravel()) * softmax(log_likelihood, axis=-1)).sum(-1))
         before = members.of_runs(chosen * n + np.arange(n))
+        c, tasks, m = spread[:, None, None], before.effective_tasks, before.transitions_per_task
         return MixtureMemory(
             members=members.update(_ascribed(batch, chosen, K)),
             log_likelihood=log_likelihood,
             prior=before.predicted,
-            concentration=predictive_concentration(
-                spread[:, None, None], before.effective_tasks, before.transitions_per_task
-            ),
+            concentration=predictive_concentration(c, tasks, m),
             spread=spread,
         )
 
@@ -93,11 +76,18 @@ class Mixture(Estimator[MixtureMemory]):
 
     learns_first: ClassVar[bool] = True
 
-    components: Annotated[int, Field(ge=1, le=64, description="largest number of mean models that are told apart")] = 4
+    components: Annotated[int, Field(ge=1, le=64)] = 4
+    """Largest number of mean models that are told apart."""
 
     def initial_memory(self, n: int, S: int, A: int) -> MixtureMemory:
         """Return the memory before the first task."""
-        return MixtureMemory.of_components(self.components, n, S, A)
+        return MixtureMemory(
+            members=Memory.initial(self.components * n, S, A),
+            log_likelihood=np.zeros((n, len(GRID))),
+            prior=np.full((n, S, A, S), 1.0 / S),
+            concentration=np.ones((n, 1, 1)),
+            spread=np.ones(n),
+        )
 
     def learn(self, memory: MixtureMemory, batch: Batch) -> MixtureMemory:
         """Return the memory after one more task with this batch."""

@@ -34,74 +34,42 @@ class RegularisedLeastSquares(Estimator[Memory]):
     with another formula, or with other keys, is a subclass of `Estimator`.
     """
 
-    mixing: Annotated[
-        Literal["paper", "mse_bound", "mse_optimal"] | Annotated[float, Field(ge=0, le=1)],
-        Field(description="the mixing rate alpha_t: the paper's, a minimiser of the mean squared error (E4), a number"),
-    ]
-    prior: Annotated[
-        Prior,
-        Field(
-            description="the prior: average of means with or without the task's own batch (A2), the true P_o, the mean "
-            "model before task_distribution.smoothing, or the uniform model"
-        ),
-    ] = "inclusive"
-    similarity: Annotated[
-        Literal["known", "welford", "debiased"] | None,
-        Field(description="sigma^2: the true one, Welford's estimate, or that less the sampling noise (E5)"),
-    ] = None
-    index: Annotated[
-        Literal["text", "algorithm"],
-        Field(description="1 + 1/t (Sec. 3.2) or 1 + 1/(t-1) (Alg. 1) in the paper's rate of task t (A17)"),
-    ] = "text"
-    plug: Annotated[
-        Literal["variance", "squared"], Field(description="what stands for sigma^2: the variance, or its square (A16)")
-    ] = "variance"
-    scope: Annotated[
-        Literal["max", "per_pair"], Field(description="one mixing rate, from the largest sigma, or one per (s,a) (A5)")
-    ] = "max"
-    variance: Annotated[Literal["sample", "population"], Field(description="the variance of Welford (A3)")] = "sample"
-    sigma_1: Annotated[
-        float, Field(ge=0, le=1, description="similarity in tasks 1 and 2, a standard deviation (A4)")
-    ] = 0.5
-    v2: Annotated[
-        float,
-        Field(
-            gt=0, le=1, description="bound on the variance p(1-p) of a transition, in the paper's rate and mse_bound"
-        ),
-    ] = 1.0
-    samples: Annotated[
-        Literal["visits", "m"],
-        Field(description="number of transitions in the mixing rate: the pair's own number in the batch, or the key m"),
-    ] = "visits"
-    first_task: Annotated[
-        Literal["alone", "mix"] | None,
-        Field(
-            description="task 1: alpha_1 = 0, or as any other task; null: mix with a given prior or a number as mixing"
-        ),
-    ] = None
-    first_batch: Annotated[
-        Literal["use", "skip"], Field(description="whether later tasks learn from the batch of task 1")
-    ] = "use"
-    start_weight: Annotated[
-        float,
-        Field(
-            ge=0,
-            description="weight of the start (uniform model, sigma_1) in learned averages: it counts as so many tasks",
-        ),
-    ] = 0.0
-    lag: Annotated[
-        int, Field(ge=0, description="tasks by which what is learned comes late to similarity and mixing rate")
-    ] = 0
+    mixing: Literal["paper", "mse_bound", "mse_optimal"] | Annotated[float, Field(ge=0, le=1)]
+    """The mixing rate alpha_t: the paper's, a minimiser of the mean squared error (E4), a number."""
+    prior: Prior = "inclusive"
+    """The prior: average of means with or without the task's own batch (A2), the true P_o, the mean model before
+    task_distribution.smoothing, or the uniform model."""
+    similarity: Literal["known", "welford", "debiased"] | None = None
+    """Sigma^2: the true one, Welford's estimate, or that less the sampling noise (E5)."""
+    index: Literal["text", "algorithm"] = "text"
+    """1 + 1/t (Sec. 3.2) or 1 + 1/(t-1) (Alg. 1) in the paper's rate of task t (A17)."""
+    plug: Literal["variance", "squared"] = "variance"
+    """What stands for sigma^2: the variance, or its square (A16)."""
+    scope: Literal["max", "per_pair"] = "max"
+    """One mixing rate, from the largest sigma, or one per (s,a) (A5)."""
+    variance: Literal["sample", "population"] = "sample"
+    """The variance of Welford (A3)."""
+    sigma_1: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Similarity in tasks 1 and 2, a standard deviation (A4)."""
+    v2: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Bound on the variance p(1-p) of a transition, in the paper's rate and mse_bound."""
+    samples: Literal["visits", "m"] = "visits"
+    """Number of transitions in the mixing rate: the pair's own number in the batch, or the key m."""
+    first_task: Literal["alone", "mix"] | None = None
+    """Task 1: alpha_1 = 0, or as any other task; null: mix with a given prior or a number as mixing."""
+    first_batch: Literal["use", "skip"] = "use"
+    """Whether later tasks learn from the batch of task 1."""
+    start_weight: Annotated[float, Field(ge=0)] = 0.0
+    """Weight of the start (uniform model, sigma_1) in learned averages: it counts as so many tasks."""
+    lag: Annotated[int, Field(ge=0)] = 0
+    """Tasks by which what is learned comes late to similarity and mixing rate."""
 
     forgetting: Forgetting = 1.0
+    """Factor by which a past task counts less with each further task; learned: by how likely past batches made the
+    next."""
 
-    weights: Annotated[
-        Literal["tasks", "transitions"],
-        Field(
-            description="what counts equally in averages and variances over tasks: each task, or each transition from "
-            "the pair"
-        ),
-    ] = "tasks"
+    weights: Literal["tasks", "transitions"] = "tasks"
+    """What counts equally in averages and variances over tasks: each task, or each transition from the pair."""
 
     @model_validator(mode="after")
     def _consistent(self) -> "RegularisedLeastSquares":

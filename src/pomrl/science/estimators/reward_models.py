@@ -5,7 +5,6 @@ mean of a pair's rewards in a task, and from those of the tasks before, the lear
 with. Losses are always those of the true rewards.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +13,7 @@ from jaxtyping import Bool, Float
 
 from pomrl.science.data import Batch
 from pomrl.science.mdp import Rewards, expected_rewards
+from pomrl.science.randomness import Generators
 
 RewardModel = Literal["known", "own", "pooled", "shrunk"]
 """Whether rewards are known, or estimated by the mean of the task's own samples, by that of the samples of all tasks,
@@ -69,9 +69,7 @@ class RewardMemory:
         return np.where(pairs > 0, np.maximum(_ratio(total, pairs), 0.0), PRIOR_VARIANCE)
 
 
-def sampled_means(
-    rngs: Sequence[np.random.Generator], noise: float, own: Batch, R: Rewards
-) -> Float[np.ndarray, "n K S A"]:
+def sampled_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
     """Draw the mean of the rewards that were sampled in each pair of a task.
 
     Args:

@@ -144,13 +144,20 @@ def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"
     if R.shape != P.shape[:-1]:
         raise _misshapen(P, R)
     _check_shapes(P, R)
-    S = P.shape[-1]
-    _refuse(~np.isfinite(R), R, "R", "is not finite")
+    check_finite(R)
     if not P.min(initial=0.0) >= 0.0:  # NaN is not either
-        _refuse(~(P >= 0.0), P, "P", "is not a probability")
-    total = (P.reshape(-1, S) @ np.ones(S)).reshape(R.shape)  # ten times as fast as a sum over a short axis
-    tolerance = _ROW_SUM_ULPS * S * np.finfo(float).eps
-    _refuse(~(np.abs(total - 1.0) <= tolerance), total, "the sum of the row P", f"is not 1 (within {tolerance:.1e})")
+        faces.refuse(~(P >= 0.0), P, "P", "is not a probability")
+    total, tolerance = row_sums(P)
+    faces.refuse(
+        ~(np.abs(total - 1.0) <= tolerance), total, "the sum of the row P", f"is not 1 (within {tolerance:.1e})"
+    )
+
+
+def row_sums(P: Float[np.ndarray, "*n S A S"]) -> tuple[Float[np.ndarray, "*n S A"], float]:
+    """Return the sums of the rows, and how far those of models may be from 1."""
+    S = P.shape[-1]
+    total = P.reshape(-1, S) @ np.ones(S)  # ten times as fast as a sum over a short axis
+    return total.reshape(P.shape[:-1]), _ROW_SUM_ULPS * S * float(np.finfo(float).eps)
 
 
 def _check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> None:
@@ -164,13 +171,11 @@ def _misshapen(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Valu
     return ValueError(f"P must be [..., S, A, S] and R [..., S, A], but their shapes are {P.shape} and {R.shape}")
 
 
+def check_finite(R: Float[np.ndarray, "..."]) -> None:
+    """Raise a ValueError that names the first wrong index unless all rewards are finite."""
+    faces.refuse(~np.isfinite(R), R, "R", "is not finite")
+
+
 def check_gammas(gammas: Float[np.ndarray, "..."]) -> None:
     """Raise a ValueError that names the first wrong index unless all discount factors are in [0, 1)."""
-    _refuse(~((gammas >= 0.0) & (gammas < 1.0)), gammas, "gamma", "is not in [0, 1)")
-
-
-def _refuse(bad: np.ndarray, values: np.ndarray, name: str, why: str) -> None:
-    """Raise a ValueError with the index and the value of the first bad entry, if there is one."""
-    if bad.any():
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(f"{name}[{', '.join(map(str, index))}] = {float(values[index])!r} {why}")
+    faces.refuse(~((gammas >= 0.0) & (gammas < 1.0)), gammas, "gamma", "is not in [0, 1)")

@@ -36,7 +36,10 @@ def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str
     array = _array(values, name)
     if not np.can_cast(array.dtype, _DOUBLE):
         raise ValueError(f"{name} has the dtype {array.dtype}, which float64 does not hold exactly; convert it first")
-    _refuse_large_integers(array, name)
+    if array.dtype.kind in "iu":
+        refuse(
+            (array < -_EXACT) | (array > _EXACT), array, name, "is beyond 2**53, and float64 may not hold it exactly"
+        )
     return np.require(array, _DOUBLE, ["C", "A"])
 
 
@@ -58,8 +61,7 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
     if array.shape[-1:] != (S,):
         raise ValueError(f"policy must be [..., S] with S = {S}, but its shape is {array.shape}")
     if array.min(initial=0) < 0 or array.max(initial=0) >= A:
-        index = tuple(int(i) for i in np.argwhere((array < 0) | (array >= A))[0])
-        raise ValueError(f"policy{list(index)} = {array[index]} is not one of the {A} actions")
+        refuse((array < 0) | (array >= A), array, "policy", f"is not one of the {A} actions")
     return array.astype(np.int16, copy=False)
 
 
@@ -85,7 +87,8 @@ def _array(values: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} is no array: {error}") from None
 
 
-def _refuse_large_integers(array: np.ndarray, name: str) -> None:
-    if array.dtype.kind in "iu" and not (array.min(initial=0) >= -_EXACT and array.max(initial=0) <= _EXACT):
-        index = tuple(int(i) for i in np.argwhere((array < -_EXACT) | (array > _EXACT))[0])
-        raise ValueError(f"{name}{list(index)} = {array[index]} is beyond 2**53, and float64 may not hold it exactly")
+def refuse(bad: np.ndarray, values: np.ndarray, name: str, why: str) -> None:
+    """Raise a ValueError with the index and the value of the first bad entry, if there is one."""
+    if bad.any():
+        index = tuple(np.argwhere(bad)[0].tolist())
+        raise ValueError(f"{name}{list(index)} = {values[index].item()!r} {why}")

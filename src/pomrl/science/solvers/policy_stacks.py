@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
 
 from pomrl.science.solvers import sparse
 from pomrl.science.solvers.elimination import eliminate
@@ -76,15 +77,19 @@ class LapackStack:
 
 
 class SparseStack:
-    """A stack of one MDP whose rows have few positive entries, and whose policies SuperLU evaluates (`sparse`)."""
+    """A stack of one MDP whose rows have few positive entries, and whose policies SuperLU evaluates (`sparse`).
 
-    def __init__(self, P: Float[np.ndarray, "1 S A S"], R: Float[np.ndarray, "1 S A"]) -> None:
-        self._rows, self._R, self._policy, self._scale = sparse.rows_of(P[0]), R[0], R.argmax(-1), reward_scale(R)
+    Its attribute `V` is the value of the policy that the last step has evaluated.
+    """
+
+    def __init__(self, rows: csr_array, R: Float[np.ndarray, "S A"]) -> None:
+        self._rows, self._R, self._policy, self._scale = rows, R, R[None].argmax(-1), reward_scale(R[None])
+        self.V = np.zeros(len(R))
 
     def improve(self, gamma: Float[np.ndarray, " 1"]) -> Bool[np.ndarray, " 1"]:
-        V = sparse.policy_value(self._rows, self._R, self._policy[0], gamma.item())
-        Q = self._R + gamma * (self._rows @ V).reshape(self._R.shape)
-        better = Q.max(-1) - V > action_tie_tolerance(self._scale, gamma)
+        self.V = sparse.policy_value(self._rows, self._R, self._policy[0], gamma.item())
+        Q = self._R + gamma * (self._rows @ self.V).reshape(self._R.shape)
+        better = Q.max(-1) - self.V > action_tie_tolerance(self._scale, gamma)
         self._policy[0, better] = Q[better].argmax(-1)
         return better.any(keepdims=True)
 

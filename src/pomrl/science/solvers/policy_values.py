@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from pomrl.science.solvers import compiled, faces, relative_values, sparse
 from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import chain_value
+from pomrl.science.solvers.evaluation import chain_value, policy_value
 from pomrl.science.solvers.relative_values import evaluate_policies, few_sweeps
 
 _ALIKE = 0.25
@@ -45,9 +45,7 @@ def distinct_policy_values(
     model, different = at // max(G, 1), policies.reshape(M * G, S).take(at, 0)
     if S >= relative_values.LARGE:
         stack = zip(P, R, policies, new, strict=True)
-        values = [
-            _values_on_large_model(P_i, R_i, policies_i[new_i], gamma) for P_i, R_i, policies_i, new_i in stack if G
-        ]
+        values = [_values_on_large_model(P_i, R_i, each[new_i], gamma) for P_i, R_i, each, new_i in stack if G]
         V = np.concatenate([np.empty((0, S)), *values])
     elif S <= SMALL and compiled.is_used():
         V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))
@@ -73,8 +71,7 @@ def _values_on_large_model(
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of policies of one model, by the method that is the fastest for their number and likeness."""
     if sparse.solved_densely(P[None]).item():
-        rows = np.arange(len(P)), policies
-        return chain_value(P[rows], R[rows], gamma)
+        return policy_value(P[None], R[None], policies, gamma)
     if sparse.pays(P):
         rows = sparse.rows_of(P)
         return np.stack([sparse.policy_value(rows, R, policy, gamma) for policy in policies])
@@ -87,8 +84,7 @@ def _values_on_large_model(
         sweeps = few_sweeps(*R.shape)
         V, unsolved = evaluate_policies(P, R, policies, gamma, relative_values.TOLERANCE, sweeps)
     for i in unsolved:
-        rows = np.arange(len(P)), policies[i]
-        V[i] = chain_value(P[rows], R[rows], gamma)
+        V[i] = policy_value(P, R, policies[i], gamma)
     return V
 
 

@@ -12,8 +12,10 @@ slowly, as rings and nearly deterministic models do, thousands of sweeps can be 
 columns that they have not solved, for the caller to solve otherwise.
 """
 
+from collections.abc import Callable
+
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Float32, Int
 
 from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, policy_value, reward_scale
 
@@ -81,7 +83,9 @@ def solve_grid(
     by_action = np.ascontiguousarray(P.transpose(1, 0, 2)).reshape(A * S, S)
     rewards = np.ascontiguousarray(R.T)[..., None]
     solution = np.zeros((A, S, G))
-    live, h = np.arange(G), _rough_solution(by_action, rewards / scale, gammas) * scale
+    P_32, R_32, discount = (array.astype(np.float32) for array in (by_action, rewards / scale, gammas))
+    live = np.arange(G)
+    h = scale * _rough_start(lambda h: ((P_32 @ (discount * h)).reshape(A, S, G) + R_32).max(0), S, G)
     for sweep in range(1, max_sweeps + 1):
         Q = (by_action @ h).reshape(A, S, len(live))
         Q *= gammas[live]
@@ -162,7 +166,9 @@ def evaluate_policies(
     used, rows = np.unique(policies.T.astype(np.intp) * S + np.arange(S)[:, None], return_inverse=True)
     by_action, rewards = by_action[used], rewards[used]
     values = np.zeros((G, S))
-    live, h = np.arange(G), _rough_values(by_action, rewards / scale, rows, gamma) * scale
+    P_32, R_32, discount = by_action.astype(np.float32), (rewards / scale).astype(np.float32)[rows], np.float32(gamma)
+    live = np.arange(G)
+    h = scale * _rough_start(lambda h: np.take_along_axis(P_32 @ (discount * h), rows, 0) + R_32, S, G)
     for _ in range(max_sweeps):
         value = rewards[rows] + gamma * np.take_along_axis(by_action @ h, rows, 0)
         step = value - h
@@ -192,30 +198,13 @@ def _verify_greedy_policy(
     return exact.T, bool((exact.max(1) - V).max() <= max(tolerance, rounding))
 
 
-def _rough_solution(
-    by_action: Float[np.ndarray, "AS S"], rewards: Float[np.ndarray, "A S 1"], gammas: Float[np.ndarray, " G"]
+def _rough_start(
+    sweep: Callable[[Float32[np.ndarray, "S G"]], Float32[np.ndarray, "S G"]], S: int, G: int
 ) -> Float[np.ndarray, "S G"]:
     """Return relative values after a few sweeps in single precision; any start is right, and a near one is quicker."""
-    (A, S, _), G = rewards.shape, len(gammas)
-    P, R, discount = by_action.astype(np.float32), rewards.astype(np.float32), gammas.astype(np.float32)
     h = np.zeros((S, G), np.float32)
     for _ in range(_ROUGH_SWEEPS):
-        value = ((P @ (discount * h)).reshape(A, S, G) + R).max(0)
-        h = value - value[0]
-    return h.astype(float)
-
-
-def _rough_values(
-    by_action: Float[np.ndarray, "used S"],
-    rewards: Float[np.ndarray, " used"],
-    rows: Int[np.ndarray, "S G"],
-    gamma: float,
-) -> Float[np.ndarray, "S G"]:
-    """Return relative values of policies after a few sweeps in single precision."""
-    P, R = by_action.astype(np.float32), rewards.astype(np.float32)[rows]
-    h = np.zeros(rows.shape, np.float32)
-    for _ in range(_ROUGH_SWEEPS):
-        value = np.take_along_axis(P @ (np.float32(gamma) * h), rows, 0) + R
+        value = sweep(h)
         h = value - value[0]
     return h.astype(float)
 

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 
 from pomrl.checks import Component
 from pomrl.science.mdp import Rewards
+from pomrl.science.randomness import Generators
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class TaskDistribution(Component):
         """
 
     @abstractmethod
-    def draw(self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int) -> Tasks:
+    def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         """Draw the next tasks of n runs, each from its own generator.
 
         The tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.

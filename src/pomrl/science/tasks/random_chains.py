@@ -14,7 +14,7 @@ from jaxtyping import Float
 from pydantic import Field
 
 from pomrl.science.mdp import random_chain_mdp
-from pomrl.science.randomness import Stream, generator
+from pomrl.science.randomness import Generators, Stream, generator
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
 SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
@@ -31,23 +31,20 @@ class RandomChains(TaskDistribution):
     They implement `variance`, `_draw` and `_largest_sigma`.
     """
 
-    measure: Annotated[
-        Literal["variance", "std"], Field(description="what sigma is: a variance or a standard deviation (A1)")
-    ] = "variance"
-    zeros: Annotated[int, Field(ge=0, description="states of probability 0 in each row of the mean model (A15)")]
-    mean_model: Annotated[
-        Literal["per_run", "fixed"], Field(description="a mean model for each run, or one for all runs (A6)")
-    ] = "per_run"
-    mean_seed: Annotated[int, Field(ge=0, description="seed of the mean model where it is fixed (A6)")] = 0
-    smoothing: Annotated[
-        float, Field(ge=0, description="added to each probability of the mean model, whose rows are then normalised")
-    ] = 0.0
-    varying: Annotated[
-        float, Field(gt=0, le=1, description="fraction of the pairs (s,a) in which tasks differ, rounded up")
-    ] = 1.0
-    reward: Annotated[
-        Literal["state_action", "state"], Field(description="whether the reward depends on the action (A14)")
-    ] = "state_action"
+    measure: Literal["variance", "std"] = "variance"
+    """What sigma is: a variance or a standard deviation (A1)."""
+    zeros: Annotated[int, Field(ge=0)]
+    """States of probability 0 in each row of the mean model (A15)."""
+    mean_model: Literal["per_run", "fixed"] = "per_run"
+    """A mean model for each run, or one for all runs (A6)."""
+    mean_seed: Annotated[int, Field(ge=0)] = 0
+    """Seed of the mean model where it is fixed (A6)."""
+    smoothing: Annotated[float, Field(ge=0)] = 0.0
+    """Added to each probability of the mean model, whose rows are then normalised."""
+    varying: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Fraction of the pairs (s,a) in which tasks differ, rounded up."""
+    reward: Literal["state_action", "state"] = "state_action"
+    """Whether the reward depends on the action (A14)."""
 
     def check(self, S: int, A: int) -> None:
         if self.zeros > S - 1:
@@ -77,11 +74,9 @@ class RandomChains(TaskDistribution):
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = (rng.permutation(S * A) < pairs).reshape(S, A)
         P_o = self._smoothed(chain)
-        largest = self._largest_sigma(P_o[varying])
-        deviation = self._deviation(sigma, P_o[varying])
-        self._refuse_too_small(sigma, deviation)
+        deviation, largest = self._deviation(sigma, P_o[varying]), self._largest_sigma(P_o[varying])
         mean = MeanModel(P_o, R, varying, deviation, largest, chain if self.smoothing else None)
-        self._refuse_too_large(sigma, mean, run)
+        self._check_sigma(sigma, mean, run)
         return mean
 
     def mean_key(self, seed: int, run: int) -> tuple[int, int]:
@@ -123,27 +118,23 @@ class RandomChains(TaskDistribution):
             )
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
-    def _refuse_too_small(self, sigma: float | None, deviation: float) -> None:
-        """Raise a ValueError that names the limit if sigma is above 0 but so small that rounding errors rule."""
-        if 0 < deviation < SMALLEST_DEVIATION:
-            limit = SMALLEST_DEVIATION**2 if self.measure == "variance" else SMALLEST_DEVIATION
+    def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
+        """Raise a ValueError that names the limit if rounding errors rule so small a sigma, or if it is too large."""
+        power = 2 if self.measure == "variance" else 1
+        if 0 < mean.sigma < SMALLEST_DEVIATION:
             raise ValueError(
                 f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it has to be 0 "
-                f"or at least {limit:.3g}"
+                f"or at least {SMALLEST_DEVIATION**power:.3g}"
             )
-
-    def _refuse_too_large(self, sigma: float | None, mean: MeanModel, run: int) -> None:
-        """Raise a ValueError that names the limit if sigma is not below it."""
-        if mean.sigma >= mean.largest_sigma and mean.sigma > 0:
-            if mean.largest_sigma == 0:
-                raise ValueError(
-                    f"sigma={sigma}: the rows of the mean model of run {run} have one state each, so that sigma has to "
-                    f"be 0; fewer states of probability 0 leave room (task_distribution.zeros={self.zeros})"
-                )
-            limit = mean.largest_sigma**2 if self.measure == "variance" else mean.largest_sigma
+        if not mean.has_room and mean.largest_sigma == 0:
+            raise ValueError(
+                f"sigma={sigma}: the rows of the mean model of run {run} have one state each, so that sigma has to "
+                f"be 0; fewer states of probability 0 leave room (task_distribution.zeros={self.zeros})"
+            )
+        if not mean.has_room:
             raise ValueError(
                 f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
-                f"{self.measure}; it has to be below {limit:.6g}"
+                f"{self.measure}; it has to be below {mean.largest_sigma**power:.6g}"
             )
 
     def draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
@@ -153,13 +144,13 @@ class RandomChains(TaskDistribution):
         return np.where(mean.varying[..., None], self._draw(rng, mean), mean.P_o)
 
     def draw_tasks(
-        self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
+        self, rngs: Generators, means: Sequence[MeanModel], tasks: int
     ) -> Float[np.ndarray, "tasks n S A S"]:
         """Draw the models of the next tasks of n runs, each from its own generator, as `draw_task` does one by one."""
         runs = list(zip(rngs, means, strict=True))
         return np.stack([[self.draw_task(rng, mean) for rng, mean in runs] for _ in range(tasks)])
 
-    def draw(self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int) -> Tasks:
+    def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         P, R = self.draw_tasks(rngs, means, tasks), np.stack([mean.R for mean in means])
         return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
 
@@ -179,14 +170,9 @@ class Dirichlet(RandomChains):
     With the key `concentration_over_S`, c is given and sigma follows from it.
     """
 
-    concentration_over_S: Annotated[
-        float | None,
-        Field(
-            gt=0,
-            description="gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which has to be null; "
-            "null: c follows from sigma",
-        ),
-    ] = None
+    concentration_over_S: Annotated[float | None, Field(gt=0)] = None
+    """Gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which has to be null; null: c follows from
+    sigma."""
 
     def concentration(self, mean: MeanModel) -> float:
         """Return c, given or max p (1 - p) / sigma^2 - 1 over the entries that vary; it is infinite if sigma is 0."""
@@ -222,7 +208,7 @@ class Dirichlet(RandomChains):
         return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
 
     def draw_tasks(
-        self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int
+        self, rngs: Generators, means: Sequence[MeanModel], tasks: int
     ) -> Float[np.ndarray, "tasks n S A S"]:
         """Draw the variates of each task by itself, as the order of its stream demands, and normalise all together."""
         if type(self) is not Dirichlet or not all(mean.sigma > 0 for mean in means):

@@ -5,15 +5,15 @@ take turns with others. The rewards, the pairs (s, a) in which tasks differ, and
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from itertools import count, pairwise, repeat
+from collections.abc import Iterator
+from itertools import count, repeat
 from typing import Annotated, Literal
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field
 
-from pomrl.checks import Component
+from pomrl.checks import Ascending, Component
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import RandomChains
 
@@ -63,9 +63,8 @@ class Drift(TaskStream):
     leaves no room for sigma is not taken.
     """
 
-    speed: Annotated[
-        float, Field(ge=0, le=10, description="deviation of a step of the mean model, in units of sigma per task")
-    ]
+    speed: Annotated[float, Field(ge=0, le=10)]
+    """Deviation of a step of the mean model, in units of sigma per task."""
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         while True:
@@ -88,15 +87,10 @@ class Switch(TaskStream):
     at: Annotated[
         tuple[NewTask, ...],
         BeforeValidator(lambda at: tuple(at) if isinstance(at, list) else at),
-        Field(min_length=1, description="numbers of the tasks with which another mean model begins, ascending"),
+        Field(min_length=1),
+        Ascending,
     ]
-
-    @field_validator("at")
-    @classmethod
-    def _ascending(cls, at: Sequence[int]) -> Sequence[int]:
-        if any(b <= a for a, b in pairwise(at)):
-            raise ValueError("they have to ascend strictly")
-        return at
+    """Numbers of the tasks with which another mean model begins, ascending."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)
@@ -114,10 +108,10 @@ class Switch(TaskStream):
 class Cycle(TaskStream):
     """Several mean models, each drawn as the first one was, of which each task has one: in turn, or at random."""
 
-    models: Annotated[int, Field(ge=1, le=1000, description="number of mean models, at most T")]
-    order: Annotated[
-        Literal["in_turn", "random"], Field(description="whether they take turns, or each task has a random one")
-    ] = "in_turn"
+    models: Annotated[int, Field(ge=1, le=1000)]
+    """Number of mean models, at most T."""
+    order: Literal["in_turn", "random"] = "in_turn"
+    """Whether they take turns, or each task has a random one."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)

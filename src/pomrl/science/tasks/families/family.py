@@ -7,11 +7,14 @@ from functools import cached_property, lru_cache
 from typing import Annotated, ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from pydantic import Field, model_validator
 
 from pomrl.checks import read_only
-from pomrl.science.mdp import Rewards, check_models, expected_rewards
+from pomrl.science.mdp import Rewards, expected_rewards, for_each_model
+from pomrl.science.randomness import Generators
+from pomrl.science.solvers import faces
+from pomrl.science.solvers.evaluation import check_models
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
 Latents = Float[np.ndarray, " k"]
@@ -20,28 +23,36 @@ Latents = Float[np.ndarray, " k"]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The k models that a task has with the same chance, and their moments."""
+    """The k models that a task has with the same chance, and their moments.
 
-    latent: Latents
-    P: Float[np.ndarray, "k S A S"]
-    """Transition probabilities of each model."""
-    R: Rewards
-    """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S], of each model."""
+    Numbers of every kind that doubles hold exactly (`solvers.faces.float64`) become doubles, and rows lose the rounding
+    errors of their sums.
+
+    Raises:
+        ValueError: If P and R are not models; the message names the first wrong index.
+    """
+
+    latent: Shaped[np.ndarray, " k"]
+    P: Shaped[np.ndarray, "..."]
+    """Transition probabilities of each model, [k, S, A, S]."""
+    R: Shaped[np.ndarray, "..."]
+    """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S], of each model; given without k, of all models alike."""
 
     def __post_init__(self) -> None:
-        read_only(self.latent, self.P, self.R)
-
-    @staticmethod
-    def checked(latent: Latents, P: Float[np.ndarray, "k S A S"], R: Rewards) -> "Candidates":
-        """Return models without the rounding errors of rows, which have to sum to 1.
-
-        Raises:
-            ValueError: If P and R are not models; the message names the first wrong index.
-        """
-        if R.ndim == P.ndim:
-            check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
+        latent, P, R = (faces.float64(getattr(self, name), name) for name in ("latent", "P", "R"))
+        if P.ndim != 4 or P.shape[1] != P.shape[3] or len(P) != len(latent) or not P.size:
+            actions_first = P.ndim == 4 and P.shape[2] == P.shape[3]
+            hint = ", which has actions before states: swap these two axes" if actions_first else ""
+            raise ValueError(f"P has to be [k, S, A, S] with k = {len(latent)}, and is {list(P.shape)}{hint}")
+        R = for_each_model(R, P)
+        if R.shape not in (P.shape[:-1], P.shape):
+            wanted = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {list(P.shape)}"
+            raise ValueError(f"R has to be {wanted}, and is {list(R.shape)}")
+        check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
         check_models(P, expected_rewards(R, P))
-        return Candidates(latent, P / P.sum(-1, keepdims=True), R)
+        for name, array in (("latent", latent), ("P", P / P.sum(-1, keepdims=True)), ("R", R)):
+            read_only(array)
+            object.__setattr__(self, name, array)
 
     @cached_property
     def variance(self) -> Float[np.ndarray, "S A S"]:
@@ -70,7 +81,7 @@ class FiniteTasks(TaskDistribution):
             raise ValueError(f"sigma={sigma}: the models of the tasks give sigma already; set sigma=null")
         return self.candidate_models().mean
 
-    def draw(self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int) -> Tasks:
+    def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         of_tasks = self.candidate_models()
         uniform = np.stack([rng.random(tasks) for rng in rngs], axis=1)
         drawn = (uniform * len(of_tasks.P)).astype(np.intp)
@@ -86,17 +97,18 @@ class FiniteTasks(TaskDistribution):
 class TaskFamily(FiniteTasks):
     """Base class of families: each task has a value of a latent, one of equally spaced values with the same chance.
 
-    Subclasses implement `size` and `models`, and say in `domain` between which numbers the latent makes sense. What
-    `models` returns has an axis for the k values of the latent in front: P is [k, S, A, S], and R is [k, S, A] or
-    [k, S, A, S], also where rewards do not depend on the latent.
+    Subclasses implement `size` and `models`, and say in `domain` between which numbers the latent makes sense.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """The smallest and the largest value that the latent may have."""
 
-    centre: Annotated[float, Field(description="mean of the latent, in its units")]
-    spread: Annotated[float, Field(ge=0, description="largest difference of the latent from its mean, in its units")]
-    values: Annotated[int, Field(ge=2, le=10_000, description="number of equally spaced values of the latent")] = 15
+    centre: float
+    """Mean of the latent, in its units."""
+    spread: Annotated[float, Field(ge=0)]
+    """Largest difference of the latent from its mean, in its units."""
+    values: Annotated[int, Field(ge=2, le=10_000)] = 15
+    """Number of equally spaced values of the latent."""
 
     @model_validator(mode="after")
     def _within_the_domain(self) -> "TaskFamily":
@@ -117,7 +129,8 @@ class TaskFamily(FiniteTasks):
         """Return the models of these values of the latent.
 
         Returns:
-            Transition probabilities, and rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S].
+            Transition probabilities, and rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; those that do not
+            depend on the latent may lack the first axis.
         """
 
     def candidate_models(self) -> Candidates:
@@ -127,8 +140,7 @@ class TaskFamily(FiniteTasks):
 @lru_cache(maxsize=2)  # those of the largest family take a hundred megabytes
 def _candidates(family: TaskFamily) -> Candidates:
     latent = family.latents()
-    P, R = family.models(latent)
-    if len(P) != len(latent) or R.shape not in (P.shape, P.shape[:-1]):
-        wanted = f"P [k, S, A, S] and R [k, S, A] or [k, S, A, S] with k = {len(latent)}"
-        raise ValueError(f"{type(family).__name__}.models returns {list(P.shape)}, {list(R.shape)} and not {wanted}")
-    return Candidates.checked(latent, P, R)
+    try:
+        return Candidates(latent, *family.models(latent))
+    except ValueError as error:
+        raise ValueError(f"{type(family).__name__}.models: {error}") from error

@@ -17,19 +17,20 @@ class Forest(TaskFamily):
     oldest. Action 1 cuts it down. Waiting pays 4 in the oldest class, and cutting pays 2 there, 0 at age 0 and 1 else.
     """
 
-    ages: Annotated[int, Field(ge=2, le=1000, description="classes of age")] = 10
+    ages: Annotated[int, Field(ge=2, le=1000)] = 10
+    """Classes of age."""
 
     @property
     def size(self) -> tuple[int, int]:
         return self.ages, 2
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        S, k = self.ages, len(latent)
+        S = self.ages
         age = np.arange(S)
-        P, R = np.zeros((k, S, 2, S)), np.zeros((S, 2))
+        P, R = np.zeros((len(latent), S, 2, S)), np.zeros((S, 2))
         P[:, :, 0, 0] = latent[:, None]
         P[:, age, 0, np.minimum(age + 1, S - 1)] = 1.0 - latent[:, None]
         P[:, :, 1, 0] = 1.0
         R[1:, 1] = 1.0
         R[-1] = 4.0, 2.0
-        return P, np.broadcast_to(R, (k, S, 2))
+        return P, R

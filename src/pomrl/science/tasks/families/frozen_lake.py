@@ -1,10 +1,9 @@
 """FrozenLake, with the map of Gymnasium (Towers et al. 2024)."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field
 
 from pomrl.science.mdp import Rewards
 from pomrl.science.tasks.families.family import Latents, TaskFamily
@@ -21,7 +20,8 @@ class FrozenLake(TaskFamily):
     the holes are never left.
     """
 
-    map: Annotated[Literal["4x4", "8x8"], Field(description="the map of Gymnasium")] = "4x4"
+    map: Literal["4x4", "8x8"] = "4x4"
+    """The map of Gymnasium."""
 
     @property
     def size(self) -> tuple[int, int]:

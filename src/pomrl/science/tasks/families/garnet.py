@@ -18,10 +18,14 @@ class Garnet(TaskFamily):
     two models is the same in all runs.
     """
 
-    states: Annotated[int, Field(ge=2, le=10_000, description="states")] = 20
-    actions: Annotated[int, Field(ge=1, le=1000, description="actions")] = 3
-    branching: Annotated[int, Field(ge=1, description="states that follow a pair (s,a)")] = 4
-    model_seed: Annotated[int, Field(ge=0, description="seed of the two models")] = 0
+    states: Annotated[int, Field(ge=2, le=10_000)] = 20
+    """States."""
+    actions: Annotated[int, Field(ge=1, le=1000)] = 3
+    """Actions."""
+    branching: Annotated[int, Field(ge=1)] = 4
+    """States that follow a pair (s,a)."""
+    model_seed: Annotated[int, Field(ge=0)] = 0
+    """Seed of the two models."""
 
     @model_validator(mode="after")
     def _few_successors(self) -> "Garnet":
@@ -43,4 +47,4 @@ class Garnet(TaskFamily):
         np.put_along_axis(ends, np.broadcast_to(successors, (2, S, A, b)), np.diff(edges), axis=-1)
         R = rng.random((S, A))
         weight = latent[:, None, None, None]
-        return (1.0 - weight) * ends[0] + weight * ends[1], np.broadcast_to(R, (len(latent), S, A))
+        return (1.0 - weight) * ends[0] + weight * ends[1], R

@@ -34,12 +34,9 @@ def table(environment: str, **options: Any) -> Table:
     except ImportError as error:
         raise ValueError(f"{environment} is an environment of Gymnasium: pip install 'pomrl[families]'") from error
     entries: Mapping[int, Mapping[int, Any]] = getattr(toy_text, environment)(**options).P
-    following = np.array([[entries[s][a][0][1] for a in sorted(entries[s])] for s in sorted(entries)], int)
-    reward = np.array([[entries[s][a][0][2] for a in sorted(entries[s])] for s in sorted(entries)], float)
-    ends = np.array([[entries[s][a][0][3] for a in sorted(entries[s])] for s in sorted(entries)], bool)
-    terminal = np.zeros(len(following), bool)
-    terminal[following[ends]] = True
-    return Table(following, reward, terminal)
+    outcomes = np.array([[entries[s][a][0] for a in sorted(entries[s])] for s in sorted(entries)], float)
+    following, reward, ends = outcomes[..., 1].astype(int), outcomes[..., 2], outcomes[..., 3].astype(bool)
+    return Table(following, reward, np.isin(np.arange(len(following)), following[ends]))
 
 
 def slipping(

@@ -24,24 +24,24 @@ class Inventory(TaskFamily):
 
     domain: ClassVar[tuple[float, float]] = (0.0, 10.0)
 
-    capacity: Annotated[int, Field(ge=1, le=1000, description="the largest stock, in units")] = 10
-    largest_order: Annotated[int, Field(ge=1, le=1000, description="the largest order, in units")] = 5
+    capacity: Annotated[int, Field(ge=1, le=1000)] = 10
+    """The largest stock, in units."""
+    largest_order: Annotated[int, Field(ge=1, le=1000)] = 5
+    """The largest order, in units."""
 
     @property
     def size(self) -> tuple[int, int]:
         return self.capacity + 1, self.largest_order + 1
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        (S, A), k = self.size, len(latent)
+        S, A = self.size
         stock, order = np.arange(S)[:, None], np.arange(A)
         delivered = np.minimum(order, self.capacity - stock)
         available = stock + delivered
         sold = available[..., None] - np.arange(S)
         demand = self.capacity * latent[:, None, None, None]
-        some_left = np.where(sold >= 0, poisson.pmf(np.maximum(sold, 0), demand), 0.0)
-        none_left = poisson.sf(available - 1, demand[..., 0])
-        P = some_left
-        P[..., 0] = none_left
+        P = np.where(sold >= 0, poisson.pmf(np.maximum(sold, 0), demand), 0.0)
+        P[..., 0] = poisson.sf(available - 1, demand[..., 0])  # nothing is left
         cost = _UNIT_COST * delivered + _ORDER_COST * (delivered > 0) + _HOLDING_COST * available
         R = _PRICE * np.maximum(sold, 0) - cost[..., None]
-        return P, np.broadcast_to(R, (k, S, A, S))
+        return P, R

@@ -21,18 +21,19 @@ class MachineReplacement(TaskFamily):
     machine for 20, which works in the same period. A machine in state s earns 10 - s in a period.
     """
 
-    states: Annotated[int, Field(ge=2, le=1000, description="states of the machine")] = 10
+    states: Annotated[int, Field(ge=2, le=1000)] = 10
+    """States of the machine."""
 
     @property
     def size(self) -> tuple[int, int]:
         return self.states, 2
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        S, k = self.states, len(latent)
+        S = self.states
         state = np.arange(S)
-        P = np.zeros((k, S, 2, S))
+        P = np.zeros((len(latent), S, 2, S))
         for worse, chance in enumerate([(1.0 - latent) ** 2, 2.0 * latent * (1.0 - latent), latent**2]):
             P[:, state, 0, np.minimum(state + worse, S - 1)] += chance[:, None]
         P[:, :, 1] = P[:, :1, 0]
         R = np.stack([_INCOME - state, np.full(S, _INCOME - _NEW_MACHINE)], axis=1)
-        return P, np.broadcast_to(R, (k, S, 2))
+        return P, R

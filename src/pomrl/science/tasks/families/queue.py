@@ -24,20 +24,21 @@ class Queue(TaskFamily):
     arrivals. Working costs 0, 1 or 4, and each customer in the room costs 1 a slot, so that no reward is above 0.
     """
 
-    room: Annotated[int, Field(ge=1, le=1000, description="the largest number of customers")] = 10
+    room: Annotated[int, Field(ge=1, le=1000)] = 10
+    """The largest number of customers."""
 
     @property
     def size(self) -> tuple[int, int]:
         return self.room + 1, len(_SERVICE)
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        (S, A), k = self.size, len(latent)
+        S, A = self.size
         customers = np.arange(S)[:, None]
         leaves = np.where(customers > 0, _SERVICE, 0.0)
         arrives = latent[:, None, None]
-        P = np.zeros((k, S, A, S))
+        P = np.zeros((len(latent), S, A, S))
         state, action = np.indices((S, A))
         P[:, state, action, np.maximum(state - 1, 0)] += (1.0 - arrives) * leaves
         P[:, state, action, state] += arrives * leaves + (1.0 - arrives) * (1.0 - leaves)
         P[:, state, action, np.minimum(state + 1, S - 1)] += arrives * (1.0 - leaves)
-        return P, np.broadcast_to(-(customers + _COST), (k, S, A))
+        return P, -(customers + _COST)

@@ -24,7 +24,8 @@ class RiverSwim(TaskFamily):
 
     domain: ClassVar[tuple[float, float]] = (0.0, 0.4)
 
-    places: Annotated[int, Field(ge=2, le=1000, description="places along the river, the states")] = 6
+    places: Annotated[int, Field(ge=2, le=1000)] = 6
+    """Places along the river, the states."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -34,9 +35,9 @@ class RiverSwim(TaskFamily):
         S, k = self.places, len(latent)
         state = np.arange(S)
         below, above = np.maximum(state - 1, 0), np.minimum(state + 1, S - 1)
-        P, R = np.zeros((k, S, 2, S)), np.zeros((k, S, 2))
+        P, R = np.zeros((k, S, 2, S)), np.zeros((S, 2))
         P[:, state, 0, below] = 1.0
         for where, chance in ((below, latent), (state, np.full(k, _STAY)), (above, 1.0 - _STAY - latent)):
             P[:, state, 1, where] += chance[:, None]
-        R[:, 0, 0], R[:, -1, 1] = 5.0, 10_000.0
+        R[0, 0], R[-1, 1] = 5.0, 10_000.0
         return P, R

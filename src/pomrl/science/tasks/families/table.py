@@ -2,15 +2,15 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
-from pydantic import Field
+from jaxtyping import Float, Int, Shaped
 
 from pomrl.checks import DataFile, check_memory
 from pomrl.science.mdp import Rewards
+from pomrl.science.solvers import faces
 from pomrl.science.tasks.families.family import Candidates, FiniteTasks
 
 _INDICES = ["model", "state", "action", "next_state"]
@@ -26,7 +26,8 @@ class Table(FiniteTasks):
     checked when it is read.
     """
 
-    file: Annotated[DataFile, Field(description="an npz or parquet file with models; docs/families.md has the format")]
+    file: DataFile
+    """An npz or parquet file with models; docs/families.md has the format."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -43,13 +44,13 @@ def _candidates(file: str, _time: int, _size: int) -> Candidates:
     """Return the models in a file; ValueError with one line that names the file and the first bad index."""
     try:
         P, R = _arrays(file) if file.lower().endswith(".npz") else _of_rows(_read_rows(file))
-        return Candidates.checked(np.arange(len(P), dtype=float), P, R)
+        return Candidates(np.arange(len(P), dtype=float), P, R)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
 
 
-def _arrays(file: str) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-    """Return the arrays P and R of an npz file, with an axis for models."""
+def _arrays(file: str) -> tuple[Shaped[np.ndarray, "..."], Shaped[np.ndarray, "..."]]:
+    """Return the arrays P, with an axis for models, and R of an npz file."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             found = {name: arrays[name] for name in arrays.files}
@@ -57,22 +58,8 @@ def _arrays(file: str) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         raise ValueError(f"it is no file of NumPy's format npz with numbers ({error})") from error
     if missing := sorted({"P", "R"} - set(found)):
         raise ValueError(f"the array {missing[0]} is missing; it has {', '.join(sorted(found)) or 'none'}")
-    for name in ("P", "R"):
-        if found[name].dtype.kind not in "biuf":
-            raise ValueError(f"{name} has to be numbers, and is {found[name].dtype}")
-    P, R = (np.asarray(found[name], float) for name in ("P", "R"))
-    P = P[None] if P.ndim == 3 else P
-    if P.ndim != 4 or P.shape[1] != P.shape[3] or not P.size:
-        actions_first = P.ndim == 4 and P.shape[2] == P.shape[3]
-        hint = ", which has actions before states: swap these two axes" if actions_first else ""
-        raise ValueError(f"P has to be [k, S, A, S], and is {list(found['P'].shape)}{hint}")
-    k, S, A, _ = P.shape
-    if R.shape in ((S, A), (S, A, S)) and R.shape != (k, S, A):
-        R = np.broadcast_to(R, (k, *R.shape))
-    if R.shape not in ((k, S, A), (k, S, A, S)):
-        wanted = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {[k, S, A, S]}"
-        raise ValueError(f"R has to be {wanted}, and is {list(R.shape)}")
-    return P, R
+    P = found["P"]
+    return P[None] if P.ndim == 3 else P, found["R"]
 
 
 def _read_rows(file: str) -> pd.DataFrame:
@@ -91,11 +78,11 @@ def _of_rows(rows: pd.DataFrame) -> tuple[Float[np.ndarray, "k S A S"], Rewards]
     for column in _COLUMNS:
         if (missing := rows[column].isna().to_numpy()).any():
             raise ValueError(f"row {int(missing.argmax())}: {column} is missing")
-        kinds, word = ("iu", "integers") if column in _INDICES else ("iuf", "numbers")
+    for column in _INDICES:
         values: Any = rows[column].to_numpy()
-        if values.dtype.kind not in kinds:
-            raise ValueError(f"the column {column} has to be {word}, and is {values.dtype}")
-        if column in _INDICES and values.min(initial=0) < 0:
+        if values.dtype.kind not in "iu":
+            raise ValueError(f"the column {column} has to be integers, and is {values.dtype}")
+        if values.min(initial=0) < 0:
             raise ValueError(f"row {int(values.argmin())}: {column}={int(values.min())} is negative")
     if rows.empty:
         raise ValueError("it has no rows")
@@ -104,8 +91,8 @@ def _of_rows(rows: pd.DataFrame) -> tuple[Float[np.ndarray, "k S A S"], Rewards]
     index = tuple(rows[column].to_numpy() for column in _INDICES)
     k, S, A = _sizes(*index)
     P, R = np.zeros((2, k, S, A, S))
-    P[index] = rows["probability"].to_numpy(float)
-    R[index] = rows["reward"].to_numpy(float)
+    P[index] = faces.float64(rows["probability"].to_numpy(), "probability")
+    R[index] = faces.float64(rows["reward"].to_numpy(), "reward")
     return P, R
 
 

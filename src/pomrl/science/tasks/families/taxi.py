@@ -26,5 +26,4 @@ class Taxi(TaskFamily):
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         of_town = table("TaxiEnv")
         P, _ = slipping(of_town, latent, _SIDEWAYS, blocked_slips=False)
-        R = np.where(of_town.terminal[:, None], 0.0, of_town.reward)
-        return P, np.broadcast_to(R, P.shape[:-1])
+        return P, np.where(of_town.terminal[:, None], 0.0, of_town.reward)
