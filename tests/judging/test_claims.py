@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from tests.support.worlds import BY_ID, CLAIMS, World, as_in_the_paper, backwards, swapped, worse
 
+from pomrl.judging.basis import Basis, made_up
 from pomrl.judging.claim import claim
 from pomrl.judging.inference import mean
 from pomrl.judging.verdict import Evidence, Part, Verdict
@@ -99,6 +100,19 @@ class TestClaims:
     def test_a_setting_that_is_not_there(self, paper):
         with pytest.raises(LookupError, match="no setting"):
             paper["gamma_0"].at(gamma_0=0.7)
+
+    def test_a_key_that_the_sweep_does_not_vary_is_refused_unless_its_value_is_that_of_the_experiment(self, settings):
+        basis = Basis("default", settings, CLAIMS)
+        sweep = basis.sweeps(BY_ID["A.5"], lambda experiment: made_up(experiment, 2, seed=0))["initial_similarity"]
+        same = sweep.at(sigma_1=0.1, estimator="ada_pomrl", sigma=0.01, S=10)
+        assert same.loss.tobytes() == sweep.at(sigma_1=0.1).loss.tobytes()
+        for key, value, words in (
+            ("sigma", 0.047, "it does not vary sigma, which is 0.01; it varies sigma_1"),
+            ("estimator", "pomrl", "it does not vary estimator, which is 'ada_pomrl'; it varies sigma_1"),
+            ("sgima", 0.01, "it does not vary sgima; it varies sigma_1"),
+        ):
+            with pytest.raises(LookupError, match=words):
+                sweep.at(sigma_1=0.1, **{key: value})
 
     def test_one_about_a_simulation_takes_its_table(self):
         @claim("X.1", simulation="coin")

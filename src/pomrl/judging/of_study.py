@@ -70,14 +70,17 @@ def basis(
     )
 
 
-def fault(claim: Claim, basis: Basis) -> str | None:
-    """Return a line that says what is wrong with the function of a claim, tried on losses that are made up, or None."""
-    try:
-        if claim.sweeps and set(claim.sweeps) <= basis.settings.keys():
+def try_out(claim: Claim, basis: Basis) -> None:
+    """Call the function of a claim on its simulation, which is stored, or on losses that are made up.
+
+    Raises:
+        ClaimError: The function raises an error.
+    """
+    if claim.simulation:
+        _on_simulation(claim, claim.simulation)
+    elif set(claim.sweeps) <= basis.settings.keys():
+        with claim.tried():
             basis.read_by_parts(claim)
-    except Exception as error:  # whatever a function of somebody's own raises
-        return claim.fault(error)
-    return None
 
 
 def judged(
@@ -130,13 +133,12 @@ def _note(variant: Variant, id: str) -> str:
 
 def _simulated(on: Basis) -> dict[Claim, tuple[Part, ...]]:
     """Return the parts of the claims about simulations, which are all stored."""
-    of_simulations = [claim for claim in on.registry if claim.simulation]
-    tables = {
-        claim.simulation: simulations.load(SIMULATIONS[claim.simulation])
-        for claim in of_simulations
-        if claim.simulation
-    }
-    return {claim: claim.parts({}, tables) for claim in of_simulations}
+    return {claim: _on_simulation(claim, claim.simulation) for claim in on.registry if claim.simulation}
+
+
+def _on_simulation(claim: Claim, simulation: str) -> tuple[Part, ...]:
+    with claim.tried():
+        return claim.parts({}, {simulation: simulations.load(SIMULATIONS[simulation])})
 
 
 def _of_simulation(on: Basis, claim: Claim, parts: Sequence[Part]) -> Outcome:
