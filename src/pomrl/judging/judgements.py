@@ -17,7 +17,7 @@ from pomrl.judging.claim import Claim
 from pomrl.judging.fixed_runs import Judged
 from pomrl.judging.precision import JudgedPart, Outcome, decisive, together
 from pomrl.judging.true_shares import TrueShare
-from pomrl.judging.verdict import LOOKS, Part, Verdict, claimed_range
+from pomrl.judging.verdict import Part, Verdict, claimed_range
 from pomrl.results.intervals import ERROR_RATE, Interval
 from pomrl.store import StoreError
 from pomrl.store.csv_tables import read_table, write_table
@@ -374,8 +374,3 @@ def _whole(cell: Any) -> int:
 def _read_share(row: Mapping[Any, Any], name: str) -> Interval | None:
     ends = [row[name], row[f"{name}_lower"], row[f"{name}_upper"]]
     return None if any(end == "" or pd.isna(end) for end in ends) else Interval(*map(float, ends))
-
-
-def counted(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
-    """Return the number of claims with each verdict, what a reader asks for first at the head."""
-    return {verdict: sum(each.verdict is verdict for each in judgements) for verdict in LOOKS}

@@ -122,7 +122,7 @@ class Shown:
 
     def count(self, variant: str, verdict: Verdict) -> int:
         """Return the number of claims that have this verdict under a variant."""
-        return counts(self.judgements.of(variant))[verdict]
+        return counts(self.judgements.of(variant).values())[verdict]
 
     def claims_of(self, figure: FigureFiles) -> list[Judgement]:
         """Return the claims that a figure shows."""
