@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from pomrl.drawing.losses import lettered as lettered
     from pomrl.drawing.losses import of_averages as of_averages
     from pomrl.drawing.losses import of_estimators as of_estimators
-    from pomrl.drawing.losses import of_options as of_options
     from pomrl.drawing.losses import of_tasks as of_tasks
+    from pomrl.drawing.losses import of_values as of_values
     from pomrl.drawing.losses import points as points_of_panels
     from pomrl.drawing.losses import series_of as series_of
     from pomrl.drawing.panels import AVERAGE_LOSS as AVERAGE_LOSS

@@ -16,7 +16,7 @@ REPRODUCED = {
     Verdict.NOT_REPRODUCED: ("does not", "do not"),
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
 }
-"""What is said of one claim, and of several, with each verdict, in the order in which sentences count them."""
+"""What is said of one claim, and of several, with each verdict."""
 
 HOLDS = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "does not hold", Verdict.UNDECIDED: "undecided"}
 """The verdicts on the claims of a study that reproduces no paper."""
@@ -67,10 +67,8 @@ def answer(study: Study, judgements: Judgements) -> str:
 
 
 def _counted(judgements: Sequence[Judgement]) -> str:
-    number = counts(judgements)
-    words = [
-        f"{number[verdict]} {said[number[verdict] != 1]}" for verdict, said in REPRODUCED.items() if number[verdict]
-    ]
+    numbers = counts(judgements)
+    words = [f"{number} {REPRODUCED[verdict][number != 1]}" for verdict, number in numbers.items() if number]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
