@@ -19,7 +19,7 @@ from pomrl.judging.judgements import Row, rows
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.true_shares import TrueShare, parts_in, true_share
 from pomrl.judging.verdict import Part
-from pomrl.store import simulations
+from pomrl.store import stored_simulations
 from pomrl.theory.simulations import SIMULATIONS
 
 BEST_IN_RUN = "gamma_schedule.choice=per_run"
@@ -138,7 +138,7 @@ def _simulated(on: Basis) -> dict[Claim, tuple[Part, ...]]:
 
 def _on_simulation(claim: Claim, simulation: str) -> tuple[Part, ...]:
     with claim.tried():
-        return claim.parts({}, {simulation: simulations.load(SIMULATIONS[simulation])})
+        return claim.parts({}, {simulation: stored_simulations.load(SIMULATIONS[simulation])})
 
 
 def _of_simulation(on: Basis, claim: Claim, parts: Sequence[Part]) -> Outcome:

@@ -1,5 +1,6 @@
 """The files that are written for a figure: a picture, a table, and a sidecar with their sources."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,8 +41,17 @@ class FigureFiles:
     """The figure; None if code of a page has drawn it."""
     word: str = ""
     """What stands for the study in commands."""
+    command: str = ""
+    """The command that draws figures of the study under the variant, without their names."""
+    variant: str = ""
+    """The variant under which it is drawn; empty for the default."""
     with_errata: bool = False
     """Whether the page has errata without a prefix, to which captions link."""
+
+    @property
+    def id(self) -> str:
+        """An identifier of the figure on the page of its study."""
+        return "-".join(["figure", *re.findall(r"\w+", self.variant), self.name])
 
     @property
     def stem(self) -> str:
@@ -98,7 +108,7 @@ class FigureFiles:
             raise self._error(error) from error
 
     def _error(self, error: StoreError) -> ReportError:
-        return ReportError(f"{error}; pomrl figures {self.word} {self.stem} renews it")
+        return ReportError(f"{error}; {self.command} {self.stem} renews it")
 
     @property
     def sources(self) -> Iterator[tuple[str, Source]]:
@@ -119,9 +129,9 @@ class FigureFiles:
     @property
     def commands(self) -> list[str]:
         """The commands that compute and draw the figure, in the order in which to run them."""
-        if self.is_drawn:
-            return [*(command(sweep) for sweep in self.sidecar.sweeps), self.sidecar.command]
-        return [f"pomrl reproduce {self.word}"]
+        if not self.is_drawn:
+            return [f"pomrl reproduce {self.word}"]
+        return [*(command(sweep) for sweep in self.sidecar.sweeps if not self.variant), self.sidecar.command]
 
     @cached_property
     def _values(self) -> pd.DataFrame:
@@ -166,7 +176,7 @@ def refuse_damage(figures: Sequence[FigureFiles]) -> None:
     faults = {version.stem: fault for version in versions if (fault := version.fault)}
     if faults:
         first, *_ = faults.values()
-        raise ReportError(f"{first}; pomrl figures {versions[0].word} {' '.join(faults)} renews it")
+        raise ReportError(f"{first}; {versions[0].command} {' '.join(faults)} renews it")
 
 
 @dataclass(frozen=True)

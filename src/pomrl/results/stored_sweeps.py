@@ -9,7 +9,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration.sweeps import Setting
 from pomrl.science.experiment import SCHEMA
-from pomrl.store import simulations
+from pomrl.store import stored_simulations
 from pomrl.theory.simulations import Simulation
 
 
@@ -52,9 +52,9 @@ def stored_simulation(simulation: Simulation) -> StoredSweep:
         StoreError: The simulation is not stored, or its table is damaged.
     """
     sequences = simulation.parameters.get("sequences", 0)
-    files = {simulations.TABLE: simulations.digest(simulation)}
-    source = Source(simulations.signature(simulation), sequences, settings={}, blocks=files)
-    return StoredSweep(simulations.load(simulation), [source], promised=None, lacking=None)
+    files = {stored_simulations.TABLE: stored_simulations.digest(simulation)}
+    source = Source(stored_simulations.signature(simulation), sequences, settings={}, blocks=files)
+    return StoredSweep(stored_simulations.load(simulation), [source], promised=None, lacking=None)
 
 
 def shared_runs(settings: Iterable[Setting]) -> int:

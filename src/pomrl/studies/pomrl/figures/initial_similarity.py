@@ -1,6 +1,6 @@
-"""Where ada-POMRL starts.
+"""The initial similarity of ada-POMRL matters in the first tasks.
 
-The loss of ada-POMRL in each task for several initial values sigma_1 of its estimated task similarity (A4).
+Each curve shows the loss of ada-POMRL in each task for an initial value sigma_1 of its estimated task similarity (A4).
 
 All plan with gamma_eval. The initial value is used in the first two tasks, before the spread of tasks can be estimated.
 Bands show one standard error.
