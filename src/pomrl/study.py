@@ -99,7 +99,6 @@ if TYPE_CHECKING:
     from pomrl.results.horizon_gains import LONG as LONG
     from pomrl.results.horizon_gains import at_best_fixed as at_best_fixed
     from pomrl.results.horizon_gains import gain_of_best_gamma as gain_of_best_gamma
-    from pomrl.results.intervals import ENDS as ENDS
     from pomrl.results.intervals import ERROR_RATE as ERROR_RATE
     from pomrl.results.intervals import Interval as Interval
     from pomrl.results.losses import FIRST as FIRST
@@ -111,6 +110,7 @@ if TYPE_CHECKING:
     from pomrl.results.statistics import best_gamma as best_gamma
     from pomrl.results.statistics import bootstrap_means as bootstrap_means
     from pomrl.results.statistics import difference as difference
+    from pomrl.results.statistics import percentile as percentile
     from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
     from pomrl.results.tables import markdown as markdown_table
     from pomrl.science.experiment import Problem as Problem

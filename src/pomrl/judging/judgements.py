@@ -15,9 +15,9 @@ import pandas as pd
 from pomrl.judging.chances import Chance
 from pomrl.judging.claim import Claim
 from pomrl.judging.fixed_runs import Judged
-from pomrl.judging.precision import JudgedPart, Outcome, decisive, together
+from pomrl.judging.precision import JudgedPart, Outcome, by_topic, decisive
 from pomrl.judging.true_shares import TrueShare
-from pomrl.judging.verdict import Part, Verdict, claimed_range
+from pomrl.judging.verdict import Verdict, claimed_range
 from pomrl.results.intervals import ERROR_RATE, Interval
 from pomrl.store import StoreError
 from pomrl.store.csv_tables import read_table, write_table
@@ -55,17 +55,11 @@ class Row:
         """The parts at precision, or where there was no analysis, at the promised number of runs for 95 % together."""
         if self.outcome.parts or self.judged is None:
             return self.outcome.parts
-        evidence, error = self.judged.evidence, ERROR_RATE / len(self.judged.evidence.parts)
-        if not self.claim.is_judged:
-            return tuple(_reported(part) for part in evidence.parts)
+        parts = self.judged.evidence.parts
+        error = ERROR_RATE / (len(parts) if self.claim.is_judged else 1)
         return tuple(
-            JudgedPart(part, *part.estimate.interval(error), evidence.verdict_on(part), no_difference=False)
-            for part in evidence.parts
+            JudgedPart(part, *part.estimate.interval(error), part.verdict(error), no_difference=False) for part in parts
         )
-
-
-def _reported(part: Part) -> JudgedPart:
-    return JudgedPart(part, part.estimate.lower, part.estimate.upper, Verdict.UNDECIDED, no_difference=False)
 
 
 def rows(study: str, variant: str, of_claims: Sequence[Row]) -> pd.DataFrame:
@@ -253,11 +247,7 @@ class Judgement:
     @property
     def topics(self) -> dict[str, Verdict]:
         """The verdict on each topic of a claim; one without topics has one, whose name is empty."""
-        names = dict.fromkeys(each.topic for each in self.comparisons)
-        return {
-            name: together([each.verdict for each in self.comparisons if each.topic == name and each.verdict])
-            for name in names
-        }
+        return by_topic((each.topic, each.verdict) for each in self.comparisons)
 
     @property
     def why(self) -> str:

@@ -45,12 +45,7 @@ class Chosen:
     def sources(self) -> list[Source]:
         """Return where the numbers come from."""
         return [
-            Source(
-                stored.signature,
-                self.runs,
-                {key: settings.get(key) for key in self.varying},
-                {block.name: block.sha256 for block in stored.blocks() if block.runs.start < self.runs},
-            )
+            Source.of(stored, self.runs, {key: settings.get(key) for key in self.varying})
             for stored, settings in zip(self.stored, self.settings, strict=True)
         ]
 
