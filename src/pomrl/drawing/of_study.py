@@ -60,6 +60,8 @@ class Selection:
             words += ["--replace", f"{self.variant.replaced[1]}={self.variant.name}"]
         elif self.variant and self.variant.name != DEFAULT:
             words += ["--variants", self.variant.name]
+        if self.own:
+            words += ["--config-dir", str(self.own)]
         return shlex.join(words)
 
 

@@ -118,6 +118,7 @@ NUMBERS = [
 def _part_columns(row: Row, number: int, judged: JudgedPart, is_decisive: bool) -> dict[str, Any]:  # noqa: FBT001
     part = judged.part
     fixed = row.judged.evidence.parts[number].estimate if row.judged else None
+    ends = (fixed.value, fixed.lower, fixed.upper) if fixed else (None,) * 3
     claims_nothing = not row.claim.is_judged or not (isfinite(part.above) or isfinite(part.below))
     return {
         "topic": part.topic,
@@ -131,10 +132,7 @@ def _part_columns(row: Row, number: int, judged: JudgedPart, is_decisive: bool) 
         "part_verdict": REPORTED if claims_nothing else str(judged.verdict),
         "no_difference_of_interest": judged.no_difference,
         "decisive": is_decisive,
-        "estimate_at_promised_runs": fixed.value if fixed else None,
-        "lower_at_promised_runs": fixed.lower if fixed else None,
-        "upper_at_promised_runs": fixed.upper if fixed else None,
-    }
+    } | {f"{end}_at_promised_runs": value for end, value in zip(("estimate", "lower", "upper"), ends, strict=True)}
 
 
 def write(folder: Path, made: Sequence[pd.DataFrame], command: str) -> None:

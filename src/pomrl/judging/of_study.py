@@ -77,7 +77,7 @@ def try_out(claim: Claim, basis: Basis) -> None:
         ClaimError: The function raises an error.
     """
     if claim.simulation:
-        _on_simulation(claim, claim.simulation)
+        on_simulation(claim)
     elif set(claim.sweeps) <= basis.settings.keys():
         with claim.tried():
             basis.read_by_parts(claim)
@@ -107,43 +107,31 @@ def judged(
     """
     outcomes = {case.outcome.claim.id: case.outcome for case in cases}
     if not is_main:
-        return rows(study.name, variant.name, [Row(each, note=_note(variant, id)) for id, each in outcomes.items()])
-    simulated = _simulated(on) if variant.name in study.described.headline else {}
+        only = [Row(each, note=variant.notes.get(id, "")) for id, each in outcomes.items()]
+        return rows(study.name, variant.name, only)
+    of_simulations = [claim for claim in on.registry if claim.simulation and variant.name in study.described.headline]
+    simulated = {claim: on_simulation(claim) for claim in of_simulations}
     at_promised = {each.claim.id: each for each in at_promised_runs(on, reader, simulated)}
-    outcomes |= {claim.id: _of_simulation(on, claim, parts) for claim, parts in simulated.items()}
+    # A claim about a simulation has one analysis: of all its sequences.
+    outcomes |= {claim.id: Outcome(claim, on.plan(claim)).after(parts) for claim, parts in simulated.items()}
     outcomes |= {
         each.claim.id: Outcome(each.claim, Plan((1,))) for each in at_promised.values() if not each.claim.is_judged
     }
     ids = [id for id, each in at_promised.items() if each.claim.sweeps and each.claim.is_judged]
     chances = dict(zip(ids, in_parallel(chance, [on] * len(ids), ids), strict=True))
     known = [claim.id for claim in on.registry if claim.id in outcomes and claim.id in at_promised]
-    return rows(
-        study.name,
-        variant.name,
-        [
-            Row(outcomes[id], at_promised[id], chances.get(id), (shares or {}).get(id), _note(variant, id))
-            for id in known
-        ],
-    )
+    shares = shares or {}
+    of_claims = [
+        Row(outcomes[id], at_promised[id], chances.get(id), shares.get(id), variant.notes.get(id, "")) for id in known
+    ]
+    return rows(study.name, variant.name, of_claims)
 
 
-def _note(variant: Variant, id: str) -> str:
-    return variant.notes.get(id, "")
-
-
-def _simulated(on: Basis) -> dict[Claim, tuple[Part, ...]]:
-    """Return the parts of the claims about simulations, which are all stored."""
-    return {claim: _on_simulation(claim, claim.simulation) for claim in on.registry if claim.simulation}
-
-
-def _on_simulation(claim: Claim, simulation: str) -> tuple[Part, ...]:
+def on_simulation(claim: Claim) -> tuple[Part, ...]:
+    """Return the parts of a claim about a simulation, which is stored; ClaimError if its function raises an error."""
+    name = str(claim.simulation)
     with claim.tried():
-        return claim.parts({}, {simulation: stored_simulations.load(SIMULATIONS[simulation])})
-
-
-def _of_simulation(on: Basis, claim: Claim, parts: Sequence[Part]) -> Outcome:
-    """Return the outcome of a claim about a simulation, which has one analysis: of all its sequences."""
-    return Outcome(claim, on.plan(claim)).after(parts)
+        return claim.parts({}, {name: stored_simulations.load(SIMULATIONS[name])})
 
 
 def needed_simulations(claims: Sequence[Claim]) -> list[str]:

@@ -1,11 +1,12 @@
 """The files that are written for a figure: a picture, a table, and a sidecar with their sources."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pandas as pd
 from PIL import Image
@@ -18,6 +19,8 @@ from pomrl.report.markup import Caption, caption
 from pomrl.results.stored_sweeps import Source
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
+
+Read = TypeVar("Read")
 
 COLOURS = 256
 """Colours of a picture on the page. Drawings have few, and with a palette they take less than a third of the bytes."""
@@ -96,19 +99,13 @@ class FigureFiles:
     @cached_property
     def sidecar(self) -> Sidecar:
         """The content of NAME.json: the sources of the figure and the digests of its files."""
-        try:
-            return Sidecar.read(self.folder / f"{self.stem}.json")
-        except StoreError as error:
-            raise self._error(error) from error
+        return self._read(Sidecar.read, self.folder / f"{self.stem}.json")
 
-    def _content(self, suffix: str) -> bytes:
+    def _read(self, read: Callable[[Any], Read], file: Path | str) -> Read:
         try:
-            return self._files.content(f"{self.stem}.{suffix}")
+            return read(file)
         except StoreError as error:
-            raise self._error(error) from error
-
-    def _error(self, error: StoreError) -> ReportError:
-        return ReportError(f"{error}; {self.command} {self.stem} renews it")
+            raise ReportError(f"{error}; {self.command} {self.stem} renews it") from error
 
     @property
     def sources(self) -> Iterator[tuple[str, Source]]:
@@ -119,12 +116,12 @@ class FigureFiles:
     @cached_property
     def csv(self) -> bytes:
         """The content of NAME.csv: the values that are drawn."""
-        return self._content("csv")
+        return self._read(self._files.content, f"{self.stem}.csv")
 
     @cached_property
     def picture(self) -> "Picture":
         """The picture in NAME.png, reduced to a palette."""
-        return Picture.of(self._content("png"))
+        return Picture.of(self._read(self._files.content, f"{self.stem}.png"))
 
     @property
     def commands(self) -> list[str]:
