@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
@@ -69,8 +70,8 @@ def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interva
     as many as both sides have runs.
     """
     if paired:
-        common = min(len(a.loss), len(b.loss))
-        a, b = a.first_runs(common), b.first_runs(common)
+        common = np.arange(min(len(a.loss), len(b.loss)))
+        a, b = a.of_runs(common), b.of_runs(common)
     intervals = {LOSS_AT_LARGEST: difference(a.regret, b.regret, paired=paired)}
     if len(a.gammas) > 1 and len(b.gammas) > 1:
         intervals[MINIMUM_LOSS] = difference(a.minimum, b.minimum, paired=paired)

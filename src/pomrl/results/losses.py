@@ -57,10 +57,6 @@ class Losses:
             return Losses.of_table(store.load(experiment, runs))  # chosen from the losses of a grid
         return Losses(*store.lookup(experiment).losses(runs))
 
-    def first_runs(self, runs: int) -> "Losses":
-        """Return the losses of the first `runs` runs."""
-        return Losses(self.loss[:runs], self.gammas)
-
     def of_runs(self, runs: Int[np.ndarray, " k"]) -> "Losses":
         """Return the losses of the runs with these numbers, in this order."""
         return Losses(self.loss[runs], self.gammas)
