@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from pomrl.drawing.losses import lettered as lettered
     from pomrl.drawing.losses import of_averages as of_averages
     from pomrl.drawing.losses import of_estimators as of_estimators
-    from pomrl.drawing.losses import of_options as of_options
     from pomrl.drawing.losses import of_tasks as of_tasks
+    from pomrl.drawing.losses import of_values as of_values
     from pomrl.drawing.losses import points as points_of_panels
     from pomrl.drawing.losses import series_of as series_of
     from pomrl.drawing.panels import AVERAGE_LOSS as AVERAGE_LOSS
@@ -109,7 +109,6 @@ if TYPE_CHECKING:
     from pomrl.results.horizon_gains import LONG as LONG
     from pomrl.results.horizon_gains import at_best_fixed as at_best_fixed
     from pomrl.results.horizon_gains import gain_of_best_gamma as gain_of_best_gamma
-    from pomrl.results.intervals import ENDS as ENDS
     from pomrl.results.intervals import ERROR_RATE as ERROR_RATE
     from pomrl.results.intervals import Interval as Interval
     from pomrl.results.losses import FIRST as FIRST
@@ -121,6 +120,7 @@ if TYPE_CHECKING:
     from pomrl.results.statistics import best_gamma as best_gamma
     from pomrl.results.statistics import bootstrap_means as bootstrap_means
     from pomrl.results.statistics import difference as difference
+    from pomrl.results.statistics import percentile as percentile
     from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
     from pomrl.results.tables import markdown as markdown_table
     from pomrl.science.estimators.regularised_least_squares import paper_mixing_rate as paper_mixing_rate

@@ -258,7 +258,7 @@ ORDER = ["std", "fixed", DEFAULT, "exclusive"]
 class TestVerdicts:
     def test_ranking(self) -> None:
         assert over_variants.ranked(MADE, MADE.variants) == ORDER
-        counts = [over_variants.counts(MADE.of(name)) for name in ORDER]
+        counts = [over_variants.counts(MADE.of(name).values()) for name in ORDER]
         assert [of[Verdict.REPRODUCED] for of in counts] == [2, 1, 1, 0]
         assert [of[Verdict.NOT_REPRODUCED] for of in counts] == [0, 0, 1, 2]
         assert [of[Verdict.UNDECIDED] for of in counts] == [1, 2, 1, 1]

@@ -130,7 +130,7 @@ def test_a_command_works(line: str) -> None:
 
 
 def _exists(sweep: str) -> bool:
-    """Whether a study has the sweep that is named so after `experiment=`."""
+    """Return whether a study has the sweep that is named so after `experiment=`."""
     study, _, name = sweep.rpartition("/")
     return name in find(study or "pomrl").sweeps
 

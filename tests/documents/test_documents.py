@@ -147,3 +147,9 @@ def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
     assert len(named) > 10
     assert named <= claims
     assert set(re.findall(r"outputs/readme/(\w+)\.png", results + (ROOT / "README.md").read_text())) <= figures
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *STUDIES.glob("*/pages/*.md")], ids=lambda path: path.stem)
+def test_every_picture_that_a_page_shows_is_where_it_says(path: Path) -> None:
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", path.read_text())
+    assert all((path.parent / picture).is_file() for picture in pictures), pictures

@@ -14,7 +14,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import find
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.of_study import versions
-from pomrl.results.statistics import band, best_gamma, best_gamma_interval
+from pomrl.results.statistics import band, best_gamma, best_gamma_band
 from pomrl.results.stored_sweeps import StoredSweeps
 
 GAINS = ("horizon_or_prior", "wrong_priors")
@@ -92,7 +92,7 @@ class TestBestGamma:
         return pd.concat(per_gamma).rename_axis("run").reset_index().assign(task=1)
 
     def ends(self, losses: np.ndarray) -> list[float]:
-        return best_gamma_interval(self.rows(losses), ["task"])[["lower", "upper"]].to_numpy()[0].tolist()
+        return best_gamma_band(self.rows(losses), ["task"], "ci")[["lower", "upper"]].to_numpy()[0].tolist()
 
     def test_the_interval_is_narrow_where_all_runs_agree(self) -> None:
         assert self.ends(np.tile([1.0, 0.0], (5, 1))) == [0.5, 0.5]

@@ -7,7 +7,7 @@ from tests.support.synthetic import AXES, BATCHES, ESTIMATORS, FOUR, SCHEDULES, 
 
 from pomrl.drawing.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
 from pomrl.drawing.style import Look, look
-from pomrl.results.statistics import band, best_gamma, best_gamma_deviation
+from pomrl.results.statistics import band, best_gamma, best_gamma_band
 
 LOOKS: list[Look] = [*map(look, ESTIMATORS), *(look(name, "gamma_schedule") for name in SCHEDULES)]
 """The looks of the paper's estimators and schedules."""
@@ -168,11 +168,11 @@ class TestPanels:
         right = drawings["planning_omrl"].figure.axes[3]
         ada = choose(tables["task_similarity"], sigma=0.01, estimator="ada_pomrl")
         gamma = best_gamma(ada, ["task"])["gamma"].to_numpy()
-        deviation = best_gamma_deviation(ada, ["task"])["deviation"].to_numpy()
+        ends = best_gamma_band(ada, ["task"])[["lower", "upper"]].to_numpy()
         (bars,) = (one for one in right.containers if isinstance(one, ErrorbarContainer))
         np.testing.assert_array_equal(np.asarray(bars[0].get_ydata()), gamma)
         segments = np.array(bars[2][0].get_segments())
-        np.testing.assert_allclose(segments[:, :, 1], np.stack([gamma - deviation, gamma + deviation], axis=1))
+        np.testing.assert_allclose(segments[:, :, 1], ends)
 
     @pytest.mark.parametrize("name", FIGURES)
     def test_loss_axes_start_at_zero_and_reach_every_band(self, drawings, name):

@@ -23,7 +23,7 @@ from pomrl import store
 from pomrl.commands import claims, documents, figures, repairing, report, run, runs
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.store import StoredExperiment, StoreError, simulations
+from pomrl.store import StoredExperiment, StoreError, stored_simulations
 from pomrl.theory.simulations import SIMULATIONS
 
 MENDED = 8
@@ -108,7 +108,7 @@ def _tables(signatures: Collection[str]) -> dict[str, bytes]:
             found[each] = StoredExperiment(store.root() / each).table().to_csv().encode()
     for name in SIMULATIONS:
         with suppress(StoreError):
-            found[name] = simulations.load(SIMULATIONS[name]).to_csv().encode()
+            found[name] = stored_simulations.load(SIMULATIONS[name]).to_csv().encode()
     return found
 
 

@@ -10,7 +10,6 @@ from tests.support.worlds import CLAIMS, OURS
 
 from pomrl.judging.verdict import Part
 from pomrl.results.losses import Losses, SweepLosses
-from pomrl.studies.beyond.claims.assumptions import ESTIMATORS
 
 RUNS, T = 300, 15
 GAMMAS = np.array([0.5, 0.9, 0.99])
@@ -55,13 +54,13 @@ def test_own_numbers_have_to_be_better_in_both_distributions():
 
 def test_unknown_rewards_are_judged_by_the_rules_of_the_paper_beside_known_ones():
     """The losses are made such that all three claims hold with known rewards and none with those of own samples."""
-    order = dict(zip(ESTIMATORS, (0.1, 0.9, 0.2, 0.3), strict=True))
+    order = {"oracle": 0.1, "without_meta": 0.9, "pomrl": 0.2, "ada_pomrl": 0.3}
     learning = np.where(np.arange(T)[:, None] < 5, [0.7, 0.8, 0.9], [0.0, -0.05, -0.1])
     losses = {
         (model, name): Losses(level + NOISE + learning * ((model, name) == ("known", "ada_pomrl")), GAMMAS)
         for model, (name, level) in product(("known", "own"), order.items())
     }
-    found = parts_of("U1", SweepLosses(("reward_model", "estimator"), losses))
+    found = parts_of("U1", SweepLosses(("reward_model", "estimator"), losses, described=lambda _: {"sigma": 0.01}))
     assert [part.compared.partition(":")[0] for part in found] == [
         f"rewards {model}, {id}" for model in ("known", "own") for id in ("Q1.1", *["Q1.4"] * 4, "Q2.3")
     ]

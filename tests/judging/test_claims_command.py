@@ -53,6 +53,11 @@ class TestCommand:
         assert f"{len(few)} claims have fewer runs than their sweeps promise" in words
         assert "    pomrl reproduce pomrl\n" in out
         assert "pomrl claims pomrl --decide" in words
+        for of in (words, claims_page(PAPER, judged, {})):  # neither is known, so that nothing is said of them
+            assert "estimate" in of
+            assert "power" not in of
+            assert "environments" not in of
+            assert "opposite under" not in of
         assert (by_text["A.5"].verdict, by_text["T.1"].verdict) == (Verdict.UNDECIDED, Verdict.REPRODUCED)
         assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised) == (12, 100)
         assert "Q1.1" in by_text  # it reads ada-POMRL with its default start, which is one of the three

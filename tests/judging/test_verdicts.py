@@ -56,8 +56,6 @@ class TestVerdicts:
         assert Evidence((holds, holds)).verdict is Verdict.REPRODUCED
         assert Evidence((holds, open_part)).verdict is Verdict.UNDECIDED
         assert Evidence((holds, open_part, refuted)).verdict is Verdict.NOT_REPRODUCED
-        assert Evidence((holds, open_part, refuted)).decisive is refuted
-        assert Evidence((holds, open_part)).decisive is open_part
 
     def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
         a, b = self.pairs(0.02)

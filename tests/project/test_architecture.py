@@ -79,7 +79,6 @@ SHARED_NAMES = {
     "losses": ("drawing", "results"),
     "of_study": ("drawing", "judging"),
     "provenance": ("report", "store"),
-    "simulations": ("running", "store", "theory"),
     "study": ("configuration", "study"),
     "sweeps": ("configuration", "running"),
     "views": ("drawing", "judging"),

@@ -17,14 +17,22 @@ from pomrl.configuration.study import find
 from pomrl.drawing.of_study import Selection
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+@pytest.fixture(scope="session")
+def computed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims as published."""
     folder = tmp_path_factory.mktemp("outputs")
     with two_runs_of(SWEEPS, folder):
         assert figures_command.draw_all([Selection(find("pomrl"), DRAWN)])[0] == 0
         assert call(claims_command, "pomrl")[0] == 0
-        yield folder
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(computed: Path) -> Iterator[Path]:
+    """These outputs, which are in use in a module of tests; none of them changes what it finds there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(computed))
+        yield computed
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,11 @@
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from pomrl.results.intervals import Interval
-from pomrl.results.statistics import band, best_gamma, best_gamma_deviation, bootstrap_weights
+from pomrl.results.statistics import band, best_gamma, best_gamma_band, bootstrap_weights
 
 
 def table(losses, gammas, **settings) -> pd.DataFrame:
@@ -69,7 +71,7 @@ class TestBestGamma:
         frame = pd.concat([table(rng.random((5, 4)), [0.0, 0.3, 0.6, 0.9], task=task) for task in (1, 2, 3)])
         shuffled = frame.sample(frac=1.0, random_state=2)
         pd.testing.assert_frame_equal(best_gamma(frame, ["task"]), best_gamma(shuffled, ["task"]))
-        pd.testing.assert_frame_equal(best_gamma_deviation(frame, ["task"]), best_gamma_deviation(shuffled, ["task"]))
+        pd.testing.assert_frame_equal(best_gamma_band(frame, ["task"]), best_gamma_band(shuffled, ["task"]))
 
     def test_several_settings(self):
         frame = pd.concat(
@@ -88,25 +90,28 @@ class TestBestGamma:
             best_gamma(frame, ["task"])
 
 
+def deviation(frame: pd.DataFrame, **options: Any) -> float:
+    """Return half the width of the band around gamma*."""
+    found = best_gamma_band(frame, ["task"], **options)
+    return ((found["upper"] - found["lower"]) / 2).item()
+
+
 class TestBootstrap:
     def test_identical_runs_have_no_deviation(self):
         frame = table(np.tile([3.0, 1.0, 2.0], (6, 1)), [0.1, 0.5, 0.9], task=1)
-        assert best_gamma_deviation(frame, ["task"])["deviation"].item() == 0.0
+        assert deviation(frame) == 0.0
 
     def test_one_run_has_none(self):
-        assert np.isnan(best_gamma_deviation(table([[3.0, 1.0]], [0.1, 0.5], task=1), ["task"])["deviation"].item())
+        assert np.isnan(deviation(table([[3.0, 1.0]], [0.1, 0.5], task=1)))
 
     def test_two_opposed_runs(self):
         # The resample (first, first) has its minimum at 0, probability 1/4; the others, tie included, at 0.8.
         frame = table([[0.0, 1.0], [1.0, 0.0]], [0.0, 0.8], task=1)
-        deviation = best_gamma_deviation(frame, ["task"], resamples=20_000)["deviation"].item()
-        assert deviation == pytest.approx(0.8 * np.sqrt(3) / 4, rel=0.02)
+        assert deviation(frame, resamples=20_000) == pytest.approx(0.8 * np.sqrt(3) / 4, rel=0.02)
 
     def test_same_seed_same_deviation(self):
         frame = table(np.random.default_rng(3).random((10, 5)), np.linspace(0, 0.9, 5), task=1)
-        once, again, other = (
-            best_gamma_deviation(frame, ["task"], seed=seed)["deviation"].item() for seed in (0, 0, 1)
-        )
+        once, again, other = (deviation(frame, seed=seed) for seed in (0, 0, 1))
         assert once == again != other
 
     def test_weights(self):

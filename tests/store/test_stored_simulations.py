@@ -17,8 +17,8 @@ from pomrl.configuration.study import shipped
 from pomrl.drawing.figure import figures_of
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.results.stored_sweeps import stored_simulation
-from pomrl.running.simulations import compute_missing
-from pomrl.store import StoreError, simulations
+from pomrl.running.missing_simulations import compute_missing
+from pomrl.store import StoreError, stored_simulations
 from pomrl.store.code_digest import closure_digest
 from pomrl.theory.simulations import SIMULATIONS, Simulation
 
@@ -32,7 +32,7 @@ def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def folder(simulation: Simulation = SAMPLE) -> Path:
-    return simulations.root() / simulations.signature(simulation)
+    return stored_simulations.root() / stored_simulations.signature(simulation)
 
 
 def test_what_is_missing_is_computed_once_and_announced():
@@ -41,12 +41,12 @@ def test_what_is_missing_is_computed_once_and_announced():
     assert lines == ["simulating noise"]
     assert compute_missing([SAMPLE], lines.append) == []
     assert len(lines) == 1
-    pd.testing.assert_frame_equal(simulations.load(SAMPLE), SAMPLE.table(), check_exact=True)
+    pd.testing.assert_frame_equal(stored_simulations.load(SAMPLE), SAMPLE.table(), check_exact=True)
 
 
 def test_a_missing_table_is_named_with_the_commands_that_compute_it():
     with pytest.raises(StoreError, match=r"noise is not stored; pomrl figures and pomrl claims"):
-        simulations.load(SAMPLE)
+        stored_simulations.load(SAMPLE)
 
 
 @pytest.mark.parametrize("name", ["table.parquet", "manifest.json"])
@@ -58,9 +58,9 @@ def test_what_is_damaged_is_refused_and_computed_again(name: str, content: bytes
     else:
         (folder() / name).write_bytes(content)
     with pytest.raises(StoreError, match=str(folder())):
-        simulations.load(SAMPLE)
+        stored_simulations.load(SAMPLE)
     assert compute_missing([SAMPLE]) == ["noise"]
-    assert simulations.fault(SAMPLE) is None
+    assert stored_simulations.fault(SAMPLE) is None
 
 
 def test_a_table_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch):
@@ -75,12 +75,12 @@ def test_a_table_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_signature_is_of_the_parameters_and_the_code_that_is_run_through(monkeypatch: pytest.MonkeyPatch):
     same = Simulation("noise", noise, {"sequences": 5, "scale": 1.0})
-    assert simulations.signature(same) == simulations.signature(SAMPLE)
+    assert stored_simulations.signature(same) == stored_simulations.signature(SAMPLE)
     others = [Simulation("noise", noise, {"sequences": 6}), Simulation("other", noise, {"sequences": 5})]
-    assert len({simulations.signature(each) for each in (SAMPLE, *others)}) == 3
-    before = simulations.signature(SAMPLE)
-    monkeypatch.setattr(simulations, "closure_digest", lambda modules: f"another of {modules}")
-    assert simulations.signature(SAMPLE) != before
+    assert len({stored_simulations.signature(each) for each in (SAMPLE, *others)}) == 3
+    before = stored_simulations.signature(SAMPLE)
+    monkeypatch.setattr(stored_simulations, "closure_digest", lambda modules: f"another of {modules}")
+    assert stored_simulations.signature(SAMPLE) != before
 
 
 def test_the_digest_of_modules_covers_the_code_of_what_they_import(tmp_path: Path):

@@ -11,6 +11,8 @@ from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, obe
 
 from pomrl.commands import claims, documents, figures, new, report, reproduce, studies
 from pomrl.configuration.study import shipped
+from pomrl.judging import judgements
+from pomrl.judging.verdict import Verdict
 
 SECOND = CLAIM.replace("meta_learning_helps", "again")
 OTHERS = (
@@ -225,6 +227,40 @@ def test_a_claim_that_fails_is_named_and_the_others_are_judged(here: Path) -> No
     write(here / "judged", claims_py=broken)
     assert refused(claims, "judged").startswith("judged: claim K2 (judged/claims.py:7): LookupError")
     assert call(figures, "judged")[0] == 0
+
+
+def test_a_claim_that_fails_on_what_is_stored_or_simulated_is_named_and_the_others_are_judged(here: Path) -> None:
+    fails_on_ten_runs = """
+@claim("K2", "first")
+def counts(sweep):
+    \"\"\"There are not ten runs.\"\"\"
+    runs = len(sweep.at(estimator="ada_pomrl").regret)
+    return [] if runs == 10 else [less(*(sweep.at(estimator="ada_pomrl").regret for _ in "ab"), "a less b")]
+
+
+@claim("K3", simulation="mixing_rates_and_errors")
+def simulated(table):
+    \"\"\"The simulation has a column that it lacks.\"\"\"
+    return table["nothing"]
+"""
+    write(here / "mine", claims_py=f"{CLAIM}\n{fails_on_ten_runs}")
+    status, _, said = call(reproduce, "mine", "--runs", "10")
+    assert status == 1
+    lines = [line for line in said.splitlines() if "mine: claim" in line]
+    assert [re.sub(r":\d+", "", line) for line in lines] == [
+        "mine: claim K3 (mine/claims.py): KeyError: 'nothing'",
+        "mine: claim K2 (mine/claims.py): TypeError: a claim returns a list of parts, such as "
+        "[less(a, b, 'a less b')], and this one []",
+    ]
+    table = (here / "outputs" / "studies" / "mine" / "claims.csv").read_text()
+    assert [id for id in ("K1", "K2", "K3") if f"\nmine,default,{id}," in table] == ["K1"]
+
+
+def test_a_claim_that_compares_losses_with_themselves_is_judged(here: Path) -> None:
+    write(here / "mine", claims_py=CLAIM.replace('"without_meta"', '"ada_pomrl"'))
+    assert call(reproduce, "mine", "--runs", "10")[0] == 0
+    (judgement,) = judgements.read(here / "outputs" / "studies" / "mine").main
+    assert (judgement.verdict, judgement.decisive.found) == (Verdict.NOT_REPRODUCED, "0.000 [0.000, 0.000]")
 
 
 def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> None:

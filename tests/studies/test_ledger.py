@@ -230,7 +230,7 @@ class TestLadder:
             assert interval.lower <= interval.estimate <= interval.upper
 
     def test_percentiles(self) -> None:
-        interval = percentile(np.array([7.0, *np.arange(1001.0)]))
+        interval = percentile(7.0, np.arange(1001.0))
         assert (interval.estimate, interval.lower, interval.upper) == (7.0, 25.0, 975.0)
 
     def test_the_figure_shows_each_rung(self) -> None:

@@ -1,7 +1,11 @@
 """The sweeps and figures that the tested report is made of."""
 
+import shutil
+from pathlib import Path
+
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of
+from pomrl.report.page import html
 
 # The first has ada-POMRL's run under another name of an option, which the report must not take over.
 SWEEPS = ["mixing_rates", "task_similarity", "gamma_schedules", "illustration"]
@@ -14,3 +18,17 @@ DRAWN = [name for name, figure in FIGURES.items() if set(figure.sweeps) <= set(S
 
 COMMAND = "pomrl report pomrl"
 """The command that makes the page."""
+
+
+def of_study(folder: Path) -> Path:
+    """Return the outputs of the study in a folder of outputs."""
+    return folder / "studies" / "pomrl"
+
+
+def html_of(*words: str) -> str:
+    return html([find(word) for word in words], COMMAND)
+
+
+def copied_figures(folder: Path, outputs: Path) -> Path:
+    """Copy the figures of a folder of outputs into another one, and return the folder of the copies."""
+    return Path(shutil.copytree(of_study(folder) / "figures", of_study(outputs) / "figures"))

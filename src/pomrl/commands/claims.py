@@ -24,7 +24,7 @@ from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import DEFAULT, Family, Variant
 from pomrl.judging import deciding, judgements, of_study
 from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.claim import Claim
+from pomrl.judging.claim import Claim, ClaimError
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.judging.deciding import Spending
 from pomrl.judging.true_shares import TrueShare
@@ -94,15 +94,8 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
     every = claims_of(study)
     if not every:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
-    claims = sound(study, every)
-    if not claims:
-        raise SystemExit(1)
-    simulate(of_study.needed_simulations(claims))
-    reader, frames = Reader(), list[pd.DataFrame]()
-    frames += _under_variants(study, claims, selection, budget, reader)
-    for family in selection.families:
-        if not family.is_sample:
-            frames += _under_family(study, claims, family, budget, reader)
+    simulate(of_study.needed_simulations(every))
+    claims, frames = _judged(study, sound(study, every), selection, budget)
     of_runs = {claim.id for claim in claims if claim.sweeps} or {claim.id for claim in claims}
     if not any(len(frame) and (frame["claim"].isin(of_runs) & frame["estimate"].notna()).any() for frame in frames):
         named = ",".join(family.name for family in selection.families)
@@ -119,10 +112,35 @@ def sound(study: Study, claims: Sequence[Claim]) -> list[Claim]:
     """Return the claims whose functions work; name the others in a line each on standard error."""
     default = next((each for each in study.variants if each.name == DEFAULT), study.variants[0])
     basis = of_study.basis(study, claims, default)
-    faults = {each.id: line for each in claims if (line := of_study.fault(each, basis))}
-    for line in faults.values():
-        warn(f"{study.word}: {line}")
-    return [each for each in claims if each.id not in faults]
+    working = []
+    for claim in claims:
+        try:
+            of_study.try_out(claim, basis)
+            working.append(claim)
+        except ClaimError as error:
+            warn(f"{study.word}: {error}")
+    return working
+
+
+def _judged(
+    study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None
+) -> tuple[Sequence[Claim], list[pd.DataFrame]]:
+    """Return the rows of each variant, and the claims that they are of: those whose functions work on what is stored.
+
+    A claim that fails there is named in a line, and the others are judged without it; what was estimated is kept.
+    """
+    reader = Reader()
+    while claims:
+        try:
+            frames = _under_variants(study, claims, selection, budget, reader)
+            for family in selection.families:
+                if not family.is_sample:
+                    frames += _under_family(study, claims, family, budget, reader)
+            return claims, frames
+        except ClaimError as error:
+            warn(f"{study.word}: {error}")
+            claims = [each for each in claims if each.id != error.id]
+    raise SystemExit(1)
 
 
 def _under_variants(

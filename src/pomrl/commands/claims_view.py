@@ -14,12 +14,13 @@ from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS, Verdict
 
-LEGEND = (
-    "estimate: of the decisive comparison, with the interval that decided it, after so many runs; power: how often the "
-    "promised number of runs shows the claim by itself; envs: the share of environments in which it is true, <= where "
-    "it is that of the hardest part; (s): readings were chosen after looking at what the claim is about; all "
-    "comparisons are in"
-)
+LEGEND = {
+    "estimate": "of the decisive comparison, with the interval that decided it, after so many runs",
+    "power": "how often the promised number of runs shows the claim by itself",
+    "envs": "the share of environments in which it is true, <= where it is that of the hardest part",
+    "(s)": "readings were chosen after looking at what the claim is about",
+}
+"""What is said of columns and marks below the table."""
 
 SHORT = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "not", Verdict.UNDECIDED: "open"}
 """The verdicts in a word."""
@@ -86,7 +87,9 @@ def _rows(study: Study, judged: Judgements, main: str, others: Sequence[str]) ->
         last = [{"power": power, "envs": envs}[column] for column in further]
         cells = [printable_lines(cell) for cell in (sentence, verdict, *words, _numbers(each), *last)]
         shown.add_row(*cells, style=style)
-    shown.caption = f"{LEGEND} {table_of_judgements.FILE}"
+    marked = ["(s)"] if any(each.selected_on for each in of_main) else []
+    legend = [f"{name}: {LEGEND[name]}" for name in ("estimate", *further, *marked)]
+    shown.caption = "; ".join([*legend, f"all comparisons are in {table_of_judgements.FILE}"])
     return shown
 
 
@@ -114,6 +117,6 @@ def _counts(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:
     """Return a table with the number of claims that have each verdict under each of many variants."""
     table = tables.plain_table(f"claims of {study.name} under variants", "variant", *map(str, SHORT))
     for name in ranked(judged, shown):
-        number = counts(judged.of(name))
+        number = counts(judged.of(name).values())
         tables.add_row(table, name, *(number[verdict] for verdict in SHORT))
     return table

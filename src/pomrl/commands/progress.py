@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pomrl.commands.terminal import console, warn
-from pomrl.running.simulations import compute_missing
+from pomrl.running.missing_simulations import compute_missing
 from pomrl.running.sweeps import Job, Tally, unfinished
 from pomrl.theory.simulations import SIMULATIONS
 

@@ -12,7 +12,7 @@ from pomrl.configuration.study import shipped
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
 from pomrl.running.ensuring import ensure
-from pomrl.store import StoredExperiment, StoreError, simulations
+from pomrl.store import StoredExperiment, StoreError, stored_simulations
 from pomrl.store.derived import DerivedFiles, derived
 from pomrl.theory.simulations import SIMULATIONS
 
@@ -33,7 +33,7 @@ def faults_beside_experiments() -> list[str]:
     Derived files are everything in the outputs that has a sidecar: figures, tables, pages and reports of studies,
     plots, and reports on logs. Each sidecar says which command makes its files again.
     """
-    lines = [f"{fault}; pomrl runs --repair computes it again" for fault in simulations.faults().values()]
+    lines = [f"{fault}; pomrl runs --repair computes it again" for fault in stored_simulations.faults().values()]
     return lines + [_with_command(files, fault) for files in derived(outputs()) if (fault := files.fault())]
 
 
@@ -56,8 +56,8 @@ def repair(listed: Sequence[StoredExperiment]) -> None:
             _compute_again(stored)
         except (StoreError, ConfigError, ExecutionError, OSError) as error:
             warn(f"{stored.folder}: it cannot be computed again ({one_line(error)})")
-    damaged = simulations.faults()
-    simulate(name for name, each in SIMULATIONS.items() if damaged and simulations.signature(each) in damaged)
+    damaged = stored_simulations.faults()
+    simulate(name for name, each in SIMULATIONS.items() if damaged and stored_simulations.signature(each) in damaged)
 
 
 def _compute_again(stored: StoredExperiment) -> None:

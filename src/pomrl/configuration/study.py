@@ -5,7 +5,7 @@ description and finds the modules; what claims, figures and pages are is up to t
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -114,6 +114,14 @@ class Study:
         if name not in names(self.sources()):
             raise ConfigError(f"{self.word}: there is no sweep {name!r}, neither here nor of a shipped study")
         return name
+
+    def refuse_unknown(self, sweeps: Iterable[str], reader: str) -> None:
+        """Raise a ConfigError that names the reader, such as `claim Q1.1`, of a sweep that does not exist."""
+        for name in sweeps:
+            try:
+                self.option(name)
+            except ConfigError as error:
+                raise ConfigError(f"{self.word}: {reader}: {str(error).partition(': ')[2]}") from error
 
     def settings(
         self, name: str, variant: Variant | None = None, family: Family | None = None, own: Path | None = None

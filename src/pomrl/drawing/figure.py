@@ -144,17 +144,9 @@ def figures_of(study: Study) -> list[Figure]:
                 raise ConfigError(f"{study.word}: figure {each.name} has no docstring with its title and caption")
             if each.name in found:
                 raise ConfigError(f"{study.word}: two figures are named {each.name}, in {module.__name__} and before")
-            for sweep in each.sweeps:
-                _refuse_unknown(study, each, sweep)
+            study.refuse_unknown(each.sweeps, f"figure {each.name}")
             found[each.name] = each
     return sorted(found.values(), key=_place)
-
-
-def _refuse_unknown(study: Study, of: Figure, sweep: str) -> None:
-    try:
-        study.option(sweep)
-    except ConfigError as error:
-        raise ConfigError(f"{study.word}: figure {of.name}: {str(error).partition(': ')[2]}") from error
 
 
 def _defined(module: ModuleType) -> Iterator[Figure]:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from pomrl.drawing import losses, panels
 from pomrl.drawing.drawing import Series
 from pomrl.drawing.style import HORIZON, MINIMUM
-from pomrl.results.statistics import Kind, band, best_gamma, best_gamma_deviation, best_gamma_interval
+from pomrl.results.statistics import Kind, band, best_gamma, best_gamma_band
 from pomrl.results.stored_sweeps import StoredSweeps
 
 
@@ -44,13 +44,7 @@ class HorizonPanel:
             return []
         best = best_gamma(rows, ["task"])
         loss = band(rows.merge(best, on=["task", "gamma"]), ["task"], kind=shown)
-        gamma = best["gamma"]
-        if shown == "ci":
-            interval = best_gamma_interval(rows, ["task"])
-            bars = loss.assign(mean=gamma, lower=interval["lower"], upper=interval["upper"])
-        else:
-            deviation = best_gamma_deviation(rows, ["task"])["deviation"]
-            bars = loss.assign(mean=gamma, lower=gamma - deviation, upper=gamma + deviation)
+        bars = best_gamma_band(rows, ["task"], shown).assign(n=loss["n"])
         name = "bootstrap ci" if shown == "ci" else "bootstrap sd"
         return [self.loss.points(loss, "task", shown), self.horizon.points(bars, "task", name)]
 

@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from pomrl.drawing import panels
 from pomrl.drawing.drawing import Drawing, Series, collect
-from pomrl.drawing.style import TEXT_WIDTH, context, look, sequence
+from pomrl.drawing.style import TEXT_WIDTH, Look, context, look, sequence
 from pomrl.drawing.views import View, at_largest_gamma, average_of_first, in_task
 from pomrl.results.statistics import Kind, band, best_gamma
 from pomrl.results.stored_sweeps import StoredSweeps
@@ -24,16 +25,30 @@ TASKS = (1, 2, 3, 5, 10, 15)
 Settings = Mapping[str, int | float | str]
 
 
-def of_estimators(sweep: str, settings: Settings, estimators: Sequence[str] = METHODS) -> list[Series]:
-    """Return a series for each estimator: the loss in each task when planning with gamma_eval."""
-    return of_options(sweep, "estimator", estimators, settings)
-
-
-def of_options(
-    sweep: str, group: str, options: Sequence[str], settings: Settings | None = None, view: View = at_largest_gamma
+def of_estimators(
+    sweep: str, settings: Settings, estimators: Sequence[str] = METHODS, view: View = at_largest_gamma
 ) -> list[Series]:
-    """Return a series for each option of a group, by default the loss in each task when planning with gamma_eval."""
-    return [Series(look(name, group), sweep, {**(settings or {}), group: name}, view) for name in options]
+    """Return a series for each estimator, by default the loss in each task when planning with gamma_eval."""
+    return of_values(sweep, "estimator", {name: look(name) for name in estimators}, settings, view)
+
+
+def of_values(
+    sweep: str,
+    key: str,
+    looks: Mapping[Any, Look],
+    settings: Settings | None = None,
+    view: View = at_largest_gamma,
+) -> list[Series]:
+    """Return a series for each value of a setting, by default the loss in each task when planning with gamma_eval.
+
+    Args:
+        sweep: The name of the sweep.
+        key: The setting.
+        looks: Its values, and how each of them is drawn.
+        settings: The values of other settings.
+        view: The view of the rows of each series.
+    """
+    return [Series(look, sweep, {**(settings or {}), key: value}, view) for value, look in looks.items()]
 
 
 def of_tasks(sweep: str, settings: Settings) -> list[Series]:
@@ -130,7 +145,8 @@ class PanelGrid:
     """A figure of rows of panels over one legend."""
 
     rows: Sequence[Sequence[Panel]]
-    legend_columns: int
+    legend_columns: int = 4
+    """The most columns of the legend."""
     width: float = TEXT_WIDTH
     """The width of the figure, in inches."""
     row_height: float = 2.4
@@ -139,23 +155,41 @@ class PanelGrid:
     """Whether the panels of a row share their vertical axis."""
 
     @property
+    def panels(self) -> list[Panel]:
+        """All panels, with letters."""
+        return [panel for row in lettered(self.rows) for panel in row]
+
+    @property
     def series(self) -> list[Series]:
         """The series of all panels."""
-        return series_of([panel for row in lettered(self.rows) for panel in row])
+        return series_of(self.panels)
+
+    def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
+        """Return the table of what is drawn; ValueError if the sweeps hold none of the series.
+
+        Bands are of this kind, and by default those of the caption.
+        """
+        return points(sweeps, self.panels, kind)
+
+    def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
+        """Draw a row of panels from the table."""
+        draw_row(axes, data, row)
+
+    def further_entries(self, data: pd.DataFrame) -> list[Artist]:
+        """Return the entries of the legend besides those of the series."""
+        return [panels.minimum_marker()] if any(panel.x == "gamma" for panel in self.panels) else []
 
     def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
         """Return the figure; ValueError if its sweeps hold none of its series.
 
         Bands are of this kind, and by default those of the caption.
         """
-        rows = lettered(self.rows)
-        every = [panel for row in rows for panel in row]
-        data = points(sweeps, every, kind)
-        more = [panels.minimum_marker()] if every[0].x == "gamma" else []
+        data, rows = self.points(sweeps, kind), lettered(self.rows)
         with context():
             figure = panels.blank(self.width, self.row_height * len(rows))
             grid = panels.grid_of_panels(figure, len(rows), len(rows[0]), share_y=self.share_y)
             for axes, row in zip(grid, rows, strict=True):
-                draw_row(axes, data, row)
-            panels.shared_legend(figure, [ax for axes in grid for ax in axes], columns=self.legend_columns, more=more)
-            return panels.finish(figure, data, series_of(every), sweeps)
+                self.draw_row(axes, data, row)
+            every, more = [ax for axes in grid for ax in axes], self.further_entries(data)
+            panels.shared_legend(figure, every, columns=self.legend_columns, more=more)
+            return panels.finish(figure, data, self.series, sweeps)

@@ -4,6 +4,7 @@ NAME shows the number of runs that the sweeps promise, with the bands of the cap
 with 95 % intervals of the mean over all runs that its curves share.
 """
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -54,8 +55,14 @@ class Selection:
     @property
     def command(self) -> str:
         """The command that draws a figure of this selection, without the name of the figure."""
-        variant = f" --variants {self.variant.name}" if self.variant and self.variant.name != DEFAULT else ""
-        return f"pomrl figures {self.study.word}{variant}"
+        words = ["pomrl", "figures", self.study.word]
+        if self.variant and self.variant.replaced:
+            words += ["--replace", f"{self.variant.replaced[1]}={self.variant.name}"]
+        elif self.variant and self.variant.name != DEFAULT:
+            words += ["--variants", self.variant.name]
+        if self.own:
+            words += ["--config-dir", str(self.own)]
+        return shlex.join(words)
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def draw(
         frame[key] = pd.Series(chosen.described(key))[frame["experiment"]].map(_plain).to_numpy()
     data = band(frame, list(dict.fromkeys([*roles.used(), x])), y, kind)
     with context():
-        figure = _relplot(frame, x, y, roles, kind).figure
+        figure = _relplot(frame, x, y, roles, kind, _studies(chosen, roles.hue)).figure
         _note(figure, f"Mean of {chosen.runs} runs; {BANDS[kind]}")
     plt.close(figure)  # it belongs to whoever asked for it
     return Drawing(figure, data)
@@ -113,7 +113,17 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str) else str(value)
 
 
-def _relplot(frame: pd.DataFrame, x: str, y: str, roles: Roles, kind: Kind) -> sns.FacetGrid:
+def _studies(chosen: Chosen, group: str | None) -> Mapping[str, str]:
+    """Return the name of the package that each option of a group comes from, which may be a study of one's own."""
+    if group not in LOOKING:
+        return {}
+    packages = [stored.settings()[group]["_target_"].partition(".")[0] for stored in chosen.stored]
+    return dict(zip(map(str, chosen.described(group)), packages, strict=True))
+
+
+def _relplot(
+    frame: pd.DataFrame, x: str, y: str, roles: Roles, kind: Kind, studies: Mapping[str, str]
+) -> sns.FacetGrid:
     of_roles: dict[str, Any] = {role.name: getattr(roles, role.name) for role in fields(Roles)}
     words = frame.astype(dict.fromkeys(roles.used(), str))
     order: dict[str, Any] = {
@@ -121,7 +131,7 @@ def _relplot(frame: pd.DataFrame, x: str, y: str, roles: Roles, kind: Kind) -> s
         for name, key in of_roles.items()
         if key
     }
-    palette = _palette(roles.hue, order["hue_order"]) if roles.hue else None
+    palette = _palette(roles.hue, order["hue_order"], studies) if roles.hue else None
     grid: sns.FacetGrid = sns.relplot(
         words, x=x, y=y, kind="line", errorbar=_error_bar(kind), palette=palette, height=HEIGHT,
         aspect=WIDTH / HEIGHT, err_kws={"alpha": BAND_OPACITY}, **of_roles, **order,
@@ -148,10 +158,10 @@ def _sorting(value: Any) -> tuple[bool, Any]:
     return isinstance(value, str), value
 
 
-def _palette(key: str, values: Sequence[str]) -> Mapping[str, Any]:
+def _palette(key: str, values: Sequence[str], studies: Mapping[str, str]) -> Mapping[str, Any]:
     """Return a colour for each value of a setting: those of the looks of options, or a sequence for numbers."""
     if key in LOOKING:
-        return {value: look(value, key).color for value in values}
+        return {value: look(value, key, studies[value]).color for value in values}
     numbers = all(value.replace(".", "", 1).replace("e-", "", 1).isdigit() for value in values)
     colors = sns.color_palette("mako_r" if numbers else "colorblind", len(values))
     return dict(zip(values, colors, strict=True))

@@ -14,7 +14,7 @@ import seaborn as sns
 import yaml
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.sources import PUBLISHED, Sources, own_studies
+from pomrl.configuration.sources import PUBLISHED, own_studies
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -60,13 +60,15 @@ _MARKERS = "ovsD^P*Xh"
 """Markers of options whose file names none."""
 
 
-def look(option: str, group: str = "estimator", sources: Sources = PUBLISHED) -> Look:
+def look(option: str, group: str = "estimator", study: str = "") -> Look:
     """Return how an option is drawn everywhere: as its YAML file says, or else as follows from its name.
 
-    The file says it in a line such as `# look: {label: ada-POMRL, color: "#029e73", marker: o}`. It is in the sources,
-    or in the folder `conf` of a study of one's own that this process has read or that is in the current folder.
+    The file says it in a line such as `# look: {label: ada-POMRL, color: "#029e73", marker: o}`. It is published,
+    or in the folder `conf` of a study of one's own that this process has read or that is in the current folder. Where
+    several of these have such an option, the study of this name is meant, or else the one that was read last.
     """
-    folders = (*sources.folders, *(folder / "conf" for folder in own_studies()))
+    own = sorted(own_studies(), key=lambda folder: folder.name != study)
+    folders = (*PUBLISHED.folders, *(folder / "conf" for folder in own))
     paths = (folder / group / f"{option}.yaml" for folder in folders)
     path = next((path for path in paths if path.is_file()), None)
     return _look(option, path, path.stat().st_mtime_ns if path else 0)

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Int
 
 from pomrl import store
-from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.claim import Claim
 from pomrl.judging.precision import Plan
@@ -20,7 +20,6 @@ from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.gamma_star import HindsightChoice
-from pomrl.store import StoreError
 from pomrl.theory.simulations import SIMULATIONS
 
 MOST_BYTES = 400 * 2**20
@@ -87,14 +86,14 @@ class Basis:
 
     def sweeps(self, claim: Claim, losses: Callable[[Experiment], Losses]) -> dict[str, SweepLosses]:
         """Return the sweeps that a claim is about, with the losses that a function has of each experiment."""
-        return {
-            name: SweepLosses(
-                tuple(key.rpartition(".")[2] for key in self.settings[name][0].varied),
-                _OnDemand({tuple(each.varied.values()): each.experiment for each in self.settings[name]}, losses),
-                self.choice,
+        found = {}
+        for name in claim.sweeps:
+            experiments = {tuple(each.varied.values()): each.experiment for each in self.settings[name]}
+            names = tuple(key.rpartition(".")[2] for key in self.settings[name][0].varied)
+            found[name] = SweepLosses(
+                names, _OnDemand(experiments, losses), self.choice, partial(_described, experiments)
             )
-            for name in claim.sweeps
-        }
+        return found
 
     @cached_property
     def _read(self) -> dict[str, list[list[Experiment]]]:
@@ -111,6 +110,7 @@ class Basis:
 
         The losses of one experiment after the other are changed: the estimates of the parts that read them change too.
         A part about gamma* or a count, which may stay where they are, counts as reading all that the claim reads.
+        A part that nothing changes, such as one that compares losses with themselves, counts as reading whole sweeps.
         """
         asked: dict[int, Experiment] = {}
 
@@ -125,7 +125,8 @@ class Basis:
             for of_part, old, new in zip(read, before, after, strict=True):
                 if old.estimate.value != new.estimate.value or old.estimate.may_stay:
                     of_part.append(changed)
-        return read
+        every = [setting.experiment for name in claim.sweeps for setting in self.settings[name]]
+        return [of_part or every for of_part in read]
 
 
 def made_up(experiment: Experiment, runs: int, seed: int) -> Losses:
@@ -156,6 +157,13 @@ class _OnDemand(Mapping[tuple[Any, ...], Losses]):
         return len(self.experiments)
 
 
+def _described(experiments: Mapping[tuple[Any, ...], Experiment], key: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the settings of one of the experiments of a sweep by the last parts of their keys."""
+    experiment = experiments[key]
+    settings = flat_settings(scientific_settings(experiment), experiment.options)
+    return {name.rpartition(".")[2]: value for name, value in settings.items()}
+
+
 @dataclass(frozen=True)
 class Reader:
     """Reads losses from the store, and keeps the latest of them for claims that read the same settings."""
@@ -177,7 +185,7 @@ class Reader:
 
         Raises:
             StoreError: Runs are not stored, or a block of them is damaged.
-            ConfigError: The function of the claim raises an error.
+            ClaimError: The function of the claim raises an error.
         """
         experiments = basis.read_by(claim, wanted)
         read = {id(experiment) for experiment in experiments}
@@ -187,17 +195,14 @@ class Reader:
             def losses(experiment: Experiment) -> Losses:
                 return self.losses(experiment, runs) if id(experiment) in read else made_up(experiment, runs, seed=0)
 
-            try:
+            with claim.tried():
                 self.judged[asked] = claim.parts(basis.sweeps(claim, losses))
-            except StoreError:
-                raise
-            except Exception as error:  # whatever a function of somebody's own raises
-                raise ConfigError(claim.fault(error)) from error
         return self.judged[asked]
 
     def parts_of_sample(self, basis: Basis, claim: Claim, pool: int, runs: Int[np.ndarray, " k"]) -> tuple[Part, ...]:
         """Return the parts of a claim as estimated from the runs with these numbers, all of which are below `pool`."""
-        return claim.parts(basis.sweeps(claim, lambda experiment: self.losses(experiment, pool).of_runs(runs)))
+        with claim.tried():
+            return claim.parts(basis.sweeps(claim, lambda experiment: self.losses(experiment, pool).of_runs(runs)))
 
     def signature(self, experiment: Experiment) -> str:
         """Return the signature of an experiment."""

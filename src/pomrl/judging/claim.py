@@ -1,20 +1,30 @@
 """A claim: the statement, the sweeps or the simulation that it is about, if any, and the function that checks it."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import imported, in_words, place_of
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import SweepLosses
+from pomrl.store import StoreError
 
 Check = Callable[..., list[Part]]
 """A function of the losses of each sweep that a claim names, in that order, or of its simulation's table.
 
 The function of an exact claim, which names neither, takes no arguments: its numbers are known (`Exact`)."""
+
+
+class ClaimError(ConfigError):
+    """The function of a claim raises an error. The message is one line, with the claim and the place in its file."""
+
+    id: str = ""
+    """The id of the claim."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +96,19 @@ class Claim:
             raise TypeError(f"a claim returns a list of parts, such as [less(a, b, 'a less b')], and this one {what}")
         return tuple(found)
 
-    def fault(self, error: Exception) -> str:
-        """Return a line that says where the function of the claim raised an error, and which one."""
-        code = self.check.__code__
-        return f"claim {self.id} ({place_of(error, code.co_filename, code.co_firstlineno)}): {in_words(error)}"
+    @contextmanager
+    def tried(self) -> Iterator[None]:
+        """Raise a ClaimError where the function of the claim, which is called in this context, raises an error."""
+        try:
+            yield
+        except (StoreError, ClaimError):
+            raise
+        except Exception as error:  # whatever a function of somebody's own raises
+            code = self.check.__code__
+            place = place_of(error, code.co_filename, code.co_firstlineno)
+            of_claim = ClaimError(f"claim {self.id} ({place}): {in_words(error)}")
+            of_claim.id = self.id
+            raise of_claim from error
 
 
 def _of_module(module: str, name: str) -> Claim:

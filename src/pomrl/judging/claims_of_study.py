@@ -28,8 +28,7 @@ def claims_of(study: Study) -> list[Claim]:
         if claim.id in by_id:
             other = by_id[claim.id].check.__name__
             raise ConfigError(f"{study.word}: claims {other} and {name} have the same id {claim.id!r}")
-        for sweep in claim.sweeps:
-            _refuse_unknown(study, claim, sweep)
+        study.refuse_unknown(claim.sweeps, f"claim {claim.id}")
         by_id[claim.id] = claim
     return sorted(by_id.values(), key=lambda claim: _natural(claim.id))
 
@@ -40,13 +39,6 @@ def _defined(study: Study) -> Iterator[Claim]:
         for each in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Claim)):
             if each.check.__module__ == module.__name__:
                 yield each
-
-
-def _refuse_unknown(study: Study, claim: Claim, sweep: str) -> None:
-    try:
-        study.option(sweep)
-    except ConfigError as error:
-        raise ConfigError(f"{study.word}: claim {claim.id}: {str(error).partition(': ')[2]}") from error
 
 
 def _natural(id: str) -> list[tuple[bool, int | str]]:

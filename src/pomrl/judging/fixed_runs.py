@@ -29,11 +29,6 @@ class Judged:
         """The number of runs (of a simulation: of sequences) that are there."""
         return self.evidence.runs
 
-    @property
-    def provisional(self) -> bool:
-        """Return whether there are fewer runs than promised."""
-        return self.runs < self.promised
-
 
 def at_promised_runs(basis: Basis, reader: Reader, simulated: Mapping[Claim, Sequence[Part]]) -> list[Judged]:
     """Judge the claims of which runs are stored, on the promised number of runs or as many of them as there are.

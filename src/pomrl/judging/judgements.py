@@ -15,9 +15,9 @@ import pandas as pd
 from pomrl.judging.chances import Chance
 from pomrl.judging.claim import Claim
 from pomrl.judging.fixed_runs import Judged
-from pomrl.judging.precision import NARROW, JudgedPart, Outcome, decisive, together
+from pomrl.judging.precision import NARROW, JudgedPart, Outcome, by_topic, decisive
 from pomrl.judging.true_shares import TrueShare
-from pomrl.judging.verdict import LOOKS, Part, Verdict, claimed_range
+from pomrl.judging.verdict import Verdict, claimed_range
 from pomrl.results.intervals import ERROR_RATE, Interval
 from pomrl.store import StoreError
 from pomrl.store.csv_tables import read_table, write_table
@@ -55,17 +55,11 @@ class Row:
         """The parts at precision, or where there was no analysis, at the promised number of runs for 95 % together."""
         if self.outcome.parts or self.judged is None:
             return self.outcome.parts
-        evidence, error = self.judged.evidence, ERROR_RATE / len(self.judged.evidence.parts)
-        if not self.claim.is_judged:
-            return tuple(_reported(part) for part in evidence.parts)
+        parts = self.judged.evidence.parts
+        error = ERROR_RATE / (len(parts) if self.claim.is_judged else 1)
         return tuple(
-            JudgedPart(part, *part.estimate.interval(error), evidence.verdict_on(part), no_difference=False)
-            for part in evidence.parts
+            JudgedPart(part, *part.estimate.interval(error), part.verdict(error), no_difference=False) for part in parts
         )
-
-
-def _reported(part: Part) -> JudgedPart:
-    return JudgedPart(part, part.estimate.lower, part.estimate.upper, Verdict.UNDECIDED, no_difference=False)
 
 
 def rows(study: str, variant: str, of_claims: Sequence[Row]) -> pd.DataFrame:
@@ -124,6 +118,7 @@ NUMBERS = [
 def _part_columns(row: Row, number: int, judged: JudgedPart, is_decisive: bool) -> dict[str, Any]:  # noqa: FBT001
     part = judged.part
     fixed = row.judged.evidence.parts[number].estimate if row.judged else None
+    ends = (fixed.value, fixed.lower, fixed.upper) if fixed else (None,) * 3
     claims_nothing = not row.claim.is_judged or not (isfinite(part.above) or isfinite(part.below))
     return {
         "topic": part.topic,
@@ -139,10 +134,7 @@ def _part_columns(row: Row, number: int, judged: JudgedPart, is_decisive: bool) 
         "part_verdict": REPORTED if claims_nothing else str(judged.verdict),
         "no_difference_of_interest": judged.no_difference,
         "decisive": is_decisive,
-        "estimate_at_promised_runs": fixed.value if fixed else None,
-        "lower_at_promised_runs": fixed.lower if fixed else None,
-        "upper_at_promised_runs": fixed.upper if fixed else None,
-    }
+    } | {f"{end}_at_promised_runs": value for end, value in zip(("estimate", "lower", "upper"), ends, strict=True)}
 
 
 def write(folder: Path, made: Sequence[pd.DataFrame], command: str) -> None:
@@ -269,11 +261,7 @@ class Judgement:
     @property
     def topics(self) -> dict[str, Verdict]:
         """The verdict on each topic of a claim; one without topics has one, whose name is empty."""
-        names = dict.fromkeys(each.topic for each in self.comparisons)
-        return {
-            name: together([each.verdict for each in self.comparisons if each.topic == name and each.verdict])
-            for name in names
-        }
+        return by_topic((each.topic, each.verdict) for each in self.comparisons)
 
     @property
     def why(self) -> str:
@@ -392,8 +380,3 @@ def _whole(cell: Any) -> int:
 def _read_share(row: Mapping[Any, Any], name: str) -> Interval | None:
     ends = [row[name], row[f"{name}_lower"], row[f"{name}_upper"]]
     return None if any(end == "" or pd.isna(end) for end in ends) else Interval(*map(float, ends))
-
-
-def counted(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
-    """Return the number of claims with each verdict, what a reader asks for first at the head."""
-    return {verdict: sum(each.verdict is verdict for each in judgements) for verdict in LOOKS}

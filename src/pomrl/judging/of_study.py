@@ -19,7 +19,7 @@ from pomrl.judging.judgements import Row, rows
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.true_shares import TrueShare, parts_in, true_share
 from pomrl.judging.verdict import Part
-from pomrl.store import simulations
+from pomrl.store import stored_simulations
 from pomrl.theory.simulations import SIMULATIONS
 
 BEST_IN_RUN = "gamma_schedule.choice=per_run"
@@ -70,19 +70,17 @@ def basis(
     )
 
 
-def fault(claim: Claim, basis: Basis) -> str | None:
-    """Return a line that says what is wrong with the function of a claim, tried on losses that are made up, or None.
+def try_out(claim: Claim, basis: Basis) -> None:
+    """Call the function of a claim on its simulation, which is stored, or on losses that are made up.
 
-    An exact claim needs no losses.
+    Raises:
+        ClaimError: The function raises an error.
     """
-    try:
-        if claim.is_exact:
-            claim.parts({})
-        elif claim.sweeps and set(claim.sweeps) <= basis.settings.keys():
+    if not claim.sweeps:
+        without_sweeps(claim)
+    elif set(claim.sweeps) <= basis.settings.keys():
+        with claim.tried():
             basis.read_by_parts(claim)
-    except Exception as error:  # whatever a function of somebody's own raises
-        return claim.fault(error)
-    return None
 
 
 def judged(
@@ -110,39 +108,35 @@ def judged(
     """
     outcomes = {case.outcome.claim.id: case.outcome for case in cases}
     if not is_main:
-        return rows(study.name, variant.name, [Row(each, note=_note(variant, id)) for id, each in outcomes.items()])
-    simulated = _without_sweeps(on) if variant.name == study.described.headline[0] else {}
-    at_promised = {each.claim.id: each for each in at_promised_runs(on, reader, simulated)}
-    outcomes |= {claim.id: _at_once(on, claim, parts) for claim, parts in simulated.items()}
+        only = [Row(each, note=variant.notes.get(id, "")) for id, each in outcomes.items()]
+        return rows(study.name, variant.name, only)
+    of_no_sweep = [each for each in on.registry if not each.sweeps and variant.name == study.described.headline[0]]
+    at_once = {claim: without_sweeps(claim) for claim in of_no_sweep}
+    at_promised = {each.claim.id: each for each in at_promised_runs(on, reader, at_once)}
+    # A claim about a simulation has one analysis: of all its sequences.
+    outcomes |= {claim.id: Outcome(claim, on.plan(claim)).after(parts) for claim, parts in at_once.items()}
     outcomes |= {
         each.claim.id: Outcome(each.claim, Plan((1,))) for each in at_promised.values() if not each.claim.is_judged
     }
     ids = [id for id, each in at_promised.items() if each.claim.sweeps and each.claim.is_judged]
     chances = dict(zip(ids, in_parallel(chance, [on] * len(ids), ids), strict=True))
     known = [claim.id for claim in on.registry if claim.id in outcomes and claim.id in at_promised]
-    return rows(
-        study.name,
-        variant.name,
-        [
-            Row(outcomes[id], at_promised[id], chances.get(id), (shares or {}).get(id), _note(variant, id))
-            for id in known
-        ],
-    )
+    shares = shares or {}
+    of_claims = [
+        Row(outcomes[id], at_promised[id], chances.get(id), shares.get(id), variant.notes.get(id, "")) for id in known
+    ]
+    return rows(study.name, variant.name, of_claims)
 
 
-def _note(variant: Variant, id: str) -> str:
-    return variant.notes.get(id, "")
+def without_sweeps(claim: Claim) -> tuple[Part, ...]:
+    """Return the parts of an exact claim or of one about a simulation, which is stored.
 
-
-def _without_sweeps(on: Basis) -> dict[Claim, tuple[Part, ...]]:
-    """Return the parts of exact claims and of those about simulations, which are all stored."""
-    tables = {name: simulations.load(SIMULATIONS[name]) for name in needed_simulations(on.registry)}
-    return {claim: claim.parts({}, tables) for claim in on.registry if not claim.sweeps}
-
-
-def _at_once(on: Basis, claim: Claim, parts: Sequence[Part]) -> Outcome:
-    """Return the outcome of a claim about no sweep, which has one analysis: of all sequences of its simulation."""
-    return Outcome(claim, on.plan(claim)).after(parts)
+    Raises:
+        ClaimError: The function of the claim raises an error.
+    """
+    with claim.tried():
+        tables = {name: stored_simulations.load(SIMULATIONS[name]) for name in needed_simulations([claim])}
+        return claim.parts({}, tables)
 
 
 def needed_simulations(claims: Sequence[Claim]) -> list[str]:

@@ -1,7 +1,8 @@
 """How far verdicts depend on the variant: counts over variants and claims, and what single choices change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import LOOKS, Verdict
@@ -24,27 +25,23 @@ class Change:
         return _distance(self.before, self.after) == 2
 
 
-def counts(judgements: Mapping[str, Judgement]) -> dict[Verdict, int]:
+def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
     """Return the number of claims with each verdict."""
-    return {verdict: sum(each.verdict is verdict for each in judgements.values()) for verdict in ORDER}
+    return {verdict: sum(each.verdict is verdict for each in judgements) for verdict in ORDER}
 
 
 def ranked(judgements: Judgements, variants: Sequence[str]) -> list[str]:
     """Return variants ordered by the number of claims that are reproduced, then by the fewest that are not."""
-    by_variant = {variant: counts(judgements.of(variant)) for variant in variants}
+    by_variant = {variant: counts(judgements.of(variant).values()) for variant in variants}
     return sorted(variants, key=lambda name: (-by_variant[name][ORDER[0]], by_variant[name][ORDER[1]]))
 
 
 def over(judgements: Judgements, variants: Sequence[str]) -> dict[str, dict[Verdict, int]]:
     """Return for each claim the number of variants under which it has each verdict."""
-    ids = dict.fromkeys(id for variant in variants for id in judgements.of(variant))
-    return {
-        id: {
-            verdict: sum(id in (of := judgements.of(variant)) and of[id].verdict is verdict for variant in variants)
-            for verdict in ORDER
-        }
-        for id in ids
-    }
+    by_id: dict[str, list[Judgement]] = {}
+    for id, each in chain.from_iterable(judgements.of(variant).items() for variant in variants):
+        by_id.setdefault(id, []).append(each)
+    return {id: counts(of_claim) for id, of_claim in by_id.items()}
 
 
 def changes(judgements: Judgements, base: str, variants: Sequence[str]) -> list[Change]:

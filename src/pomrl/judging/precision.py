@@ -26,7 +26,7 @@ A claim is *reproduced* when all its parts are decided in its favour, *not repro
 and *undecided* otherwise. A claim with topics (`Part.topic`) is pursued until all of them are decided.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
@@ -108,17 +108,9 @@ class Outcome:
     """The number of runs of the last analysis; 0 if there was none."""
 
     @property
-    def topics(self) -> dict[str, list[JudgedPart]]:
-        """The parts by topic; a claim without topics has one, whose name is empty."""
-        topics: dict[str, list[JudgedPart]] = {}
-        for judged in self.parts:
-            topics.setdefault(judged.part.topic, []).append(judged)
-        return topics
-
-    @property
     def verdicts(self) -> dict[str, Verdict]:
-        """The verdict on each topic."""
-        return {topic: together([judged.verdict for judged in parts]) for topic, parts in self.topics.items()}
+        """The verdict on each topic; a claim without topics has one, whose name is empty."""
+        return by_topic((judged.part.topic, judged.verdict) for judged in self.parts)
 
     @property
     def verdict(self) -> Verdict:
@@ -177,6 +169,14 @@ def decisive(parts: Sequence[JudgedPart]) -> JudgedPart:
     if verdict is Verdict.NOT_REPRODUCED:
         return min(of_verdict, key=lambda judged: judged.part.p_refute)
     return max(of_verdict, key=lambda judged: judged.part.p_hold)
+
+
+def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdict]:
+    """Return the verdict on each topic, given the topic of each part and the verdict on it; None is no verdict."""
+    topics: dict[str, list[Verdict]] = {}
+    for topic, verdict in verdicts:
+        topics.setdefault(topic, []).extend([verdict] if verdict else [])
+    return {topic: together(of_topic) for topic, of_topic in topics.items()}
 
 
 def together(verdicts: Sequence[Verdict]) -> Verdict:

@@ -17,8 +17,8 @@ from jaxtyping import Float
 
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.verdict import Part
-from pomrl.results.intervals import ENDS, Interval
-from pomrl.results.statistics import bootstrap_weights
+from pomrl.results.intervals import Interval
+from pomrl.results.statistics import bootstrap_weights, percentile
 
 POINTS = 80
 """The number of points of the grid on which the distribution over environments lies."""
@@ -84,8 +84,7 @@ def share_within(
     shares = weights[:, ~noisy] @ inside[~noisy]
     if noisy.any():
         shares = shares + _mass_within(values[noisy], errors[noisy], weights[:, noisy], above, below)
-    lower, upper = np.quantile(shares[1:], ENDS)
-    return Interval(float(shares[0]), float(lower), float(upper))
+    return percentile(shares[0], shares[1:])
 
 
 def _mass_within(

@@ -149,10 +149,6 @@ class Evidence:
         """The verdict on the claim by itself, without Holm's correction."""
         return verdict_of(self.p_hold, self.p_refute, ERROR_RATE)
 
-    def verdict_on(self, part: Part) -> Verdict:
-        """Return the verdict on a part, by its simultaneous interval."""
-        return part.verdict(ERROR_RATE / len(self.parts))
-
     @property
     def runs(self) -> int:
         """The number of runs (of a simulation: of sequences) behind the part that has fewest."""
@@ -163,16 +159,6 @@ class Evidence:
         if p_adjusted > ERROR_RATE:
             return Verdict.UNDECIDED
         return Verdict.REPRODUCED if self.p_hold < self.p_refute else Verdict.NOT_REPRODUCED
-
-    @property
-    def decisive(self) -> Part:
-        """The part on which the verdict rests.
-
-        It is the part that is refuted most clearly, or if none is refuted, the part that is supported least clearly.
-        """
-        worst = min(self.parts, key=lambda part: part.p_refute)
-        refuted = self.verdict_on(worst) is Verdict.NOT_REPRODUCED
-        return worst if refuted else max(self.parts, key=lambda part: part.p_hold)
 
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -1,12 +1,11 @@
 """The judgements of a study in words and in Markdown; terminal and page use the same words."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pomrl.configuration.study import Study
-from pomrl.judging.judgements import Comparison, Judgement, Judgements, counted
-from pomrl.judging.over_variants import opposite
+from pomrl.judging.judgements import Comparison, Judgement, Judgements
+from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import Verdict
-from pomrl.results.intervals import Interval
 from pomrl.results.tables import markdown
 
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
@@ -18,9 +17,6 @@ REPRODUCED = {
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
 }
 """What is said of one claim, and of several, with each verdict."""
-
-ORDER = (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED)
-"""The order in which verdicts are counted in sentences."""
 
 MARGINS = (0.05, 0.1, 0.15)
 """The margins at which verdicts are shown side by side, as shares of the comparator's mean."""
@@ -74,25 +70,20 @@ def answer(study: Study, judgements: Judgements) -> str:
 
 
 def _counted(judgements: Sequence[Judgement]) -> str:
-    number = counted(judgements)
-    words = [f"{number[verdict]} {REPRODUCED[verdict][number[verdict] != 1]}" for verdict in ORDER if number[verdict]]
+    numbers = counts(judgements)
+    words = [f"{number} {REPRODUCED[verdict][number != 1]}" for verdict, number in numbers.items() if number]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def percent(share: Interval | None) -> str:
-    """Return a share in percent with its interval; empty where it is not known."""
-    return share.percent() if share else ""
 
 
 def power_in_words(judgement: Judgement) -> str:
     """Return the power of the promised number of runs; empty where it is not known."""
-    return f"{percent(judgement.power)} of {judgement.promised:,} runs" if judgement.power else ""
+    return f"{judgement.power.percent()} of {judgement.promised:,} runs" if judgement.power else ""
 
 
 def environments_in_words(judgement: Judgement) -> str:
     """Return the share of environments in which a claim is true; empty where it is not known."""
-    at_most = "at most " if len(judgement.comparisons) > 1 else ""
-    return at_most + percent(judgement.true_in_environments) if judgement.true_in_environments else ""
+    share, at_most = judgement.true_in_environments, "at most " * (len(judgement.comparisons) > 1)
+    return at_most + share.percent() if share else ""
 
 
 def verdict_with_topics(study: Study, judgement: Judgement) -> str:
@@ -116,73 +107,87 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
     names = dict.fromkeys(name for of_family in families.values() for name in of_family)
     single = [name for name in names if judgements.of(name)]
     turned = opposite(judgements, main, single)
-    lines = [f"# The claims: {study.described.title}", "", answer(study, judgements), "", _legend(study), ""]
-    lines += [_table(study, judgements, main, others, turned)]
+    listed = [*judgements.of(main).values()]
+    columns = _columns(study, judgements, main, others, turned)
+    lines = [f"# The claims: {study.described.title}", "", answer(study, judgements), "", _legend(study, columns), ""]
+    lines += [markdown([*columns], [*zip(*columns.values(), strict=True)])]
     for name in others:
-        notes = [_other(study, each, judgements.of(name).get(each.id)) for each in judgements.of(main).values()]
-        lines += [f"## Under the variant {name}", "", *[line for line in notes if line], ""]
-    reasons = [f"- **{each.id}** {each.why}" for each in judgements.of(main).values() if each.why]
-    lines += ["## Why, where a claim does not hold or is not decided", "", *reasons, ""] if reasons else []
-    revised = [_revision(each) for each in judgements.of(main).values() if each.revision]
-    lines += ["## Rules that were revised after verdicts had been seen", "", *revised, ""] if revised else []
-    lines += ["## At the promised numbers of runs", "", _at_promised([*judgements.of(main).values()]), ""]
-    lines += ["## With other margins", "", with_other_margins(study, judgements.of(main).values()), ""]
+        notes = [_other(study, each, judgements.of(name).get(each.id)) for each in listed]
+        lines += _section(f"Under the variant {name}", notes)
+    reasons = [f"- **{each.id}** {each.why}" for each in listed if each.why]
+    lines += _section("Why, where a claim does not hold or is not decided", reasons)
+    lines += _section("Rules that were revised after verdicts had been seen", [_revision(each) for each in listed])
+    lines += _section("At the promised numbers of runs", [_at_promised(listed)])
+    lines += _section("With other margins", [with_other_margins(study, listed)])
     lines += ["## All comparisons", "", _comparisons(study, judgements, named)]
     return "\n".join(lines)
 
 
-def _legend(study: Study) -> str:
-    selected = f" {SELECTED}" if study.described.cite else ""
-    return (
-        "Each claim was computed until it was decided, at fixed numbers of runs over which its error is spread. Its "
-        "estimate is that of the decisive comparison, with the interval that decided it. Then follow the power of the "
-        "number of runs that the sweeps promise, which is how often so many runs show the claim by itself, and the "
-        "share of environments in which it is true ('at most': for its hardest part), both with 95 % intervals; and "
-        f"the single choices of the families of variants under which the verdict is the opposite.{selected}"
-    )
+def _section(heading: str, lines: Sequence[str]) -> list[str]:
+    """Return a section of the lines that are not empty; none if all are."""
+    return [f"## {heading}", "", *filter(None, lines), ""] if any(lines) else []
 
 
-def _table(
+POWER, ENVIRONMENTS, OPPOSITE = "power", "true in environments", "opposite under"
+"""The columns that the table of claims has only if something is known of a claim, and what the legend says of them."""
+
+EXPLAINED = {
+    POWER: "the power of the number of runs that the sweeps promise, which is how often so many runs show the claim by "
+    "itself, with a 95 % interval",
+    ENVIRONMENTS: "the share of environments in which it is true ('at most': for its hardest part), with a 95 % "
+    "interval",
+    OPPOSITE: "the single choices of the families of variants under which the verdict is the opposite",
+}
+
+
+def _legend(study: Study, columns: Collection[str]) -> str:
+    sentences = [
+        "Each claim was computed until it was decided, at fixed numbers of runs over which its error is spread.",
+        "Its estimate is that of the decisive comparison, with the interval that decided it.",
+    ]
+    if further := [words for column, words in EXPLAINED.items() if column in columns]:
+        sentences.append(f"Then follow {'; and '.join(further)}.")
+    return " ".join([*sentences, *([SELECTED] if study.described.cite else [])])
+
+
+def _columns(
     study: Study, judgements: Judgements, main: str, others: Sequence[str], turned: Mapping[str, list[str]]
-) -> str:
-    heads = ["claim", main, *others, "decisive comparison, estimate [interval], claimed", "power"]
-    heads += ["true in environments", "opposite under"]
-    rows = []
-    for each in judgements.of(main).values():
-        mark = " (s)" if each.selected_on else ""
-        under = [judgements.of(name).get(each.id) for name in others]
-        theirs = [in_words(study, other.verdict) if other else "" for other in under]
-        found = f"{each.decisive.compared}: {each.decisive.found}"
-        claimed = f", claimed {each.decisive.claimed}" if each.decisive.claimed else ""
-        rows.append(
-            [
-                f"**{each.id}**{mark} {each.statement} ({each.where})",
-                verdict_with_topics(study, each),
-                *theirs,
-                found + claimed,
-                power_in_words(each),
-                environments_in_words(each),
-                ", ".join(turned.get(each.id, ())),
-            ]
-        )
-    return markdown(heads, rows)
+) -> dict[str, list[str]]:
+    """Return the cells of the table of claims by column."""
+    listed = judgements.of(main).values()
+    under = {name: [judgements.of(name).get(each.id) for each in listed] for name in others}
+    columns = {
+        "claim": [f"**{each.id}**{' (s)' * each.selected_on} {each.statement} ({each.where})" for each in listed],
+        main: [verdict_with_topics(study, each) for each in listed],
+        **{name: [in_words(study, each.verdict) if each else "" for each in of] for name, of in under.items()},
+        "decisive comparison, estimate [interval], claimed": [_decisive(each.decisive) for each in listed],
+        POWER: [power_in_words(each) for each in listed],
+        ENVIRONMENTS: [environments_in_words(each) for each in listed],
+        OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed],
+    }
+    return {name: cells for name, cells in columns.items() if name not in EXPLAINED or any(cells)}
+
+
+def _decisive(part: Comparison) -> str:
+    return f"{part.compared}: {part.found}" + (f", claimed {part.claimed}" if part.claimed else "")
 
 
 def _other(study: Study, main: Judgement, theirs: Judgement | None) -> str:
     """Return a line on a claim that is turned, open or not judged under another variant; empty for the others."""
     if theirs is None:
         return f"- **{main.id}** is not judged under it."
-    found = f"{theirs.decisive.compared}: {theirs.decisive.found}, claimed {theirs.decisive.claimed}"
     if theirs.verdict is Verdict.UNDECIDED:
-        return f"- **{main.id}** is undecided after {theirs.runs:,} runs. {found}. {theirs.note}".rstrip()
-    if theirs.verdict is not main.verdict:
-        was = in_words(study, main.verdict)
-        return f"- **{main.id}** {in_words(study, theirs.verdict)}, otherwise {was}. {found}. {theirs.note}".rstrip()
-    return ""
+        verdict = f"is undecided after {theirs.runs:,} runs"
+    elif theirs.verdict is not main.verdict:
+        verdict = f"{in_words(study, theirs.verdict)}, otherwise {in_words(study, main.verdict)}"
+    else:
+        return ""
+    return f"- **{main.id}** {verdict}. {_decisive(theirs.decisive)}. {theirs.note}".rstrip()
 
 
 def _revision(each: Judgement) -> str:
-    assert each.revision is not None
+    if not each.revision:
+        return ""
     day, reason, before = each.revision
     return (
         f"- **{each.id}** ({day}) {reason}. At the promised number of runs, with Holm's correction: by the old rule "

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl import store
-from pomrl.drawing.style import hues, look
+from pomrl.drawing.style import Look, hues, look
 from pomrl.report import ReportError
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.provenance import shown_experiments
@@ -57,6 +57,15 @@ class _StoredSource:
         chosen = self.source.settings
         return str(chosen[group] if group in chosen else self.stored.flat_settings()[group])
 
+    def look(self, group: str = "estimator") -> Look:
+        """Return the look of the option of a group, which is that of the study to which the sweep belongs."""
+        return look(self.option(group), group, self.sweep.partition("/")[0])
+
+    @property
+    def schedule(self) -> str:
+        """An identifier of the schedule: its option, after the study of its sweep if that has one in its name."""
+        return "/".join([*self.sweep.split("/")[:-1], self.option("gamma_schedule")])
+
     @property
     def similarity(self) -> float | str:
         """Return the similarity sigma, or in words what gives it: their concentration, spread or models."""
@@ -94,12 +103,13 @@ def data(figures: Sequence[FigureFiles]) -> dict[str, Any]:
     for each in grids:
         by_sweep.setdefault(each.sweep, []).append(each)
     curves = {each.curve: each for each in grids}
-    chosen = dict.fromkeys(["best_fixed", *(each.option("gamma_schedule") for each in schedules)])
+    chosen = {"best_fixed": look("best_fixed", "gamma_schedule")}
+    chosen |= {each.schedule: each.look("gamma_schedule") for each in schedules}
     return {
         "series": [series for members in by_sweep.values() for series in _series(members)],
         "curves": {name: _curve(each, schedules) for name, each in curves.items()},
         # Few fonts have Unicode subscripts.
-        "schedules": {name: look(name, "gamma_schedule").label.replace("γₑᵥₐₗ", "γ_eval") for name in chosen},
+        "schedules": {name: of.label.replace("γₑᵥₐₗ", "γ_eval") for name, of in chosen.items()},
     }
 
 
@@ -158,8 +168,7 @@ def _label(member: _StoredSource, *, one_estimator: bool) -> str:
         for key, value in member.source.settings.items()
         if key not in _NO_VARIANT
     )
-    name = member.option("estimator")
-    estimator = look(name).label
+    estimator = member.look().label
     if not variant:
         return estimator
     return variant if one_estimator else f"{estimator}, {variant}"
@@ -167,7 +176,7 @@ def _label(member: _StoredSource, *, one_estimator: bool) -> str:
 
 def _colors(members: Sequence[_StoredSource], labels: Sequence[str]) -> dict[str, str]:
     """Return a colour for each label: that of the estimator's look if it is all that differs, else distinct hues."""
-    known = {look(name).label: look(name).color for name in {each.option("estimator") for each in members}}
+    known = {each.look().label: each.look().color for each in members}
     others = sorted(set(labels) - set(known))
     return {label: known[label] for label in labels if label in known} | dict(
         zip(others, hues(len(others)), strict=True)
@@ -185,7 +194,7 @@ def _curve(grid: _StoredSource, schedules: Sequence[_StoredSource]) -> dict[str,
     runs, mean = len(loss), loss.mean(0)
     fixed = hindsight_index(loss, "all_tasks", "population")[0, 0]
     choices = {
-        each.option("gamma_schedule"): _choices(each, runs)
+        each.schedule: _choices(each, runs)
         for each in schedules
         if each.problem_and_estimator == grid.problem_and_estimator and each.stored.complete() >= runs
     }

@@ -1,10 +1,12 @@
 """The files that are written for a figure: a picture, a table, and a sidecar with their sources."""
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pandas as pd
 from PIL import Image
@@ -17,6 +19,8 @@ from pomrl.report.markup import Caption, caption
 from pomrl.results.stored_sweeps import Source
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
+
+Read = TypeVar("Read")
 
 COLOURS = 256
 """Colours of a picture on the page. Drawings have few, and with a palette they take less than a third of the bytes."""
@@ -40,8 +44,17 @@ class FigureFiles:
     """The figure; None if code of a page has drawn it."""
     word: str = ""
     """What stands for the study in commands."""
+    command: str = ""
+    """The command that draws figures of the study under the variant, without their names."""
+    variant: str = ""
+    """The variant under which it is drawn; empty for the default."""
     with_errata: bool = False
     """Whether the page has errata without a prefix, to which captions link."""
+
+    @property
+    def id(self) -> str:
+        """An identifier of the figure on the page of its study."""
+        return "-".join(["figure", *re.findall(r"\w+", self.variant), self.name])
 
     @property
     def stem(self) -> str:
@@ -86,19 +99,13 @@ class FigureFiles:
     @cached_property
     def sidecar(self) -> Sidecar:
         """The content of NAME.json: the sources of the figure and the digests of its files."""
-        try:
-            return Sidecar.read(self.folder / f"{self.stem}.json")
-        except StoreError as error:
-            raise self._error(error) from error
+        return self._read(Sidecar.read, self.folder / f"{self.stem}.json")
 
-    def _content(self, suffix: str) -> bytes:
+    def _read(self, read: Callable[[Any], Read], file: Path | str) -> Read:
         try:
-            return self._files.content(f"{self.stem}.{suffix}")
+            return read(file)
         except StoreError as error:
-            raise self._error(error) from error
-
-    def _error(self, error: StoreError) -> ReportError:
-        return ReportError(f"{error}; pomrl figures {self.word} {self.stem} renews it")
+            raise ReportError(f"{error}; {self.command} {self.stem} renews it") from error
 
     @property
     def sources(self) -> Iterator[tuple[str, Source]]:
@@ -109,19 +116,19 @@ class FigureFiles:
     @cached_property
     def csv(self) -> bytes:
         """The content of NAME.csv: the values that are drawn."""
-        return self._content("csv")
+        return self._read(self._files.content, f"{self.stem}.csv")
 
     @cached_property
     def picture(self) -> "Picture":
         """The picture in NAME.png, reduced to a palette."""
-        return Picture.of(self._content("png"))
+        return Picture.of(self._read(self._files.content, f"{self.stem}.png"))
 
     @property
     def commands(self) -> list[str]:
         """The commands that compute and draw the figure, in the order in which to run them."""
-        if self.is_drawn:
-            return [*(command(sweep) for sweep in self.sidecar.sweeps), self.sidecar.command]
-        return [f"pomrl reproduce {self.word}"]
+        if not self.is_drawn:
+            return [f"pomrl reproduce {self.word}"]
+        return [*(command(sweep) for sweep in self.sidecar.sweeps if not self.variant), self.sidecar.command]
 
     @cached_property
     def _values(self) -> pd.DataFrame:
@@ -166,7 +173,7 @@ def refuse_damage(figures: Sequence[FigureFiles]) -> None:
     faults = {version.stem: fault for version in versions if (fault := version.fault)}
     if faults:
         first, *_ = faults.values()
-        raise ReportError(f"{first}; pomrl figures {versions[0].word} {' '.join(faults)} renews it")
+        raise ReportError(f"{first}; {versions[0].command} {' '.join(faults)} renews it")
 
 
 @dataclass(frozen=True)

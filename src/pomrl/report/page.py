@@ -1,9 +1,11 @@
 """The page of one study or of several: what the other modules of the report read, rendered by the templates."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pomrl.configuration.study import Study
+from pomrl.configuration.variants import DEFAULT
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.of_study import FOLDER
 from pomrl.judging import judgements, views
@@ -53,7 +56,32 @@ class Shown:
         known = [FigureFiles(each.name, folder, of=each, word=self.study.word) for each in figures_of(self.study)]
         others = found_in(folder, {each.name for each in known}, self.study.word)
         has_errata = not self.prefix and "errata" in pages.documents(self.study)
-        return [replace(each, with_errata=has_errata) for each in (*known, *others)]
+        return [replace(each, with_errata=has_errata, command=self.command_of("")) for each in (*known, *others)]
+
+    @cached_property
+    def under_variants(self) -> dict[str, list[FigureFiles]]:
+        """The figures that are drawn under each other variant.
+
+        The variants are those that the description names, those under which figures are drawn, and those with an option
+        in the place of another one under which claims are judged.
+        """
+        folder = self.study.outputs / FOLDER
+        of_families = {each.name for name in self.study.families for each in self.study.family(name).variants}
+        judged = [name for name in self.judgements.variants if name not in of_families]
+        folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
+        names = dict.fromkeys([*self.study.described.variants, *judged, *folders])
+        return {name: self._drawn_under(name) for name in names if name != DEFAULT}
+
+    def _drawn_under(self, variant: str) -> list[FigureFiles]:
+        folder, command = self.study.outputs / FOLDER / variant, self.command_of(variant)
+        figures = (replace(each, folder=folder, command=command, variant=variant) for each in self.figures)
+        return [figure for figure in figures if figure.is_drawn]
+
+    def command_of(self, variant: str) -> str:
+        """Return the command that draws the figures, under a variant if one is named."""
+        named = variant in self.study.described.variants
+        words = ["--variants", variant] if named else ["--replace", f"OLD={variant}"]
+        return shlex.join(["pomrl", "figures", self.study.word, *(words if variant else [])])
 
     @property
     def drawn(self) -> list[FigureFiles]:
@@ -122,11 +150,12 @@ class Shown:
 
     def count(self, variant: str, verdict: Verdict) -> int:
         """Return the number of claims that have this verdict under a variant."""
-        return counts(self.judgements.of(variant))[verdict]
+        return counts(self.judgements.of(variant).values())[verdict]
 
     def claims_of(self, figure: FigureFiles) -> list[Judgement]:
         """Return the claims that a figure shows."""
-        return [each for each in self.main if figure.name in each.figures]
+        judged = self.judgements.of(figure.variant) if figure.variant else {each.id: each for each in self.main}
+        return [judged[each.id] for each in self.main if figure.name in each.figures and each.id in judged]
 
     def figures_of(self, each: Judgement) -> list[FigureFiles]:
         """Return the figures that show a claim."""
@@ -200,15 +229,19 @@ def html(studies: Sequence[Study], command: str) -> str:
         StoreError: A table or a stored experiment that a figure shows is damaged.
     """
     shown = [Shown(study, f"{study.name}-" * bool(number)) for number, study in enumerate(studies)]
-    for each in shown:
-        refuse_damage(each.figures)
+    of_variants = [figures for each in shown for figures in each.under_variants.values()]
+    for figures in (*(each.figures for each in shown), *of_variants):
+        refuse_damage(figures)
     drawn = [figure for each in shown for figure in each.drawn]
-    for stored in shown_experiments(drawn).values():
+    every = [*drawn, *chain.from_iterable(of_variants)]
+    for stored in shown_experiments(every).values():
         stored.refuse_damage()
     if not drawn and not any(each.main for each in shown):
         words = " && ".join(f"pomrl reproduce {study.word}" for study in studies)
         raise ReportError(f"there is nothing to report yet; {words} computes, draws and judges all of it")
-    versions = [version for figure in drawn for version in figure.versions]
+    versions: dict[str, list[FigureFiles]] = {"": []}
+    for version in chain.from_iterable(figure.versions for figure in every):
+        versions.setdefault(version.variant, []).append(version)
     data = curves.data(drawn)
     return (
         _environment()
@@ -218,8 +251,8 @@ def html(studies: Sequence[Study], command: str) -> str:
             first=shown[0],
             command=command,
             drawn=drawn,
-            sweeps={sweep.name: sweep for sweep in sweep_provenances(versions)},
-            provenance=report_provenance(drawn),
+            sweeps={name: {each.name: each for each in sweep_provenances(of)} for name, of in versions.items()},
+            provenance=report_provenance(every),
             curves=script_data(data) if data["series"] else "",
             selected=views.SELECTED,
         )

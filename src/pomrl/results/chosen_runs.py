@@ -45,12 +45,7 @@ class Chosen:
     def sources(self) -> list[Source]:
         """Return where the numbers come from."""
         return [
-            Source(
-                stored.signature,
-                self.runs,
-                {key: settings.get(key) for key in self.varying},
-                {block.name: block.sha256 for block in stored.blocks() if block.runs.start < self.runs},
-            )
+            Source.of(stored, self.runs, {key: settings.get(key) for key in self.varying})
             for stored, settings in zip(self.stored, self.settings, strict=True)
         ]
 
@@ -65,11 +60,33 @@ def choose(wanted: Mapping[str, Any]) -> Chosen:
     if not found:
         asked = ", ".join(f"{key}={value}" for key, value in wanted.items())
         raise StoreError(f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}")
-    settings = {stored: stored.flat_settings() for stored in found}
+    settings = _settings_of(found)
     varying = varying_keys(list(settings.values()))
     found.sort(key=lambda stored: [_order(settings[stored].get(key)) for key in varying])
     runs = min(stored.complete() for stored in found)
     return Chosen(tuple(found), tuple(settings[stored] for stored in found), tuple(varying), runs)
+
+
+def _settings_of(found: Sequence[StoredExperiment]) -> dict[StoredExperiment, dict[str, Any]]:
+    """Return the flat settings of experiments.
+
+    Where options of one name are of several classes, as those of two studies of one's own may be, the classes stand for
+    the options.
+    """
+    settings = {stored: stored.flat_settings() for stored in found}
+    classes = {
+        (stored, group): part["_target_"]
+        for stored in found
+        for group, part in stored.settings().items()
+        if isinstance(part, dict)
+    }
+    named: dict[tuple[str, str], set[str]] = {}
+    for (stored, group), name in classes.items():
+        named.setdefault((group, settings[stored][group]), set()).add(name)
+    for (stored, group), name in classes.items():
+        if len(named[group, settings[stored][group]]) > 1 and not name.startswith("pomrl."):
+            settings[stored] |= {group: name}
+    return settings
 
 
 def _order(value: Any) -> tuple[str, Any]:

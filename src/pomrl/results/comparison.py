@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
-from pomrl.results.intervals import ENDS, Interval
+from pomrl.results.intervals import Interval
 from pomrl.results.losses import Losses
-from pomrl.results.statistics import bootstrap_means, difference
+from pomrl.results.statistics import bootstrap_means, difference, percentile
 from pomrl.science.gamma_star import minimising
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
@@ -70,8 +70,8 @@ def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interva
     as many as both sides have runs.
     """
     if paired:
-        common = min(len(a.loss), len(b.loss))
-        a, b = a.first_runs(common), b.first_runs(common)
+        common = np.arange(min(len(a.loss), len(b.loss)))
+        a, b = a.of_runs(common), b.of_runs(common)
     intervals = {LOSS_AT_LARGEST: difference(a.regret, b.regret, paired=paired)}
     if len(a.gammas) > 1 and len(b.gammas) > 1:
         intervals[MINIMUM_LOSS] = difference(a.minimum, b.minimum, paired=paired)
@@ -85,6 +85,5 @@ def _gamma_star_difference(a: Losses, b: Losses, *, paired: bool) -> Interval:
         minimising(losses.gammas, bootstrap_means(losses.loss, RESAMPLES, seed)).mean(-1)
         for losses, seed in ((a, 0), (b, 0 if paired else 1))
     ]
-    lower, upper = np.quantile(resampled[1] - resampled[0], ENDS)
     estimates = [minimising(losses.gammas, losses.loss.mean(0)).mean() for losses in (a, b)]
-    return Interval(float(estimates[1] - estimates[0]), float(lower), float(upper))
+    return percentile(estimates[1] - estimates[0], resampled[1] - resampled[0])

@@ -1,6 +1,6 @@
 """Planning losses as arrays over runs, tasks and discount factors, for one experiment and for a whole sweep."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -57,10 +57,6 @@ class Losses:
             return Losses.of_table(store.load(experiment, runs))  # chosen from the losses of a grid
         return Losses(*store.lookup(experiment).losses(runs))
 
-    def first_runs(self, runs: int) -> "Losses":
-        """Return the losses of the first `runs` runs."""
-        return Losses(self.loss[:runs], self.gammas)
-
     def of_runs(self, runs: Int[np.ndarray, " k"]) -> "Losses":
         """Return the losses of the runs with these numbers, in this order."""
         return Losses(self.loss[runs], self.gammas)
@@ -112,15 +108,6 @@ class Losses:
         index = hindsight_index(chosen_by, scope, "per_run")
         return Losses(self._at(index)[..., None], self.gammas[-1:])
 
-    def cost_of_halves(self, scope: Scope) -> float:
-        """Return by how much the regret of a schedule that chooses in hindsight is larger when halves choose.
-
-        It is compared with the choice of all runs for themselves, which looks better than it is. The cost falls with
-        the number of runs.
-        """
-        by_itself = self._at(hindsight_index(self.loss, scope, "population"))
-        return float(self.in_hindsight(scope, "population").regret.mean() - by_itself.mean())
-
     def _at(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
         return np.take_along_axis(self.loss, index[..., None], -1)[..., 0]
 
@@ -140,17 +127,38 @@ class SweepLosses:
     """The losses of each combination of values of these settings, in the order of `names`."""
     choice: HindsightChoice = "population"
     """How the schedules that choose in hindsight do so, under the reading of the paper in question (A8)."""
+    described: Callable[[tuple[Any, ...]], Mapping[str, Any]] = lambda _: {}
+    """A function of such a combination that returns all settings of its experiment, by the last parts of their keys."""
+
+    def where(self, **fixed: Any) -> "SweepLosses":
+        """Return the settings with these values of some names, as a sweep that varies the others."""
+        whole = {
+            tuple(value for name, value in zip(self.names, key, strict=True) if name not in fixed): key
+            for key in self.losses
+            if fixed.items() <= dict(zip(self.names, key, strict=True)).items()
+        }
+        names = tuple(name for name in self.names if name not in fixed)
+        losses = {part: self.losses[key] for part, key in whole.items()}
+        return SweepLosses(names, losses, self.choice, lambda part: self.described(whole[part]))
 
     def at(self, **settings: Any) -> Losses:
         """Return the losses of the setting with these values; a name that is left out does not vary there.
 
         Raises:
-            LookupError: The sweep has no such setting.
+            LookupError: The sweep has no such setting, or does not vary a key, and its experiment has another value.
         """
         key = tuple(settings.get(name) for name in self.names)
+        asked = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         if key not in self.losses:
-            asked = ", ".join(f"{name}={value!r}" for name, value in settings.items())
             values = zip(self.names, zip(*self.losses, strict=True), strict=True)
             known = "; ".join(f"{name} is {', '.join(map(repr, dict.fromkeys(of)))}" for name, of in values)
             raise LookupError(f"the sweep has no setting {asked}; in it {known}")
+        if others := settings.keys() - set(self.names):
+            fixed = self.described(key)
+            if wrong := [name for name in settings if name in others and fixed.get(name) != settings[name]]:
+                value = f", which is {fixed[wrong[0]]!r}" if wrong[0] in fixed else ""
+                varied = ", ".join(self.names) or "nothing"
+                raise LookupError(
+                    f"the sweep has no setting {asked}: it does not vary {wrong[0]}{value}; it varies {varied}"
+                )
         return self.losses[key]

@@ -75,47 +75,35 @@ def best_gamma(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return _per_group(frame, by, ["gamma"], best)
 
 
-def best_gamma_deviation(frame: pd.DataFrame, by: Sequence[str], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
-    """Return the bootstrap standard deviation over runs of `best_gamma`, in each group.
+def best_gamma_band(
+    frame: pd.DataFrame, by: Sequence[str], kind: Kind = "sd", resamples: int = 1000, seed: int = 0
+) -> pd.DataFrame:
+    """Return `best_gamma` of each group with a band around it, by the bootstrap over runs.
 
-    Groups with the same number of runs share their resamples, as if whole runs with all their groups were drawn.
+    The band is one standard deviation of the resamples or, with the kind `ci`, their 95 % percentile interval, which is
+    extended to `best_gamma` where that is outside of it. Groups with the same number of runs share their resamples, as
+    if whole runs with all their groups were drawn.
 
     Returns:
-        A row per group, sorted, with the columns `by` and deviation (in units of gamma; NaN with a single run).
+        A row per group, sorted, with the columns `by`, mean (gamma*), lower and upper (in units of gamma; NaN with a
+        single run).
 
     Raises:
         ValueError: A run lacks a gamma of its group, or has one twice.
     """
 
-    def deviation(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
-        if len(losses) == 1:
-            return [np.nan]
-        return [minimising(gammas, bootstrap_means(losses, resamples, seed)).std(ddof=1)]
-
-    return _per_group(frame, by, ["deviation"], deviation)
-
-
-def best_gamma_interval(frame: pd.DataFrame, by: Sequence[str], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
-    """Return the 95 % percentile interval of `best_gamma` in each group, by the bootstrap over runs.
-
-    The interval is extended to `best_gamma` where that is outside of it. Groups with the same number of runs share
-    their resamples, as if whole runs with all their groups were drawn.
-
-    Returns:
-        A row per group, sorted, with the columns `by`, lower and upper (in units of gamma; NaN with a single run).
-
-    Raises:
-        ValueError: A run lacks a gamma of its group, or has one twice.
-    """
-
-    def ends(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
-        if len(losses) == 1:
-            return [np.nan, np.nan]
+    def around(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
         best = minimising(gammas, losses.mean(0, keepdims=True)).item()
-        lower, upper = np.quantile(minimising(gammas, bootstrap_means(losses, resamples, seed)), ENDS)
-        return [min(lower, best), max(upper, best)]
+        if len(losses) == 1:
+            return [best, np.nan, np.nan]
+        resampled = minimising(gammas, bootstrap_means(losses, resamples, seed))
+        if kind == "ci":
+            lower, upper = np.quantile(resampled, ENDS)
+            return [best, min(lower, best), max(upper, best)]
+        deviation = resampled.std(ddof=1)
+        return [best, best - deviation, best + deviation]
 
-    return _per_group(frame, by, ["lower", "upper"], ends)
+    return _per_group(frame, by, ["mean", "lower", "upper"], around)
 
 
 @lru_cache(maxsize=4)
@@ -178,6 +166,12 @@ def _refuse_repeated_runs(frame: pd.DataFrame, by: Sequence[str]) -> None:
 
 def _where(settings: pd.Series) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
+
+
+def percentile(estimate: float, resampled: Float[np.ndarray, " B"]) -> Interval:
+    """Return an estimate with the 95 % percentile interval of its values in resamples."""
+    lower, upper = np.quantile(resampled, ENDS)
+    return Interval(float(estimate), float(lower), float(upper))
 
 
 def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired: bool) -> Interval:

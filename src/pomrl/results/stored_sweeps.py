@@ -9,7 +9,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration.sweeps import Setting
 from pomrl.science.experiment import SCHEMA
-from pomrl.store import simulations
+from pomrl.store import stored_simulations
 from pomrl.theory.simulations import Simulation
 
 
@@ -25,6 +25,12 @@ class Source:
     """The settings that vary in its sweep, by their dotted keys, with its values; empty for a simulation."""
     blocks: Mapping[str, str]
     """The SHA-256 digest of each file that was read, by the name of the file."""
+
+    @staticmethod
+    def of(stored: store.StoredExperiment, runs: int, settings: Mapping[str, Any]) -> "Source":
+        """Return the source of the first `runs` runs of a stored experiment with these settings in its sweep."""
+        blocks = {block.name: block.sha256 for block in stored.blocks() if block.runs.start < runs}
+        return Source(stored.signature, runs, settings, blocks)
 
 
 @dataclass(frozen=True)
@@ -52,9 +58,9 @@ def stored_simulation(simulation: Simulation) -> StoredSweep:
         StoreError: The simulation is not stored, or its table is damaged.
     """
     sequences = simulation.parameters.get("sequences", 0)
-    files = {simulations.TABLE: simulations.digest(simulation)}
-    source = Source(simulations.signature(simulation), sequences, settings={}, blocks=files)
-    return StoredSweep(simulations.load(simulation), [source], promised=None, lacking=None)
+    files = {stored_simulations.TABLE: stored_simulations.digest(simulation)}
+    source = Source(stored_simulations.signature(simulation), sequences, settings={}, blocks=files)
+    return StoredSweep(stored_simulations.load(simulation), [source], promised=None, lacking=None)
 
 
 def shared_runs(settings: Iterable[Setting]) -> int:
@@ -96,17 +102,11 @@ def stored_sweep(settings: Sequence[Setting], runs: int | None = None, most: int
         if shown := min(most, complete):
             table = store.load(setting.experiment, shown)
             tables.append(table.assign(**setting.varied)[[*setting.varied, *table.columns]])
-            sources.append(_source(stored, setting, shown))
+            sources.append(Source.of(stored, shown, setting.varied))
     line = (
         f"{len(lacking)} of {len(settings)} settings have fewer than {wanted} runs ({lacking[0]})" if lacking else None
     )
     return StoredSweep(_concatenated(tables, settings[0].varied), sources, promised, line)
-
-
-def _source(stored: store.StoredExperiment, setting: Setting, runs: int) -> Source:
-    """Return the source of the first `runs` runs of a stored experiment."""
-    blocks = {block.name: block.sha256 for block in stored.blocks() if block.runs.start < runs}
-    return Source(stored.signature, runs, setting.varied, blocks)
 
 
 def _concatenated(tables: Sequence[pd.DataFrame], varied: Mapping[str, Any]) -> pd.DataFrame:

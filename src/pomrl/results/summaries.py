@@ -13,7 +13,7 @@ from jaxtyping import Float
 from scipy import stats
 
 from pomrl.results.intervals import ENDS, Interval
-from pomrl.results.statistics import difference
+from pomrl.results.statistics import difference, percentile
 
 RESAMPLES = 2000
 """The number of resamples of the runs that intervals of robust summaries come from."""
@@ -81,5 +81,4 @@ def _bootstrapped(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarr
     if n < 2:
         return Interval(estimate, np.nan, np.nan)
     chosen = np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
-    lower, upper = np.quantile(np.squeeze(statistic(sample[:, chosen])), ENDS)
-    return Interval(estimate, float(lower), float(upper))
+    return percentile(estimate, np.squeeze(statistic(sample[:, chosen])))

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from pomrl.outputs import outputs
-from pomrl.store import files, manifest, simulations
+from pomrl.store import files, manifest, stored_simulations
 from pomrl.store.derived import LARGEST, DerivedFiles
 from pomrl.store.layout import BLOCK_LIST, CONFIG, LOG, MANIFEST, StoreError, is_our_name, is_signature, root
 from pomrl.store.provenance import commit
@@ -254,7 +254,7 @@ def _added(crate: Path, place: Path) -> Imported:
                 "the folder to import these"
             )
     for folder in of_simulations:
-        here = simulations.root() / folder.name
+        here = stored_simulations.root() / folder.name
         kept.append(here) if here.exists() else _move(folder, here, added)
     return Imported(tuple(added), tuple(kept), tuple(refused))
 

@@ -6,13 +6,16 @@ what the paper says (0, or 0.7 for γ*), that of "not reproduced" where it lies 
 or where the paper says nothing.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import SubFigure
 
+from pomrl.studies.pomrl import tiles
 from pomrl.studies.pomrl.ledger import SHOWN, Ladder
-from pomrl.study import LOOKS, Drawing, Verdict, context, look, panels
+from pomrl.study import Drawing, Verdict, context, look, panels
 
 COLUMNS = 6
 """The number of panels in a row."""
@@ -30,7 +33,8 @@ def draw(ladder: Ladder) -> Drawing:
         parts = figure.add_gridspec(2, 1, height_ratios=[1.35 * rows, 2.9])
         above, below = figure.add_subfigure(parts[0]), figure.add_subfigure(parts[1])
         _losses(above, ladder.curves, rungs)
-        _tiles(below.subplots(), ladder.checks, rungs)
+        checks = ladder.checks.assign(verdict=[_verdict(check) for check in ladder.checks.to_dict("records")])
+        tiles.draw(below.subplots(), _cells(checks, "verdict"), _cells(checks, "estimate"), fontsize=6)
         return panels.finish(figure, _table(ladder))
 
 
@@ -58,26 +62,13 @@ def _lines(ax: Axes, curves: pd.DataFrame, *, before: bool) -> None:
             ax.plot(points["task"], points["mean"], color=of.color, label=of.label)
 
 
-def _tiles(ax: Axes, checks: pd.DataFrame, rungs: list[str]) -> None:
-    names = list(checks["number"].unique())
-    by_cell = checks.set_index(["number", "rung"])
-    order = list(LOOKS)
-    codes = [[order.index(_verdict(by_cell.loc[(name, rung)])) for rung in rungs] for name in names]
-    ax.pcolormesh(
-        codes, cmap=ListedColormap([look.color for look in LOOKS.values()]), vmin=0, vmax=2, edgecolor="white"
-    )
-    for i, name in enumerate(names):
-        for j, rung in enumerate(rungs):
-            value = by_cell.loc[(name, rung), "estimate"]
-            ax.text(j + 0.5, i + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=6)
-    ax.set_xticks([j + 0.5 for j in range(len(rungs))], rungs, rotation=90)
-    ax.set_yticks([i + 0.5 for i in range(len(names))], names)
-    ax.invert_yaxis()
-    ax.grid(visible=False)
-    ax.tick_params(length=0)
+def _cells(checks: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return a column with a row for each number and a column for each rung, in their order."""
+    cells = checks.pivot(index="number", columns="rung", values=column)
+    return cells.reindex(index=checks["number"].unique(), columns=checks["rung"].unique())
 
 
-def _verdict(check: pd.Series) -> Verdict:
+def _verdict(check: Mapping[Any, Any]) -> Verdict:
     """Return whether the interval is above what the paper says, below it, or neither."""
     if check["lower"] > check["above"]:
         return Verdict.REPRODUCED

@@ -5,7 +5,7 @@ So all comparisons are in pairs over runs. Intervals have 95 %.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.study import (
-    ENDS,
     LAST,
     Choice,
     Family,
@@ -24,6 +23,7 @@ from pomrl.study import (
     bootstrap_means,
     difference,
     minimising,
+    percentile,
     signature,
     without,
 )
@@ -123,10 +123,9 @@ def _with_resamples(sample: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "B 
     return np.concatenate([sample.mean(0)[None], bootstrap_means(sample, RESAMPLES, 0)])
 
 
-def percentile(values: Float[np.ndarray, " B"]) -> Interval:
+def _percentile(values: Float[np.ndarray, " B"]) -> Interval:
     """Return the interval of an estimate, which stands before its bootstrap resamples."""
-    lower, upper = np.quantile(values[1:], ENDS)
-    return Interval(float(values[0]), float(lower), float(upper))
+    return percentile(values[0], values[1:])
 
 
 def loaded(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> Results:
@@ -174,8 +173,7 @@ def effects(ledger: Ledger, runs: int | None = None) -> pd.DataFrame:
 
 
 def _row(name: str, number: str, place: str, interval: Interval) -> dict[str, Any]:
-    bounds = {"estimate": interval.estimate, "lower": interval.lower, "upper": interval.upper}
-    return {"difference": name, "number": number, "place": place, **bounds}
+    return {"difference": name, "number": number, "place": place, **asdict(interval)}
 
 
 def _signatures(settings: Mapping[str, Sequence[Setting]]) -> list[str]:
@@ -189,7 +187,7 @@ def _effects(of: Difference, before: Results, after: Results) -> Iterator[tuple[
     if of.choice.concerns({"estimator": "ada_pomrl", "gamma_schedule": "grid"}):
         yield LOSS, difference(before.ada_pomrl.tasks(LAST), after.ada_pomrl.tasks(LAST), paired=True)
         yield GAIN, difference(before.gain("ada_pomrl"), after.gain("ada_pomrl"), paired=True)
-        yield GAMMA_STAR, percentile(after.gamma_star - before.gamma_star)
+        yield GAMMA_STAR, _percentile(after.gamma_star - before.gamma_star)
         return
     schedules, estimators = where.get("gamma_schedule", ("fixed",)), where.get("estimator", ("ada_pomrl",))
     for key in ((estimator, schedule) for estimator in estimators for schedule in schedules):
@@ -215,7 +213,7 @@ def _share(results: Results) -> Interval:
     """Return the share of ada-POMRL's gain over no meta-learning that shrinking to the uniform model has."""
     gains = np.stack([results.gain("uniform_prior"), results.gain("ada_pomrl")], axis=1)
     ours = _with_resamples(gains)
-    return percentile(ours[:, 0] / ours[:, 1])
+    return _percentile(ours[:, 0] / ours[:, 1])
 
 
 def _not_behind(results: Results) -> Interval:
@@ -229,7 +227,7 @@ CHECKS = (
     Check("gain over no meta-learning, tasks 11 to 15", lambda of: _mean(of.gain("ada_pomrl")), 0.0),
     Check("share of it from the uniform model", _share, None),
     Check("1.1 oracle less ada-POMRL, tasks 11 to 15", _not_behind, 0.0),
-    Check("γ*, tasks 11 to 15", lambda of: percentile(of.gamma_star), 0.7),
+    Check("γ*, tasks 11 to 15", lambda of: _percentile(of.gamma_star), 0.7),
 )
 """What is compared on each rung: results that claims of the paper are about (Q1.1, Q1.4, Q3.4, Q2.2)."""
 

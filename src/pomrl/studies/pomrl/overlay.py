@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -13,22 +14,17 @@ from pomrl.studies.pomrl.agreement import AuthorsSeries
 from pomrl.study import (
     COLUMNS,
     TASKS,
-    TEXT_WIDTH,
-    Drawing,
     Kind,
     Look,
     Panel,
+    PanelGrid,
     Series,
     StoredSweeps,
     at_largest_gamma,
-    context,
     in_task,
-    lettered,
     look,
     of_tasks,
-    panels,
     points_of_panels,
-    series_of,
 )
 from pomrl.study import draw_row as draw_panels
 
@@ -142,33 +138,16 @@ def legend_entries(data: pd.DataFrame) -> list[Line2D]:
 
 
 @dataclass(frozen=True)
-class AuthorsGrid:
+class AuthorsGrid(PanelGrid):
     """A figure of rows of panels over one legend, with the points of the notebook drawn over its curves."""
 
-    rows: Sequence[Sequence[Panel]]
-    legend_columns: int
-    row_height: float = 2.4
-    """The height of each row, in inches."""
+    share_y: bool = False
 
-    @property
-    def series(self) -> list[Series]:
-        """The series of all panels."""
-        return series_of([panel for row in lettered(self.rows) for panel in row])
+    def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
+        return points(sweeps, self.panels, kind)
 
-    def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
-        """Return the figure; ValueError if its sweeps hold none of its series.
+    def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
+        draw_row(axes, data, row)
 
-        Bands are of this kind, and by default those of the caption.
-        """
-        rows = lettered(self.rows)
-        data = points(sweeps, [panel for row in rows for panel in row], kind)
-        against_gamma = any(panel.x == "gamma" for row in rows for panel in row)
-        more = [panels.minimum_marker()] if against_gamma else []
-        with context():
-            figure = panels.blank(TEXT_WIDTH, self.row_height * len(rows))
-            grid = panels.grid_of_panels(figure, len(rows), len(rows[0]))
-            for axes, row in zip(grid, rows, strict=True):
-                draw_row(axes, data, row)
-            axes = [ax for axes in grid for ax in axes]
-            panels.shared_legend(figure, axes, columns=self.legend_columns, more=[*more, *legend_entries(data)])
-            return panels.finish(figure, data, self.series, sweeps)
+    def further_entries(self, data: pd.DataFrame) -> list[Artist]:
+        return [*super().further_entries(data), *legend_entries(data)]

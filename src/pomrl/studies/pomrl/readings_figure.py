@@ -11,10 +11,9 @@ the choices of the reading.
 from collections.abc import Sequence
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
+from pomrl.studies.pomrl import tiles
 from pomrl.study import LOOKS, Drawing, Judgements, context, panels, ranked
 
 TILE_WIDTH, TILE_HEIGHT = 0.42, 0.22
@@ -30,7 +29,7 @@ def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
     rows, columns = verdicts.shape
     with context():
         figure, (ax,) = panels.row_of_panels(1, TILE_WIDTH * columns + 1.0, TILE_HEIGHT * rows + 3.0)
-        _tiles(ax, verdicts, estimates)
+        tiles.draw(ax, verdicts, estimates, fontsize=7)
         handles = [Patch(facecolor=look.color, edgecolor="0.6", label=str(verdict)) for verdict, look in LOOKS.items()]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
         return panels.finish(figure, matrix)
@@ -54,18 +53,3 @@ def _matrix(judgements: Judgements, variants: Sequence[str]) -> pd.DataFrame:
         for each in judgements.of(name).values()
     ]
     return pd.DataFrame(rows)
-
-
-def _tiles(ax: Axes, verdicts: pd.DataFrame, estimates: pd.DataFrame) -> None:
-    order = {str(verdict): index for index, verdict in enumerate(LOOKS)}
-    codes = verdicts.map(lambda verdict: order[verdict]).to_numpy(int)
-    colors = ListedColormap([look.color for look in LOOKS.values()])
-    ax.pcolormesh(codes, cmap=colors, vmin=0, vmax=2, edgecolor="white", linewidth=0.7)
-    for i, row in enumerate(estimates.to_numpy(float)):
-        for j, value in enumerate(row):
-            ax.text(j + 0.5, i + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=7)
-    ax.set_xticks([j + 0.5 for j in range(len(verdicts.columns))], list(verdicts.columns), rotation=90)
-    ax.set_yticks([i + 0.5 for i in range(len(verdicts))], list(verdicts.index))
-    ax.invert_yaxis()
-    ax.grid(visible=False)
-    ax.tick_params(length=0)

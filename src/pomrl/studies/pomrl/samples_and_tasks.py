@@ -2,22 +2,23 @@
 
 from collections.abc import Sequence
 
-from pomrl.study import AVERAGE_LOSS, Panel, Series, average_of_first, look, of_averages
+from pomrl.study import AVERAGE_LOSS, Kind, Panel, Series, average_of_first, look, of_averages
 
 TASKS = (1, 2, 5, 15, 30)
 """Numbers of tasks t whose average over tasks 1 to t is drawn for ada-POMRL; those above T are skipped."""
 
 
-def row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "") -> list[Panel]:
+def row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "", band: Kind = "sd") -> list[Panel]:
     """Return a panel for each pair (m, T), with ada-POMRL and, for comparison, without meta-learning.
 
     Args:
         sweep: The name of the sweep.
         pairs: The pair (m, T) of each panel.
         prefix: The start of each title.
+        band: What the bands show.
     """
     return [
-        Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", "sd", label=AVERAGE_LOSS) for m, T in pairs
+        Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", band, label=AVERAGE_LOSS) for m, T in pairs
     ]
 
 

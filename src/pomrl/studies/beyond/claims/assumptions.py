@@ -9,9 +9,6 @@ from dataclasses import replace
 from pomrl.studies.pomrl.claims import horizons, planning_accuracy
 from pomrl.study import Part, SweepLosses, claim, less, no_worse
 
-ESTIMATORS = ("oracle", "without_meta", "pomrl", "ada_pomrl")
-"""The estimators of the sweep of unknown rewards."""
-
 COST = 0.05
 """The largest cost of forgetting where there is nothing to forget, as a share of the loss without it."""
 
@@ -59,11 +56,7 @@ def rewards_need_not_be_known(sweep: SweepLosses) -> list[Part]:
     """
     parts = []
     for model in ("known", "own"):
-        of_model = SweepLosses(
-            ("estimator",),
-            {(name,): sweep.at(reward_model=model, estimator=name) for name in ESTIMATORS},
-            sweep.choice,
-        )
+        of_model = sweep.where(reward_model=model)
         for of_paper in (planning_accuracy.loss_falls, planning_accuracy.order_of_methods, horizons.horizon_grows):
             words = f"rewards {model}, {of_paper.id}"
             parts += [replace(part, compared=f"{words}: {part.compared}") for part in of_paper.check(of_model)]

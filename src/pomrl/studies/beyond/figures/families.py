@@ -6,13 +6,9 @@ A panel for each family, at a spread of 0.15 of the latent, when planning with Î
 family's rewards. Bands show 95 % intervals of the mean.
 """
 
-from pomrl.study import Panel, PanelGrid, Series, at_largest_gamma, look
+from pomrl.study import Panel, PanelGrid, of_estimators
 
-SWEEP = "families"
-
-LOOKS = {name: look(name) for name in (
-    "without_meta", "ada_pomrl", "pomrl", "aggregating", "oracle", "empirical_bayes", "exact_posterior",
-)}  # fmt: skip
+LEARNERS = ("without_meta", "ada_pomrl", "pomrl", "aggregating", "oracle", "empirical_bayes", "exact_posterior")
 
 TITLES = {
     "river_swim": "RiverSwim",
@@ -27,14 +23,11 @@ TITLES = {
 }
 """Titles of the families, by their options."""
 
-SPREAD = 0.15
-
 
 def _panel(family: str) -> Panel:
-    settings = {"task_distribution": family, "task_distribution.spread": SPREAD}
-    series = [Series(look, SWEEP, {**settings, "estimator": name}, at_largest_gamma) for name, look in LOOKS.items()]
-    return Panel(TITLES[family], series, "task", "ci")
+    settings = {"task_distribution": family, "task_distribution.spread": 0.15}
+    return Panel(TITLES[family], of_estimators("families", settings, LEARNERS), "task", "ci")
 
 
 _PANELS = [_panel(family) for family in TITLES]
-FIGURE = PanelGrid([_PANELS[i : i + 3] for i in (0, 3, 6)], legend_columns=4, share_y=False)
+FIGURE = PanelGrid([_PANELS[i : i + 3] for i in (0, 3, 6)], share_y=False)

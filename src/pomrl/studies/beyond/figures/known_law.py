@@ -7,21 +7,13 @@ law by which mean models are drawn, and integrates over the rest by Markov chain
 error.
 """
 
-from pomrl.study import Panel, PanelGrid, Series, at_largest_gamma, look
+from pomrl.study import Panel, PanelGrid, of_estimators
 
-LOOKS = {name: look(name) for name in ("ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes")}
+LEARNERS = ("ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes")
 
 PANELS = [
-    Panel(
-        f"σ = {sigma:g}",
-        [
-            Series(look, "known_law", {"sigma": sigma, "estimator": name}, at_largest_gamma)
-            for name, look in LOOKS.items()
-        ],
-        "task",
-        "se",
-    )
+    Panel(f"σ = {sigma:g}", of_estimators("known_law", {"sigma": sigma}, LEARNERS), "task", "se")
     for sigma in (0.01, 0.025, 0.047)
 ]
 
-FIGURE = PanelGrid([PANELS], legend_columns=4)
+FIGURE = PanelGrid([PANELS])

@@ -9,25 +9,15 @@ trajectory. The loss is that at gamma_eval after all of them, and bands show one
 Beyond the paper, which assumes a generative model (Sec. 3.2).
 """
 
-from pomrl.study import Panel, PanelGrid, Series, at_largest_gamma, look
-
-SWEEP = "online_collection"
+from pomrl.study import Panel, PanelGrid, of_estimators
 
 TITLES = {"uniform": "Uniform", "epsilon_greedy": "Epsilon-greedy", "posterior_sampling": "Posterior sampling"}
 
-LOOKS = {name: look(name) for name in ("oracle", "without_meta", "ada_pomrl", "empirical_bayes")}
+LEARNERS = ("oracle", "without_meta", "ada_pomrl", "empirical_bayes")
 
 PANELS = [
-    Panel(
-        title,
-        [
-            Series(look, SWEEP, {"data.behaviour": behaviour, "estimator": name}, at_largest_gamma)
-            for name, look in LOOKS.items()
-        ],
-        "task",
-        "se",
-    )
+    Panel(title, of_estimators("online_collection", {"data.behaviour": behaviour}, LEARNERS), "task", "se")
     for behaviour, title in TITLES.items()
 ]
 
-FIGURE = PanelGrid([PANELS], legend_columns=4)
+FIGURE = PanelGrid([PANELS])

@@ -9,21 +9,14 @@ knows the mean model of the present task. Bands show one standard error.
 Beyond the paper, which assumes that all tasks come from one distribution (Sec. 3.1).
 """
 
-from pomrl.study import Panel, PanelGrid, Series, at_largest_gamma, look
-
-SWEEP = "streams"
+from pomrl.study import Panel, PanelGrid, of_estimators
 
 TITLES = {"stationary": "Stationary", "drift": "Drift", "switch": "Switch", "cycle": "Three in turn"}
 
 LEARNERS = ("oracle", "ada_pomrl", "ada_pomrl_forgetting", "empirical_bayes", "empirical_bayes_forgetting", "mixture")
 
 PANELS = [
-    Panel(
-        title,
-        [Series(look(name), SWEEP, {"stream": stream, "estimator": name}, at_largest_gamma) for name in LEARNERS],
-        "task",
-        "se",
-    )
+    Panel(title, of_estimators("streams", {"stream": stream}, LEARNERS), "task", "se")
     for stream, title in TITLES.items()
 ]
 

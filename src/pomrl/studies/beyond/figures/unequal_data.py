@@ -9,12 +9,9 @@ the paper's do, or transitions. The loss is that at gamma_eval, and bands show o
 Beyond the paper, which assumes m transitions from every pair of every task (Sec. 3.2).
 """
 
-from pomrl.study import Look, Panel, PanelGrid, Series, at_largest_gamma
-
-SWEEP = "unequal_data"
+from pomrl.study import Look, Panel, PanelGrid, Series, at_largest_gamma, look
 
 TITLES = {"extremes": "one or fifteen", "geometric": "geometric"}
-LEARNERS = {"pomrl": "POMRL(σ)", "ada_pomrl": "ada-POMRL"}
 
 NUMBERS = {
     ("m", "tasks"): Look("mean number", "#d55e00", "D"),
@@ -23,30 +20,19 @@ NUMBERS = {
 }
 """What the number of transitions of a pair is in the mixing rate, and what weighs equally in averages over tasks."""
 
-PANELS = [
-    [
-        Panel(
-            f"{learner}, {title}",
-            [
-                Series(
-                    look,
-                    SWEEP,
-                    {
-                        "data.numbers": numbers,
-                        "estimator": name,
-                        "estimator.samples": samples,
-                        "estimator.weights": weights,
-                    },
-                    at_largest_gamma,
-                )
-                for (samples, weights), look in NUMBERS.items()
-            ],
-            "task",
-            "se",
-        )
-        for name, learner in LEARNERS.items()
-    ]
-    for numbers, title in TITLES.items()
-]
 
-FIGURE = PanelGrid(PANELS, legend_columns=3)
+def _panel(numbers: str, learner: str) -> Panel:
+    of_panel = {"data.numbers": numbers, "estimator": learner}
+    series = [
+        Series(
+            look,
+            "unequal_data",
+            {**of_panel, "estimator.samples": samples, "estimator.weights": weights},
+            at_largest_gamma,
+        )
+        for (samples, weights), look in NUMBERS.items()
+    ]
+    return Panel(f"{look(learner).label}, {TITLES[numbers]}", series, "task", "se")
+
+
+FIGURE = PanelGrid([[_panel(numbers, name) for name in ("pomrl", "ada_pomrl")] for numbers in TITLES], legend_columns=3)

@@ -9,11 +9,7 @@ standard error.
 Beyond the paper, which assumes that rewards are known (Sec. 2).
 """
 
-from pomrl.study import Look, Panel, PanelGrid, Series, at_largest_gamma
-
-SWEEP = "unknown_rewards"
-
-LEARNERS = {"oracle": "Oracle prior knowledge", "without_meta": "Without meta-learning", "ada_pomrl": "ada-POMRL"}
+from pomrl.study import Look, Panel, PanelGrid, look, of_values
 
 REWARD_MODELS = {
     "known": Look("known", "black", "X", ":"),
@@ -25,15 +21,9 @@ REWARD_MODELS = {
 
 PANELS = [
     Panel(
-        title,
-        [
-            Series(look, SWEEP, {"reward_model": model, "estimator": name}, at_largest_gamma)
-            for model, look in REWARD_MODELS.items()
-        ],
-        "task",
-        "se",
+        look(name).label, of_values("unknown_rewards", "reward_model", REWARD_MODELS, {"estimator": name}), "task", "se"
     )
-    for name, title in LEARNERS.items()
+    for name in ("oracle", "without_meta", "ada_pomrl")
 ]
 
-FIGURE = PanelGrid([PANELS], legend_columns=4)
+FIGURE = PanelGrid([PANELS])

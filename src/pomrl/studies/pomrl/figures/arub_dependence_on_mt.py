@@ -18,4 +18,4 @@ from pomrl.study import PanelGrid
 
 NAME = "arub_dependence_on_mT"
 
-FIGURE = PanelGrid([samples_and_tasks.row("samples_and_tasks", [(5, 5), (20, 5), (5, 30)])], legend_columns=4)
+FIGURE = PanelGrid([samples_and_tasks.row("samples_and_tasks", [(5, 5), (20, 5), (5, 30)])])

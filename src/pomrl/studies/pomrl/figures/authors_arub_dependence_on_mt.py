@@ -6,12 +6,9 @@ The notebook has no such figure. By its definitions m is a number of trajectorie
 show one standard error over 100 runs.
 """
 
-from dataclasses import replace
-
 from pomrl.studies.pomrl import samples_and_tasks
 from pomrl.studies.pomrl.overlay import AuthorsGrid
 
-ROW = samples_and_tasks.row("notebook_samples_and_tasks", [(5, 5), (20, 5), (5, 30)])
 NAME = "authors_arub_dependence_on_mT"
 
-FIGURE = AuthorsGrid([[replace(panel, band="se") for panel in ROW]], legend_columns=4)
+FIGURE = AuthorsGrid([samples_and_tasks.row("notebook_samples_and_tasks", [(5, 5), (20, 5), (5, 30)], band="se")])

@@ -19,6 +19,5 @@ FIGURE = AuthorsGrid(
         [per_task(c, [*METHODS, "uniform_prior"], title(c)) for c in SIGMAS],
         [against_gamma(c, f"ada-POMRL, c = {c:g}") for c in SIGMAS],
     ],
-    legend_columns=4,
     row_height=2.7,
 )

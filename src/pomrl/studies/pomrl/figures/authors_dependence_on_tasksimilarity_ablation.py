@@ -13,6 +13,5 @@ from pomrl.study import METHODS
 
 FIGURE = AuthorsGrid(
     [[per_task(c, [*METHODS, "aggregating", "uniform_prior"], title(c)) for c in SIGMAS]],
-    legend_columns=4,
     row_height=3.0,
 )

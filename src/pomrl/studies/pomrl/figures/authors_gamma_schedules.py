@@ -56,6 +56,5 @@ FIGURE = overlay.AuthorsGrid(
             _panel("Upper bound", OFFSETS, zoomed=True),
         ]
     ],
-    legend_columns=4,
     row_height=3.2,
 )

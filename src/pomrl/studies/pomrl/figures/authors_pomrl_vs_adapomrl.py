@@ -10,6 +10,4 @@ All 30 readings agree with our curves, with |z| up to 1.6.
 
 from pomrl.studies.pomrl.overlay import AuthorsGrid, per_task, title
 
-FIGURE = AuthorsGrid(
-    [[per_task(c, ["pomrl", "ada_pomrl"], title(c)) for c in (1.5, 0.375)]], legend_columns=4, row_height=2.8
-)
+FIGURE = AuthorsGrid([[per_task(c, ["pomrl", "ada_pomrl"], title(c)) for c in (1.5, 0.375)]], row_height=2.8)

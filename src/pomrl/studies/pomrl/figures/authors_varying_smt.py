@@ -7,15 +7,13 @@ transitions, five states can follow each pair (s, a) before smoothing, and the c
 the number of states; c = 1.5. Bands show one standard error over 20 runs.
 """
 
-from dataclasses import replace
-
 from pomrl.studies.pomrl import samples_and_tasks
 from pomrl.studies.pomrl.overlay import AuthorsGrid
 
 ROWS = [
-    samples_and_tasks.row("notebook_states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, "),
-    samples_and_tasks.row("notebook_states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, "),
+    samples_and_tasks.row("notebook_states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, ", "se"),
+    samples_and_tasks.row("notebook_states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, ", "se"),
 ]
 NAME = "authors_varyingSmT"
 
-FIGURE = AuthorsGrid([[replace(panel, band="se") for panel in row] for row in ROWS], legend_columns=4)
+FIGURE = AuthorsGrid(ROWS)

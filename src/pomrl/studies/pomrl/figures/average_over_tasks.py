@@ -19,4 +19,4 @@ ROWS = [
     [_panel(estimator, 0.01) for estimator in ("oracle", "without_meta", "pomrl")],
 ]
 
-FIGURE = PanelGrid(ROWS, legend_columns=4)
+FIGURE = PanelGrid(ROWS)

@@ -56,7 +56,7 @@ def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
         upper, lower = figure.subfigures(2, 1, squeeze=False)[:, 0]
         (above,) = panels.grid_of_panels(upper, 1, 3, share_y=True)
         (below,) = panels.grid_of_panels(lower, 1, 3, share_y=True)
-        PER_TASK.draw_row(above, data)
+        PER_TASK.draw_row(above, data, PER_TASK.panels)
         draw_row(below, data, AGAINST_GAMMA)
         panels.shared_legend(upper, above, columns=4)
         panels.shared_legend(lower, below, columns=7, more=[panels.minimum_marker()])

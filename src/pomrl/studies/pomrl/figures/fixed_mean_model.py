@@ -15,4 +15,4 @@ PANELS = [
     for mean_model, title in TITLES.items()
 ]
 
-FIGURE = PanelGrid([PANELS], legend_columns=4)
+FIGURE = PanelGrid([PANELS])

@@ -6,23 +6,21 @@ from pomrl.study import (
     Drawing,
     Kind,
     Panel,
-    Series,
     StoredSweeps,
-    at_largest_gamma,
     context,
     draw_row,
     figure,
     lettered,
+    of_values,
     panels,
     points_of_panels,
     sequence,
     series_of,
 )
 
-OFFSETS = [
-    Series(look, "gamma_0", {"gamma_schedule.gamma_0": offset}, at_largest_gamma)
-    for offset, look in sequence((0.25, 0.3, 0.35, 0.4, 0.45, 0.5), "γ₀ = {:g}".format).items()
-]
+OFFSETS = of_values(
+    "gamma_0", "gamma_schedule.gamma_0", sequence((0.25, 0.3, 0.35, 0.4, 0.45, 0.5), "γ₀ = {:g}".format)
+)
 UPPER_BOUND = Panel("Upper bound", [schedules.wanted("pomrl", "fixed"), *OFFSETS], "task", "se")
 (PANELS,) = lettered([[*schedules.all_and_averages("pomrl"), UPPER_BOUND]])
 SERIES = series_of(PANELS)

@@ -8,7 +8,7 @@ in the similarity that the rate is given: the true one, Welford's estimate, or t
 show one standard error.
 """
 
-from pomrl.study import RUNNING_AVERAGE, Look, Panel, PanelGrid, Series, at_largest_gamma, running_average
+from pomrl.study import RUNNING_AVERAGE, Look, Panel, PanelGrid, at_largest_gamma, of_values, running_average
 
 MIXING = {
     "paper": Look("Paper's rate", "#a02020", "X"),
@@ -19,11 +19,8 @@ SIMILARITY = {"known": "true similarity", "welford": "Welford's estimate", "debi
 
 
 def _panel(sigma: float, similarity: str) -> Panel:
-    settings = {"sigma": sigma, "estimator.similarity": similarity}
-    view = running_average(at_largest_gamma)
-    series = [
-        Series(look, "mixing_rates", {**settings, "estimator.mixing": mixing}, view) for mixing, look in MIXING.items()
-    ]
+    settings, view = {"sigma": sigma, "estimator.similarity": similarity}, running_average(at_largest_gamma)
+    series = of_values("mixing_rates", "estimator.mixing", MIXING, settings, view)
     return Panel(f"σ = {sigma:g}, {SIMILARITY[similarity]}", series, "task", "se", label=RUNNING_AVERAGE)
 
 

@@ -1,4 +1,4 @@
-"""Where bounds say nothing."""
+"""The discount factors from which on the bounds are vacuous."""
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,9 @@ PANELS = [
 
 @figure(name="vacuous_bounds")
 def draw(_: StoredSweeps) -> Drawing:
-    """Where bounds say nothing.
+    """The discount factors from which on the bounds are vacuous.
 
-    The discount factor gamma from which on the bounds on the average regret are vacuous, against the samples m.
+    Each curve shows the gamma from which on a bound on the average regret is vacuous, against the samples m.
 
     For all gamma above a curve the bound exceeds 1/(1 - gamma_eval), which no loss does. There is a panel for each
     sigma (the almost-sure bound); T = 15.

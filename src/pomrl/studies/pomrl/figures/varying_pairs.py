@@ -19,4 +19,4 @@ def _panel(scope: str, sigma: float) -> Panel:
     return Panel(f"σ = {sigma:g}, {SCOPES[scope]}", [*learning, without_meta], "task", "sd")
 
 
-FIGURE = PanelGrid([[_panel(scope, sigma) for sigma in STRUCTURES] for scope in SCOPES], legend_columns=4)
+FIGURE = PanelGrid([[_panel(scope, sigma) for sigma in STRUCTURES] for scope in SCOPES])

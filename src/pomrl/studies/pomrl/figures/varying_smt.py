@@ -18,4 +18,4 @@ ROWS = [
 
 NAME = "varyingSmT"
 
-FIGURE = PanelGrid(ROWS, legend_columns=4)
+FIGURE = PanelGrid(ROWS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from pomrl.store import simulations as stored
+from pomrl.store import stored_simulations as stored
 from pomrl.theory.simulations import Simulation
 
 

@@ -1,0 +1,62 @@
+"""The data of the interactive curves."""
+
+from pathlib import Path
+
+import numpy as np
+from tests.support.report_outputs import DRAWN, copied_figures
+
+from pomrl import store
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sweeps import experiment
+from pomrl.drawing.style import look
+from pomrl.report import curves
+from pomrl.report.figure_files import FigureFiles
+from pomrl.results.statistics import band
+from pomrl.science.gamma_schedules import Hindsight
+from pomrl.science.gamma_star import in_hindsight
+
+ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"]
+"""The estimators of the sweep task_similarity."""
+
+
+class TestCurves:
+    def test_series_have_the_labels_of_their_sweep(self, embedded: dict) -> None:
+        labels = {each["method"] for each in embedded["series"] if each["sweep"] == "task_similarity"}
+        assert labels == {look(name).label for name in ESTIMATORS}
+        variants = {each["method"] for each in embedded["series"] if each["sweep"] == "mixing_rates"}
+        assert "mixing mse_optimal, similarity debiased" in variants
+
+    def test_curves_are_means_and_standard_errors_over_runs(self, embedded: dict) -> None:
+        stored = experiment(PUBLISHED, ["estimator=ada_pomrl", "sigma=0.025"])
+        expected = band(store.load(stored, 2), ["task", "gamma"], kind="se")
+        (series,) = (
+            each
+            for each in embedded["series"]
+            if (each["sweep"], each["sigma"], each["method"]) == ("task_similarity", 0.025, "ada-POMRL")
+        )
+        curve = embedded["curves"][series["curve"]]
+        np.testing.assert_allclose(np.ravel(curve["mean"]), expected["mean"], atol=6e-5)
+        np.testing.assert_allclose(np.ravel(curve["se"]), expected["mean"] - expected["lower"], atol=6e-5)
+
+    def test_choices_are_those_of_the_schedules(self, embedded: dict) -> None:
+        problem = ["estimator=ada_pomrl", "sigma=0.01"]
+        (series,) = (
+            each
+            for each in embedded["series"]
+            if (each["sweep"], each["sigma"], each["method"]) == ("task_similarity", 0.01, "ada-POMRL")
+        )
+        choices = embedded["curves"][series["curve"]]["choices"]
+        assert set(choices) == {"best_fixed", "dong", "upper_bound"}
+        table = store.load(experiment(PUBLISHED, [*problem, "gamma_schedule=dong"]), 2)
+        expected = table.groupby("task")[["gamma", "planning_loss"]].mean()
+        np.testing.assert_allclose(choices["dong"], expected, atol=6e-5)
+        grid = store.load(experiment(PUBLISHED, problem), 2)
+        fixed = in_hindsight(grid, Hindsight(gammas=sorted(grid["gamma"].unique().tolist()), scope="all_tasks"))
+        expected = fixed.groupby("task")[["gamma", "planning_loss"]].mean()
+        np.testing.assert_allclose(choices["best_fixed"], expected, atol=6e-5)
+
+    def test_runs_that_are_no_longer_stored_have_no_curve(self, folder: Path, empty_outputs: Path) -> None:
+        figures = copied_figures(folder, empty_outputs)
+        drawn = [FigureFiles(name, figures) for name in DRAWN]
+        assert any(list(each.sources) for each in drawn)
+        assert curves.data(drawn)["series"] == []

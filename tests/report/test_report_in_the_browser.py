@@ -1,0 +1,137 @@
+"""How the page works in a browser."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.support.report_outputs import DRAWN
+
+
+@pytest.fixture
+def visit(browser: Browser, path: Path) -> Iterator[Page]:
+    """The page in the browser, watched: what it complains of, and what it asks for."""
+    visited = browser.new_page(viewport={"width": 1280, "height": 900})
+    complaints: list[str] = []
+    visited.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
+    visited.on("pageerror", lambda error: complaints.append(str(error)))
+    visited.on("request", lambda request: complaints.append(request.url) if leaves(request.url) else None)
+    visited.goto(path.as_uri())
+    visited.wait_for_selector("#explorer[data-ready]")
+    visited.wait_for_selector("#explore[data-ready]", state="attached")
+    yield visited
+    visited.close()
+    assert complaints == []
+
+
+def leaves(address: str) -> bool:
+    return not address.startswith(("file:", "data:", "blob:"))
+
+
+def line(visited: Page) -> str:
+    """The first curve that is drawn."""
+    return visited.locator("#loss .mark-line path").first.get_attribute("d") or ""
+
+
+class TestInTheBrowser:
+    def test_every_image_is_loaded(self, visit: Page) -> None:
+        assert visit.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
+        assert visit.evaluate("document.images.length") == len(DRAWN)
+
+    def test_the_slider_changes_the_curve_by_keyboard(self, visit: Page) -> None:
+        last = line(visit)
+        assert last.count("L") > 10
+        visit.focus("#task")
+        visit.keyboard.press("Home")
+        visit.wait_for_function(
+            "d => document.querySelector('#loss .mark-line path').getAttribute('d') !== d", arg=last
+        )
+        assert visit.inner_text("#task-shown") == "1"
+        assert "Task 1," in visit.inner_text("#explained")
+
+    def test_values_in_the_table_are_those_of_the_curve(self, visit: Page, embedded: dict) -> None:
+        (series,) = (
+            each
+            for each in embedded["series"]
+            if (each["sweep"], each["sigma"], each["method"]) == ("task_similarity", 0.01, "ada-POMRL")
+        )
+        curve = embedded["curves"][series["curve"]]
+        cells = visit.locator("#values tr", has_text="ada-POMRL").locator("td").all_inner_texts()
+        best = curve["best"][-1]
+        assert cells[0] == f"{curve['gammas'][best]:g}"
+        assert float(cells[1]) == pytest.approx(curve["mean"][-1][best], abs=6e-4)
+        assert float(cells[3]) == curve["choices"]["best_fixed"][-1][0]
+
+    def test_a_choice_takes_what_goes_with_it(self, visit: Page) -> None:
+        visit.select_option("#choose-sigma", "0.047")
+        assert visit.input_value("#choose-sweep") == "task_similarity"
+        visit.select_option("#choose-m", "50")
+        assert visit.input_value("#choose-sweep") == "illustration"
+        assert visit.input_value("#choose-T") == "1"
+        assert visit.is_disabled("#task")
+        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 4")
+
+    def test_methods_can_be_chosen(self, visit: Page) -> None:
+        assert visit.locator("#loss .mark-line path").count() == 4
+        visit.get_by_label("Oracle prior knowledge").uncheck()
+        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 3")
+        visit.get_by_label("Oracle prior knowledge").check()
+        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 4")
+
+    def test_the_keyboard_reaches_the_content_first(self, visit: Page) -> None:
+        visit.keyboard.press("Tab")
+        assert visit.evaluate("document.activeElement.textContent") == "Skip to the content"
+
+    def test_all_sections_are_in_the_main_part(self, visit: Page) -> None:
+        sections = visit.locator("section").count()
+        assert sections == visit.locator("main > section").count() > 5
+
+    def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(self, visit: Page) -> None:
+        shown = visit.locator("article.claim:visible")
+        every = shown.count()
+        visit.locator("#filter [name=words]").fill("Q1.1 LOSS")
+        assert shown.evaluate_all("claims => claims.map(claim => claim.id)") == ["claim-Q1.1"]
+        visit.locator("#filter [name=verdict]").select_option(index=1)
+        assert visit.inner_text("#filter output") == f"{shown.count()} of {every} claims"
+        visit.evaluate("location.hash = 'claim-Q1.2'")
+        visit.wait_for_selector('[id="claim-Q1.2"]', state="visible")
+        assert shown.count() == every
+
+    def test_figures_open_large_on_a_phone(self, visit: Page) -> None:
+        visit.set_viewport_size({"width": 390, "height": 844})
+        visit.locator("#figure-planning_omrl .enlarge").first.press("Enter")
+        picture = visit.locator("#large img").bounding_box()
+        assert picture
+        assert picture["width"] > 900
+        visit.keyboard.press("Escape")
+        assert not visit.is_visible("#large")
+
+    def test_charts_are_hidden_from_assistive_technology_behind_labels(self, visit: Page) -> None:
+        assert (
+            visit.locator(".chart svg").count()
+            == visit.locator(".chart[role=img][aria-label] > svg[aria-hidden=true]").count()
+            == 4
+        )
+
+    @pytest.mark.parametrize("width", [320, 390, 768, 1280])
+    def test_nothing_is_wider_than_the_screen(self, visit: Page, width: int) -> None:
+        visit.set_viewport_size({"width": width, "height": 844})
+        visit.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+        assert visit.evaluate("document.documentElement.scrollWidth") <= width
+
+    def test_it_is_dark_where_that_is_preferred_but_not_in_print(self, visit: Page) -> None:
+        background = "parseInt(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
+        assert visit.evaluate(background) > 200
+        visit.emulate_media(color_scheme="dark")
+        assert visit.evaluate(background) < 50
+        visit.emulate_media(media="print", color_scheme="dark")
+        assert visit.evaluate(background) > 200
+        assert not visit.is_visible("nav")
+
+    def test_sliders_change_what_is_planned(self, visit: Page) -> None:
+        before = visit.inner_text("#explore-explained")
+        assert "both plans are the same in 100 of 100 runs" in before
+        visit.focus("#explore-m")
+        visit.keyboard.press("End")
+        visit.wait_for_function("text => document.getElementById('explore-explained').textContent !== text", arg=before)
+        assert visit.inner_text("#explore-m-shown") == "50"

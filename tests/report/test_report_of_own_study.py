@@ -1,0 +1,65 @@
+"""The page of a study of somebody's own, in which every text has markup."""
+
+from urllib.parse import unquote
+
+import pytest
+from tests.support.computed import call
+from tests.support.elements import Elements
+
+from pomrl.commands import figures as figures_command
+from pomrl.configuration.study import find
+from pomrl.report.page import html
+
+EVIL = "<script>alert(1)</script>"
+
+EVIL_FIGURE = f"""
+import pandas as pd
+
+from pomrl.study import COLUMNS, Drawing, context, figure, panels
+
+
+@figure()
+def drawn(sweeps):
+    '''{EVIL}.
+
+    {EVIL} (E4)
+    '''
+    data = pd.DataFrame([["", "{EVIL}", 0.0, 1.0, 0.5, 1.5, "se", 0, False]], columns=COLUMNS)
+    with context():
+        figure, _ = panels.row_of_panels(1, 3.0, 2.0)
+        return panels.finish(figure, data)
+"""
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of a study of somebody's own, in which every text has markup."""
+    study = tmp_path_factory.mktemp("studies") / "marked_up"
+    (study / "pages").mkdir(parents=True)
+    (study / "study.yaml").write_text(f"title: '{EVIL}'\ncite: '{EVIL}'\nabout: '{EVIL}'\n")
+    (study / "pages" / "notes.md").write_text(f"# {EVIL}\n\n{EVIL} [{EVIL}](javascript:alert(1)) ![x](evil.png)\n")
+    (study / "figures.py").write_text(EVIL_FIGURE)
+    outputs = tmp_path_factory.mktemp("outputs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(outputs))
+        status, _, err = call(figures_command, str(study))
+        assert status == 0, err
+        assert (outputs / "studies" / "marked_up" / "figures" / "drawn.png").exists()
+        return html([find(str(study))], f"pomrl report {EVIL}")
+
+
+class TestOwnStudy:
+    def test_what_its_authors_write_is_escaped(self, own: str) -> None:
+        assert "<script>alert" not in own
+        assert 'href="javascript:' not in own
+        assert own.count("&lt;script&gt;alert(1)") >= 10
+
+    def test_it_fetches_nothing_and_its_links_lead_somewhere(self, own: str) -> None:
+        found = Elements(own)
+        assert all(value.startswith(("#", "data:")) for name in ("src", "href") for value in found.values(name))
+        targets = {unquote(value[1:]) for value in found.values("href") if value.startswith("#")}
+        assert targets <= set(found.values("id"))
+
+    def test_it_has_nothing_of_the_paper(self, own: str) -> None:
+        assert 'id="explore"' not in own
+        assert "POMRL" not in own.partition("<main")[2].partition("<script")[0].replace("POMRL_OUTPUTS", "")
