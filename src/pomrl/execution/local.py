@@ -8,11 +8,8 @@ process that takes too long can be killed without harm to other items. Joblib's 
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 # pyright: reportUntypedBaseClass=false, reportUnknownArgumentType=false
 
-import ctypes
 import os
 import re
-import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +21,7 @@ from typing import Annotated, Any
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from pydantic import Field
 
+from pomrl.execution.children import end_with, left_to_this_process
 from pomrl.execution.engine import (
     BlockTimeout,
     Execution,
@@ -35,10 +33,6 @@ from pomrl.execution.engine import (
     time_limit,
     too_long,
 )
-from pomrl.execution.interrupts import left_to_this_process
-
-PR_SET_PDEATHSIG = 1
-"""The option of Linux's prctl that chooses the signal which a process gets when its parent ends."""
 
 SMALL_WORK = 5.0
 """Seconds of work below which starting processes, which takes seconds as well, does not pay."""
@@ -146,15 +140,7 @@ def _in_processes(
 
 def _new_process() -> ProcessPoolExecutor:
     """Return an executor of one process, which is started with its first item."""
-    return ProcessPoolExecutor(max_workers=1, initializer=_end_with, initargs=(os.getpid(),))
-
-
-def _end_with(driver: int) -> None:
-    """Let the kernel end this process when its parent, the driver, ends for whatever reason (on Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != driver:  # which ended before that
-            os.kill(os.getpid(), signal.SIGKILL)
+    return ProcessPoolExecutor(max_workers=1, initializer=end_with, initargs=(os.getpid(),))
 
 
 def _kill(process: ProcessPoolExecutor) -> None:
