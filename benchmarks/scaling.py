@@ -28,7 +28,7 @@ from pomrl.configuration.sources import Sources  # noqa: E402
 from pomrl.configuration.sweeps import experiment  # noqa: E402
 from pomrl.execution import Execution, Local, Work  # noqa: E402
 from pomrl.execution.dask import Dask  # noqa: E402
-from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, compute, store_tables  # noqa: E402
+from pomrl.running.blocks import Block, MethodOfBlock, compute, store_tables  # noqa: E402
 from pomrl.store import StoredExperiment  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
@@ -155,8 +155,8 @@ def costs_of(overrides: list[str]) -> Costs:
     sent = pickle.dumps([result])
     with outputs() as folder:
         stored_experiment = store.open_experiment(experiment(PUBLISHED, overrides), force=True)
-        to_store = MethodResult(replace(result.method, stored=stored_experiment), result.value)
-        storing = least(partial(store_tables, [(block, [to_store])]))
+        to_store = replace(block, methods=(replace(block.methods[0], stored=stored_experiment),))
+        storing = least(partial(store_tables, [(to_store, [result])]))
         stored = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
     return Costs(least(partial(compute, block)), storing, least(partial(pickle.loads, sent)), stored, len(sent))
 

@@ -5,7 +5,7 @@ Estimates of time and disk are within a factor of about three, and those of memo
 
 import os
 import shutil
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,19 +16,16 @@ from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.execution import Execution, Local
 from pomrl.running import costs
-from pomrl.running.blocks import runs_together
+from pomrl.running.blocks import models_held, runs_together
 from pomrl.running.sweeps import Job
-from pomrl.science.experiment import SCHEMA, tasks_at_a_time
+from pomrl.science.experiment import SCHEMA, Method, Problem, tasks_at_a_time
 
 LONG = 3600.0
 """Seconds from which on a request is computed only with `yes=true`."""
 
 COPIES_OF_STACK, COPIES_OF_TASK, COPIES_OF_POLICIES, COPIES_OF_TABLE = 15, 12, 10, 10
 """How often a worker holds the arrays that it needs: the models and batches of a stack of tasks, those of one task with
-what is learned from it, the policies of a stack, and the tables of a block.
-
-Estimators may hold more: the arrays of hierarchical Bayes take three to seven times as much.
-"""
+what is learned from it, the policies of a stack, and the tables of a block. Estimators say what they hold besides."""
 
 PROCESS_BYTES = 200 * 2**20
 """Memory of a worker that computes nothing."""
@@ -87,9 +84,14 @@ def estimate(jobs: Sequence[Job]) -> Estimate:
     execution = jobs[0].experiment.execution
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
     lacking = {job.stored.signature: job for job in by_runs if job.missing}.values()
-    together = Counter(job.experiment.problem for job in lacking)
+    together: dict[Problem, list[Method]] = defaultdict(list)
+    for job in lacking:
+        together[job.experiment.problem].append(job.experiment.method)
     memories = [
-        (_memory(job, together[job.experiment.problem], execution.runs_at_a_time), _memory(job, 1, 1))
+        (
+            _memory(job, together[job.experiment.problem], execution.runs_at_a_time),
+            _memory(job, [job.experiment.method], 1),
+        )
         for job in lacking
     ]
     return Estimate(
@@ -143,16 +145,21 @@ def _gammas(job: Job) -> int:
     return job.experiment.method.gamma_schedule.computed().gammas_per_task
 
 
-def _memory(job: Job, methods: int, runs_at_a_time: int | None) -> int:
-    """Return the peak memory of a worker that computes a block of a job together with other methods."""
+def _memory(job: Job, methods: Sequence[Method], runs_at_a_time: int | None) -> int:
+    """Return the peak memory of a worker that computes a block of a job by these methods."""
     problem, in_block = job.experiment.problem, max(map(len, job.missing))
     runs = runs_together(problem, methods, in_block, runs_at_a_time)
     tasks = tasks_at_a_time(problem, runs)
-    of_tasks = (COPIES_OF_STACK * tasks + COPIES_OF_TASK) * runs * problem.copies * problem.bytes_of_model
+    models = (COPIES_OF_STACK * tasks + COPIES_OF_TASK) * problem.copies + models_held(problem, methods)
     policies = tasks * runs * problem.trials * _gammas(job) * problem.S * np.dtype(float).itemsize
-    rows = methods * in_block * problem.T * _gammas(job)
+    rows = len(methods) * in_block * problem.T * _gammas(job)
     of_row = sum(np.dtype(dtype).itemsize for dtype in SCHEMA.values())
-    return PROCESS_BYTES + of_tasks + COPIES_OF_POLICIES * policies + COPIES_OF_TABLE * rows * of_row
+    return (
+        PROCESS_BYTES
+        + runs * models * problem.bytes_of_model
+        + COPIES_OF_POLICIES * policies
+        + COPIES_OF_TABLE * rows * of_row
+    )
 
 
 def _disk(job: Job) -> int:

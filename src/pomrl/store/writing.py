@@ -129,11 +129,6 @@ def _tidy(folder: Path, listed: Sequence[StoredBlock]) -> None:
             path.unlink(missing_ok=True)
 
 
-def add(stored: StoredExperiment, runs: range, table: pd.DataFrame, *, replace: bool = False) -> None:
-    """Store the table of a block of runs, or of a part of a block, as `add_blocks` does."""
-    add_blocks(stored, [(runs, table)], replace=replace)
-
-
 def add_blocks(
     stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]], *, replace: bool = False
 ) -> None:
