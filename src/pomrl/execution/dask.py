@@ -95,23 +95,18 @@ class Dask(Execution):
     ) -> Iterator[tuple[int, Result | Failure]]:
         indexed = dict(enumerate(work))
         together = [{index: work[index]} for index in indexed] if isolation is Isolation.ALONE else [indexed]
-        with dask.config.set(SETTINGS), self._client() as client:
+        for name in ("distributed", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        with dask.config.set(SETTINGS):
+            client = Client(_scheduler(self.address)[0], timeout=CONNECT)
             try:
                 for items in together:
                     yield from self._submit(client, function, items)
             except (CancelledError, CommClosedError, TimeoutError) as error:
                 raise ExecutionError("the connection to Dask's scheduler is lost") from error
-
-    @contextmanager
-    def _client(self) -> Generator[Client, None, None]:
-        for name in ("distributed", "distributed.client"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        client = Client(_scheduler(self.address)[0], timeout=CONNECT)
-        try:
-            yield client
-        finally:
-            with suppress(Exception):
-                client.close(timeout=CONNECT)
+            finally:
+                with suppress(Exception):
+                    client.close(timeout=CONNECT)
 
     def _submit(
         self, client: Client, function: Callable[[Item], Result], work: Mapping[int, Work[Item]]

@@ -87,21 +87,16 @@ def estimate(jobs: Sequence[Job]) -> Estimate:
     together: dict[Problem, list[Method]] = defaultdict(list)
     for job in lacking:
         together[job.experiment.problem].append(job.experiment.method)
-    memories = [
-        (
-            _memory(job, together[job.experiment.problem], execution.runs_at_a_time),
-            _memory(job, [job.experiment.method], 1),
-        )
-        for job in lacking
-    ]
+    in_blocks = [_memory(job, together[job.experiment.problem], execution.runs_at_a_time) for job in lacking]
+    alone = [_memory(job, [job.experiment.method], 1) for job in lacking]
     return Estimate(
         jobs=len(jobs),
         runs=sum(job.runs_missing for job in lacking),
         plans=sum(map(plans, lacking)),
         seconds=float(sum(map(seconds, lacking))),
         workers=_workers(execution, max((len(job.missing) for job in lacking), default=1)),
-        memory=max((memory for memory, _ in memories), default=PROCESS_BYTES),
-        least_memory=max((memory for _, memory in memories), default=PROCESS_BYTES),
+        memory=max(in_blocks, default=PROCESS_BYTES),
+        least_memory=max(alone, default=PROCESS_BYTES),
         disk=sum(map(_disk, lacking)),
     )
 
@@ -137,22 +132,15 @@ def seconds(job: Job) -> float:
     return costs.seconds(job.experiment.problem, [job.experiment.method], job.runs_missing)
 
 
-def _models(job: Job) -> int:
-    return job.runs_missing * job.experiment.problem.T
-
-
-def _gammas(job: Job) -> int:
-    return job.experiment.method.gamma_schedule.computed().gammas_per_task
-
-
 def _memory(job: Job, methods: Sequence[Method], runs_at_a_time: int | None) -> int:
     """Return the peak memory of a worker that computes a block of a job by these methods."""
     problem, in_block = job.experiment.problem, max(map(len, job.missing))
     runs = runs_together(problem, methods, in_block, runs_at_a_time)
     tasks = tasks_at_a_time(problem, runs)
     models = (COPIES_OF_STACK * tasks + COPIES_OF_TASK) * problem.copies + models_held(problem, methods)
-    policies = tasks * runs * problem.trials * _gammas(job) * problem.S * np.dtype(float).itemsize
-    rows = len(methods) * in_block * problem.T * _gammas(job)
+    gammas = job.experiment.method.gamma_schedule.computed().gammas_per_task
+    policies = tasks * runs * problem.trials * gammas * problem.S * np.dtype(float).itemsize
+    rows = len(methods) * in_block * problem.T * gammas
     of_row = sum(np.dtype(dtype).itemsize for dtype in SCHEMA.values())
     return (
         PROCESS_BYTES
@@ -163,8 +151,10 @@ def _memory(job: Job, methods: Sequence[Method], runs_at_a_time: int | None) -> 
 
 
 def _disk(job: Job) -> int:
-    of_tasks = _models(job) * DISK_BYTES_PER_TASK + len(job.missing) * DISK_BYTES_PER_BLOCK
-    return of_tasks + _models(job) * _gammas(job) * DISK_BYTES_PER_PLAN
+    of_task = (
+        DISK_BYTES_PER_TASK + DISK_BYTES_PER_PLAN * job.experiment.method.gamma_schedule.computed().gammas_per_task
+    )
+    return job.runs_missing * job.experiment.problem.T * of_task + len(job.missing) * DISK_BYTES_PER_BLOCK
 
 
 def _workers(execution: Execution, blocks: int) -> int:

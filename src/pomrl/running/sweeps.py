@@ -41,7 +41,14 @@ class Job:
 
 def looked_up(experiments: Sequence[Experiment]) -> list[Job]:
     """Look up what each experiment lacks in the store."""
-    return [_job(experiment) for experiment in experiments]
+    jobs: list[Job] = []
+    for experiment in experiments:
+        stored, runs = store.lookup(experiment), experiment.request.runs
+        if experiment.request.force:
+            jobs.append(Job(experiment, stored, store.aligned(range(max(runs, stored.complete()))), []))
+        else:
+            jobs.append(Job(experiment, stored, *store.missing(stored, runs)))
+    return jobs
 
 
 def check_jobs(jobs: Sequence[Job]) -> None:
@@ -63,14 +70,6 @@ def check_jobs(jobs: Sequence[Job]) -> None:
         except ValueError as error:
             raise ConfigError(str(error)) from error
         checked[problem] |= runs
-
-
-def _job(experiment: Experiment) -> Job:
-    stored = store.lookup(experiment)
-    if experiment.request.force:
-        runs = max(experiment.request.runs, stored.complete())
-        return Job(experiment, stored, store.aligned(range(runs)), [])
-    return Job(experiment, stored, *store.missing(stored, experiment.request.runs))
 
 
 def divide(jobs: Sequence[Job]) -> list[Block]:
@@ -203,14 +202,19 @@ def _in_two_steps(jobs: Sequence[Job], blocks: Sequence[Block]) -> Iterator[tupl
         of_methods = zip(block.methods, values, strict=True)
         failed |= {each.stored: value for each, value in of_methods if each.twice and isinstance(value, Failure)}
         yield block, values
+    unrepeatable = {stored for stored, failure in failed.items() if isinstance(failure, Unrepeatable)}
     rest: list[Block] = []
+    given_up: dict[tuple[Problem, range], tuple[MethodOfBlock, ...]] = {}
     for block in (block for block in blocks if not block.is_computed_twice):
-        kept = [each for each in block.methods if not isinstance(failed.get(each.stored), Unrepeatable)]
-        if kept:
-            rest.append(replace(block, methods=tuple(replace(each, twice=each.stored in failed) for each in kept)))
-        else:
-            yield block, [failed[each.stored] for each in block.methods]
-    yield from dispatches.compute(execution, worker, rest)
+        lost = tuple(each for each in block.methods if each.stored in unrepeatable)
+        kept = (replace(each, twice=each.stored in failed) for each in block.methods if each.stored not in unrepeatable)
+        given_up[block.problem, block.runs] = lost
+        rest.append(replace(block, methods=tuple(kept)))
+    nothing_left = [(block, list[Value]()) for block in rest if not block.methods]
+    computed = dispatches.compute(execution, worker, [block for block in rest if block.methods])
+    for block, values in chain(nothing_left, computed):
+        lost = given_up[block.problem, block.runs]
+        yield replace(block, methods=block.methods + lost), values + [failed[each.stored] for each in lost]
 
 
 def _worker(jobs: Sequence[Job]) -> Worker:

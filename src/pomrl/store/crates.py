@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from pomrl.outputs import outputs
-from pomrl.store import files, manifest, simulations
+from pomrl.store import files, manifest
 from pomrl.store.derived import LARGEST
 from pomrl.store.everything import IMPORTS, everything
 from pomrl.store.layout import BLOCK_LIST, CONFIG, LOG, MANIFEST, StoreError, is_our_name, is_signature, root
@@ -250,27 +250,21 @@ def _added(crate: Path, place: Path) -> Imported:
     added: list[Path] = []
     kept: list[Path] = []
     refused: list[str] = []
-    for each in experiments:
-        here = StoredExperiment(root() / each.signature)
-        if not here.folder.exists():
-            _move(each.folder, here.folder, added)
-        elif here.complete() >= each.complete():
-            kept.append(here.folder)
+    for folder in (*(each.folder for each in experiments), *of_simulations):
+        here = outputs() / folder.relative_to(place)
+        stored, in_crate = StoredExperiment(here).complete(), StoredExperiment(folder).complete()  # 0 of a simulation
+        if not here.exists():
+            here.parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(here)
+            added.append(here)
+        elif stored >= in_crate:
+            kept.append(here)
         else:
             refused.append(
-                f"{here.folder}: {here.complete()} runs are stored here and {each.complete()} are in the crate; remove "
-                "the folder to import these"
+                f"{here}: {stored} runs are stored here and {in_crate} are in the crate; remove the folder to import "
+                "these"
             )
-    for folder in of_simulations:
-        here = simulations.root() / folder.name
-        kept.append(here) if here.exists() else _move(folder, here, added)
     return Imported(tuple(added), tuple(kept), tuple(refused))
-
-
-def _move(folder: Path, here: Path, added: list[Path]) -> None:
-    here.parent.mkdir(parents=True, exist_ok=True)
-    folder.rename(here)
-    added.append(here)
 
 
 def _digest(content: bytes) -> str:

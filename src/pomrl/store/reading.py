@@ -14,7 +14,7 @@ from jaxtyping import Float
 from pomrl.configuration.settings import component_classes, flat_settings
 from pomrl.science.experiment import SCHEMA
 from pomrl.store import files, manifest
-from pomrl.store.blocks import StoredBlock, check_file, listed, verified
+from pomrl.store.blocks import StoredBlock, fault, listed, verified
 from pomrl.store.code_digest import code_digest
 from pomrl.store.layout import (
     BLOCK,
@@ -148,7 +148,7 @@ class StoredExperiment:
             begun = any(self.folder.glob("*.parquet"))
             return [], [f"{error}; its runs are computed again"] if begun else []
         blocks, faults = listed(self.folder)
-        reasons = {block.name: fault for block in blocks if (fault := self.fault(block)) is not None}
+        reasons = {block.name: reason for block in blocks if (reason := fault(self.folder / block.name, block))}
         if reasons and self.blocks() != blocks:  # another process has completed a block meanwhile
             return self.sound_blocks()
         lines = [f"{fault}; its block is computed again" for fault in faults]
@@ -161,20 +161,12 @@ class StoredExperiment:
             said = manifest.read(self.folder)
         except StoreError as error:
             return [str(error)]
+        found = self.sound_blocks()[1]
         try:
             _settings(self.folder, said)
         except StoreError as error:
-            return [str(error), *self.sound_blocks()[1]]
-        found = self.sound_blocks()[1]
+            return [str(error), *found]
         return found or [fault for fault in [self.damage()] if fault]
-
-    def fault(self, block: StoredBlock) -> str | None:
-        """Return what is wrong with the file of a block, or None if it is as it was written."""
-        try:
-            check_file(self.folder / block.name, block)
-        except StoreError as error:
-            return str(error)
-        return None
 
     def complete(self) -> int:
         """Return how many runs are stored without a gap, counted from run 0."""
