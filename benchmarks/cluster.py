@@ -8,19 +8,15 @@ they are threads of few processes, and the tables are small: encoding a table co
 """
 
 import os
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from unittest import mock
 
 import psutil
-from distributed import Client
+from tests.support.cluster import cluster
 
 from benchmarks.store import table, timed, timed_call
 from pomrl import store
@@ -59,34 +55,6 @@ def pretend(dispatch: Pretended) -> tuple[float, float]:
     return begun, time.monotonic()
 
 
-@contextmanager
-def cluster(folder: Path, workers: int) -> Iterator[tuple[str, psutil.Process]]:
-    """Start a scheduler and so many workers, and yield the address and the process of the scheduler."""
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    quiet = {"cwd": folder, "env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    dask = str(Path(sys.executable).with_name("dask"))
-    file = folder / f"scheduler-{workers}.json"
-    of_worker = [
-        "worker",
-        f"--scheduler-file={file}",
-        f"--nthreads={workers // PROCESSES}",
-        "--no-dashboard",
-        "--no-nanny",
-    ]
-    of_scheduler = ["scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard", f"--scheduler-file={file}"]
-    commands = [of_scheduler, *[of_worker] * PROCESSES]
-    started = [subprocess.Popen([dask, *command], **quiet) for command in commands]
-    try:
-        with Client(scheduler_file=str(file), timeout=60) as client:
-            client.wait_for_workers(PROCESSES, timeout=60)
-            address = client.scheduler.address
-        yield address, psutil.Process(started[0].pid)
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-
-
 def measure(stored: store.StoredExperiment, workers: int, folder: Path) -> None:
     """Print the share of their time that so many workers compute, and the work that a dispatch is for those they share.
 
@@ -94,8 +62,10 @@ def measure(stored: store.StoredExperiment, workers: int, folder: Path) -> None:
     """
     have = len(stored.blocks())
     todo = [Work(Pretended(stored, have + i, 1), 1.0) for i in range(workers * ROUNDS)]
-    with cluster(folder, workers) as (address, scheduler):
-        engine = Dask(address=address, shared_outputs=True)
+    threads = f"--nthreads={workers // PROCESSES}"
+    with cluster(folder / f"{workers}", ROOT, workers=PROCESSES, options=(threads, "--no-nanny")) as started:
+        scheduler = psutil.Process(started.scheduler.pid)
+        engine = Dask(address=started.address, shared_outputs=True)
         warm = [Work(Pretended(stored, 0, 0), 1.0)] * workers
         list(engine.map_unordered(pretend, warm))
         before, before_here = sum(scheduler.cpu_times()[:2]), time.process_time()

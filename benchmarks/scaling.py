@@ -21,15 +21,21 @@ from dataclasses import dataclass, replace  # noqa: E402
 from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
+from tests.support.cluster import cluster  # noqa: E402
+
 from pomrl import store  # noqa: E402
 from pomrl.configuration.sources import Sources  # noqa: E402
 from pomrl.configuration.sweeps import experiment  # noqa: E402
 from pomrl.execution import Execution, Local, Work  # noqa: E402
 from pomrl.execution.dask import Dask  # noqa: E402
-from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, compute, store_tables  # noqa: E402
+from pomrl.running.blocks import Block, MethodOfBlock, compute, store_tables  # noqa: E402
 from pomrl.store import StoredExperiment  # noqa: E402
 
-PUBLISHED = Sources(Path(__file__).parents[1] / "conf")
+ROOT = Path(__file__).parents[1]
+PUBLISHED = Sources(ROOT / "conf")
+
+USED = [(name, workers) for name in ("local", "dask") for workers in (1, 2)]
+"""The engines, and the numbers of workers, of which is measured how well they are used."""
 
 RUNS = 1_000_000
 WORKERS = (1, 16, 256)
@@ -42,12 +48,15 @@ BLOCKS = {
 }
 """The overrides that describe each kind of block, of 50 runs of one method."""
 
-ENGINES: dict[str, Local | Dask] = {
-    "local, 1": Local(workers=1),
-    "local, 2": Local(workers=2),
-    "dask, 1": Dask(workers=1),
-    "dask, 2": Dask(workers=2),
-}
+
+@contextmanager
+def engine(name: str, workers: int) -> Iterator[Local | Dask]:
+    """Provide an engine with so many workers."""
+    if name == "local":
+        yield Local(workers=workers)
+        return
+    with tempfile.TemporaryDirectory() as folder, cluster(Path(folder) / "dask", ROOT, workers=workers) as started:
+        yield Dask(address=started.address, shared_outputs=True)
 
 
 @dataclass(frozen=True)
@@ -68,12 +77,13 @@ def nothing(_: int) -> None:
 
 def main() -> None:
     """Run the command."""
-    engines: dict[str, Execution] = {"local": Local(workers=2), "dask": Dask(workers=2)}
-    if shutil.which("sinfo") and not subprocess.run(["sinfo"], capture_output=True).returncode:
-        from pomrl.execution.slurm import Slurm
+    with engine("dask", 2) as dask:
+        engines: dict[str, Execution] = {"local": Local(workers=2), "dask": dask}
+        if shutil.which("sinfo") and not subprocess.run(["sinfo"], capture_output=True).returncode:
+            from pomrl.execution.slurm import Slurm
 
-        engines["slurm"] = Slurm(memory="1GB", array_size=2)
-    added = print_engines(engines)
+            engines["slurm"] = Slurm(memory="1GB", array_size=2)
+        added = print_engines(engines)
     costs = {name: costs_of(overrides) for name, overrides in BLOCKS.items()}
     print_blocks(costs)
     print_predictions(costs, added["dask"])
@@ -84,21 +94,23 @@ def print_engines(engines: dict[str, Execution]) -> dict[str, float]:
     added = {}
     print_row("engine", "starts and ends in", "adds to a block")
     print_row(*["---"] * 3)
-    for name, engine in engines.items():
-        start, added[name] = overhead(engine)
+    for name, each in engines.items():
+        start, added[name] = overhead(each)
         print_row(name, f"{start:.1f} s", f"{1e3 * added[name]:.1f} ms")
     return added
 
 
 def print_blocks(costs: dict[str, Costs]) -> None:
     """Print what blocks cost, and how well engines use their workers."""
-    print_row("block", "computing", "storing", "reading", "stored", "sent", *ENGINES)
-    print_row(*["---"] * (6 + len(ENGINES)))
+    print_row(
+        "block", "computing", "storing", "reading", "stored", "sent", *(f"{of}, {workers}" for of, workers in USED)
+    )
+    print_row(*["---"] * (6 + len(USED)))
     for name, of_block in costs.items():
         times = [f"{1e3 * seconds:.0f} ms" for seconds in (of_block.computing, of_block.storing, of_block.reading)]
         sizes = [f"{size / 1e3:.0f} kB" for size in (of_block.bytes_stored, of_block.bytes_sent)]
         blocks = max(8, int(3 / of_block.computing))
-        used = [f"{efficiency(BLOCKS[name], blocks, engine):.2f}" for engine in ENGINES.values()]
+        used = [f"{efficiency(BLOCKS[name], blocks, *each):.2f}" for each in USED]
         print_row(name, *times, *sizes, *used)
 
 
@@ -143,22 +155,23 @@ def costs_of(overrides: list[str]) -> Costs:
     sent = pickle.dumps([result])
     with outputs() as folder:
         stored_experiment = store.open_experiment(experiment(PUBLISHED, overrides), force=True)
-        to_store = MethodResult(replace(result.method, stored=stored_experiment), result.value)
-        storing = least(partial(store_tables, [(block, [to_store])]))
+        to_store = replace(block, methods=(replace(block.methods[0], stored=stored_experiment),))
+        storing = least(partial(store_tables, [(to_store, [result])]))
         stored = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
     return Costs(least(partial(compute, block)), storing, least(partial(pickle.loads, sent)), stored, len(sent))
 
 
-def efficiency(overrides: list[str], blocks: int, engine: Local | Dask) -> float:
+def efficiency(overrides: list[str], blocks: int, name: str, workers: int) -> float:
     """Return the share of its workers' time that an engine uses, relative to one process without an engine."""
     todo = [block_of(overrides, store.BLOCK * index) for index in range(blocks)]
     alone = least(lambda: [compute(block) for block in todo])
-    results = engine.map_unordered(compute, [Work(block, 1e6) for block in (*todo[:2], *todo)])
-    for _ in range(2):
-        next(results)  # the processes have started
-    start = time.perf_counter()
-    assert len(list(results)) == blocks
-    return alone / (time.perf_counter() - start) / (engine.workers or 1)
+    with engine(name, workers) as started:
+        results = started.map_unordered(compute, [Work(block, 1e6) for block in (*todo[:2], *todo)])
+        for _ in range(2):
+            next(results)  # the processes have started
+        start = time.perf_counter()
+        assert len(list(results)) == blocks
+        return alone / (time.perf_counter() - start) / workers
 
 
 def predicted(costs: Costs, workers: int, dispatching: float) -> list[str]:

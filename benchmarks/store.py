@@ -54,7 +54,7 @@ def adding(stored: store.StoredExperiment, listed: int) -> None:
             runs = range(i * store.BLOCK, (i + 1) * store.BLOCK)
             rows = table(runs)
             start = time.perf_counter()
-            store.add(stored, runs, rows)
+            store.add_blocks(stored, [(runs, rows)])
             whole.append(time.perf_counter() - start)
     ms = [f"{1000 * statistics.median(each):8.3f}" for each in (whole, encoding, flushing, held)]
     print(f"block {listed:6d}: in all {ms[0]} ms; encoding {ms[1]}, flushing {ms[2]}, under the lock {ms[3]}")
@@ -97,7 +97,7 @@ def reading(stored: store.StoredExperiment, runs: int) -> None:
     parts = [range(start, start + store.BLOCK) for start in range(0, runs, store.BLOCK)]
     with mock.patch.object(os, "fsync", return_value=None):
         for part in parts:
-            store.add(stored, part, table(part))
+            store.add_blocks(stored, [(part, table(part))])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start, start_of_work = time.perf_counter(), time.process_time()
     loss, _ = stored.losses(runs)

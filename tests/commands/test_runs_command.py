@@ -54,7 +54,7 @@ def stored(sigma: float, count: int = 60) -> StoredExperiment:
     opened = store.open_experiment(experiment)
     for part in store.aligned(range(count)):
         (table,) = experiment_tables(experiment.problem, [experiment.method], part)
-        store.add(opened, part, table)
+        store.add_blocks(opened, [(part, table)])
     store.close_experiment(opened, "complete", 0.0)
     return opened
 
@@ -152,7 +152,7 @@ class TestPrune:
                 raise PermissionError(13, "Permission denied", str(one.folder))
             remove(one)
 
-        monkeypatch.setattr(store, "remove", failing)
+        monkeypatch.setattr("pomrl.store.everything.remove", failing)
         status, out, err = call("--prune", "--yes")
         assert (status, out.splitlines()[-1]) == (1, "1 removed")
         assert str(old[0].folder) in err

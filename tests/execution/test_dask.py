@@ -60,11 +60,11 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert blocks(tmp_path) == unbroken
 
 
-def test_a_block_that_kills_its_workers_fails_and_the_others_finish(faults: Path, tmp_path: Path) -> None:
-    """The cluster is started here; by default Dask would not start workers again that die repeatedly."""
+def test_a_block_that_kills_its_workers_fails_and_the_others_finish(
+    cluster: Cluster, faults: Path, tmp_path: Path
+) -> None:
     arguments = ("-m", "task_distribution=dirichlet,poison", "sigma=0.01,0.02", "T=3", "runs=50")
-    here = ("execution=dask", "execution.workers=2")
-    status, _, err = run(tmp_path, *arguments, *here, paths=(faults,))
+    status, _, err = run(tmp_path, *arguments, *on(cluster), paths=(faults,))
     assert status == 1
     failed = err.rpartition("\nfailed ")[2]
     assert "poison" in failed
@@ -171,32 +171,38 @@ def test_no_scheduler_at_the_address_is_one_line(not_a_scheduler: str, tmp_path:
     assert err.splitlines() == [f"execution.address={not_a_scheduler}: no scheduler of Dask answers there"]
 
 
-def test_a_cluster_of_this_machine_ends_with_the_run_also_when_that_is_interrupted(
-    faults: Path, tmp_path: Path, unbroken: dict[str, bytes]
+@pytest.mark.parametrize("named", ["address", "file"])
+def test_a_scheduler_that_dasks_configuration_or_a_file_names_is_used(
+    named: str, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = (*SLOW, "execution=dask", "execution.workers=2")
-    process = driver(tmp_path, *arguments, paths=(faults,))
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", cluster.address if named == "address" else "tls://127.0.0.1:9")
+    options = [] if named == "address" else [f"execution.address={cluster.file}"]
+    status, _, err = run(tmp_path, "T=2", "S=4", "runs=60", "execution=dask", *options)
+    assert status == 0, err
+    assert len(blocks(tmp_path)) == 2
+
+
+def test_no_scheduler_is_started_where_none_is_named(tmp_path: Path) -> None:
+    status, _, err = run(tmp_path, "T=2", "execution=dask")
+    assert status == 1
+    assert err.splitlines() == [
+        "execution=dask: name a scheduler that runs, with execution.address or in Dask's own configuration"
+    ]
+
+
+def test_an_interrupt_ends_the_command_and_leaves_the_cluster(
+    cluster: Cluster, faults: Path, tmp_path: Path, unbroken: dict[str, bytes]
+) -> None:
+    process = driver(tmp_path, *SLOW, *on(cluster), paths=(faults,))
     until(lambda: blocks(tmp_path))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, err = process.communicate(timeout=HANG)
     assert process.returncode == 130
     assert err.splitlines()[-1].startswith("interrupted; finished blocks are stored")
     assert "Traceback" not in err
-    until(lambda: not group(process.pid))
-    status, _, err = run(tmp_path, *arguments, paths=(faults,))
+    status, _, err = run(tmp_path, *SLOW, *on(cluster), paths=(faults,))
     assert status == 0, err
     assert blocks(tmp_path) == unbroken
-
-
-def group(number: int) -> list[str]:
-    """Return the ids of the processes of a group that still run."""
-    stats = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            stats.append(path.read_text().rpartition(")")[2].split())
-        except OSError:
-            continue
-    return [stat[0] for stat in stats if int(stat[2]) == number and stat[0] != "Z"]
 
 
 def test_without_its_packages_the_option_says_what_to_install(

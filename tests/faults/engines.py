@@ -9,12 +9,12 @@ from pathlib import Path
 
 from tests.faults.outcomes import HANGING, End, FaultError, Result, result
 from tests.support import strangers
-from tests.support.cluster import blocks, run
+from tests.support.cluster import blocks, cluster, configured, run
 
 ENGINES = {
     "local, one worker": ("execution=local", "execution.workers=1"),
     "local, two workers": ("execution=local", "execution.workers=2"),
-    "dask": ("execution=dask", "execution.workers=2"),
+    "dask": ("execution=dask",),
 }
 
 DEEDS = {
@@ -34,7 +34,11 @@ FROZEN_AFTER = 10
 
 def results(number: int) -> Iterator[Result]:
     """Run so many combinations of an engine with a component that misbehaves, of all that there are."""
-    with tempfile.TemporaryDirectory() as name:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        cluster(Path(name) / "dask", Path(name)) as dask,
+        configured(DASK_SCHEDULER_ADDRESS=dask.address),
+    ):
         folder = Path(name)
         strangers.write(folder, folder / "options")
         status, _, err = run(folder / "sound", *SMALL, "estimator=ada_pomrl,stranger", paths=(folder,))

@@ -182,7 +182,7 @@ def test_prune_goes_on_after_what_it_cannot_remove(call: Call, monkeypatch: pyte
             raise PermissionError(f"{stored.folder}: not permitted")
         remove(stored)
 
-    monkeypatch.setattr(runs.store, "remove", fails_once)
+    monkeypatch.setattr("pomrl.store.everything.remove", fails_once)
     monkeypatch.setattr("pomrl.store.reading.code_digest", lambda components: "another")
     status, said, errors = call(runs.main, "--prune", "--yes")
     assert status == 1

@@ -39,7 +39,7 @@ def test_losses_of_an_experiment_are_those_of_its_table(
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     experiment = sweeps.experiment(PUBLISHED, ["T=2", f"gamma_schedule={schedule}"])
     (table,) = tables(experiment.problem, [experiment.method], range(3))
-    store.add(store.open_experiment(experiment, force=False), range(3), table)
+    store.add_blocks(store.open_experiment(experiment, force=False), [(range(3), table)])
     losses, expected = Losses.of_experiment(experiment, 2), Losses.of_table(store.load(experiment, 2))
     assert losses.loss.shape == (2, 2, 1 if schedule != "grid" else len(losses.gammas))
     assert losses.loss.tobytes() == expected.loss.tobytes()

@@ -239,18 +239,47 @@ MEMORIES = {
 }
 
 
-@pytest.mark.parametrize("overrides", MEMORIES.values(), ids=MEMORIES)
-def test_an_estimate_of_the_memory_is_enough_and_at_most_fifteen_times_too_high(
-    overrides: str, empty_outputs: Path
-) -> None:
-    jobs = jobs_of(overrides)
+def peak_of(jobs: list[sweeps.Job]) -> int:
+    """Return the most bytes that NumPy and Python have at once while the only block of jobs is computed."""
     (block,) = sweeps.divide(jobs)
     tracemalloc.start()
     blocks.compute(block, jobs[0].experiment.execution.runs_at_a_time)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    estimated = estimates.estimate(jobs).memory - estimates.PROCESS_BYTES
+    return peak
+
+
+@pytest.mark.parametrize("overrides", MEMORIES.values(), ids=MEMORIES)
+def test_an_estimate_of_the_memory_is_enough_and_at_most_fifteen_times_too_high(
+    overrides: str, empty_outputs: Path
+) -> None:
+    jobs = jobs_of(overrides)
+    peak, estimated = peak_of(jobs), estimates.estimate(jobs).memory - estimates.PROCESS_BYTES
     assert peak < estimated < 15 * peak
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        "S=10 T=3 runs=5 m=5",
+        "S=30 T=2 runs=2 m=40",
+        "S=10 T=2 runs=3 m=200 estimator.sweeps=4",
+        "S=10 T=3 runs=5 trials=4",
+    ],
+)
+def test_an_estimate_of_the_memory_asks_the_estimator(overrides: str, empty_outputs: Path) -> None:
+    """The samples and the counts of hierarchical Bayes take some hundred times a model."""
+    jobs = jobs_of(f"estimator=hierarchical_bayes {overrides}")
+    peak, estimated = peak_of(jobs), estimates.estimate(jobs).memory - estimates.PROCESS_BYTES
+    assert peak / 2 < estimated < 2 * peak
+
+
+def test_fewer_runs_are_computed_together_if_the_estimator_holds_more(empty_outputs: Path) -> None:
+    sampling, usual = (
+        estimates.estimate(jobs_of(f"S=150 A=5 T=1 m=5 runs=50 gamma_schedule=fixed estimator={name}")).memory
+        for name in ("hierarchical_bayes", "ada_pomrl")
+    )
+    assert sampling < 2 * usual
 
 
 def test_an_estimate_of_the_disk_is_right_within_a_factor_of_five(command: Command) -> None:

@@ -18,7 +18,6 @@ from pomrl import store
 from pomrl.configuration.parsing import Request
 from pomrl.execution import Isolation, Local
 from pomrl.running import sweeps
-from pomrl.running.blocks import Status
 from pomrl.running.ensuring import checked_jobs
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.store import blocks, files
@@ -60,7 +59,9 @@ def test_who_reads_while_another_process_writes_meets_no_fault() -> None:
     rows, kept = table(range(50)), stored(range(1))
     parts = [range(stop - 1, stop) for stop in range(2, 51)]
     with ThreadPoolExecutor(1) as others:
-        writing = others.submit(lambda: [store.add(kept, part, rows.loc[rows["run"].isin(part)]) for part in parts])
+        writing = others.submit(
+            lambda: [store.add_blocks(kept, [(part, rows.loc[rows["run"].isin(part)])]) for part in parts]
+        )
         while not writing.done():
             assert kept.sound_blocks()[1] == []
             read = kept.table()
@@ -134,7 +135,7 @@ class Elsewhere(Local):
     """Its workers store what they compute, in a folder that is not ours."""
 
     def map_unordered(self, function, work, isolation=Isolation.PROCESS):
-        return ((index, [[Status.STORED]] * len(each.item)) for index, each in enumerate(work))
+        return ((index, [[None]] * len(each.item)) for index, each in enumerate(work))
 
 
 def test_a_computation_is_complete_only_where_its_runs_are_here() -> None:
@@ -160,7 +161,7 @@ def test_adding_a_block_reads_and_writes_as_much_to_a_long_list_as_to_a_short_on
             for name in ("open", "pread", "pwrite", "ftruncate", "scandir", "listdir", "read"):
                 counted.setattr(os, name, counting(getattr(os, name), calls))
             runs = range(50 * count, 50 * count + 50)
-            store.add(kept, runs, rows.assign(run=rows["run"] + runs.start))
+            store.add_blocks(kept, [(runs, rows.assign(run=rows["run"] + runs.start))])
         costs.append(calls)
     short, long = costs
     assert [name for name, _ in short] == [name for name, _ in long]

@@ -35,7 +35,7 @@ def test_a_damaged_block_is_noticed_and_computed_again(damage: str) -> None:
     assert file.name in faults[0]
     with pytest.raises(store.StoreError, match=file.name):
         kept.table()
-    store.add(kept, range(50), table(range(50)))
+    store.add_blocks(kept, [(range(50), table(range(50)))])
     pd.testing.assert_frame_equal(kept.table(), table(range(60)))
 
 
@@ -49,7 +49,7 @@ def test_a_file_that_does_not_change_is_read_once(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(files, "SETTLED", 0)
     time.sleep(0.05)  # the clock of file systems ticks slowly
     first = look(kept)
-    monkeypatch.setattr(files, "read_version", None)
+    monkeypatch.setattr(files, "read", None)
     assert look(kept) == first
     assert store.missing(kept, 60) == ([], [])
 
@@ -103,7 +103,7 @@ def test_a_manifest_that_cannot_be_read_or_is_of_another_version_counts_for_noth
     assert parts == [range(10)]
     assert len(faults) == 1
     assert "manifest.json" in faults[0]
-    store.add(store.open_experiment(experiment(), force=False), range(10), table(range(10)))
+    store.add_blocks(store.open_experiment(experiment(), force=False), [(range(10), table(range(10)))])
     assert kept.complete() == 10
 
 
@@ -111,7 +111,7 @@ def other() -> store.StoredExperiment:
     """Another experiment, with a block of the same runs."""
     described = experiment(sigma=0.02)
     kept = store.open_experiment(described)
-    store.add(kept, range(50), tables(described.problem, [described.method], range(50))[0])
+    store.add_blocks(kept, [(range(50), tables(described.problem, [described.method], range(50))[0])])
     return kept
 
 
@@ -193,7 +193,7 @@ def test_an_unfinished_last_line_is_ignored_and_replaced(end: str) -> None:
     with (kept.folder / "blocks.jsonl").open("a") as file:
         file.write(end)
     assert kept.sound_blocks()[1] == []
-    store.add(kept, range(50, 100), table(range(50, 100)))
+    store.add_blocks(kept, [(range(50, 100), table(range(50, 100)))])
     assert kept.complete() == 100
     assert kept.faults() == []
 
@@ -205,7 +205,7 @@ def test_a_damaged_line_in_the_middle_is_named_and_mended() -> None:
     parts, faults = store.missing(kept, 60)
     assert parts == [range(50)]
     assert "blocks.jsonl: line 1 is damaged" in faults[0]
-    store.add(store.open_experiment(experiment()), range(50), table(range(50)))
+    store.add_blocks(store.open_experiment(experiment()), [(range(50), table(range(50)))])
     assert kept.faults() == []
     pd.testing.assert_frame_equal(kept.table(), table(range(60)))
 

@@ -30,7 +30,7 @@ def test_what_is_no_ordinary_file_is_never_followed_or_waited_for(tmp_path: Path
     for action in (
         kept.faults,
         lambda: store.open_experiment(experiment()),
-        lambda: store.add(kept, range(50), table(range(50))),
+        lambda: store.add_blocks(kept, [(range(50), table(range(50)))]),
         lambda: store.log(kept, "a line"),
         lambda: store.remove(kept),
     ):
@@ -55,8 +55,8 @@ def test_a_file_of_absurd_size_is_refused_without_reading_it(monkeypatch: pytest
     kept = stored(range(50))
     os.truncate(kept.folder / name, 2**33)
     reads: list[Path] = []
-    real = files.read_version
-    monkeypatch.setattr(files, "read_version", lambda path, most: (reads.append(path), real(path, min(most, 2**30)))[1])
+    real = files.read
+    monkeypatch.setattr(files, "read", lambda path, most: (reads.append(path), real(path, min(most, 2**30)))[1])
     assert kept.faults()
     assert kept.folder / name in reads
 

@@ -1,21 +1,28 @@
-"""Real processes for the tests of the engines: a scheduler and workers of Dask, and the command as a driver."""
+"""Real processes for the tests of the engines: a scheduler and workers of Dask, and the command as a driver.
+
+Other users of this machine can reach the ports of a scheduler, which asks for certificates, therefore. Tests find them
+where users give them to Dask: in its configuration, by the environment.
+"""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import dask.config
 from distributed import Client
 from tests.support.settings import ROOT
-
-BIN = Path(sys.executable).parent
 
 HANG = 900
 """Seconds after which a test stops waiting and fails; far more than any test needs on a busy machine."""
@@ -103,19 +110,26 @@ def until(happened: Callable[[], object], timeout: float = HANG) -> None:
 
 @dataclass
 class Cluster:
-    """A scheduler of Dask on loopback, and its workers."""
+    """A scheduler of Dask on loopback, and its workers, which use the certificates of the environment."""
 
     folder: Path
     scheduler: subprocess.Popen[str]
+    options: tuple[str, ...]
+    """How each worker is started."""
     workers: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
+    def file(self) -> Path:
+        """The file in which the scheduler describes itself."""
+        return self.folder / "scheduler.json"
+
+    @property
     def address(self) -> str:
-        return json.loads((self.folder / "scheduler.json").read_text())["address"]
+        return json.loads(self.file.read_text())["address"]
 
     def add_worker(self, *paths: Path) -> None:
-        """Start a worker with one thread; its nanny starts it again when it dies."""
-        arguments = ["worker", self.address, "--nthreads=1", "--no-dashboard", f"--local-directory={self.folder}"]
+        """Start a worker, which its nanny starts again when it dies, unless an option says otherwise."""
+        arguments = ["worker", self.address, "--no-dashboard", f"--local-directory={self.folder}", *self.options]
         self.workers.append(silent(ROOT, environment(*paths), *arguments))
 
     def pids(self) -> list[int]:
@@ -143,26 +157,62 @@ def _is_json(path: Path) -> bool:
 def silent(folder: Path, of_process: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
     """Start Dask's own command in a process group of its own."""
     null = subprocess.DEVNULL
-    command = [str(BIN / "dask"), *arguments]
+    command = [sys.executable, "-m", "dask", *arguments]
     return subprocess.Popen(
         command, cwd=folder, env=of_process, stdout=null, stderr=null, text=True, start_new_session=True
     )
 
 
+@cache
+def _folder_of_certificates() -> tempfile.TemporaryDirectory[str]:
+    """Make an authority's certificate that is also that of everybody, as docs/cluster.md does for a trial."""
+    folder = tempfile.TemporaryDirectory(prefix="certificates-")
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout key.pem -out cert.pem"
+    subprocess.run(command.split(), cwd=folder.name, check=True, capture_output=True)
+    return folder
+
+
+def certificates() -> dict[str, str]:
+    """Return the environment with which Dask uses certificates for everything; empty without OpenSSL."""
+    if not shutil.which("openssl"):
+        print("openssl is not installed: others can use the schedulers of these tests", file=sys.stderr)
+        return {}
+    folder, prefix = _folder_of_certificates().name, "DASK_DISTRIBUTED__COMM__"
+    both = {"CERT": f"{folder}/cert.pem", "KEY": f"{folder}/key.pem"}
+    roles = ("SCHEDULER", "WORKER", "CLIENT")
+    of_roles = {f"{prefix}TLS__{role}__{kind}": path for role in roles for kind, path in both.items()}
+    return of_roles | {f"{prefix}TLS__CA_FILE": f"{folder}/cert.pem", f"{prefix}REQUIRE_ENCRYPTION": "True"}
+
+
 @contextmanager
-def cluster(folder: Path, *paths: Path, workers: int = 2) -> Iterator[Cluster]:
-    """Start a cluster whose workers find modules in these folders first."""
-    folder.mkdir()
-    arguments = ["scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard", "--scheduler-file=scheduler.json"]
-    dask = Cluster(folder, silent(folder, environment(), *arguments))
+def configured(**variables: str) -> Iterator[None]:
+    """Configure Dask by the environment, in this process and in those that it starts."""
     try:
-        until(lambda: _is_json(folder / "scheduler.json"))
-        for _ in range(workers):
-            dask.add_worker(*paths)
-        if workers:
-            with Client(dask.address, timeout=HANG) as client:
-                client.wait_for_workers(workers, timeout=HANG)
-        yield dask
+        with mock.patch.dict(os.environ, variables):
+            dask.config.refresh()
+            yield
     finally:
-        for process in (*dask.workers, dask.scheduler):
-            end(process)
+        dask.config.refresh()
+
+
+@contextmanager
+def cluster(
+    folder: Path, *paths: Path, workers: int = 2, options: tuple[str, ...] = ("--nthreads=1",)
+) -> Iterator[Cluster]:
+    """Start a cluster whose workers find modules in these folders first, and configure Dask for its certificates."""
+    folder.mkdir()
+    with configured(**certificates()):
+        host = "tls://127.0.0.1" if certificates() else "tcp://127.0.0.1"
+        arguments = ["scheduler", f"--host={host}", "--port=0", "--no-dashboard", "--scheduler-file=scheduler.json"]
+        started = Cluster(folder, silent(folder, environment(), *arguments), options)
+        try:
+            until(lambda: _is_json(started.file))
+            for _ in range(workers):
+                started.add_worker(*paths)
+            if workers:
+                with Client(started.address, timeout=HANG) as client:
+                    client.wait_for_workers(workers, timeout=HANG)
+            yield started
+        finally:
+            for process in (*started.workers, started.scheduler):
+                end(process)

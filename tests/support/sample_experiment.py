@@ -40,5 +40,5 @@ def table(runs: range) -> pd.DataFrame:
 def stored(*parts: range) -> store.StoredExperiment:
     kept = store.open_experiment(experiment(), force=False)
     for part in parts:
-        store.add(kept, part, table(part))
+        store.add_blocks(kept, [(part, table(part))])
     return kept

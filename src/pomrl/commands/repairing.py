@@ -1,4 +1,4 @@
-"""Faults of everything that is stored or made of it, and computing damaged experiments and simulations again."""
+"""Computing damaged experiments and simulations again, and the sweeps that experiments belong to."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,10 +10,8 @@ from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.study import shipped
 from pomrl.execution import ExecutionError
-from pomrl.outputs import outputs
 from pomrl.running.ensuring import ensure
 from pomrl.store import StoredExperiment, StoreError, stored_simulations
-from pomrl.store.derived import DerivedFiles, derived
 from pomrl.theory.simulations import SIMULATIONS
 
 
@@ -27,24 +25,6 @@ def sweeps_by_signature() -> dict[str, list[str]]:
     return names
 
 
-def faults_beside_experiments() -> list[str]:
-    """Return a line for each damaged simulation and each damaged set of derived files, with the command that mends it.
-
-    Derived files are everything in the outputs that has a sidecar: figures, tables, pages and reports of studies,
-    plots, and reports on logs. Each sidecar says which command makes its files again.
-    """
-    lines = [f"{fault}; pomrl runs --repair computes it again" for fault in stored_simulations.faults().values()]
-    return lines + [_with_command(files, fault) for files in derived(outputs()) if (fault := files.fault())]
-
-
-def _with_command(files: DerivedFiles, fault: str) -> str:
-    try:
-        command = files.said().get("command")
-    except StoreError:
-        command = None
-    return f"{fault}; {command or f'what has made {files.sidecar.stem}'} renews it"
-
-
 def repair(listed: Sequence[StoredExperiment]) -> None:
     """Compute again what is damaged of stored experiments and of simulations; print a line for what cannot be.
 
@@ -56,7 +36,7 @@ def repair(listed: Sequence[StoredExperiment]) -> None:
             _compute_again(stored)
         except (StoreError, ConfigError, ExecutionError, OSError) as error:
             warn(f"{stored.folder}: it cannot be computed again ({one_line(error)})")
-    damaged = stored_simulations.faults()
+    damaged = {each.sidecar.parent.name for each in stored_simulations.all_simulations() if each.fault()}
     simulate(name for name, each in SIMULATIONS.items() if damaged and stored_simulations.signature(each) in damaged)
 
 

@@ -6,7 +6,7 @@ this takes half a minute, because all of them are composed.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -16,10 +16,13 @@ from pomrl import store
 from pomrl.commands import tables
 from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.repairing import faults_beside_experiments, repair, sweeps_by_signature
+from pomrl.commands.repairing import repair, sweeps_by_signature
 from pomrl.commands.terminal import console, exit_with, one_line, printable, warn
 from pomrl.configuration.settings import varying_keys
+from pomrl.outputs import outputs
+from pomrl.running.estimates import size
 from pomrl.store import StoredExperiment
+from pomrl.store.everything import Kept, everything, of_experiment
 
 WIDE = 2000
 """The number of columns of a list that does not go to a terminal, so that each experiment has one line."""
@@ -48,10 +51,12 @@ def main() -> None:
         exit_with(f"{store.root()}: no stored experiment matches {' '.join(arguments.filter)}")
     if arguments.repair:
         repair(listed)
+    kept = map(of_experiment, listed) if wanted else everything()
     if arguments.verify or arguments.repair:
-        raise SystemExit(verify(listed, everything=not wanted))
+        beside = "" if wanted else " and of what is made of them"
+        raise SystemExit(verify(kept, f"{len(listed)} stored experiments{beside}"))
     if arguments.prune:
-        raise SystemExit(prune(listed, yes=arguments.yes))
+        raise SystemExit(prune(kept, yes=arguments.yes))
     show(listed, arguments.format, sweeps=arguments.sweeps)
 
 
@@ -124,48 +129,39 @@ def _order(settings: Mapping[str, Any], keys: Sequence[str]) -> list[tuple[str, 
     return [(type(value).__name__, value if isinstance(value, int | float | str) else str(value)) for value in values]
 
 
-def verify(listed: Sequence[StoredExperiment], *, everything: bool) -> int:
-    """Print a line for each fault of stored files, and return the exit status, 1 if there is a fault.
-
-    Args:
-        listed: The experiments whose files are verified.
-        everything: Verify also the simulations, figures, tables of claims, and the report.
-    """
-    faults = [fault for stored in listed for fault in stored.faults()]
-    faults += faults_beside_experiments() if everything else []
+def verify(kept: Iterable[Kept], what: str) -> int:
+    """Print a line for each fault of what is kept, or that there is none; return the exit status, 1 if there is one."""
+    faults = [fault for each in kept for fault in each.faults()]
     for fault in faults:
         print(printable(fault))
     if not faults:
-        beside = " and of what is made of them" if everything else ""
-        print(f"all files of {len(listed)} stored experiments{beside} are as they were written")
+        print(f"all files of {what} are as they were written")
     return 1 if faults else 0
 
 
-def prune(listed: Sequence[StoredExperiment], *, yes: bool) -> int:
-    """List experiments that the present code does not use, and why; remove them with `yes`; return the exit status.
+def prune(kept: Iterable[Kept], *, yes: bool) -> int:
+    """List what is kept and not used, and why; remove it with `yes`; return the exit status.
 
-    Folders with files that the store did not write are left out. An experiment that cannot be removed does not stop the
-    others.
+    Folders with files that the store did not write are left out. What cannot be removed does not stop the others.
     """
-    reasons = {stored: stored.outdated() for stored in listed if stored.is_removable()}
-    unused = {stored: reason for stored, reason in reasons.items() if reason}
-    table = tables.plain_table(str(store.root()), "signature", "runs", "why it is not used")
-    for stored, reason in unused.items():
-        tables.add_row(table, stored.signature, stored.complete(), reason)
+    unused = [(each, reason) for each in kept if (reason := each.unused())]
+    table = tables.plain_table(str(outputs()), "name", "size", "why it is not used")
+    for each, reason in unused:
+        tables.add_row(table, each.path.name, size(sum(path.stat().st_size for path in each.files)), reason)
     if unused:
         console(width=WIDE).print(table)
     if not yes:
         print(f"{len(unused)} would be removed{'; --yes removes them' if unused else ''}")
         return 0
-    removed = sum(map(_is_removed, unused))
+    removed = sum(_is_removed(each) for each, _ in unused)
     print(f"{removed} removed")
     return 1 if removed < len(unused) else 0
 
 
-def _is_removed(stored: StoredExperiment) -> bool:
-    """Remove an experiment; print a line if that is not possible; return whether it was."""
+def _is_removed(kept: Kept) -> bool:
+    """Remove something; print a line if that is not possible; return whether it was."""
     try:
-        store.remove(stored)
+        kept.remove()
     except (store.StoreError, OSError) as error:
         warn(one_line(error))
         return False

@@ -5,6 +5,10 @@ items are or what the function does. `pomrl.execution.dask` and `pomrl.execution
 configuration names them, because they need optional packages.
 """
 
+# These are the names that other rooms use.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+
 from pomrl.execution.engine import (
     EngineUnavailableError,
     Execution,
@@ -15,14 +19,3 @@ from pomrl.execution.engine import (
     Work,
 )
 from pomrl.execution.local import Local
-
-__all__ = [
-    "EngineUnavailableError",
-    "Execution",
-    "ExecutionError",
-    "Failure",
-    "Isolation",
-    "Local",
-    "MissingPackagesError",
-    "Work",
-]

@@ -1,7 +1,8 @@
-"""An engine that computes on Dask workers: of a cluster that runs already, or of one started on this machine.
+"""An engine that computes on the workers of a Dask cluster that runs already. It starts neither scheduler nor workers.
 
-It uses Dask's own futures. Joblib's Dask backend waits forever for an item that kills every worker that tries it. A
-finished future turns pending again when the worker that holds its result dies; `_result` accounts for that.
+Whoever reaches a scheduler can run code on its workers, so that starting one is left to people who know their network.
+The engine uses Dask's own futures. Joblib's Dask backend waits forever for an item that kills every worker that tries
+it. A finished future turns pending again when the worker that holds its result dies; `_result` accounts for that.
 """
 
 # Most parameters and results of Dask's functions have no types; `Future` has type arguments only in later versions.
@@ -9,19 +10,19 @@ finished future turns pending again when the worker that holds its result dies; 
 # pyright: reportUnknownParameterType=false, reportMissingTypeArgument=false, reportUnknownArgumentType=false
 
 import asyncio
+import json
 import logging
-import os
 import pickle
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures import Future as LocalFuture
 from contextlib import contextmanager, suppress
-from functools import partial
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from pomrl.execution.engine import (
     BlockTimeout,
@@ -37,11 +38,10 @@ from pomrl.execution.engine import (
     time_limit,
     too_long,
 )
-from pomrl.execution.interrupts import left_to_this_process
 
 try:
     import dask.config
-    from distributed import Client, Future, LocalCluster
+    from distributed import Client, Future
     from distributed.comm.core import CommClosedError
     from distributed.core import rpc
     from distributed.scheduler import KilledWorker
@@ -64,19 +64,7 @@ TICK = 0.5
 RESTART = 30
 """Seconds within which a worker that takes too long has to be killed, before the scheduler forgets it."""
 
-LOOPBACK = "127.0.0.1"
-
-_LARGE = str(2**30)
-
-SETTINGS = {
-    "distributed.comm.timeouts.connect": f"{CONNECT}s",
-    "distributed.comm.retry.count": 0,
-    "distributed.scheduler.worker-saturation": 1.0,  # no item waits at a worker that another item kills
-    "distributed.deploy.lost-worker-timeout": "1 day",  # a worker of a local cluster that died is started again
-    # By default Dask's workers return memory after each use and map large arrays anew, which costs a fifth of the time.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": _LARGE,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": _LARGE,
-}
+SETTINGS = {"distributed.comm.timeouts.connect": f"{CONNECT}s", "distributed.comm.retry.count": 0}
 
 
 class Dask(Execution):
@@ -85,108 +73,74 @@ class Dask(Execution):
     address: Annotated[
         str | None,
         Field(
-            description="address of a running scheduler, tcp://HOST:PORT or tls://HOST:PORT; "
-            "null: a cluster is started here"
+            description="address of a running scheduler, tcp://HOST:PORT or tls://HOST:PORT, or the path of its "
+            "scheduler file; null: the one that Dask's own configuration names"
         ),
     ] = None
-    workers: Annotated[
-        int | None, Field(ge=1, description="processes of a cluster that is started here; null: one for each core")
-    ] = None
     shared_outputs: Annotated[
-        bool,
-        Field(description="whether the workers of a running cluster see this folder of outputs, and write to it"),
+        bool, Field(description="whether the workers see this folder of outputs, and write to it")
     ] = False
     patience: Annotated[int, Field(ge=1, description="seconds to wait for a worker while there is none")] = 60
     block_timeout: BlockTimeout = None
 
-    @model_validator(mode="after")
-    def _consistent(self) -> "Dask":
-        if self.address and self.workers:
-            raise ValueError("workers is for a cluster that is started here, and address for one that runs already")
-        return self
-
     @property
     def shares_outputs(self) -> bool:
-        return self.shared_outputs or not self.address
+        return self.shared_outputs
 
     def capacity(self) -> int:
-        return _scheduler_threads(self.address) if self.address else self.workers or os.cpu_count() or 1
+        return _scheduler(self.address)[1]
 
     def map_unordered(
         self, function: Callable[[Item], Result], work: Sequence[Work[Item]], isolation: Isolation = Isolation.PROCESS
     ) -> Iterator[tuple[int, Result | Failure]]:
         indexed = dict(enumerate(work))
         together = [{index: work[index]} for index in indexed] if isolation is Isolation.ALONE else [indexed]
-        with dask.config.set(SETTINGS), self._client() as client:
+        for name in ("distributed", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        with dask.config.set(SETTINGS):
+            client = Client(_scheduler(self.address)[0], timeout=CONNECT)
             try:
                 for items in together:
                     yield from self._submit(client, function, items)
             except (CancelledError, CommClosedError, TimeoutError) as error:
                 raise ExecutionError("the connection to Dask's scheduler is lost") from error
-
-    @contextmanager
-    def _client(self) -> Generator[Client, None, None]:
-        for name in ("distributed", "distributed.client"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        if not self.address:
-            with _local_cluster(self.workers) as cluster, Client(cluster, timeout=CONNECT) as client:
-                yield client
-            return
-        _scheduler_threads(self.address)
-        client = Client(self.address, timeout=CONNECT)
-        try:
-            yield client
-        finally:
-            with suppress(Exception):
-                client.close(timeout=CONNECT)
+            finally:
+                with suppress(Exception):
+                    client.close(timeout=CONNECT)
 
     def _submit(
         self, client: Client, function: Callable[[Item], Result], work: Mapping[int, Work[Item]]
     ) -> Iterator[tuple[int, Result | Failure]]:
         """Submit items at once and yield their results, or failures of items whose workers died or took too long."""
-        futures = {
-            index: client.submit(_call, pickle.dumps((function, each.item)), pure=False) for index, each in work.items()
-        }
-        index_of = {future.key: index for index, future in futures.items()}
-        watch = _Watch({future.key: time_limit(work[index], self.block_timeout) for index, future in futures.items()})
-        worker_seen = monotonic()
-        with _fetched(futures) as fetched:
+        submitted = [client.submit(_call, pickle.dumps((function, each.item)), pure=False) for each in work.values()]
+        futures = {future.key: (index, future) for index, future in zip(work, submitted, strict=True)}
+        limits = {key: time_limit(work[index], self.block_timeout) for key, (index, _) in futures.items()}
+        watch = _Watch(limits, self.patience)
+        with _fetched(submitted) as fetched:
+            submitted.clear()  # because a worker keeps a result as long as there is a future for it
             while futures:
-                found = fetched()
-                worker_seen = monotonic() if found else self._last_seen(client, worker_seen)
-                late = [(index_of[key], failure) for key, failure in watch.overdue(client)]
-                for index, result in [*found, *late]:
-                    if futures.pop(index, None):
-                        yield index, result
-
-    def _last_seen(self, client: Client, before: float) -> float:
-        """Return the latest time at which Dask had a worker: now if it has one, else `before`.
-
-        Raises:
-            ExecutionError: There has been no worker for longer than `patience`.
-        """
-        scheduler: Any = client.scheduler
-        if client.sync(scheduler.ncores, callback_timeout=FETCH):
-            return monotonic()
-        if monotonic() - before > self.patience:
-            raise ExecutionError(f"Dask has had no worker for {self.patience} s")
-        return before
+                for key, result in [*fetched(), *watch.overdue(client)]:
+                    if key in futures:  # and has not been given up
+                        yield futures.pop(key)[0], result if isinstance(result, Failure) else result.result()
 
 
 class _Watch:
     """The times since which items are being computed, so that workers can be given up that take too long."""
 
-    def __init__(self, limits: Mapping[Any, float]) -> None:
+    def __init__(self, limits: Mapping[Any, float], patience: int) -> None:
         """Watch the items with these keys, each of which may be computed for so many seconds."""
-        self._limits = limits
+        self._limits, self._patience = limits, patience
         self._since: dict[Any, float] = {}
-        self._next = monotonic()
+        self._worker_seen = self._next = monotonic()
 
     def overdue(self, client: Client) -> list[tuple[Any, Failure]]:
         """Return the keys of the items that take too long, each with a failure, after killing their workers.
 
         The time of an item that goes from one worker to another counts on, so that an item which freezes each worker
         ends too. A worker without a nanny that starts it again is forgotten by the scheduler, and gets no more work.
+
+        Raises:
+            ExecutionError: There has been no worker for longer than `patience`.
         """
         now = monotonic()
         if now < self._next:
@@ -194,6 +148,9 @@ class _Watch:
         self._next = now + TICK
         scheduler: Any = client.scheduler
         processing: Any = client.sync(scheduler.processing, workers=None, callback_timeout=FETCH)
+        self._worker_seen = now if processing else self._worker_seen
+        if now - self._worker_seen > self._patience:
+            raise ExecutionError(f"Dask has had no worker for {self._patience} s")
         worker_of = {key: worker for worker, keys in processing.items() for key in keys if key in self._limits}
         late = [key for key in worker_of if now - self._since.setdefault(key, now) > self._limits[key]]
         if late:
@@ -210,39 +167,37 @@ class _Watch:
         return [(key, too_long(self._limits[key])) for key in late]
 
 
-def _scheduler_threads(address: str) -> int:
-    """Return how many threads the workers of a scheduler have, at least 1.
+def _scheduler(named: str | None) -> tuple[str, int]:
+    """Return the address of a scheduler that runs, and how many threads its workers have, at least 1.
 
-    Dask's client may wait forever for an address where something else answers. Certificates for addresses of tls:// are
-    those of Dask's own configuration.
+    Dask's client starts a cluster of its own if no scheduler is named, and may wait forever for an address where
+    something else answers. Certificates for addresses of tls:// are those of Dask's own configuration.
+
+    Args:
+        named: The address, or the path of the scheduler file; None for the one that Dask's configuration names.
 
     Raises:
-        EngineUnavailableError: No scheduler answers in time.
+        EngineUnavailableError: No scheduler is named, or none answers in time.
     """
+    configured = dask.config.get("scheduler-address", None) or dask.config.get("scheduler-file", None)
+    if not (named := named or configured):
+        raise EngineUnavailableError(
+            "execution=dask: name a scheduler that runs, with execution.address or in Dask's own configuration"
+        )
 
-    async def identity() -> Any:
+    async def identity(address: str) -> Any:
         async with rpc(address, connection_args=Security().get_connection_args("client")) as scheduler:
             return await scheduler.identity(n_workers=0)
 
+    address = named
     try:
-        return max(1, asyncio.run(asyncio.wait_for(identity(), CONNECT))["total_threads"])
+        address = named if "://" in named else json.loads(Path(named).read_text())["address"]
+        return address, max(1, asyncio.run(asyncio.wait_for(identity(address), CONNECT))["total_threads"])
     except Exception as error:  # whatever answers there may make Dask raise anything
         with_these = " to these certificates" if address.startswith("tls:") else ""
         raise EngineUnavailableError(
-            f"execution.address={address}: no scheduler of Dask answers there{with_these}"
+            f"execution.address={named}: no scheduler of Dask answers there{with_these}"
         ) from error
-
-
-def _local_cluster(workers: int | None) -> LocalCluster:
-    """Start a cluster that only this machine can reach, and whose workers leave an interrupt to this process."""
-    with left_to_this_process():
-        return LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host=LOOPBACK,
-            dashboard_address=f"{LOOPBACK}:0",
-            silence_logs=logging.CRITICAL,
-        )
 
 
 def _call(pickled: bytes) -> Any:
@@ -254,56 +209,47 @@ def _call(pickled: bytes) -> Any:
     return function(item)
 
 
-class _ResultLostError(Exception):
-    """The worker that held a result died. Dask computes the result again."""
-
-
 @contextmanager
-def _fetched(futures: Mapping[int, Future]) -> Generator[Callable[[], list[tuple[int, Any]]], None, None]:
-    """Yield a function that waits for a future to finish, and returns its index and result if this was soon enough.
+def _fetched(
+    futures: Iterable[Future],
+) -> Generator[Callable[[], list[tuple[Any, LocalFuture[Any]]]], None, None]:
+    """Yield a function that waits for a future to finish, and returns its key and its result if this was soon enough.
 
-    Results are fetched by threads, because a worker that is frozen never hands over the results that it holds. Futures
-    that are removed from `futures` meanwhile are left out.
+    Results are fetched by threads, because a worker that is frozen never hands over the results that it holds.
     """
-    done: SimpleQueue[tuple[int, LocalFuture[Any]]] = SimpleQueue()
+    done: SimpleQueue[tuple[Any, LocalFuture[Any]]] = SimpleQueue()
     threads = ThreadPoolExecutor(FETCHERS)
 
-    def fetch_when_finished(index: int) -> None:
-        futures[index].add_done_callback(partial(fetch, index))
-
-    def fetch(index: int, future: Any) -> None:
+    def fetch(future: Future) -> None:
         with suppress(RuntimeError):  # the threads have been shut down
-            threads.submit(_result, future).add_done_callback(lambda result: done.put((index, result)))
+            threads.submit(_result, future).add_done_callback(lambda result: done.put((future.key, result)))
 
-    def next_results() -> list[tuple[int, Any]]:
-        try:
-            index, result = done.get(timeout=TICK)
-        except Empty:
-            return []
-        try:
-            return [(index, result.result())] if index in futures else []
-        except _ResultLostError:
-            fetch_when_finished(index)
-            return []
+    def fetched() -> list[tuple[Any, LocalFuture[Any]]]:
+        with suppress(Empty):
+            return [done.get(timeout=TICK)]
+        return []
 
-    for index in futures:
-        fetch_when_finished(index)
+    for future in futures:
+        future.add_done_callback(fetch)
     try:
-        yield next_results
+        yield fetched
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _result(future: Future) -> Any:
-    """Return the function's result, or a failure if its workers died; raise what the function raised."""
-    if future.status in ("pending", "lost"):
-        raise _ResultLostError
+    """Return the function's result, or a failure if its workers died; raise what the function raised.
+
+    Dask computes a result again if the worker that holds it dies or is given up; until then it is waited for.
+    """
     try:
         return future.result(timeout=FETCH)
+    except TimeoutError:
+        if future.status == "error":  # which the function raised
+            raise
+        return _result(future)
     except KilledWorker as error:
         return Failure(f"it killed each of the {error.allowed_failures + 1} workers that tried it", str(error))
-    except TimeoutError as error:
-        raise _ResultLostError from error
     except (ImportError, AttributeError) as error:
         raise ExecutionError(f"a worker of Dask lacks code that is here: {error}") from error
     except RuntimeError as error:

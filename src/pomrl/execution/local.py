@@ -8,11 +8,8 @@ process that takes too long can be killed without harm to other items. Joblib's 
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 # pyright: reportUntypedBaseClass=false, reportUnknownArgumentType=false
 
-import ctypes
 import os
 import re
-import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +21,7 @@ from typing import Annotated, Any
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from pydantic import Field
 
+from pomrl.execution.children import end_with, left_to_this_process
 from pomrl.execution.engine import (
     BlockTimeout,
     Execution,
@@ -35,10 +33,6 @@ from pomrl.execution.engine import (
     time_limit,
     too_long,
 )
-from pomrl.execution.interrupts import left_to_this_process
-
-PR_SET_PDEATHSIG = 1
-"""The option of Linux's prctl that chooses the signal which a process gets when its parent ends."""
 
 SMALL_WORK = 5.0
 """Seconds of work below which starting processes, which takes seconds as well, does not pay."""
@@ -77,84 +71,49 @@ class _Computation:
     """The time at which it is given up."""
 
 
-class _Processes:
-    """The processes that compute items, one item each at a time."""
-
-    def __init__(self, block_timeout: float | None) -> None:
-        self._block_timeout = block_timeout
-        self._idle: list[ProcessPoolExecutor] = []
-        self._computations: dict[Future[Any], _Computation] = {}
-
-    def __len__(self) -> int:
-        """Return the number of items that are being computed."""
-        return len(self._computations)
-
-    def start(self, function: Callable[[Item], Any], index: int, work: Work[Item]) -> None:
-        """Begin to compute an item, in an idle process or in a new one."""
-        process = self._idle.pop() if self._idle else _new_process()
-        limit = time_limit(work, self._block_timeout)
-        with left_to_this_process():
-            future: Future[Any] = process.submit(function, work.item)  # which starts a new process
-        self._computations[future] = _Computation(index, process, limit, monotonic() + limit)
-
-    def results(self) -> list[tuple[int, Any]]:
-        """Wait until at least one item has ended or takes too long, and return what became of such items.
-
-        Raises:
-            Exception: Whatever the function raised for one of them.
-        """
-        end = min(computation.end for computation in self._computations.values())
-        wait(self._computations, timeout=max(0.0, end - monotonic()), return_when=FIRST_COMPLETED)
-        over = [future for future, each in self._computations.items() if future.done() or each.end <= monotonic()]
-        return [(self._computations[future].index, self._outcome(future)) for future in over]
-
-    def _outcome(self, future: "Future[Any]") -> Any:
-        computation = self._computations[future]
-        try:
-            result = future.result(timeout=0) if future.done() else too_long(computation.limit)
-        except BrokenProcessPool as error:
-            result = _death(error)
-        del self._computations[future]
-        if isinstance(result, Failure):
-            _kill(computation.process)
-        else:
-            self._idle.append(computation.process)
-        return result
-
-    def kill(self) -> None:
-        """End all processes, whatever they do."""
-        for process in (*self._idle, *(computation.process for computation in self._computations.values())):
-            _kill(process)
-
-
 def _in_processes(
     function: Callable[[Item], Result], work: Sequence[Work[Item]], most: int, block_timeout: float | None
 ) -> Iterator[tuple[int, Result | Failure]]:
-    """Compute items in at most so many processes at a time."""
-    processes, waiting = _Processes(block_timeout), deque(enumerate(work))
+    """Compute items in at most so many processes at a time, each of which has one item at a time."""
+    waiting, idle = deque(enumerate(work)), list[ProcessPoolExecutor]()
+    computing: dict[Future[Any], _Computation] = {}
     ended: list[tuple[int, Any]] = []
     try:
-        while waiting or processes:
-            while waiting and len(processes) < most:
-                processes.start(function, *waiting.popleft())
+        while waiting or computing:
+            while waiting and len(computing) < most:
+                index, each = waiting.popleft()
+                process, limit = idle.pop() if idle else _new_process(), time_limit(each, block_timeout)
+                with left_to_this_process():
+                    future = process.submit(function, each.item)  # which starts a new process
+                computing[future] = _Computation(index, process, limit, monotonic() + limit)
             yield from ended  # after the processes have got new work
-            ended = processes.results()
+            end = min(each.end for each in computing.values())
+            wait(computing, timeout=max(0.0, end - monotonic()), return_when=FIRST_COMPLETED)
+            over = [future for future, each in computing.items() if future.done() or each.end <= monotonic()]
+            ended = [(computing[future].index, _outcome(future, computing[future].limit)) for future in over]
+            for future, (_, outcome) in zip(over, ended, strict=True):
+                process = computing.pop(future).process
+                _kill(process) if isinstance(outcome, Failure) else idle.append(process)
         yield from ended
     finally:
-        processes.kill()
+        for process in (*idle, *(each.process for each in computing.values())):
+            _kill(process)
+
+
+def _outcome(future: "Future[Any]", limit: float) -> Any:
+    """Return the result of an item, or a failure if its process died or it took too long; raise what it raised."""
+    try:
+        return future.result(timeout=0) if future.done() else too_long(limit)
+    except BrokenProcessPool as error:
+        exit_code = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
+        how = exit_code[1] if exit_code else "for an unknown reason"
+        hint = "; perhaps there was not enough memory, which execution.runs_at_a_time saves" if "SIGKILL" in how else ""
+        return Failure(f"its process ended, {how}{hint}", str(error))
 
 
 def _new_process() -> ProcessPoolExecutor:
     """Return an executor of one process, which is started with its first item."""
-    return ProcessPoolExecutor(max_workers=1, initializer=_end_with, initargs=(os.getpid(),))
-
-
-def _end_with(driver: int) -> None:
-    """Let the kernel end this process when its parent, the driver, ends for whatever reason (on Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != driver:  # which ended before that
-            os.kill(os.getpid(), signal.SIGKILL)
+    return ProcessPoolExecutor(max_workers=1, initializer=end_with, initargs=(os.getpid(),))
 
 
 def _kill(process: ProcessPoolExecutor) -> None:
@@ -171,10 +130,3 @@ def _kill(process: ProcessPoolExecutor) -> None:
 
 def _say_nothing(_: threading.ExceptHookArgs) -> None:
     """Handle an exception of a thread without printing it."""
-
-
-def _death(error: BrokenProcessPool) -> Failure:
-    exit_code = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
-    how = exit_code[1] if exit_code else "for an unknown reason"
-    hint = "; perhaps there was not enough memory, which execution.runs_at_a_time saves" if "SIGKILL" in how else ""
-    return Failure(f"its process ended, {how}{hint}", str(error))

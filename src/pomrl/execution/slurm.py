@@ -110,7 +110,8 @@ class Slurm(Execution):
             alive = True
             while alive and waiting:
                 alive = _is_alive(submitted)  # asked before the files are listed, so that no last result is missed
-                for index in sorted(waiting & _written(folder)):
+                there = {int(path.stem) for path in folder.glob("*.result")}
+                for index in sorted(waiting & there):
                     yield index, _read(folder, index)
                     waiting.remove(index)
                 sleep(POLL if alive and waiting else 0)
@@ -142,7 +143,9 @@ class _Raised:
 
 def _compute_share(function: Callable[[Any], Any], folder: Path, share: Share) -> None:
     """Compute the items of a job one by one, and write each result to a file, whole or not at all."""
-    _use_default_signals()
+    # submitit raises an exception at the warning before the end (SIGUSR2), wherever the job is, and ignores SIGTERM.
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # so that Slurm can end the job when its time is over
     for index, item in share:
         path = _result_path(folder, index)
         if path.exists():
@@ -156,22 +159,8 @@ def _compute_share(function: Callable[[Any], Any], folder: Path, share: Share) -
         temporary.replace(path)
 
 
-def _use_default_signals() -> None:
-    """Undo submitit's signal handlers, so that Slurm can end this job when its time is over.
-
-    submitit raises an exception at the warning before the end (SIGUSR2), wherever the job is, and ignores SIGTERM.
-    """
-    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
 def _result_path(folder: Path, index: int) -> Path:
     return folder / f"{index}.result"
-
-
-def _written(folder: Path) -> set[int]:
-    """Return the indices of the items whose results are in the folder."""
-    return {int(path.stem) for path in folder.glob("*.result")}
 
 
 def _read(folder: Path, index: int) -> Any:

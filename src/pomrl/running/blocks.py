@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 import pandas as pd
@@ -78,22 +77,11 @@ class Unrepeatable(Failure):
     """Why the tables of a method are not stored at all: the same computation gives other numbers each time."""
 
 
-class Status(Enum):
-    """A mark that a worker returns in place of a table that it has stored already."""
-
-    STORED = "stored"
+Value = pd.DataFrame | Failure | None
+"""The outcome of one method of a block: its table, None if this is stored already, or why there is none."""
 
 
-@dataclass(frozen=True)
-class MethodResult:
-    """The outcome of one method of a block: a table, or a failure."""
-
-    method: MethodOfBlock
-    value: pd.DataFrame | Status | Failure
-    """The table; `Status.STORED` if the worker has stored it; or the failure because of which there is none."""
-
-
-def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "auto") -> list[MethodResult]:
+def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "auto") -> list[Value]:
     """Compute the table of each method of a block.
 
     BLAS gets one thread: blocks are the only level of parallelism, and its number of threads can change bits.
@@ -108,57 +96,57 @@ def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "a
     """
     try:
         with threadpool_limits(limits=1, user_api="blas"), compiled.using(engine):
-            results = _compute_together(block, runs_at_a_time)
-            return _compared(block, results, runs_at_a_time)
+            return _compared(block, _compute_together(block, runs_at_a_time), runs_at_a_time)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a component of somebody's own may even exit
         if len(block.methods) == 1:
-            return [MethodResult(block.methods[0], Failure(f"{type(error).__name__}: {error}", traceback.format_exc()))]
+            return [Failure(f"{type(error).__name__}: {error}", traceback.format_exc())]
         return [compute(replace(block, methods=(each,)), runs_at_a_time, engine)[0] for each in block.methods]
 
 
-def runs_together(problem: Problem, methods: int, runs: int, asked: int | None) -> int:
+def runs_together(problem: Problem, methods: Sequence[Method], runs: int, asked: int | None) -> int:
     """Return how many runs of a block are computed together.
 
     Args:
         problem: The problem.
-        methods: The number of methods that are applied to it.
+        methods: The methods that are applied to it.
         runs: The number of runs of the block.
         asked: How many runs are computed together at most, or None for as many as fit into `MEMORY`.
     """
     if asked is not None:
         return min(asked, runs)
-    most = MEMORY // (problem.bytes_of_model * (4 + 2 * methods))
+    most = MEMORY // (problem.bytes_of_model * (4 + 2 * len(methods) + models_held(problem, methods)))
     if problem.copies > 1:  # the batches of a single task can be many
         most = min(most, STACK_BYTES // (problem.bytes_of_model * problem.copies))
     return int(np.clip(most, 1, runs))
 
 
-def _compute_together(block: Block, runs_at_a_time: int | None) -> list[MethodResult]:
+def models_held(problem: Problem, methods: Sequence[Method]) -> int:
+    """Return how many arrays of the size of a model the estimators of methods take in each run, beyond a few."""
+    visits = problem.data.most_visits(problem.m)
+    return problem.copies * sum(each.estimator.models_held(visits) for each in methods)
+
+
+def _compute_together(block: Block, runs_at_a_time: int | None) -> list[pd.DataFrame]:
     problem, methods = block.problem, [each.method for each in block.methods]
-    size = runs_together(problem, len(methods), len(block.runs), runs_at_a_time)
-    chunks = [block.runs[i : i + size] for i in range(0, len(block.runs), size)]
-    computed = [tables(problem, methods, chunk) for chunk in chunks]
-    return [
-        MethodResult(each, pd.concat([of_chunk[i] for of_chunk in computed], ignore_index=True))
-        for i, each in enumerate(block.methods)
-    ]
+    size = runs_together(problem, methods, len(block.runs), runs_at_a_time)
+    computed = [tables(problem, methods, block.runs[i : i + size]) for i in range(0, len(block.runs), size)]
+    return [pd.concat(of_method, ignore_index=True) for of_method in zip(*computed, strict=True)]
 
 
-def _compared(block: Block, results: Sequence[MethodResult], runs_at_a_time: int | None) -> list[MethodResult]:
-    """Return the results, with a failure in the place of each table that is not the same when it is computed again."""
-    twice = tuple(each for each in block.methods if each.twice)
-    if not twice:
-        return list(results)
-    with _other_global_state():
-        again = {each.method.stored: each for each in _compute_together(replace(block, methods=twice), runs_at_a_time)}
-    return [
-        replace(result, value=_unrepeatable(block.problem, result.method.method))
-        if result.method.stored in again and _bytes(result) != _bytes(again[result.method.stored])
-        else result
-        for result in results
-    ]
+def _compared(block: Block, tables: Sequence[pd.DataFrame], runs_at_a_time: int | None) -> list[Value]:
+    """Return the tables, with a failure in the place of each that is not the same when it is computed again."""
+    twice = [index for index, each in enumerate(block.methods) if each.twice]
+    compared: list[Value] = list(tables)
+    if twice:
+        again = replace(block, methods=tuple(block.methods[index] for index in twice))
+        with _other_global_state():
+            recomputed = _compute_together(again, runs_at_a_time)
+        for index, table in zip(twice, recomputed, strict=True):
+            if _bytes(table) != _bytes(tables[index]):
+                compared[index] = _unrepeatable(block.problem, block.methods[index].method)
+    return compared
 
 
 @contextmanager
@@ -174,9 +162,8 @@ def _other_global_state() -> Generator[None, None, None]:
         np.random.set_state(kept_by_numpy)  # noqa: NPY002
 
 
-def _bytes(result: MethodResult) -> bytes:
-    assert isinstance(result.value, pd.DataFrame)
-    return result.value.to_records(index=False).tobytes()
+def _bytes(table: pd.DataFrame) -> bytes:
+    return table.to_records(index=False).tobytes()
 
 
 def _unrepeatable(problem: Problem, method: Method) -> Unrepeatable:
@@ -189,24 +176,20 @@ def _unrepeatable(problem: Problem, method: Method) -> Unrepeatable:
     return Unrepeatable(reason, reason)
 
 
-def store_tables(computed: Iterable[tuple[Block, Sequence[MethodResult]]]) -> list[list[MethodResult]]:
-    """Store the tables among the results of blocks, those of one experiment together.
+def store_tables(computed: Iterable[tuple[Block, Sequence[Value]]]) -> list[list[Value]]:
+    """Store the tables of blocks, those of one experiment together.
 
     Returns:
-        The results of each block, in which `Status.STORED` has taken the place of each table.
+        The outcomes of each block, in which None has taken the place of each table.
     """
     tables_of: dict[tuple[StoredExperiment, bool], list[tuple[range, pd.DataFrame]]] = defaultdict(list)
-    without_tables: list[list[MethodResult]] = []
-    for block, results in computed:
-        for result in results:
-            if isinstance(result.value, pd.DataFrame):
-                tables_of[result.method.stored, result.method.replace].append((block.runs, result.value))
-        without_tables.append([_without_table(result) for result in results])
+    without_tables: list[list[Value]] = []
+    for block, values in computed:
+        for method, value in zip(block.methods, values, strict=True):
+            if isinstance(value, pd.DataFrame):
+                tables_of[method.stored, method.replace].append((block.runs, value))
+        without_tables.append([None if isinstance(value, pd.DataFrame) else value for value in values])
     for (stored, replaces), of_stored in tables_of.items():
         store.add_blocks(stored, of_stored, replace=replaces)
         store.log(stored, "\n".join(f"stored runs {runs.start} to {runs.stop - 1}" for runs, _ in of_stored))
     return without_tables
-
-
-def _without_table(result: MethodResult) -> MethodResult:
-    return replace(result, value=Status.STORED) if isinstance(result.value, pd.DataFrame) else result

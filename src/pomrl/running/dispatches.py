@@ -8,14 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import pandas as pd
-
 from pomrl.checks import Engine
 from pomrl.execution import Execution, Failure, Isolation, Work
-from pomrl.running.blocks import Block, MethodResult, Status, store_tables
+from pomrl.running.blocks import Block, Value, store_tables
 from pomrl.running.blocks import compute as compute_block
 from pomrl.running.versions import require
-from pomrl.science.experiment import Problem
 
 MOST_BLOCKS = 12
 """The largest number of blocks in a dispatch."""
@@ -27,9 +24,6 @@ DISPATCHES_PER_WORKER = 4
 """The number of dispatches that each worker should at least get, so that all of them are busy until the end."""
 
 Dispatch = tuple[Block, ...]
-
-Value = pd.DataFrame | Status | Failure
-"""What became of a method of a block."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +46,7 @@ class Worker:
         """
         require(self.versions, self.components, self.engine)
         computed = [compute_block(block, self.runs_at_a_time, self.engine) for block in dispatch]
-        results = store_tables(zip(dispatch, computed, strict=True)) if self.stores else computed
-        return [[result.value for result in of_block] for of_block in results]
+        return store_tables(zip(dispatch, computed, strict=True)) if self.stores else computed
 
 
 def group(blocks: Sequence[Block], capacity: int) -> list[Dispatch]:
@@ -77,10 +70,8 @@ def _seconds(block: Block) -> float:
     return max(block.seconds, SECONDS) if block.is_foreign else block.seconds
 
 
-def compute(
-    execution: Execution, worker: Worker, blocks: Sequence[Block]
-) -> Iterator[tuple[Block, list[MethodResult]]]:
-    """Compute and store blocks, and yield each with the results of its methods as soon as they are there.
+def compute(execution: Execution, worker: Worker, blocks: Sequence[Block]) -> Iterator[tuple[Block, list[Value]]]:
+    """Compute and store blocks, and yield each with the outcomes of its methods as soon as they are there.
 
     Where a process dies or takes too long, the methods of the blocks that it was computing are tried once more, each by
     itself, so that only those fail which are the cause.
@@ -90,27 +81,28 @@ def compute(
     """
     lost: list[Block] = []
     isolation = Isolation.PROCESS if any(block.is_foreign for block in blocks) else Isolation.NONE
-    for dispatch, outcome in _map(execution, worker, group(blocks, execution.capacity()) if blocks else [], isolation):
+    dispatches = group(blocks, execution.capacity()) if blocks else []
+    for index, outcome in _map(execution, worker, dispatches, isolation):
         if isinstance(outcome, Failure):
-            lost += dispatch
+            lost += dispatches[index]
         else:
-            yield from zip(dispatch, outcome, strict=True)
+            yield from zip(dispatches[index], outcome, strict=True)
     yield from _compute_apart(execution, worker, lost)
 
 
 def _compute_apart(
     execution: Execution, worker: Worker, blocks: Sequence[Block]
-) -> Iterator[tuple[Block, list[MethodResult]]]:
-    """Compute each method of blocks by itself, and yield each block with the results of all its methods."""
-    whole = {(block.problem, block.runs): block for block in blocks}
-    found: dict[tuple[Problem, range], list[MethodResult]] = defaultdict(list)
-    pieces = [(replace(block, methods=(method,)),) for block in blocks for method in block.methods]
-    for (piece,), outcome in _map(execution, worker, pieces, Isolation.ALONE):
-        key = (piece.problem, piece.runs)
-        failed = isinstance(outcome, Failure)
-        found[key] += [MethodResult(piece.methods[0], _of(piece, outcome))] if failed else outcome[0]
-        if len(found[key]) == len(whole[key].methods):
-            yield whole[key], found.pop(key)
+) -> Iterator[tuple[Block, list[Value]]]:
+    """Compute each method of blocks by itself, and yield each block with the outcomes of all its methods."""
+    pieces = [(number, index) for number, block in enumerate(blocks) for index in range(len(block.methods))]
+    alone = [(replace(blocks[number], methods=(blocks[number].methods[index],)),) for number, index in pieces]
+    found: dict[int, dict[int, Value]] = defaultdict(dict)
+    for piece, outcome in _map(execution, worker, alone, Isolation.ALONE):
+        number, index = pieces[piece]
+        block, values = blocks[number], found[number]
+        values[index] = _of(block, outcome) if isinstance(outcome, Failure) else outcome[0][0]
+        if len(values) == len(block.methods):
+            yield block, [values[index] for index in sorted(values)]
 
 
 def _of(block: Block, failure: Failure) -> Failure:
@@ -121,19 +113,10 @@ def _of(block: Block, failure: Failure) -> Failure:
 
 def _map(
     execution: Execution, worker: Worker, dispatches: Sequence[Dispatch], isolation: Isolation
-) -> Iterator[tuple[Dispatch, list[list[MethodResult]] | Failure]]:
-    """Yield each dispatch with the results of its blocks, whose tables are stored, or with a failure of its process."""
+) -> Iterator[tuple[int, list[list[Value]] | Failure]]:
+    """Yield the index of each dispatch with the outcomes of its blocks, tables stored, or a failure of its process."""
     work = [Work(dispatch, sum(map(_seconds, dispatch)), len(dispatch)) for dispatch in dispatches]
-    if not work:
-        return
-    for index, outcome in execution.map_unordered(worker, work, isolation):
-        dispatch = dispatches[index]
-        if isinstance(outcome, Failure):
-            yield dispatch, outcome
-        else:
-            results = [_named(block, values) for block, values in zip(dispatch, outcome, strict=True)]
-            yield dispatch, results if execution.shares_outputs else store_tables(zip(dispatch, results, strict=True))
-
-
-def _named(block: Block, values: Sequence[Value]) -> list[MethodResult]:
-    return [MethodResult(method, value) for method, value in zip(block.methods, values, strict=True)]
+    for index, outcome in execution.map_unordered(worker, work, isolation) if work else ():
+        if not (isinstance(outcome, Failure) or execution.shares_outputs):
+            outcome = store_tables(zip(dispatches[index], outcome, strict=True))
+        yield index, outcome

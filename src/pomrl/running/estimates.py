@@ -5,7 +5,7 @@ Estimates of time and disk are within a factor of about three, and those of memo
 
 import os
 import shutil
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,19 +16,16 @@ from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.execution import Execution, Local
 from pomrl.running import costs
-from pomrl.running.blocks import runs_together
+from pomrl.running.blocks import models_held, runs_together
 from pomrl.running.sweeps import Job
-from pomrl.science.experiment import SCHEMA, tasks_at_a_time
+from pomrl.science.experiment import SCHEMA, Method, Problem, tasks_at_a_time
 
 LONG = 3600.0
 """Seconds from which on a request is computed only with `yes=true`."""
 
 COPIES_OF_STACK, COPIES_OF_TASK, COPIES_OF_POLICIES, COPIES_OF_TABLE = 15, 12, 10, 10
 """How often a worker holds the arrays that it needs: the models and batches of a stack of tasks, those of one task with
-what is learned from it, the policies of a stack, and the tables of a block.
-
-Estimators may hold more: the arrays of hierarchical Bayes take three to seven times as much.
-"""
+what is learned from it, the policies of a stack, and the tables of a block. Estimators say what they hold besides."""
 
 PROCESS_BYTES = 200 * 2**20
 """Memory of a worker that computes nothing."""
@@ -87,19 +84,19 @@ def estimate(jobs: Sequence[Job]) -> Estimate:
     execution = jobs[0].experiment.execution
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
     lacking = {job.stored.signature: job for job in by_runs if job.missing}.values()
-    together = Counter(job.experiment.problem for job in lacking)
-    memories = [
-        (_memory(job, together[job.experiment.problem], execution.runs_at_a_time), _memory(job, 1, 1))
-        for job in lacking
-    ]
+    together: dict[Problem, list[Method]] = defaultdict(list)
+    for job in lacking:
+        together[job.experiment.problem].append(job.experiment.method)
+    in_blocks = [_memory(job, together[job.experiment.problem], execution.runs_at_a_time) for job in lacking]
+    alone = [_memory(job, [job.experiment.method], 1) for job in lacking]
     return Estimate(
         jobs=len(jobs),
         runs=sum(job.runs_missing for job in lacking),
         plans=sum(map(plans, lacking)),
         seconds=float(sum(map(seconds, lacking))),
         workers=_workers(execution, max((len(job.missing) for job in lacking), default=1)),
-        memory=max((memory for memory, _ in memories), default=PROCESS_BYTES),
-        least_memory=max((memory for _, memory in memories), default=PROCESS_BYTES),
+        memory=max(in_blocks, default=PROCESS_BYTES),
+        least_memory=max(alone, default=PROCESS_BYTES),
         disk=sum(map(_disk, lacking)),
     )
 
@@ -135,29 +132,29 @@ def seconds(job: Job) -> float:
     return costs.seconds(job.experiment.problem, [job.experiment.method], job.runs_missing)
 
 
-def _models(job: Job) -> int:
-    return job.runs_missing * job.experiment.problem.T
-
-
-def _gammas(job: Job) -> int:
-    return job.experiment.method.gamma_schedule.computed().gammas_per_task
-
-
-def _memory(job: Job, methods: int, runs_at_a_time: int | None) -> int:
-    """Return the peak memory of a worker that computes a block of a job together with other methods."""
+def _memory(job: Job, methods: Sequence[Method], runs_at_a_time: int | None) -> int:
+    """Return the peak memory of a worker that computes a block of a job by these methods."""
     problem, in_block = job.experiment.problem, max(map(len, job.missing))
     runs = runs_together(problem, methods, in_block, runs_at_a_time)
     tasks = tasks_at_a_time(problem, runs)
-    of_tasks = (COPIES_OF_STACK * tasks + COPIES_OF_TASK) * runs * problem.copies * problem.bytes_of_model
-    policies = tasks * runs * problem.trials * _gammas(job) * problem.S * np.dtype(float).itemsize
-    rows = methods * in_block * problem.T * _gammas(job)
+    models = (COPIES_OF_STACK * tasks + COPIES_OF_TASK) * problem.copies + models_held(problem, methods)
+    gammas = job.experiment.method.gamma_schedule.computed().gammas_per_task
+    policies = tasks * runs * problem.trials * gammas * problem.S * np.dtype(float).itemsize
+    rows = len(methods) * in_block * problem.T * gammas
     of_row = sum(np.dtype(dtype).itemsize for dtype in SCHEMA.values())
-    return PROCESS_BYTES + of_tasks + COPIES_OF_POLICIES * policies + COPIES_OF_TABLE * rows * of_row
+    return (
+        PROCESS_BYTES
+        + runs * models * problem.bytes_of_model
+        + COPIES_OF_POLICIES * policies
+        + COPIES_OF_TABLE * rows * of_row
+    )
 
 
 def _disk(job: Job) -> int:
-    of_tasks = _models(job) * DISK_BYTES_PER_TASK + len(job.missing) * DISK_BYTES_PER_BLOCK
-    return of_tasks + _models(job) * _gammas(job) * DISK_BYTES_PER_PLAN
+    of_task = (
+        DISK_BYTES_PER_TASK + DISK_BYTES_PER_PLAN * job.experiment.method.gamma_schedule.computed().gammas_per_task
+    )
+    return job.runs_missing * job.experiment.problem.T * of_task + len(job.missing) * DISK_BYTES_PER_BLOCK
 
 
 def _workers(execution: Execution, blocks: int) -> int:

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -10,9 +10,9 @@ from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.execution import EngineUnavailableError, Execution, ExecutionError, Failure
+from pomrl.execution import EngineUnavailableError, ExecutionError, Failure
 from pomrl.running import costs, dispatches
-from pomrl.running.blocks import Block, MethodOfBlock, MethodResult, Unrepeatable, is_foreign
+from pomrl.running.blocks import Block, MethodOfBlock, Unrepeatable, Value, is_foreign
 from pomrl.running.dispatches import Worker
 from pomrl.running.versions import versions
 from pomrl.science.experiment import Problem, check
@@ -41,7 +41,14 @@ class Job:
 
 def looked_up(experiments: Sequence[Experiment]) -> list[Job]:
     """Look up what each experiment lacks in the store."""
-    return [_job(experiment) for experiment in experiments]
+    jobs: list[Job] = []
+    for experiment in experiments:
+        stored, runs = store.lookup(experiment), experiment.request.runs
+        if experiment.request.force:
+            jobs.append(Job(experiment, stored, store.aligned(range(max(runs, stored.complete()))), []))
+        else:
+            jobs.append(Job(experiment, stored, *store.missing(stored, runs)))
+    return jobs
 
 
 def check_jobs(jobs: Sequence[Job]) -> None:
@@ -63,14 +70,6 @@ def check_jobs(jobs: Sequence[Job]) -> None:
         except ValueError as error:
             raise ConfigError(str(error)) from error
         checked[problem] |= runs
-
-
-def _job(experiment: Experiment) -> Job:
-    stored = store.lookup(experiment)
-    if experiment.request.force:
-        runs = max(experiment.request.runs, stored.complete())
-        return Job(experiment, stored, store.aligned(range(runs)), [])
-    return Job(experiment, stored, *store.missing(stored, experiment.request.runs))
 
 
 def divide(jobs: Sequence[Job]) -> list[Block]:
@@ -106,10 +105,10 @@ class Tally:
     failed: int = 0
     blocks: int = 0
 
-    def after(self, block: Block, results: Sequence[MethodResult]) -> "Tally":
+    def after(self, block: Block, values: Sequence[Value]) -> "Tally":
         """Return the tally after a further block."""
-        failed = any(isinstance(result.value, Failure) for result in results)
-        runs = self.runs + len(block.runs) * len(results)
+        failed = any(isinstance(value, Failure) for value in values)
+        runs = self.runs + len(block.runs) * len(values)
         return replace(self, runs=runs, done=self.done + (not failed), failed=self.failed + failed)
 
     def describe(self, seconds: float) -> str:
@@ -140,12 +139,20 @@ def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, 
         with compiled.using(job.experiment.execution.engine):  # which the provenance names
             store.open_experiment(job.experiment, force=job.experiment.request.force)
     failures: dict[str, Failure] = {}
-    for results, tally in _results(list(lacking.values())):
-        for result in results:
-            if isinstance(result.value, Failure):
-                failures[result.method.stored.signature] = result.value
-                store.log(result.method.stored, result.value.traceback)
-        advance(tally)
+    blocks = divide(list(lacking.values()))
+    tally = Tally(blocks=len(blocks))
+    try:
+        for block, values in _in_two_steps(list(lacking.values()), blocks):
+            for method, value in zip(block.methods, values, strict=True):
+                if isinstance(value, Failure):
+                    failures[method.stored.signature] = value
+                    store.log(method.stored, value.traceback)
+            tally = tally.after(block, values)
+            advance(tally)
+    except EngineUnavailableError as error:
+        if tally.runs:  # an interruption of the work, and no wrong setting
+            raise ExecutionError(str(error)) from error
+        raise
     for signature, job in lacking.items():
         if signature not in failures and (failure := _not_stored(job)):
             failures[signature] = failure
@@ -182,63 +189,32 @@ def _not_stored(job: Job) -> Failure | None:
     return Failure(reason, reason)
 
 
-def _results(jobs: Sequence[Job]) -> Iterator[tuple[list[MethodResult], Tally]]:
-    """Compute what jobs lack; yield the results of each block, their tables stored, and the progress.
+def _in_two_steps(jobs: Sequence[Job], blocks: Sequence[Block]) -> Iterator[tuple[Block, list[Value]]]:
+    """Compute the blocks that are computed twice before all others, and give up methods that are not repeatable.
 
-    An engine that cannot be reached any more after some blocks were computed is an interruption of the work, and no
-    wrong setting.
-
-    Raises:
-        ExecutionError: If the work cannot go on.
+    Methods without a table in the first step are computed twice again.
     """
-    if not jobs:
+    if not blocks:
         return
-    blocks = divide(jobs)
-    tally = Tally(blocks=len(blocks))
-    try:
-        for block, results in _in_two_steps(jobs[0].experiment.execution, _worker(jobs), blocks):
-            tally = tally.after(block, results)
-            yield results, tally
-    except EngineUnavailableError as error:
-        if tally.runs:
-            raise ExecutionError(str(error)) from error
-        raise
-
-
-def _in_two_steps(
-    execution: Execution, worker: Worker, blocks: Sequence[Block]
-) -> Iterator[tuple[Block, list[MethodResult]]]:
-    """Compute the blocks that are computed twice before all others, and give up methods that are not repeatable."""
-    first = [block for block in blocks if block.is_computed_twice]
-    values: dict[str, object] = {}
-    for block, results in dispatches.compute(execution, worker, first):
-        values |= {each.method.stored.signature: each.value for each in results if each.method.twice}
-        yield block, results
-    rest = [block for block in blocks if not block.is_computed_twice]
-    given_up = {(block.problem, block.runs): _given_up(block, values) for block in rest}
-    reduced = [_remaining(block, values) for block in rest]
-    yield from ((block, given_up[block.problem, block.runs]) for block in reduced if not block.methods)
-    for block, results in dispatches.compute(execution, worker, [block for block in reduced if block.methods]):
-        yield block, results + given_up[block.problem, block.runs]
-
-
-def _given_up(block: Block, values: Mapping[str, object]) -> list[MethodResult]:
-    """Return the failures of the methods of a block whose first block has shown that they are not repeatable."""
-    of_methods = [(method, values.get(method.stored.signature)) for method in block.methods]
-    return [MethodResult(method, value) for method, value in of_methods if isinstance(value, Unrepeatable)]
-
-
-def _remaining(block: Block, values: Mapping[str, object]) -> Block:
-    """Return a block without the methods that are given up; methods without a first table are computed twice again."""
-    of_methods = [(method, values.get(method.stored.signature)) for method in block.methods]
-    return replace(
-        block,
-        methods=tuple(
-            replace(method, twice=isinstance(value, Failure))
-            for method, value in of_methods
-            if not isinstance(value, Unrepeatable)
-        ),
-    )
+    execution, worker = jobs[0].experiment.execution, _worker(jobs)
+    failed: dict[StoredExperiment, Failure] = {}
+    for block, values in dispatches.compute(execution, worker, [block for block in blocks if block.is_computed_twice]):
+        of_methods = zip(block.methods, values, strict=True)
+        failed |= {each.stored: value for each, value in of_methods if each.twice and isinstance(value, Failure)}
+        yield block, values
+    unrepeatable = {stored for stored, failure in failed.items() if isinstance(failure, Unrepeatable)}
+    rest: list[Block] = []
+    given_up: dict[tuple[Problem, range], tuple[MethodOfBlock, ...]] = {}
+    for block in (block for block in blocks if not block.is_computed_twice):
+        lost = tuple(each for each in block.methods if each.stored in unrepeatable)
+        kept = (replace(each, twice=each.stored in failed) for each in block.methods if each.stored not in unrepeatable)
+        given_up[block.problem, block.runs] = lost
+        rest.append(replace(block, methods=tuple(kept)))
+    nothing_left = [(block, list[Value]()) for block in rest if not block.methods]
+    computed = dispatches.compute(execution, worker, [block for block in rest if block.methods])
+    for block, values in chain(nothing_left, computed):
+        lost = given_up[block.problem, block.runs]
+        yield replace(block, methods=block.methods + lost), values + [failed[each.stored] for each in lost]
 
 
 def _worker(jobs: Sequence[Job]) -> Worker:

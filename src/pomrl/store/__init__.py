@@ -12,37 +12,14 @@ and these runs. A process that is killed loses at most the block that it is comp
 from writing to a folder at once.
 """
 
+# These are the names that other rooms use.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+
 from pomrl.store.blocks import StoredBlock
 from pomrl.store.finding import all_experiments, by_signature, find, load, lookup
-from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError, root
-from pomrl.store.manifest import Manifest
+from pomrl.store.layout import BLOCK, StoreError, root
 from pomrl.store.provenance import Provenance
 from pomrl.store.reading import StoredExperiment, aligned, missing
 from pomrl.store.signatures import signature
-from pomrl.store.writing import add, add_blocks, close_experiment, label, log, open_experiment, remove
-
-__all__ = [
-    "BLOCK",
-    "SCHEMA_VERSION",
-    "Manifest",
-    "Provenance",
-    "StoreError",
-    "StoredBlock",
-    "StoredExperiment",
-    "add",
-    "add_blocks",
-    "aligned",
-    "all_experiments",
-    "by_signature",
-    "close_experiment",
-    "find",
-    "label",
-    "load",
-    "log",
-    "lookup",
-    "missing",
-    "open_experiment",
-    "remove",
-    "root",
-    "signature",
-]
+from pomrl.store.writing import add_blocks, close_experiment, label, log, open_experiment, remove

@@ -58,17 +58,14 @@ def described(runs: range, content: bytes) -> StoredBlock:
     return StoredBlock(runs, len(content), hashlib.sha256(content).hexdigest())
 
 
-_sound = files.Memory[StoredBlock]()
-
-
-def check_file(folder: Path, block: StoredBlock) -> None:
-    """Check that the file of a block is the one that was written (`verified`), once for each version of the file.
-
-    Raises:
-        StoreError: It is not.
-    """
-    if _sound.recall(folder / block.name, block) is None:
-        verified(folder, block)
+@files.remembered
+def fault(path: Path, block: StoredBlock) -> str | None:
+    """Return what is wrong with the file of a block (`verified`), or None if it is as it was written."""
+    try:
+        verified(path.parent, block)
+    except StoreError as error:
+        return str(error)
+    return None
 
 
 def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
@@ -82,9 +79,8 @@ def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
         StoreError: The file is missing, is not the one in the list, or belongs to another experiment or to other runs.
             The message does not name the file.
     """
-    path = folder / block.name
     try:
-        content, version = files.read_version(path, block.size)
+        content = files.read(folder / block.name, block.size)
     except FileNotFoundError as error:
         raise StoreError("the file is missing") from error
     except (OSError, StoreError) as error:
@@ -97,7 +93,6 @@ def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
         raise StoreError("it is no Parquet file") from error
     if (file.schema_arrow.metadata or {}) != _owner(folder.name, block.runs):
         raise StoreError("it holds other runs, or those of another experiment")
-    _sound.keep(block, version, path, block)
     return file
 
 
@@ -109,7 +104,7 @@ def listed(folder: Path) -> tuple[list[StoredBlock], list[str]]:
     """
     path = folder / BLOCK_LIST
     try:
-        blocks, damaged = _lists.recall(path) or _read_list(path)
+        blocks, damaged = _read_list(path)
     except FileNotFoundError:
         return [], []
     except (OSError, StoreError) as error:
@@ -117,18 +112,14 @@ def listed(folder: Path) -> tuple[list[StoredBlock], list[str]]:
     return list(blocks), [f"{path}: line {number} is damaged" for number in damaged]
 
 
-_List = tuple[tuple[StoredBlock, ...], tuple[int, ...]]
-"""The blocks in a list, in order of their runs, and the numbers of its damaged lines but for the last."""
-
-_lists = files.Memory[_List]()
-
-
-def _read_list(path: Path) -> _List:
-    content, version = files.read_version(path, MOST_LIST_BYTES)
+@files.remembered
+def _read_list(path: Path) -> tuple[tuple[StoredBlock, ...], tuple[int, ...]]:
+    """Return the blocks in a list, in order of their runs, and the numbers of its damaged lines but for the last."""
+    content = files.read(path, MOST_LIST_BYTES)
     read = [_parsed(line) for line in content.split(b"\n") if line]
     damaged = tuple(number for number, block in enumerate(read[:-1], 1) if block is None)
     latest = {block.runs.start: block for block in read if block is not None}
-    return _lists.keep((tuple(latest[start] for start in sorted(latest)), damaged), version, path)
+    return tuple(latest[start] for start in sorted(latest)), damaged
 
 
 def append(folder: Path, blocks: Iterable[StoredBlock]) -> None:

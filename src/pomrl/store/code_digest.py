@@ -54,7 +54,8 @@ def package_digest(components: Sequence[str]) -> str:
     """
     package = Path(__file__).parents[1]
     paths = (path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NOT_COMPUTING)
-    ours = {_module_name(path.relative_to(package.parent)) for path in paths}
+    names = (".".join(path.relative_to(package.parent).with_suffix("").parts) for path in paths)
+    ours = {name.removesuffix(".__init__") for name in names}
     return _digest(ours | modules(map(_module_of, components)))
 
 
@@ -79,11 +80,6 @@ def modules(start: Iterable[str]) -> set[str]:
 def _digest(names: set[str]) -> str:
     parts = (f"{name}\0{_code(name).normalised}" for name in sorted(names))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def _module_name(path: Path) -> str:
-    """Return the dotted name of the module at this path, which is relative to the folder that contains the package."""
-    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
 def _module_of(target: str) -> str:

@@ -11,21 +11,23 @@ has the digests that it states, and if each experiment is one that this store wo
 
 import hashlib
 import json
-import secrets
-import shutil
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from pomrl.outputs import outputs
-from pomrl.store import files, manifest, stored_simulations
-from pomrl.store.derived import LARGEST, DerivedFiles
+from pomrl.store import files, manifest
+from pomrl.store.derived import LARGEST
+from pomrl.store.everything import IMPORTS, everything
 from pomrl.store.layout import BLOCK_LIST, CONFIG, LOG, MANIFEST, StoreError, is_our_name, is_signature, root
 from pomrl.store.provenance import commit
 from pomrl.store.reading import StoredExperiment
+from pomrl.store.stored_simulations import StoredSimulation
 
 METADATA = "ro-crate-metadata.json"
 
@@ -70,18 +72,14 @@ def export(path: Path, stored: Sequence[StoredExperiment], *, everything: bool =
     contents = {name: content for each in stored for name, content in _of_experiment(each)}
     if everything:
         contents |= dict(_beside_experiments(path))
-    described = _metadata(stored, contents)
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with zipfile.ZipFile(partial, "x") as archive:
-            for name, content in {METADATA: described, **contents}.items():
-                entry = zipfile.ZipInfo(name, _EARLIEST)
-                entry.external_attr = 0o644 << 16
-                kind = zipfile.ZIP_STORED if name.endswith((".parquet", ".png", ".pdf")) else zipfile.ZIP_DEFLATED
-                archive.writestr(entry, content, kind)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "x") as archive:
+        for name, content in {METADATA: _metadata(stored, contents), **contents}.items():
+            entry = zipfile.ZipInfo(name, _EARLIEST)
+            entry.external_attr = 0o644 << 16
+            kind = zipfile.ZIP_STORED if name.endswith((".parquet", ".png", ".pdf")) else zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content, kind)
+    files.write(path, buffer.getvalue())
     return len(contents)
 
 
@@ -97,12 +95,19 @@ def _of_experiment(stored: StoredExperiment) -> Iterator[tuple[str, bytes]]:
 
 
 def _beside_experiments(crate: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield all ordinary files of the outputs that are no files of experiments, temporary files, or the crate."""
-    for path in sorted(outputs().rglob("*")):
-        relative = path.relative_to(outputs())
-        wanted = relative.parts[0] != "runs" and not any(part.startswith(".") for part in relative.parts)
-        if wanted and path.is_file() and not path.is_symlink() and path.resolve() != crate.resolve():
-            yield relative.as_posix(), files.read(path, LARGEST)
+    """Yield all files of the outputs but those of experiments, temporary ones, and the crate itself.
+
+    Raises:
+        StoreError: A simulation or a derived file is damaged.
+    """
+    for kept in everything():
+        if kept.path.parent == root() or kept.path.name.startswith("."):
+            continue
+        if faults := kept.faults():
+            raise StoreError(faults[0])
+        for path in kept.files:
+            if path.resolve() != crate.resolve():
+                yield path.relative_to(outputs()).as_posix(), files.read(path, LARGEST)
 
 
 def _metadata(stored: Sequence[StoredExperiment], contents: Mapping[str, bytes]) -> bytes:
@@ -174,21 +179,24 @@ def import_(path: Path) -> Imported:
     Raises:
         StoreError: It is no crate, or a file of it is missing, damaged or unexpected. Nothing is added then.
     """
-    place = outputs() / f".import-{secrets.token_hex(6)}"
     try:
         with zipfile.ZipFile(path) as archive:
-            for name, content in _checked(path, archive):
-                target = place / name
-                if PurePosixPath(name).parts[0] in ("runs", "simulations"):
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(content)
-        return _added(path, place)
+            return _unpacked(path, archive)
     except FileNotFoundError as error:
         raise StoreError(f"{path}: there is no such file") from error
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
         raise StoreError(f"{path}: it is damaged, or no zip archive") from error
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+
+
+def _unpacked(path: Path, archive: zipfile.ZipFile) -> Imported:
+    """Unpack a crate into a temporary folder, and move what is good from there to the store."""
+    outputs().mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=IMPORTS, dir=outputs()) as name_of_place, files.held(place := Path(name_of_place)):
+        for name, content in _checked(path, archive):
+            if PurePosixPath(name).parts[0] in ("runs", "simulations"):
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                (place / name).write_bytes(content)
+        return _added(path, place)
 
 
 def _checked(path: Path, archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
@@ -236,33 +244,27 @@ def _added(crate: Path, place: Path) -> Imported:
             raise StoreError(f"{crate}: {faults[0].replace(f'{place}/', '')}")
     of_simulations = sorted((place / "simulations").glob("*"))
     for folder in of_simulations:
-        fault = DerivedFiles(folder / MANIFEST).fault()
+        fault = StoredSimulation(folder / MANIFEST).fault()
         if not is_signature(folder.name) or fault:
             raise StoreError(f"{crate}: {fault or folder.name}".replace(f"{place}/", ""))
     added: list[Path] = []
     kept: list[Path] = []
     refused: list[str] = []
-    for each in experiments:
-        here = StoredExperiment(root() / each.signature)
-        if not here.folder.exists():
-            _move(each.folder, here.folder, added)
-        elif here.complete() >= each.complete():
-            kept.append(here.folder)
+    for folder in (*(each.folder for each in experiments), *of_simulations):
+        here = outputs() / folder.relative_to(place)
+        stored, in_crate = StoredExperiment(here).complete(), StoredExperiment(folder).complete()  # 0 of a simulation
+        if not here.exists():
+            here.parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(here)
+            added.append(here)
+        elif stored >= in_crate:
+            kept.append(here)
         else:
             refused.append(
-                f"{here.folder}: {here.complete()} runs are stored here and {each.complete()} are in the crate; remove "
-                "the folder to import these"
+                f"{here}: {stored} runs are stored here and {in_crate} are in the crate; remove the folder to import "
+                "these"
             )
-    for folder in of_simulations:
-        here = stored_simulations.root() / folder.name
-        kept.append(here) if here.exists() else _move(folder, here, added)
     return Imported(tuple(added), tuple(kept), tuple(refused))
-
-
-def _move(folder: Path, here: Path, added: list[Path]) -> None:
-    here.parent.mkdir(parents=True, exist_ok=True)
-    folder.rename(here)
-    added.append(here)
 
 
 def _digest(content: bytes) -> str:

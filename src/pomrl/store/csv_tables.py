@@ -49,22 +49,13 @@ def read_table(path: Path, words: Collection[str] = ()) -> pd.DataFrame | None:
     try:
         content = files.content(path.name)
     except StoreError as error:
-        raise StoreError(f"{error}{_remedy(files)}") from error
+        raise StoreError(f"{error}; {files.remedy()}") from error
     try:
         numbers, texts = pd.read_csv(BytesIO(content)), pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False)
     except ValueError as error:
         raise StoreError(f"{path}: of another version ({error})") from error
     names = [name for name in texts if name in words or not _are_numbers(numbers[name], texts[name])]
     return numbers.assign(**{str(name): texts[name] for name in names})
-
-
-def _remedy(files: DerivedFiles) -> str:
-    """Return the end of a line on a damaged table: the command that makes it again, if the sidecar says so."""
-    try:
-        command = files.said().get("command")
-    except StoreError:
-        return ""
-    return f"; {command} renews it" if command else ""
 
 
 def _are_numbers(column: pd.Series, texts: pd.Series) -> bool:

@@ -12,12 +12,11 @@ is refused until it is made again. The sidecar says which command does that (`co
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pomrl.store import files
 from pomrl.store.layout import StoreError
@@ -44,18 +43,27 @@ class DerivedFiles:
         Raises:
             StoreError: The sidecar is missing or damaged.
         """
-        try:
-            content = json.loads(files.read(self.sidecar, LARGEST))
-            check = content.pop("check")
-            digests = content["files"]
-            names = [name for name in digests if Path(name).name != name]
-            if check == _check(content) and isinstance(digests, dict) and not names:
-                return content
-        except FileNotFoundError as error:
-            raise StoreError(f"{self.sidecar}: it is missing") from error
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise StoreError(f"{self.sidecar}: it is damaged, or another version wrote it") from error
+        said, is_sound = files.read_json(self.sidecar, LARGEST)
+        digests = said.get("files")
+        names = cast(dict[str, str], digests) if is_sound and isinstance(digests, dict) else {"..": ""}
+        if all(Path(name).name == name for name in names):
+            return said
         raise StoreError(f"{self.sidecar}: it is damaged, or another version wrote it")
+
+    def paths(self) -> tuple[Path, ...]:
+        """Return the paths of all files of the set; that of the sidecar alone if this is damaged."""
+        try:
+            return (self.sidecar, *map(self.sidecar.with_name, self.said()["files"]))
+        except StoreError:
+            return (self.sidecar,)
+
+    def remedy(self) -> str:
+        """Return what renews the files, as the end of a line: the command that the sidecar names, if it can be read."""
+        try:
+            command = self.said().get("command")
+        except StoreError:
+            command = None
+        return f"{command or f'what has made {self.sidecar.stem}'} renews it"
 
     def content(self, name: str) -> bytes:
         """Return the content of one of the other files, after checking that it is what was written.
@@ -100,8 +108,8 @@ class DerivedFiles:
         files.remove_abandoned(folder, lambda name: name in contents or name == self.sidecar.name)
         for name, content in contents.items():
             files.write(folder / name, content)
-        content = json.loads(json.dumps({**said, "files": {name: _digest(of) for name, of in contents.items()}}))
-        files.write(self.sidecar, (json.dumps(content | {"check": _check(content)}, indent=2) + "\n").encode())
+        digests = {name: _digest(content) for name, content in contents.items()}
+        files.write(self.sidecar, files.json_with_checksum({**said, "files": digests}))
 
 
 def derived(folder: Path) -> Iterator[DerivedFiles]:
@@ -113,7 +121,3 @@ def derived(folder: Path) -> Iterator[DerivedFiles]:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _check(said: Mapping[str, Any]) -> str:
-    return _digest(json.dumps(said, sort_keys=True).encode())[:16]

@@ -6,19 +6,23 @@ elsewhere. They do not wait for a FIFO either.
 
 import errno
 import fcntl
+import hashlib
+import json
 import os
 import secrets
 import stat
 import time
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Generator, Hashable, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pomrl.store.layout import LOCK, StoreError, name_of_temporary
 
 Found = TypeVar("Found")
+Of = ParamSpec("Of")
 
 
 def write(path: Path, content: bytes) -> None:
@@ -72,11 +76,30 @@ def remove_abandoned(folder: Path, is_ours: Callable[[str], bool]) -> None:
         is_ours: Whether the caller writes files of this name.
     """
     for path in folder.glob(".*.tmp"):
-        of = name_of_temporary(path.name)
-        if of is not None and is_ours(of):
-            with suppress(OSError, StoreError), opened(path, os.O_RDONLY) as descriptor:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
+        if is_ours(name_of_temporary(path.name) or "") and is_abandoned(path):
+            path.unlink(missing_ok=True)
+
+
+def is_abandoned(path: Path) -> bool:
+    """Return whether no living process holds the lock of a temporary file, or of a folder (`held`)."""
+    with suppress(OSError), held(path, fcntl.LOCK_NB):
+        return True
+    return False
+
+
+@contextmanager
+def held(path: Path, wait: int = 0) -> Generator[None, None, None]:
+    """Hold the lock of a temporary file or of a folder itself.
+
+    Raises:
+        OSError: With `wait=fcntl.LOCK_NB`, another process holds the lock; or the path leads to a link or to nothing.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | wait)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def read(path: Path, most: int) -> bytes:
@@ -86,70 +109,76 @@ def read(path: Path, most: int) -> bytes:
         FileNotFoundError: There is no such file.
         StoreError: The file is larger, or it is not an ordinary file.
     """
-    return read_version(path, most)[0]
+    with opened(path, os.O_RDONLY) as descriptor:
+        size = os.fstat(descriptor).st_size
+        if size > most:
+            raise StoreError(f"{path}: it has {size} bytes, more than the {most} that it may have")
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read(size)
 
 
-def read_version(path: Path, most: int) -> tuple[bytes, "Version"]:
-    """Return the content of a file of at most `most` bytes, and the version of the file that has it.
+def read_json(path: Path, most: int) -> tuple[dict[str, Any], bool]:
+    """Return what a file of `json_with_checksum` says, and whether this has the checksum in the file.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        StoreError: The file is larger, or it is not an ordinary file.
+        StoreError: The file is missing or no ordinary file, has more than `most` bytes, or is no object in JSON.
     """
-    with opened(path, os.O_RDONLY) as descriptor:
-        before = Version.of(os.fstat(descriptor))
-        if before.size > most:
-            raise StoreError(f"{path}: it has {before.size} bytes, more than the {most} that it may have")
-        with os.fdopen(os.dup(descriptor), "rb") as file:
-            return file.read(before.size), before
+    try:
+        said = json.loads(read(path, most))
+        checksum = said.pop("check", None)
+    except FileNotFoundError as error:
+        raise StoreError(f"{path}: it is missing") from error
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
+    return said, checksum == _checksum(said)
+
+
+def json_with_checksum(said: object) -> bytes:
+    """Return data, which may have dataclasses, as JSON with a checksum of them as a further entry."""
+    plain = json.loads(json.dumps(said, default=asdict))
+    return (json.dumps(plain | {"check": _checksum(plain)}, indent=2) + "\n").encode()
+
+
+def _checksum(said: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
 
 SETTLED = 2 * 10**9
 """Nanoseconds after a change of a file from which on a further change is sure to have another time."""
 
 
-@dataclass(frozen=True)
-class Version:
-    """Which file is at a path, and when it last changed. As long as this stays the same, so does the content."""
+def remembered(find: Callable[Concatenate[Path, Of], Found]) -> Callable[Concatenate[Path, Of], Found]:
+    """Let a function of a path remember what it finds in a file, as long as the file at this path does not change.
 
-    device: int
-    inode: int
-    size: int
-    modified: int
-    """Time of the last change of the content, in nanoseconds; programs may set it."""
-    changed: int
-    """Time of the last change of the content, the name or the attributes, in nanoseconds; no program may set it."""
+    What it raises is not remembered, and neither is what it finds in a file that changed so lately that a further
+    change could have the same time. All arguments have to be hashable.
+    """
+    kept: dict[Hashable, tuple[tuple[int, ...], Found]] = {}
 
-    @staticmethod
-    def of(status: os.stat_result) -> "Version":
-        """Return the version of a file with this status."""
-        return Version(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-class Memory(Generic[Found]):
-    """What was found in files, which is kept in this process as long as the files do not change."""
-
-    def __init__(self) -> None:
-        self._found: dict[Hashable, tuple[Version, Found]] = {}
-
-    def recall(self, path: Path, *of: Hashable) -> Found | None:
-        """Return what was found in a file about something, unless the file has changed since."""
-        version, found = self._found.get((path, *of), (None, None))
-        if version is None:
-            return None
-        try:
-            return found if Version.of(path.lstat()) == version else None
-        except OSError:
-            return None
-
-    def keep(self, found: Found, version: Version, path: Path, *of: Hashable) -> Found:
-        """Keep and return what was found in a version of a file, unless it changed so lately that it may change again.
-
-        A further change could have the same time, so that it would not be noticed.
-        """
-        if time.time_ns() - version.changed > SETTLED:
-            self._found[path, *of] = version, found
+    @wraps(find)
+    def recalled(path: Path, *of: Of.args, **named: Of.kwargs) -> Found:
+        version = _version(path)
+        if version and (path, of) in kept and kept[path, of][0] == version:
+            return kept[path, of][1]
+        settled = version and time.time_ns() - version[-1] > SETTLED
+        found = find(path, *of, **named)
+        if settled:
+            kept[path, of] = version, found
         return found
+
+    return recalled
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    """Return which file is at a path, and when it last changed; empty if there is none.
+
+    The last entry is the time of the last change of the content, the name or the attributes, which no program may set.
+    """
+    try:
+        status = path.lstat()
+    except OSError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
 from pomrl.store.layout import MANIFEST, StoreError, is_signature, root
-from pomrl.store.manifest import Manifest
 from pomrl.store.reading import StoredExperiment
 from pomrl.store.signatures import signature
 
@@ -50,7 +49,10 @@ def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
     Raises:
         StoreError: No stored experiment has one of the keys.
     """
-    settings = {stored: stored.flat_settings() for stored in all_experiments() if _is_tagged(stored.manifest(), tag)}
+    tagged = [
+        each for each in all_experiments() if (said := each.manifest()) and (tag is None or str(tag) in said.tags)
+    ]
+    settings = {stored: stored.flat_settings() for stored in tagged}
     known = {key for each in settings.values() for key in each}
     for key in wanted:
         if settings and key not in known:
@@ -60,11 +62,6 @@ def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
         for stored, each in settings.items()
         if all(key in each and _is(each[key], value) for key, value in wanted.items())
     ]
-
-
-def _is_tagged(said: Manifest | None, tag: object) -> bool:
-    """Return whether there is a manifest, with this tag unless that is None."""
-    return said is not None and (tag is None or str(tag) in said.tags)
 
 
 def _is(value: Any, wanted: Any) -> bool:

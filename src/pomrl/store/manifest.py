@@ -3,14 +3,12 @@
 It is written when an experiment is opened for writing and when it is closed, with a checksum over its content.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from pomrl.checks import CHECKED
@@ -48,9 +46,6 @@ class Manifest:
     """Remarks that people have made on the experiment."""
 
 
-_known = files.Memory[Manifest]()
-
-
 def read(folder: Path) -> Manifest:
     """Return the manifest of the folder of an experiment.
 
@@ -58,30 +53,23 @@ def read(folder: Path) -> Manifest:
         OtherVersionError: Another version of the store wrote the manifest.
         StoreError: The manifest is missing, damaged, or that of another experiment.
     """
-    path = folder / MANIFEST
-    if (known := _known.recall(path)) is not None:
-        return known
+    return _read(folder / MANIFEST)
+
+
+@files.remembered
+def _read(path: Path) -> Manifest:
+    said, is_sound = files.read_json(path, MOST_BYTES)
+    if isinstance(version := said.get("schema"), int) and version != SCHEMA_VERSION:
+        raise OtherVersionError(f"{path}: version {version} of the store wrote it, this is {SCHEMA_VERSION}")
     try:
-        content, version_of_file = files.read_version(path, MOST_BYTES)
-        said = json.loads(content)
-        if isinstance(version := said.get("schema"), int) and version != SCHEMA_VERSION:
-            raise OtherVersionError(f"{path}: version {version} of the store wrote it, this is {SCHEMA_VERSION}")
-        check = said.pop("check")
         manifest = TypeAdapter(Manifest).validate_json(json.dumps(said))
-    except FileNotFoundError as error:
-        raise StoreError(f"{path}: it is missing") from error
-    except (OSError, ValueError, ValidationError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except ValueError as error:
         raise StoreError(f"{path}: it is damaged") from error
-    if check != _check(said) or manifest.signature != folder.name:
+    if not is_sound or manifest.signature != path.parent.name:
         raise StoreError(f"{path}: it is damaged, or that of another experiment")
-    return _known.keep(manifest, version_of_file, path)
+    return manifest
 
 
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the manifest of the folder of an experiment. The caller holds the lock of the folder."""
-    said = asdict(manifest)
-    files.write(folder / MANIFEST, (json.dumps(said | {"check": _check(said)}, indent=2) + "\n").encode())
-
-
-def _check(said: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+    files.write(folder / MANIFEST, files.json_with_checksum(manifest))

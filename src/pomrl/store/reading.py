@@ -14,7 +14,7 @@ from jaxtyping import Float
 from pomrl.configuration.settings import component_classes, flat_settings
 from pomrl.science.experiment import SCHEMA
 from pomrl.store import files, manifest
-from pomrl.store.blocks import StoredBlock, check_file, listed, verified
+from pomrl.store.blocks import StoredBlock, fault, listed, verified
 from pomrl.store.code_digest import code_digest
 from pomrl.store.layout import (
     BLOCK,
@@ -57,26 +57,20 @@ class StoredExperiment:
         """Return how far the computation is, as the manifest says, or in two words why the manifest cannot be used."""
         try:
             return manifest.read(self.folder).status
-        except OtherVersionError:
-            return "other version"
-        except StoreError:
-            return "unreadable"
+        except StoreError as error:
+            return "other version" if isinstance(error, OtherVersionError) else "unreadable"
 
     def is_closed(self) -> bool:
         """Return whether the manifest says that the computation is complete, and the settings can be read.
 
         The blocks are not checked.
         """
-        said = self.manifest()
-        return said is not None and said.status == "complete" and bool(self.settings())
+        return self.status() == "complete" and bool(self.settings())
 
     def settings(self) -> dict[str, Any]:
         """Return the scientific settings as plain data; empty if they are missing or do not give the signature."""
-        said = self.manifest()
-        if said is None:
-            return {}
         try:
-            return _settings(self.folder, said)
+            return deepcopy(_settings(self.folder, manifest.read(self.folder)))
         except StoreError:
             return {}
 
@@ -154,7 +148,7 @@ class StoredExperiment:
             begun = any(self.folder.glob("*.parquet"))
             return [], [f"{error}; its runs are computed again"] if begun else []
         blocks, faults = listed(self.folder)
-        reasons = {block.name: fault for block in blocks if (fault := self.fault(block)) is not None}
+        reasons = {block.name: reason for block in blocks if (reason := fault(self.folder / block.name, block))}
         if reasons and self.blocks() != blocks:  # another process has completed a block meanwhile
             return self.sound_blocks()
         lines = [f"{fault}; its block is computed again" for fault in faults]
@@ -167,20 +161,12 @@ class StoredExperiment:
             said = manifest.read(self.folder)
         except StoreError as error:
             return [str(error)]
+        found = self.sound_blocks()[1]
         try:
             _settings(self.folder, said)
         except StoreError as error:
-            return [str(error), *self.sound_blocks()[1]]
-        found = self.sound_blocks()[1]
+            return [str(error), *found]
         return found or [fault for fault in [self.damage()] if fault]
-
-    def fault(self, block: StoredBlock) -> str | None:
-        """Return what is wrong with the file of a block, or None if it is as it was written."""
-        try:
-            check_file(self.folder, block)
-        except StoreError as error:
-            return str(error)
-        return None
 
     def complete(self) -> int:
         """Return how many runs are stored without a gap, counted from run 0."""
@@ -201,7 +187,7 @@ class StoredExperiment:
         Raises:
             StoreError: The file is missing or damaged.
         """
-        return _written(self.folder / CONFIG)[0]
+        return _written(self.folder / CONFIG)
 
     def table(self, runs: int | None = None) -> pd.DataFrame:
         """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.science.experiment.SCHEMA`.
@@ -280,39 +266,36 @@ class StoredExperiment:
         return {name: read[name].to_numpy() for name in names}
 
 
-def _written(path: Path) -> tuple[Any, files.Version]:
-    """Return what a file of settings describes, as plain data, and the version of the file.
+def _written(path: Path) -> Any:
+    """Return what a file of settings describes, as plain data.
 
     Raises:
         StoreError: The file is missing or damaged.
     """
     try:
-        content, version = files.read_version(path, MOST_BYTES)
-        return plain_yaml(content), version
+        return plain_yaml(files.read(path, MOST_BYTES))
     except OSError as error:
         raise StoreError(f"{path}: it is missing or cannot be read") from error
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         raise StoreError(f"{path}: it is damaged") from error
 
 
-_vouched = files.Memory[dict[str, Any]]()
-"""Settings that give the signature of their folder, with a version of the store and a digest of the code."""
-
-
 def _settings(folder: Path, said: Manifest) -> dict[str, Any]:
-    """Return the settings in the folder of an experiment.
+    """Return the settings in the folder of an experiment, which nobody may change.
 
     Raises:
         StoreError: The settings, with the code that the manifest records, do not give the signature of the folder, or
             the file is missing or damaged.
     """
-    path = folder / CONFIG
-    if known := _vouched.recall(path, said.schema, said.code):
-        return deepcopy(known)
-    settings, version = _written(path)
+    return _vouched(folder / CONFIG, said.schema, said.code)
+
+
+@files.remembered
+def _vouched(path: Path, schema: int, code: str) -> dict[str, Any]:
+    settings = _written(path)
     try:
-        if signature_of(settings, schema=said.schema, code=said.code) == folder.name:
-            return deepcopy(_vouched.keep(settings, version, path, said.schema, said.code))
+        if signature_of(settings, schema=schema, code=code) == path.parent.name:
+            return settings
     except (ValueError, TypeError, RecursionError) as error:
         raise StoreError(f"{path}: it is damaged") from error
     raise StoreError(f"{path}: its settings are not those that were computed here")

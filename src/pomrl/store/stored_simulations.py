@@ -8,7 +8,7 @@ that compute the same simulation at once write the same bytes.
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,28 +19,33 @@ from pomrl.outputs import outputs
 from pomrl.store.code_digest import closure_digest
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.layout import MANIFEST, StoreError, is_signature
-from pomrl.store.provenance import Provenance, provenance
-from pomrl.theory.simulations import Simulation
+from pomrl.store.provenance import provenance
+from pomrl.theory.simulations import SIMULATIONS, Simulation
 
 TABLE = "table.parquet"
 """The name of the file that holds the table of a simulation."""
 
 
-@dataclass(frozen=True)
-class SimulationManifest:
-    """The record of a stored simulation, apart from its table.
+class StoredSimulation(DerivedFiles):
+    """A simulation in the store, which may be damaged or not exist yet. The name of its folder is its signature."""
 
-    Attributes:
-        signature: The name of its folder.
-        name: The name of the simulation.
-        parameters: All arguments of its function.
-        provenance: Versions of packages, platform, commit and time of its computation.
-    """
+    def said(self) -> dict[str, Any]:
+        said = super().said()
+        if said.get("signature") != self.sidecar.parent.name or TABLE not in said["files"]:
+            raise StoreError(f"{self.sidecar}: it is that of another simulation")
+        return said
 
-    signature: str
-    name: str
-    parameters: dict[str, Any]
-    provenance: Provenance
+    def fault(self) -> str | None:
+        try:
+            self.content(TABLE)
+        except StoreError as error:
+            return str(error)
+        return None
+
+    def outdated(self) -> str | None:
+        """Return why the present code does not use the simulation; None if it does, or if a file is damaged."""
+        used = self.sidecar.parent.name in map(signature, SIMULATIONS.values())
+        return None if used or self.fault() else "no simulation of the present code has its signature"
 
 
 def root() -> Path:
@@ -60,19 +65,27 @@ def signature(simulation: Simulation) -> str:
     return hashlib.sha256(json.dumps(identity, sort_keys=True, default=asdict).encode()).hexdigest()[:12]
 
 
+def all_simulations() -> list[StoredSimulation]:
+    """Return all folders of simulations, usable or not; symbolic links are left out."""
+    folders = (path for path in sorted(root().glob("*")) if is_signature(path.name))
+    return [StoredSimulation(path / MANIFEST) for path in folders if path.is_dir() and not path.is_symlink()]
+
+
 def save(simulation: Simulation, table: pd.DataFrame) -> None:
     """Store the table of a simulation, and replace the table that is stored already, if there is one.
 
     Raises:
         OSError: A file cannot be written.
     """
-    name = signature(simulation)
-    folder = root() / name
     buffer = BytesIO()
     table.to_parquet(buffer, index=False, compression="zstd")
-    content = buffer.getvalue()
-    manifest = SimulationManifest(name, simulation.name, simulation.parameters, provenance())
-    DerivedFiles(folder / MANIFEST).write({TABLE: content}, asdict(manifest))
+    said = {
+        "signature": signature(simulation),
+        "name": simulation.name,
+        "parameters": simulation.parameters,
+        "provenance": provenance(),
+    }
+    _stored(simulation).write({TABLE: buffer.getvalue()}, said)
 
 
 def load(simulation: Simulation) -> pd.DataFrame:
@@ -81,8 +94,7 @@ def load(simulation: Simulation) -> pd.DataFrame:
     Raises:
         StoreError: The simulation is not stored, or a file of it is damaged.
     """
-    content, _ = _content(simulation)
-    return pd.read_parquet(BytesIO(content))
+    return pd.read_parquet(BytesIO(_content(simulation)))
 
 
 def digest(simulation: Simulation) -> str:
@@ -91,53 +103,24 @@ def digest(simulation: Simulation) -> str:
     Raises:
         StoreError: The simulation is not stored, or a file of it is damaged.
     """
-    return _content(simulation)[1]
+    return hashlib.sha256(_content(simulation)).hexdigest()
 
 
 def fault(simulation: Simulation) -> str | None:
     """Return one line that says why the table of a simulation cannot be read, or None if it can be read."""
-    try:
-        _content(simulation)
-    except StoreError as error:
-        return str(error)
-    return None
+    return _stored(simulation).fault()
 
 
-def faults() -> dict[str, str]:
-    """Return what is wrong with each stored simulation that is damaged, in one line, by its signature."""
-    folders = [path for path in sorted(root().glob("*")) if is_signature(path.name) and not path.is_symlink()]
-    reasons = {folder.name: _fault(folder) for folder in folders}
-    return {signature: reason for signature, reason in reasons.items() if reason is not None}
+def _stored(simulation: Simulation) -> StoredSimulation:
+    return StoredSimulation(root() / signature(simulation) / MANIFEST)
 
 
-def _fault(folder: Path) -> str | None:
-    try:
-        _checked(folder)
-    except StoreError as error:
-        return str(error)
-    return None
-
-
-def _content(simulation: Simulation) -> tuple[bytes, str]:
-    """Return the content of the file that holds the table, and its digest."""
-    folder = root() / signature(simulation)
+def _content(simulation: Simulation) -> bytes:
+    stored = _stored(simulation)
     remedy = "pomrl figures and pomrl claims simulate what they need"
-    if not DerivedFiles(folder / MANIFEST).is_made:
-        raise StoreError(f"{folder}: the simulation {simulation.name} is not stored; {remedy}")
+    if not stored.is_made:
+        raise StoreError(f"{stored.sidecar.parent}: the simulation {simulation.name} is not stored; {remedy}")
     try:
-        return _checked(folder)
+        return stored.content(TABLE)
     except StoreError as error:
         raise StoreError(f"{error}; {remedy}") from error
-
-
-def _checked(folder: Path) -> tuple[bytes, str]:
-    """Return the content of the file that holds the table in a folder, and its digest.
-
-    Raises:
-        StoreError: A file is missing, damaged, or that of another simulation.
-    """
-    stored = DerivedFiles(folder / MANIFEST)
-    said = stored.said()
-    if said.get("signature") != folder.name:
-        raise StoreError(f"{stored.sidecar}: it is that of another simulation")
-    return stored.content(TABLE), said["files"][TABLE]

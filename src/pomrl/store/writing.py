@@ -6,7 +6,7 @@ that are already on disk get their final names and lines are appended to the lis
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace as replaced
 from pathlib import Path
@@ -65,7 +65,10 @@ def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExp
             )
         said = None if differing else said
         _tidy(stored.folder, blocks.listed(stored.folder)[0] if said else [])
-        files.write(stored.folder / CONFIG, _yaml(scientific_settings(experiment)))
+        plain = json.loads(
+            json.dumps(scientific_settings(experiment))
+        )  # of which the signature is made, and no aliases
+        files.write(stored.folder / CONFIG, yaml.safe_dump(plain, sort_keys=False, allow_unicode=True).encode())
         begun = replaced(said, provenance=provenance(), status="incomplete") if said else _begun(stored, experiment)
         manifest.write(stored.folder, begun)
     return stored
@@ -78,19 +81,10 @@ def _refuse_folders(folder: Path) -> None:
             raise StoreError(f"{path}: it is a folder in the place of a file; remove it")
 
 
-def _yaml(settings: Mapping[str, Any]) -> bytes:
-    """Return settings as YAML without aliases; like the signature, it is made from what JSON keeps of the settings."""
-    return yaml.safe_dump(json.loads(json.dumps(settings)), sort_keys=False, allow_unicode=True).encode()
-
-
 def _differing_versions(said: Manifest | None) -> list[str]:
     here = decisive_versions()
     began_with = said.versions if said else here
-    return [
-        f"{package} {began_with.get(package)}, this is {here[package]}"
-        for package in here
-        if began_with.get(package) != here[package]
-    ]
+    return [f"{name} {began_with.get(name)}, this is {of}" for name, of in here.items() if began_with.get(name) != of]
 
 
 def _begun(stored: StoredExperiment, experiment: Experiment) -> Manifest:
@@ -129,11 +123,6 @@ def _tidy(folder: Path, listed: Sequence[StoredBlock]) -> None:
             path.unlink(missing_ok=True)
 
 
-def add(stored: StoredExperiment, runs: range, table: pd.DataFrame, *, replace: bool = False) -> None:
-    """Store the table of a block of runs, or of a part of a block, as `add_blocks` does."""
-    add_blocks(stored, [(runs, table)], replace=replace)
-
-
 def add_blocks(
     stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]], *, replace: bool = False
 ) -> None:
@@ -160,53 +149,31 @@ def _add(stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]],
     It is not done, and has to be tried again, if a part of a block was joined with stored runs that another process has
     replaced meanwhile. A whole block replaces what is stored of it, because no block has more runs.
     """
-    depends = not all(_is_whole(runs) for runs, _ in tables)
-    before = _state(stored.folder) if depends else None
-    earlier = {block.runs.start: block for block in stored.blocks()} if depends else {}
+    depends = any(len(runs) < BLOCK for runs, _ in tables)
+    listed = stored.blocks() if depends else []
+    earlier = {block.runs.start: block for block in listed}
     with ExitStack() as stack:
-        written: list[tuple[StoredBlock, Path]] = []
+        written: dict[StoredBlock, Path] = {}
         for runs, table in tables:
             held = range(runs.start // BLOCK * BLOCK, runs.stop)
-            joined = table
-            if not _is_whole(runs):
-                joined = _joined(stored, earlier.get(held.start), runs, table, replace=replace)
+            whole, before = len(runs) == BLOCK, earlier.get(held.start)
+            joined = table if whole else _joined(stored, before, runs, table, replace=replace)
             if joined is not None:
                 content = blocks.encode(joined, stored.signature, held)
                 block = blocks.described(held, content)
-                written.append((block, stack.enter_context(files.flushed(stored.folder / block.name, content))))
+                written[block] = stack.enter_context(files.flushed(stored.folder / block.name, content))
         with files.locked(stored.folder):
-            if depends and _state(stored.folder) != before:
+            if depends and stored.blocks() != listed:
                 return False
-            _list(stored.folder, written)
-            for block, _ in written:
-                old = earlier.get(block.runs.start)
-                if old is not None and old.name != block.name:
+            for block, temporary in written.items():
+                temporary.replace(stored.folder / block.name)
+            if written:
+                blocks.append(stored.folder, written)
+            for block in written:
+                old = earlier.get(block.runs.start, block)
+                if old.name != block.name:
                     (stored.folder / old.name).unlink(missing_ok=True)
     return True
-
-
-def _list(folder: Path, written: Sequence[tuple[StoredBlock, Path]]) -> None:
-    """Rename temporary files to the names of their blocks, and list the blocks. The caller holds the folder's lock."""
-    for block, temporary in written:
-        temporary.replace(folder / block.name)
-    if written:
-        blocks.append(folder, [block for block, _ in written])
-
-
-def _is_whole(runs: range) -> bool:
-    return runs.start % BLOCK == 0 and len(runs) == BLOCK
-
-
-def _state(folder: Path) -> tuple[int, int] | None:
-    """Return the inode and the size of the list of blocks, or None if there is no list.
-
-    The pair changes with every change of the list, because the list is either appended to or replaced by a new file.
-    """
-    try:
-        status = os.lstat(folder / BLOCK_LIST)
-    except FileNotFoundError:
-        return None
-    return status.st_ino, status.st_size
 
 
 def _joined(
@@ -216,7 +183,7 @@ def _joined(
 
     It is None if all of these runs are stored already, or if it would replace a block by one with fewer runs.
     """
-    kept = listed if listed and stored.fault(listed) is None and not replace else None
+    kept = listed if listed and not replace and not blocks.fault(stored.folder / listed.name, listed) else None
     stop = kept.runs.stop if kept else runs.start // BLOCK * BLOCK
     if runs.stop <= stop or (replace and listed and runs.stop < listed.runs.stop):
         return None

@@ -71,6 +71,14 @@ class Estimator(Component, Generic[MemoryT]):
         """Return whether `mixing_rate` is asked once with the key m, and not with each pair's number of transitions."""
         return False
 
+    def models_held(self, most_visits: int) -> int:
+        """Return how many arrays of the size of a model learning takes in each run, beyond the few that all take.
+
+        Args:
+            most_visits: The most transitions from one pair in a task.
+        """
+        return 0
+
     def check(self, m: int) -> None:
         """Raise a ValueError if the estimator cannot be used where a batch has at most m transitions from a pair."""
 
