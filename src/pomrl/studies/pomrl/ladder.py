@@ -34,7 +34,7 @@ def draw(ladder: Ladder) -> Drawing:
         above, below = figure.add_subfigure(parts[0]), figure.add_subfigure(parts[1])
         _losses(above, ladder.curves, rungs)
         checks = ladder.checks.assign(verdict=[_verdict(check) for check in ladder.checks.to_dict("records")])
-        tiles.draw(below.subplots(), _cells(checks, "verdict"), _cells(checks, "estimate"), fontsize=6)
+        tiles.draw(below.subplots(), _cells(checks, "verdict"), _cells(checks, "estimate"), fontsize=6.0)
         return panels.finish(figure, _table(ladder))
 
 

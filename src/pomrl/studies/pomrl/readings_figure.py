@@ -29,7 +29,7 @@ def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
     rows, columns = verdicts.shape
     with context():
         figure, (ax,) = panels.row_of_panels(1, TILE_WIDTH * columns + 1.0, TILE_HEIGHT * rows + 3.0)
-        tiles.draw(ax, verdicts, estimates, fontsize=7)
+        tiles.draw(ax, verdicts, estimates, fontsize=7.0)
         handles = [Patch(facecolor=look.color, edgecolor="0.6", label=str(verdict)) for verdict, look in LOOKS.items()]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
         return panels.finish(figure, matrix)
