@@ -85,7 +85,7 @@ class TestTheorem3:
         setting = {"m": 1000, "sigma": 0.0, "S": S, "A": A, "T": tasks, "delta": 0.05}
         bound = float(model_error_bound(t=1, variant=variant, **setting))
         errors = np.abs(np.arange(1001) / 1000 - 0.5)
-        of_a_pair = stats.binom(1000, 0.5).pmf(np.arange(1001))[errors > bound].sum()
+        of_a_pair = stats.binom.pmf(np.arange(1001), 1000, 0.5)[errors > bound].sum()
         part = OF_NO_SWEEP["T.1"].parts({}, simulations)[number]
         assert part.estimate.value == pytest.approx(1.0 - (1.0 - of_a_pair) ** (S * A), rel=1e-9)
         assert round(part.estimate.value, 3) == found
