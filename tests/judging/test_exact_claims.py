@@ -109,10 +109,10 @@ class TestExactClaims:
             claims_of(find("of_nothing"))
 
 
-def compared(estimate: float, lower: float, upper: float, **claimed: Any) -> Comparison:
+def compared(estimate: float, lower: float, upper: float, above: float = -np.inf, below: float = np.inf) -> Comparison:
     return Comparison(
-        compared="a", topic="", estimate=estimate, lower=lower, upper=upper, **claimed, runs=1000, verdict=OPEN,
-        no_difference=False,
+        compared="a", topic="", estimate=estimate, lower=lower, upper=upper, above=above, below=below, runs=1000,
+        verdict=OPEN, no_difference=False,
     )  # fmt: skip
 
 

@@ -109,7 +109,7 @@ def similarity_is_estimated() -> list[Part]:
     return [Part(words, Exact(c / m), above=-MARGIN, below=MARGIN, margin=MARGIN)]
 
 
-@claim("T.13", title="the schedule's γ̃ is where the upper bound is smallest", figures=("upper_bound",), is_main=True)
+@claim("T.13", title="the schedule's γ is where the upper bound is smallest", figures=("upper_bound",), is_main=True)
 def minimum_of_the_upper_bound() -> list[Part]:
     """Proposition 1 says where U is smallest: at 0 for C ≥ 1, at 1 for C < 1/2, and at (1 - C)/(1 + C) else.
 
@@ -121,7 +121,7 @@ def minimum_of_the_upper_bound() -> list[Part]:
     for name, (low, high) in cases.items():
         C = np.linspace(low, high, 1001)[1:-1]
         distance = np.abs(np.asarray(upper_bound_gamma(C, "as_printed")) - np.maximum((1.0 - C) / (1.0 + C), 0.0))
-        words = f"distance of the stated γ̃ from the minimum of U, largest, {name}"
+        words = f"distance of the stated minimum from that of U, largest, {name}"
         parts += under(name, [Part(words, Exact(float(distance.max())), below=ROUNDING)])
     return parts
 
@@ -141,9 +141,9 @@ def constant_is_of_the_order_of_the_bound() -> list[Part]:
     return parts
 
 
-@claim("T.15", title="the schedule's γ̃ is small in the first task", figures=("upper_bound", "gamma_schedules"))
+@claim("T.15", title="the schedule's γ is small in the first task", figures=("upper_bound", "gamma_schedules"))
 def small_at_first() -> list[Part]:
-    """in the first task of the experiments γ̃ is above 0 and below 0.5.
+    """in the first task of the experiments the stated minimum of U is above 0 and below 0.5.
 
     Sec. 6.2: "when T = 1 and m is small, the multiplicative term C is large and the bound is not really informative
     [...], and γ should be small, potentially close to but not equal to zero". At m = 5, sigma = 0.01, as Proposition 1
@@ -155,6 +155,14 @@ def small_at_first() -> list[Part]:
         part
         for variant, name in names.items()
         for part in under(
-            name, [Part(f"γ̃ in task 1, {name}", Exact(float(upper_bound_gamma(C, variant))), above=0.0, below=SMALL)]
+            name,
+            [
+                Part(
+                    f"stated minimum in task 1, {name}",
+                    Exact(float(upper_bound_gamma(C, variant))),
+                    above=0.0,
+                    below=SMALL,
+                )
+            ],
         )
     ]
