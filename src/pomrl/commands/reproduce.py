@@ -20,13 +20,11 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
 from pomrl.drawing.figure import figures_of
-from pomrl.execution import ExecutionError
-from pomrl.execution.parallel import in_parallel
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.report import ReportError
 
 
-@one_line_errors(ReportError, ExecutionError)
+@one_line_errors(ReportError)
 def main() -> None:
     """Run all stages, and print on standard error how long each of them took; exit with status 1 where one failed."""
     parser = Parser(prog="pomrl reproduce", description="Compute, judge, draw and report a study.")
@@ -80,16 +78,10 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
 
 def _refuse_bad_variants(study: Study) -> None:
     """Compose what the claims read under every variant that the description names, before anything is computed."""
-    read = list(dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps))
-    changing = [name for name, changes in study.described.variants.items() if changes]
-    pairs = [(study, name, variant) for variant in changing for name in read]
-    if pairs:
-        in_parallel(_composed, *zip(*pairs, strict=True))
-
-
-def _composed(study: Study, sweep: str, variant: str) -> None:
-    """Compose a sweep under the variant of a name, which can be sent to another process, as a function cannot."""
-    study.settings(sweep, next(each for each in study.variants if each.name == variant))
+    read = dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps)
+    for variant in study.variants:
+        for name in read:
+            study.settings(name, variant)
 
 
 def _variants(study: Study, families: claims.Selection, *, decides: bool) -> None:
@@ -111,12 +103,11 @@ def compute(study: Study, runs: int | None) -> None:
 def _experiments(study: Study, runs: int | None) -> Iterator[Experiment]:
     """Yield the experiments of all sweeps of a study, with so many runs each, or with the numbers that they promise.
 
-    A sample of environments, in which few runs say nothing, is computed in the latter case alone. Compositions that are
-    not cached take a while, so that the sweeps are composed in parallel.
+    A sample of environments, in which few runs say nothing, is computed in the latter case alone.
     """
-    composed = in_parallel(study.settings, sweeps_of(study))
-    for setting in chain.from_iterable(composed):
-        yield _with_runs(setting.experiment, runs)
+    for name in sweeps_of(study):
+        for setting in study.settings(name):
+            yield _with_runs(setting.experiment, runs)
     if runs is None:
         for name in study.families:
             if (family := study.family(name)).is_sample:

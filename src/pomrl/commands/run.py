@@ -48,13 +48,13 @@ def main() -> None:
         from pomrl.commands.computing import run  # here, because asking for help needs none of it
 
         raise SystemExit(0 if run(sweep) else 1)
-    except Exception as error:
-        from pomrl.commands.errors import explain
-
-        explanation = None if traceback_wanted else explain(error, sys.argv[1:])
-        if explanation is None:
+    except Exception:
+        if traceback_wanted:
             raise
-        exit_with(*explanation)
+        from pomrl.commands.errors import one_line_errors
+
+        with one_line_errors():
+            raise
     except KeyboardInterrupt:
         exit_with(f"interrupted; {GOES_ON}", 130)
 
@@ -87,7 +87,7 @@ def compose() -> Sweep | None:
         collected.append((config, with_hydra) if isinstance(config, DictConfig) else config)
         return None
 
-    with composition.composing():
+    with composition.composing(sys.argv[1:]):
         yaml_files.check([PUBLISHED.folder, *([Path(arguments.config_dir)] if arguments.config_dir else [])])
         collect()
     if collected and isinstance(collected[0], Sweep):
