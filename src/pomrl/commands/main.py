@@ -3,10 +3,9 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from importlib import import_module
 
 from pomrl.commands.terminal import PROGRAM, exit_with
-from pomrl.configuration.importing import imported
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
@@ -78,9 +77,8 @@ def _help() -> str:
 def _call(name: str, arguments: Sequence[str]) -> None:
     """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
     sys.argv = [f"{PROGRAM} {name}", *arguments]
-    sys.path.insert(0, str(Path.cwd()))  # for components of one's own, as `python -m` does
     try:
-        module = imported(f"pomrl.commands.{'import_' if name == 'import' else name}")
+        module = import_module(f"pomrl.commands.{'import_' if name == 'import' else name}")
     except ModuleNotFoundError as error:
         extra = _OF_EXTRAS.get(str(error.name).partition(".")[0])
         if extra is None:
@@ -99,4 +97,4 @@ def _complete(arguments: Sequence[str]) -> None:
     elif line is None or name == "run":
         os.environ["COMP_LINE"] = f"{PROGRAM} {settings}"
         sys.argv = [PROGRAM, "-sc", *arguments]
-        imported("pomrl.commands.run").main()
+        import_module("pomrl.commands.run").main()

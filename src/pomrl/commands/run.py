@@ -22,6 +22,7 @@ from omegaconf import DictConfig
 from pomrl.commands.terminal import GOES_ON, exit_with
 from pomrl.configuration import composition, yaml_files
 from pomrl.configuration.composed import ConfigError, Sweep
+from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.jobs import ENGINES, check_plugins, is_swept_by_others, refuse_foreign_plugins
 from pomrl.configuration.sources import PUBLISHED
 
@@ -88,6 +89,7 @@ def compose() -> Sweep | None:
         return None
 
     with composition.composing(sys.argv[1:]):
+        find_plugins()
         yaml_files.check([PUBLISHED.folder, *([Path(arguments.config_dir)] if arguments.config_dir else [])])
         collect()
     if collected and isinstance(collected[0], Sweep):

@@ -33,6 +33,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from pomrl.configuration import yaml_files
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
+from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.sources import Sources
 from pomrl.configuration.study_sweeps import append_studies
 
@@ -309,6 +310,7 @@ def _of_files(sources: Sources, folders: Sequence[Path], _states: object) -> Com
     """
     yaml_files.check(folders)
     setup_globals()
+    find_plugins(*(study.parent for study in sources.studies))
     search_path = create_config_search_path(str(sources.folders[0]))
     for folder in sources.folders[1:]:
         search_path.prepend("command-line", f"file://{folder}", SearchPathQuery(provider="schema"))
