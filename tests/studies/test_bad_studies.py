@@ -4,12 +4,13 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.computed import call
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, obeying_permissions, refused, write
 
-from pomrl.commands import claims, documents, figures, new, report, reproduce, studies
+from pomrl.commands import claims, documents, figures, new, report, reproduce, run, studies
 from pomrl.configuration.study import find, shipped
 
 SECOND = CLAIM.replace("meta_learning_helps", "again")
@@ -312,3 +313,42 @@ def test_studies_are_listed_beside_one_that_is_bad(here: Path) -> None:
     assert "A small study" in printed
     assert said.startswith("worse/study.yaml:2: ")
     assert said.count("\n") == 1
+
+
+UNREADABLE = {
+    "study.yaml": (reproduce, claims, figures, report, documents),
+    "sweeps/first.yaml": (run, reproduce, claims, figures),
+    "claims.py": (reproduce, claims),
+    "figures.py": (reproduce, figures),
+    "variants/more.yaml": (reproduce, claims),
+}
+"""The commands that read a file of a study before they do anything."""
+
+
+@pytest.mark.parametrize(
+    ("file", "command"), [(file, command) for file, commands in UNREADABLE.items() for command in commands]
+)
+def test_a_file_that_cannot_be_read_is_one_line(file: str, command: Any, here: Path) -> None:
+    write(here / "mine", {**SMALL, "variants/more.yaml": "values: {seed: [1, 2]}\nsweeps: [first]\n"})
+    (here / "mine" / file).chmod(0)
+    words = ["experiment=mine/first", "runs=1"] if command is run else ["mine"]
+    with obeying_permissions():
+        line = refused(command, *words, *(["--runs", "2"] if command is reproduce else []))
+    assert file in line or f"mine.{file.removesuffix('.py')}" in line
+    assert "ermission denied" in line
+
+
+def test_a_folder_that_cannot_be_written_to_is_reproduced_and_a_page_that_cannot_be_read_is_one_line(
+    here: Path,
+) -> None:
+    write(here / "fixed", {**SMALL, "pages/notes.md": "# Notes\n"})
+    (here / "fixed" / "figures.py").unlink()
+    (here / "fixed").chmod(0o555)
+    with obeying_permissions():
+        status, _, said = call(reproduce, "fixed", "--runs", "2")
+        assert status == 0, said
+        (here / "fixed" / "pages" / "notes.md").chmod(0)
+        for command in (documents, report):
+            assert "fixed/pages/notes.md: Permission denied" in refused(command, "fixed")
+    (here / "fixed").chmod(0o755)
+    forget("fixed")

@@ -8,6 +8,7 @@ from rich.table import Table
 from pomrl.commands import tables
 from pomrl.commands.terminal import console, printable
 from pomrl.configuration.study import Study
+from pomrl.configuration.wording import number_of
 from pomrl.judging import judgements as table_of_judgements
 from pomrl.judging import views
 from pomrl.judging.judgements import Judgement, Judgements
@@ -50,7 +51,7 @@ def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame]) -> None
             terminal.print(printable(f"{each.id} {each.why}"))
     few = [each for each in judged.of(main).values() if each.provisional]
     if few:
-        terminal.print(f"{len(few)} claims have fewer runs than their sweeps promise")
+        terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than their sweeps promise")
     lacking = [id for id in _ids(study) if id not in judged.of(main)]
     if lacking:
         terminal.print(f"not computed: {', '.join(lacking)}")
@@ -107,7 +108,7 @@ def _numbers(each: Judgement) -> str:
     if not part.compared:
         return ""
     claimed = f"\nclaimed {part.claimed}" if part.claimed else ""
-    return f"{part.found.replace(' ', chr(10), 1)}{claimed}\n{part.runs} runs"
+    return f"{part.found.replace(' ', chr(10), 1)}{claimed}\n{number_of(part.runs, 'run')}"
 
 
 def _counts(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:

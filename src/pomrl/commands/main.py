@@ -34,13 +34,8 @@ _FORMER = {
 }
 """Commands of earlier versions, and what does the same now."""
 
-_OF_EXTRAS = {
-    "jinja2": "report",
-    "latex2mathml": "report",
-    "markdown_it": "report",
-    "mdit_py_plugins": "report",
-}
-"""The extra that installs a package which not every command needs."""
+_OF_REPORT = ("jinja2", "latex2mathml", "markdown_it", "mdit_py_plugins")
+"""Packages that not every command needs; the extra `report` installs them."""
 
 HELP = """\
 usage: pomrl COMMAND ...
@@ -80,10 +75,9 @@ def _call(name: str, arguments: Sequence[str]) -> None:
     try:
         module = import_module(f"pomrl.commands.{'import_' if name == 'import' else name}")
     except ModuleNotFoundError as error:
-        extra = _OF_EXTRAS.get(str(error.name).partition(".")[0])
-        if extra is None:
+        if str(error.name).partition(".")[0] not in _OF_REPORT:
             raise
-        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[{extra}]' installs it")
+        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[report]' installs it")
     module.main()
 
 

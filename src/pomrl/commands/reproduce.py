@@ -6,13 +6,14 @@ stage is also a command of its own: pomrl run, claims, figures, documents and re
 so many runs, and nothing is decided. With --variants, the claims are judged under families of variants too, or all.
 """
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
 from pomrl.commands import claims, computing, documents, figures, report
-from pomrl.commands.arguments import Parser
+from pomrl.commands.arguments import Parser, Selection, add_study, named
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
@@ -28,7 +29,7 @@ from pomrl.report import ReportError
 def main() -> None:
     """Run all stages, and print on standard error how long each of them took; exit with status 1 where one failed."""
     parser = Parser(prog="pomrl reproduce", description="Compute, judge, draw and report a study.")
-    parser.add_argument("study", metavar="STUDY", help="the name of a shipped study, or a folder of your own")
+    add_study(parser)
     parser.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
     parser.add_argument(
         "--variants", metavar="NAME,...", help="judge the claims under these families too, or under all"
@@ -43,8 +44,7 @@ def main() -> None:
         start = time.monotonic()
         failed |= bool(work())
         times.append(f"{name:24} {time.monotonic() - start:6.1f} s")
-    for line in times:
-        warn(line)
+    print("\n".join(times), file=sys.stderr, flush=True)
     if failed:
         raise SystemExit(1)
 
@@ -57,8 +57,8 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     Raises:
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
     """
-    selection, budget = claims.selected(study, None), study.described.budget if runs is None else None
-    further = claims.selected(study, variants) if variants else None
+    selection, budget = named(study, None), study.described.budget if runs is None else None
+    further = named(study, variants) if variants else None
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
     if claims_of(study):
         work["claims"] = lambda: claims.check(study, selection, budget)
@@ -84,7 +84,7 @@ def _refuse_bad_variants(study: Study) -> None:
             study.settings(name, variant)
 
 
-def _variants(study: Study, families: claims.Selection, *, decides: bool) -> None:
+def _variants(study: Study, families: Selection, *, decides: bool) -> None:
     """Judge claims under families of variants, each within its own budget."""
     for family in families.families:
         if family.budget is not None:

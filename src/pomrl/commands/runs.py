@@ -19,6 +19,7 @@ from pomrl.commands.errors import one_line_errors
 from pomrl.commands.repairing import faults_beside_experiments, repair, sweeps_by_signature
 from pomrl.commands.terminal import console, exit_with, one_line, printable, warn
 from pomrl.configuration.settings import varying_keys
+from pomrl.configuration.wording import number_of
 from pomrl.store import StoredExperiment
 
 WIDE = 2000
@@ -137,7 +138,7 @@ def verify(listed: Sequence[StoredExperiment], *, everything: bool) -> int:
         print(printable(fault))
     if not faults:
         beside = " and of what is made of them" if everything else ""
-        print(f"all files of {len(listed)} stored experiments{beside} are as they were written")
+        print(f"all files of {number_of(len(listed), 'stored experiment')}{beside} are as they were written")
     return 1 if faults else 0
 
 

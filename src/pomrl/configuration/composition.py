@@ -35,7 +35,7 @@ from pomrl.configuration import yaml_files
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.sources import Sources
-from pomrl.configuration.study_sweeps import append_studies
+from pomrl.configuration.study_sweeps import GROUP, append_studies
 
 MOST_VALUES = 1_000_000
 """The most values that one axis of a sweep may have."""
@@ -99,9 +99,11 @@ def _in_words(error: Exception, overrides: Iterable[str]) -> str:
     match error:
         case MissingMandatoryValue():
             return f"{error.full_key}: a value is missing"
-        case MissingConfigException(missing_cfg_file=str() as path, options=[_, *_] as options) if "/" in path:
-            group, _, name = path.rpartition("/")
-            return f"{group}={name}: there is no such option; there are {', '.join(sorted(options))}"
+        case MissingConfigException(missing_cfg_file=str() as path) if "/" in path:
+            of_sweep = path.startswith(f"{GROUP}/")  # whose name may be the path of a study
+            group, _, name = path.partition("/") if of_sweep else path.rpartition("/")
+            there = f"; there are {', '.join(sorted(error.options))}" if error.options else ""
+            return f"{group}={name}: there is no such option{there}"
         case ConfigCompositionException() if text.startswith("Ambiguous value for argument '"):
             return f"{text.split(chr(39))[1]}: {SEVERAL}"
         case ConfigCompositionException() if text.startswith("Multiple values for "):

@@ -1,8 +1,8 @@
 """The sweeps of studies as options of Hydra's group `experiment`.
 
-The sweep NAME of a study is the option `experiment=STUDY/NAME`. A study whose description says `short_names: true` has
-its sweeps as `experiment=NAME` too. `StudySweeps` is a source of configurations in Hydra's sense, whose address is
-`study://FOLDER`; `hydra_plugins.study_sweeps` makes it known to Hydra.
+The sweep NAME of a study is the option `experiment=STUDY/NAME`, where STUDY is its name or the path of its folder. A
+study whose description says `short_names: true` has its sweeps as `experiment=NAME` too. `StudySweeps` is a source of
+configurations in Hydra's sense, whose address is `study://FOLDER`; `hydra_plugins.study_sweeps` makes it known.
 """
 
 from collections.abc import Sequence
@@ -31,15 +31,12 @@ class StudySweeps(FileConfigSource):
         """Return the scheme of the addresses of such sources."""
         return "study"
 
-    @property
-    def _groups(self) -> dict[str, list[str]]:
-        """The names in each group: the study's part of the group has its sweeps, as `experiment` has with short names.
-
-        What is above them has the names of groups alone.
-        """
-        folder = Path(self.path)
-        sweeps = sorted(path.stem for path in (folder / "sweeps").glob("*.yaml"))
-        return {f"{GROUP}/{folder.name}": sweeps, GROUP: sweeps if has_short_names(self.path) else []}
+    def _sweeps(self, group: str) -> list[str]:
+        """Return the names of the sweeps in a group: none, unless it is the study's own, or has its short names."""
+        folder, (_, _, word) = Path(self.path), group.partition("/")
+        is_named = word == folder.name or (word != "" and Path(word).resolve() == folder)
+        is_own = is_named or (word == "" and group == GROUP and has_short_names(self.path))
+        return sorted(path.stem for path in (folder / "sweeps").glob("*.yaml")) if is_own else []
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a sweep's file."""
@@ -51,19 +48,20 @@ class StudySweeps(FileConfigSource):
 
     def is_group(self, config_path: str) -> bool:
         """Return whether a path is that of the group or of the study's part of it."""
-        return config_path.strip("/") in ("", *self._groups)
+        group = config_path.rstrip("/")
+        return group in ("", GROUP) or bool(self._sweeps(group))
 
     def is_config(self, config_path: str) -> bool:
         """Return whether a path such as `experiment/mine/first` is that of a sweep of this study."""
         group, _, name = config_path.removesuffix(".yaml").rpartition("/")
-        return name in self._groups.get(group, ())
+        return name in self._sweeps(group)
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Return the names of sweeps, or of the groups that contain them."""
         group = config_path.strip("/")
         inside = {"": [GROUP], GROUP: [Path(self.path).name]}.get(group, [])
         groups = [] if results_filter == ObjectType.CONFIG else inside
-        sweeps = [] if results_filter == ObjectType.GROUP else self._groups.get(group, [])
+        sweeps = [] if results_filter == ObjectType.GROUP else self._sweeps(group)
         return sorted({*groups, *sweeps})
 
 
