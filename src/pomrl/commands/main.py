@@ -3,9 +3,9 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 
 from pomrl.commands.terminal import PROGRAM, exit_with
+from pomrl.configuration.importing import imported
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
@@ -73,7 +73,7 @@ def _call(name: str, arguments: Sequence[str]) -> None:
     """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
     sys.argv = [f"{PROGRAM} {name}", *arguments]
     try:
-        module = import_module(f"pomrl.commands.{'import_' if name == 'import' else name}")
+        module = imported(f"pomrl.commands.{'import_' if name == 'import' else name}")
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in _OF_REPORT:
             raise
@@ -91,4 +91,4 @@ def _complete(arguments: Sequence[str]) -> None:
     elif line is None or name == "run":
         os.environ["COMP_LINE"] = f"{PROGRAM} {settings}"
         sys.argv = [PROGRAM, "-sc", *arguments]
-        import_module("pomrl.commands.run").main()
+        imported("pomrl.commands.run").main()

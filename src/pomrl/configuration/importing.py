@@ -11,8 +11,6 @@ from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
 
-from hydra.core.plugins import Plugins
-
 _COPY = get_context("fork")
 
 
@@ -44,6 +42,8 @@ def find_modules_in(folder: Path) -> None:
 
 def find_plugins(*own: Path) -> None:
     """Let Hydra import its plugins, but none of the current folder, nor of these: asking for help runs them all."""
+    from hydra.core.plugins import Plugins  # here, because asking for help needs none
+
     paths, beside_us = sys.path.copy(), Path(__file__).parents[2]
     refused = {Path.cwd(), *own} - {beside_us}
     sys.path[:] = [path for path in paths if Path(path).resolve() not in refused]
