@@ -57,16 +57,12 @@ def main() -> None:
     elif name == "--version":
         _call("run", ["--version"])
     elif name in ("-h", "--help", "help"):
-        print(_help())
+        width = max(map(len, COMMANDS))
+        print(HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items())))
     elif name in COMMANDS:
         _call(name, arguments)
     else:
         exit_with(f"{name or 'pomrl'}: {_FORMER.get(name, 'name a command')}; there are {', '.join(COMMANDS)}", 2)
-
-
-def _help() -> str:
-    width = max(map(len, COMMANDS))
-    return HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items()))
 
 
 def _call(name: str, arguments: Sequence[str]) -> None:

@@ -89,7 +89,7 @@ def _variants(study: Study, families: Selection, *, decides: bool) -> None:
     for family in families.families:
         if family.budget is not None:
             claims.check(study, replace(families, families=(family,)), family.budget if decides else None)
-        elif not computing.compute(list(_of_family(study, family, None))):
+        elif not computing.compute(list(_of_family(study, family))):
             exit_with(f"not all experiments of {family.name} were computed")
 
 
@@ -107,11 +107,12 @@ def _experiments(study: Study, runs: int | None) -> Iterator[Experiment]:
     """
     for name in sweeps_of(study):
         for setting in study.settings(name):
-            yield _with_runs(setting.experiment, runs)
+            request = setting.experiment.request
+            yield replace(setting.experiment, request=replace(request, runs=runs or request.runs))
     if runs is None:
         for name in study.families:
             if (family := study.family(name)).is_sample:
-                yield from _of_family(study, family, None)
+                yield from _of_family(study, family)
 
 
 def sweeps_of(study: Study) -> list[str]:
@@ -120,14 +121,8 @@ def sweeps_of(study: Study) -> list[str]:
     return list({study.option(name): name for name in (*study.sweeps, *read)}.values())
 
 
-def _of_family(study: Study, family: Family, runs: int | None) -> Iterator[Experiment]:
+def _of_family(study: Study, family: Family) -> Iterator[Experiment]:
     """Yield the experiments of the sweeps of a family under each of its variants."""
     for variant in family.variants:
         for name in family.sweeps:
-            for setting in study.settings(name, variant, family):
-                yield _with_runs(setting.experiment, runs)
-
-
-def _with_runs(experiment: Experiment, runs: int | None) -> Experiment:
-    request = experiment.request
-    return replace(experiment, request=replace(request, runs=runs or request.runs))
+            yield from (setting.experiment for setting in study.settings(name, variant, family))
