@@ -23,7 +23,7 @@ def counts() -> list[dict[str, object]]:
 def _plans(sweeps: list[str]) -> dict[str, int]:
     composer, every, once = Composer.of_sources(PUBLISHED), 0, dict[str, int]()
     for sweep in sweeps:
-        for composed in composer.each(composer.sweep(sweep)[1]):
+        for composed in composer.each(composer.product({"experiment": sweep, **composer.axes(sweep)})):
             experiment = parse(composed)
             schedule = experiment.method.gamma_schedule
             if not isinstance(schedule, Hindsight):

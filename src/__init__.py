@@ -9,5 +9,6 @@ FORMER = {name: f"pomrl {name}" for name in _NAMES} | {"ledger": "pomrl document
 
 if sys.argv[:1] == ["-m"] and "-m" in sys.orig_argv[:-1]:
     module = sys.orig_argv[sys.orig_argv.index("-m") + 1].removeprefix("src.")
+    sys.path.append(sys.path.pop(0))  # the current folder, in which modules would hide those of libraries
     if module in FORMER:
         sys.exit(f"python -m src.{module}: it is now {FORMER[module]}; pomrl --help lists the commands")

@@ -19,7 +19,7 @@ from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigEr
 from pomrl.configuration.parsing import COMPONENTS, Experiment
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
-from pomrl.configuration.sweeps import settings_of
+from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.chosen_runs import Chosen, Tasks, choose
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import stored_sweep
@@ -56,7 +56,7 @@ def run(*, config_dir: str | Path | None = None, report: Report | None = None, *
     components = {group: value for group, value in settings.items() if _is_component(group, value)}
     words = overrides.overrides({key: value for key, value in settings.items() if key not in components})
     try:
-        (setting,) = settings_of(_sources(config_dir), words)
+        (setting,) = settings_of(_sources(config_dir), None, further=words)
     except ConfigError as error:
         several = any(isinstance(value, list | tuple) for value in settings.values())
         raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if several else error from error
@@ -88,7 +88,7 @@ def sweep(
         ConfigError: A setting is wrong. Nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
-    wanted = settings_of(_sources(config_dir, experiment), overrides.axes(settings), experiment)
+    wanted = settings_of(_sources(config_dir, experiment), experiment, further=overrides.axes(settings))
     _compute([each.experiment for each in wanted], report)
     return stored_sweep(wanted, max(each.experiment.request.runs for each in wanted)).table
 
@@ -108,7 +108,7 @@ def component(group: str, option: str, *, config_dir: str | Path | None = None, 
     if group not in COMPONENTS:
         raise ConfigError(f"{group}: there is no such group; there are {', '.join(COMPONENTS)}")
     words = overrides.overrides({group: option} | {f"{group}.{name}": value for name, value in fields.items()})
-    (setting,) = settings_of(_sources(config_dir), words)
+    (setting,) = settings_of(_sources(config_dir), None, further=words)
     experiment = setting.experiment
     if group == "execution":
         return experiment.execution

@@ -1,5 +1,6 @@
 """Bad inputs end with a line and a status, whatever they are: a sample of those in `tests.support.bad_inputs`."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,5 +58,5 @@ def test_aliases_that_stand_for_little_are_read(tmp_path: Path) -> None:
     )
     from pomrl.configuration.sources import PUBLISHED
 
-    composed = composition.Composer((PUBLISHED.folder, tmp_path)).one(["estimator=mine"])
+    composed = composition.Composer.of_sources(replace(PUBLISHED, own=tmp_path)).one(["estimator=mine"])
     assert composed.options["estimator"] == "mine"

@@ -90,7 +90,7 @@ class TestFamily:
             described("own", {"choices": CHOICES, "together": [["exclusiv"]]})
 
     def test_an_unknown_key(self) -> None:
-        with pytest.raises(ConfigError, match=r"^variants/own\.yaml: produkt: unknown key"):
+        with pytest.raises(ConfigError, match=r"^variants/own\.yaml: produkt=\[.*: unknown key"):
             described("own", {"choices": CHOICES, "produkt": ["A1"]})
 
     def test_a_choice_concerns_the_options_that_it_names(self) -> None:

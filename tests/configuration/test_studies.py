@@ -112,17 +112,17 @@ def test_every_published_sweep_is_used_and_promises_the_number_of_runs_that_is_s
     in_figures = any(name in figure.sweeps for figure in FIGURES[study.name])
     assert in_figures or (study == BEYOND and any(name in claim.sweeps for claim in claims_of(study)))
     option = study.option(name)
-    axes, jobs = Composer.of_sources(PUBLISHED).sweep(option)
-    assert "runs" not in axes  # one setting tells the number of all, and composing all would take long
-    assert experiment(PUBLISHED, jobs[0]).request.runs == PROMISED.get(name, 100)
+    axes = Composer.of_sources(PUBLISHED).axes(option)
+    assert "runs" not in axes  # one setting tells the number of all
+    assert experiment(PUBLISHED, [f"experiment={option}"]).request.runs == PROMISED.get(name, 100)
 
 
 @pytest.mark.parametrize("name", PAPER.sweeps)
 def test_a_sweep_of_the_paper_has_a_short_name_and_a_full_one(name: str) -> None:
     composer = Composer.of_sources(PUBLISHED)
-    (axes, jobs), (same_axes, full) = composer.sweep(name), composer.sweep(f"pomrl/{name}")
-    assert (same_axes, full) == (axes, [[f"experiment=pomrl/{name}", *job[1:]] for job in jobs])
-    assert composer.one(full[0]).values == composer.one(jobs[0]).values
+    short, full = f"experiment={name}", f"experiment=pomrl/{name}"
+    assert composer.axes(f"pomrl/{name}") == composer.axes(name)
+    assert composer.one([full]).values == composer.one([short]).values
 
 
 def test_tables_of_what_is_not_stored_are_empty_and_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """docs/extending.md and docs/studies.md: their files are those of `examples/`, and their commands do what they say."""
 
-import os
 import re
 import shlex
 import shutil
@@ -39,8 +38,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def execute(command: str, outputs: Path, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
     program, *arguments = shlex.split(command)
     words = [sys.executable, *(["-m", "pomrl"] if program == "pomrl" else []), *arguments]
-    kept = {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
-    of_process = {**kept, "POMRL_OUTPUTS": str(outputs), **environment}
+    of_process = {"PATH": "/usr/bin:/bin", "POMRL_OUTPUTS": str(outputs), **environment}
     return subprocess.run(words, cwd=folder, env=of_process, capture_output=True, text=True, timeout=300)
 
 

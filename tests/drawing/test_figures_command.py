@@ -18,7 +18,7 @@ def test_the_command_with_nothing_stored_says_what_to_run(empty_outputs: Path) -
     assert (status, out) == (1, "")
     for sweep in ("task_similarity", "states_20", "states_30"):
         assert f"pomrl run experiment={sweep}" in said
-    assert "4 of 4 figures are not drawn; pomrl reproduce pomrl computes all of its sweeps" in said
+    assert "not drawn: 4 of 4 figures; pomrl reproduce pomrl computes all of its sweeps" in said
     assert not list(empty_outputs.iterdir())
 
 

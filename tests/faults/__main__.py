@@ -4,9 +4,7 @@ The exit status is 1 if anything was lost, wrong in silence, hanging, or a trace
 """
 
 import argparse
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -35,14 +33,12 @@ def main() -> None:
     arguments = parser.parse_args()
     found: list[Result] = []
     start = time.monotonic()
-    with tempfile.TemporaryDirectory() as cache:
-        os.environ["XDG_CACHE_HOME"] = cache  # compositions of strangers' options are not kept
-        parts = (PARTS[name] for name in arguments.only)
-        injected = (inject(arguments.seed, most if arguments.all else few) for most, few, inject in parts)
-        with suppress(KeyboardInterrupt):  # what there is until then is shown
-            for each in chain.from_iterable(injected):
-                found.append(each)
-                print(f"\r{len(found)}", end="", file=sys.stderr)
+    parts = (PARTS[name] for name in arguments.only)
+    injected = (inject(arguments.seed, most if arguments.all else few) for most, few, inject in parts)
+    with suppress(KeyboardInterrupt):  # what there is until then is shown
+        for each in chain.from_iterable(injected):
+            found.append(each)
+            print(f"\r{len(found)}", end="", file=sys.stderr)
     console(width=160).print(table(found))
     print(f"{sum(each.number for each in found)} faults in {time.monotonic() - start:.0f} s")
     for each in wrong(found):

@@ -50,7 +50,7 @@ class TestCommand:
         lacking = [claim.id for claim in CLAIMS if claim.id not in by_text]
         assert {"Q3.1", "Q4.4"} <= {*lacking}
         assert f"not computed: {', '.join(lacking)}" in words
-        assert f"{len(few)} claims have fewer runs than their sweeps promise" in words
+        assert f"{len(few)} claims with fewer runs than their sweeps promise" in words
         assert "    pomrl reproduce pomrl\n" in out
         assert "pomrl claims pomrl --decide" in words
         for of in (words, claims_page(PAPER, judged, {})):  # neither is known, so that nothing is said of them

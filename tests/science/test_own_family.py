@@ -173,7 +173,7 @@ def test_a_claim_of_more_runs_than_are_stored_says_what_computes_them(folder: Pa
     sweep.write_text(SWEEP.replace("runs: 20", "runs: 40"))
     shown = made(claims, "medicine")
     sweep.write_text(SWEEP)
-    assert "claims have fewer runs than their sweeps promise" in " ".join(shown.split())
+    assert "with fewer runs than their sweeps promise" in " ".join(shown.split())
     assert "pomrl reproduce medicine" in shown
 
 
@@ -323,5 +323,5 @@ def test_a_figure_with_a_mistake_is_named_in_one_line(name: str, folder: Path) -
     status, _, err = call(figures, study(folder, name, figures=IMPORTS + text))
     assert status == 1
     assert said in err.splitlines()[0]
-    remedy = f"1 of 1 figures are not drawn; pomrl reproduce {name} computes all of its sweeps"
+    remedy = f"not drawn: 1 of 1 figure; pomrl reproduce {name} computes all of its sweeps"
     assert err.splitlines()[1:] in ([], [remedy])

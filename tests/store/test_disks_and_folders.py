@@ -13,7 +13,6 @@ from tests.support.settings import ROOT
 
 from pomrl import store
 from pomrl.commands import diff, run
-from pomrl.configuration.composition_cache import cached
 from pomrl.store import files
 
 Command = Callable[..., tuple[int, list[str]]]
@@ -118,21 +117,6 @@ def test_diff_names_what_it_cannot_read(command: Command, monkeypatch: pytest.Mo
     monkeypatch.setattr(diff, "experiment_of", refused)
     status, said = command("sigma=0.01", "sigma=0.02", main=diff.main)
     assert (status, said) == (2, ["/somewhere: Permission denied"])
-
-
-def test_without_a_home_nothing_is_cached_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as where the user has no entry and HOME is unset
-    assert cached([tmp_path], "request", lambda: 1) == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_cache_that_is_a_file_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("mine")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert cached([tmp_path / "conf"], "request", lambda: 1) == 1
-    assert (tmp_path / "cache").read_text() == "mine"
 
 
 def test_a_folder_of_options_that_is_none_is_one_line(command: Command, tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from pomrl.running.missing_simulations import compute_missing
 from tests.support.computed import call
 from tests.support.sample_simulation import noise
 from tests.support.settings import ROOT
 
 from pomrl.commands import export, run, runs
+from pomrl.running.missing_simulations import compute_missing
 from pomrl.store import files, stored_simulations
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.everything import everything

@@ -31,7 +31,7 @@ def fatal(descriptor):
         os.kill(os.getpid(), signal.SIGKILL)
     fsync(descriptor)
 os.fsync = fatal
-from src import run
+from pomrl.commands import run
 run.main()
 """
 

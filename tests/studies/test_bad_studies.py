@@ -4,13 +4,14 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.computed import call
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, obeying_permissions, refused, write
 
-from pomrl.commands import claims, documents, figures, new, report, reproduce, studies
-from pomrl.configuration.study import shipped
+from pomrl.commands import claims, documents, figures, new, report, reproduce, run, studies
+from pomrl.configuration.study import find, shipped
 from pomrl.judging import judgements
 from pomrl.judging.verdict import Verdict
 
@@ -136,6 +137,72 @@ def test_a_bad_study_is_one_line(what: str, here: Path) -> None:
     line = refused(reproduce, "mine", "--runs", "2")
     assert all(word in line for word in words), line
     assert len(line) < 400, line
+
+
+WRONG: dict[str, tuple[str, ...]] = {
+    "text": ("error", "analyses", "budget", "variants", "short_names", "headline"),
+    "7": ("title", "cite", "about", "headline", "error", "analyses", "variants", "short_names"),
+    "[[1]]": ("title", "cite", "about", "headline", "error", "analyses", "budget", "variants", "short_names"),
+    "{a: [1]}": ("title", "cite", "about", "headline", "error", "analyses", "budget", "variants", "short_names"),
+    "": ("title", "about", "headline", "error", "analyses", "budget", "variants", "short_names"),
+}
+"""For each value, the keys of study.yaml that it is wrong for; the last one is null."""
+
+
+@pytest.mark.parametrize(("value", "key"), [(value, key) for value, keys in WRONG.items() for key in keys])
+def test_a_value_of_a_wrong_type_in_a_description_is_one_line(value: str, key: str, here: Path) -> None:
+    write(here / "mine", study_yaml="title: A\n" * (key != "title") + f"{key}: {value}\n")
+    assert refused(claims, "mine").startswith(f"mine/study.yaml: {key}")
+
+
+OF_FAMILY: dict[str, tuple[str, ...]] = {
+    "text": ("choices", "product", "together", "ladder", "all_but_one", "values", "set", "sweeps", "budget", "sample"),
+    "7": ("about", "choices", "product", "together", "ladder", "all_but_one", "values", "set", "sweeps", "sample"),
+    "[[1]]": ("about", "choices", "product", "together", "ladder", "values", "set", "sweeps", "budget", "sample"),
+    "{a: 1}": ("about", "choices", "product", "together", "ladder", "values", "sweeps", "budget", "sample"),
+    "{a: {set: 7}}": ("choices",),
+    "{a: {set: [7]}}": ("choices",),
+    "{a: {}}": ("choices",),
+    "{a: {set: x=1, needs: 7}}": ("choices",),
+    "{a: {set: x=1, needs: b}}": ("there is no choice b",),
+    "{a: {set: x=1, estimator: {b: c}}}": ("choices",),
+    "{a: {range: much}}": ("values",),
+    "": ("about", "choices", "product", "together", "ladder", "values", "set", "sweeps", "sample"),
+}
+"""The same for the description of a family of variants."""
+
+
+@pytest.mark.parametrize(("value", "key"), [(value, key) for value, keys in OF_FAMILY.items() for key in keys])
+def test_a_value_of_a_wrong_type_in_a_family_is_one_line(value: str, key: str, here: Path) -> None:
+    line = f"choices: {value}" if key.startswith("there") else f"{key}: {value}"
+    write(here / "mine", {**SMALL, "variants/more.yaml": line})
+    assert refused(claims, "mine", "--variants", "more").startswith(f"mine/variants/more.yaml: {key}")
+
+
+@pytest.mark.parametrize("text", ["- a\n", "a: [\n", "", "text", "\x00"])
+def test_a_family_that_is_no_mapping_is_one_line(text: str, here: Path) -> None:
+    write(here / "mine", {**SMALL, "variants/more.yaml": text})
+    for command in (claims, reproduce):
+        assert refused(command, "mine", "--variants", "more").startswith("mine/variants/more.yaml:")
+
+
+def test_a_variant_that_sets_what_is_no_setting_is_named(here: Path) -> None:
+    write(here / "mine", study_yaml="title: A\nvariants: {default: {}, odd: {sigma: {a: 1}}}\n")
+    line = refused(claims, "mine")
+    assert line.startswith("mine/study.yaml: variants.odd.sigma={'a': 1}: a dict is no setting")
+
+
+@pytest.mark.parametrize(("value", "is_same"), [("0.02", True), ("0.03", False)])
+def test_variants_of_one_name_set_the_same(value: str, is_same: bool, here: Path) -> None:
+    choices = "choices: {{wide: {{set: sigma={}}}}}\nsweeps: [first]\n"
+    files = {"variants/a.yaml": choices.format("0.02"), "variants/b.yaml": choices.format(value)}
+    write(here / "mine", {**SMALL, **files})
+    if is_same:
+        assert [each.name for each in find("mine").variants] == ["default"]
+        return
+    what = "it sets something else than the variant of this name in variants/a.yaml; give it another name"
+    for command in (claims, reproduce):
+        assert refused(command, "mine") == f"mine/variants/b.yaml: wide: {what}"
 
 
 def test_a_folder_without_a_description_is_no_study(here: Path) -> None:
@@ -282,3 +349,41 @@ def test_studies_are_listed_beside_one_that_is_bad(here: Path) -> None:
     assert "A small study" in printed
     assert said.startswith("worse/study.yaml:2: ")
     assert said.count("\n") == 1
+
+
+UNREADABLE = {
+    "study.yaml": (reproduce, claims, figures, report, documents),
+    "sweeps/first.yaml": (run, reproduce, claims, figures),
+    "claims.py": (reproduce, claims),
+    "figures.py": (reproduce, figures),
+    "variants/more.yaml": (reproduce, claims),
+}
+"""The commands that read a file of a study before they do anything."""
+
+
+@pytest.mark.parametrize(
+    ("file", "command"), [(file, command) for file, commands in UNREADABLE.items() for command in commands]
+)
+def test_a_file_that_cannot_be_read_is_one_line(file: str, command: Any, here: Path) -> None:
+    write(here / "mine", {**SMALL, "variants/more.yaml": "values: {seed: [1, 2]}\nsweeps: [first]\n"})
+    (here / "mine" / file).chmod(0)
+    words = ["experiment=mine/first", "runs=1"] if command is run else ["mine"]
+    with obeying_permissions():
+        line = refused(command, *words, *(["--runs", "2"] if command is reproduce else []))
+    assert file in line or f"mine.{file.removesuffix('.py')}" in line
+    assert "ermission denied" in line
+
+
+def test_a_folder_that_cannot_be_written_to_is_reproduced_and_a_page_that_cannot_be_read_is_one_line(
+    here: Path,
+) -> None:
+    write(here / "fixed", {**SMALL, "pages/notes.md": "# Notes\n"})
+    (here / "fixed" / "figures.py").unlink()
+    (here / "fixed").chmod(0o555)
+    with obeying_permissions():
+        status, _, said = call(reproduce, "fixed", "--runs", "2")
+        assert status == 0, said
+        (here / "fixed" / "pages" / "notes.md").chmod(0)
+        assert "fixed/pages/notes.md: Permission denied" in refused(report, "fixed")
+    (here / "fixed").chmod(0o755)
+    forget("fixed")

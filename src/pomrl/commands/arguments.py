@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -10,9 +11,19 @@ import yaml
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
-from pomrl.configuration.variants import REPLACEABLE, Variant, replacing
+from pomrl.configuration.variants import REPLACEABLE, Family, Variant, replacing
 from pomrl.results.chosen_runs import Tasks
 from pomrl.store.reading import plain_yaml
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The variants and families of variants under which claims are judged."""
+
+    variants: tuple[Variant, ...]
+    families: tuple[Family, ...] = ()
+    own: Path | None = None
+    """A folder of further options."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -30,6 +41,45 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the command with one line and status 2."""
         exit_with(f"{message}; {self.prog} --help lists the arguments", 2)
+
+
+def add_study(parser: argparse.ArgumentParser) -> None:
+    """Add `STUDY`, a study."""
+    parser.add_argument("study", metavar="STUDY", help="the name of a shipped study, or a folder of your own")
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Add `--variants` and `--replace`, of which one can be given, and `--config-dir`."""
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--variants", metavar="NAME,...", help="under these variants or families instead, or all")
+    instead.add_argument("--replace", metavar="OLD=NEW", help="with an option in the place of another one instead")
+    add_arguments(parser)
+
+
+def selected(study: Study, arguments: argparse.Namespace) -> Selection:
+    """Return the variants and families that `--variants` or `--replace` names.
+
+    Raises:
+        ConfigError: There is no variant, family, or option of a name.
+    """
+    own = own_folder(arguments)
+    if arguments.replace is not None:
+        return Selection((replacing_variant(study, own, arguments.replace),), own=own)
+    return replace(named(study, arguments.variants), own=own)
+
+
+def named(study: Study, names: str | None) -> Selection:
+    """Return the variants and families that a list of names stands for, by default the variants of the description.
+
+    Raises:
+        ConfigError: There is no variant or family of a name.
+    """
+    if names is None:
+        return Selection(study.variants)
+    by_name = {variant.name: variant for variant in study.variants}
+    words = [*by_name, *study.families] if names == "all" else names.split(",")
+    variants = tuple(by_name[word] for word in words if word in by_name)
+    return Selection(variants, tuple(study.family(word) for word in words if word not in by_name))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,12 +8,10 @@ place of another, and the paired differences between the two options are written
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
-from pomrl.commands.arguments import Parser, add_arguments, own_folder, replacing_variant
+from pomrl.commands.arguments import Parser, Selection, add_selection, add_study, selected
 from pomrl.commands.claims_view import show
 from pomrl.commands.deciding import compute, decided
 from pomrl.commands.errors import one_line_errors
@@ -21,7 +19,7 @@ from pomrl.commands.progress import simulate
 from pomrl.commands.tables import print_table
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import Study, find
-from pomrl.configuration.variants import DEFAULT, Family, Variant
+from pomrl.configuration.variants import DEFAULT, Family
 from pomrl.judging import deciding, judgements, of_study
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, ClaimError
@@ -32,52 +30,22 @@ from pomrl.results.variant_differences import paired_differences, wide
 from pomrl.store.csv_tables import write_table
 
 
-@dataclass(frozen=True)
-class Selection:
-    """The variants and families of variants under which claims are judged."""
-
-    variants: tuple[Variant, ...]
-    families: tuple[Family, ...] = ()
-    own: Path | None = None
-    """A folder of further options."""
-
-
 @one_line_errors()
 def main() -> None:
     """Run the command; exit with status 1 and one line where nothing is stored, or for each claim that is faulty."""
     parser = Parser(prog="pomrl claims", description="Judge the claims of a study on what is stored.")
-    parser.add_argument("study", metavar="STUDY", help="the name of a shipped study, or a folder of your own")
+    add_study(parser)
     parser.add_argument("--decide", action="store_true", help="add the runs that undecided claims need")
     parser.add_argument(
         "--budget", type=float, metavar="SECONDS", help="of one core, estimated, for --decide (default: the study's)"
     )
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--variants", metavar="NAME,...", help="under these variants or families instead, or all")
-    instead.add_argument("--replace", metavar="OLD=NEW", help="with an option in the place of another one instead")
-    add_arguments(parser)
+    add_selection(parser)
     arguments = parser.parse_args()
-    study, own = find(arguments.study), own_folder(arguments)
-    if arguments.replace is not None:
-        selection = Selection((replacing_variant(study, own, arguments.replace),), own=own)
-    else:
-        selection = selected(study, arguments.variants, own)
+    study = find(arguments.study)
+    selection = selected(study, arguments)
     budget = (study.described.budget if arguments.budget is None else arguments.budget) if arguments.decide else None
     if check(study, selection, budget):
         raise SystemExit(1)
-
-
-def selected(study: Study, names: str | None, own: Path | None = None) -> Selection:
-    """Return the variants and families that a list of names stands for, by default the variants of the description.
-
-    Raises:
-        ConfigError: There is no variant or family of a name.
-    """
-    if names is None:
-        return Selection(study.variants, own=own)
-    by_name = {variant.name: variant for variant in study.variants}
-    words = [*by_name, *study.families] if names == "all" else names.split(",")
-    variants = tuple(by_name[word] for word in words if word in by_name)
-    return Selection(variants, tuple(study.family(word) for word in words if word not in by_name), own)
 
 
 def check(study: Study, selection: Selection, budget: float | None) -> int:

@@ -8,8 +8,10 @@ from rich.table import Table
 from pomrl.commands import tables
 from pomrl.commands.terminal import console, printable
 from pomrl.configuration.study import Study
+from pomrl.configuration.wording import number_of
 from pomrl.judging import judgements as table_of_judgements
 from pomrl.judging import views
+from pomrl.judging.claims_of_study import claims_of
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS, Verdict
@@ -51,18 +53,12 @@ def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame]) -> None
             terminal.print(printable(f"{each.id} {each.why}"))
     few = [each for each in judged.of(main).values() if each.provisional]
     if few:
-        terminal.print(f"{len(few)} claims have fewer runs than their sweeps promise")
-    lacking = [id for id in _ids(study) if id not in judged.of(main)]
+        terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than their sweeps promise")
+    lacking = [claim.id for claim in claims_of(study) if claim.id not in judged.of(main)]
     if lacking:
         terminal.print(f"not computed: {', '.join(lacking)}")
     if few or lacking:  # a command that is broken cannot be copied
         terminal.print(f"    {printable(f'pomrl reproduce {study.word}')}", soft_wrap=True)
-
-
-def _ids(study: Study) -> list[str]:
-    from pomrl.judging.claims_of_study import claims_of
-
-    return [claim.id for claim in claims_of(study)]
 
 
 def _rows(study: Study, judged: Judgements, main: str, others: Sequence[str]) -> Table:
@@ -110,7 +106,8 @@ def _numbers(each: Judgement) -> str:
     if not part.compared:
         return ""
     claimed = f"\nclaimed {part.claimed}" if part.claimed else ""
-    return f"{part.found.replace(' ', chr(10), 1)}{claimed}" + (f"\n{part.runs} runs" if part.runs else "")
+    runs = f"\n{number_of(part.runs, 'run')}" if part.runs else ""
+    return f"{part.found.replace(' ', chr(10), 1)}{claimed}{runs}"
 
 
 def _counts(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pomrl.commands.progress import progress_of
 from pomrl.commands.terminal import warn
 from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.wording import number_of
 from pomrl.judging import deciding
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.deciding import Spending
@@ -36,6 +37,7 @@ def compute(experiments: Sequence[Experiment]) -> None:
 def _announced(jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
     if lacking := unfinished(jobs).values():
         runs = max(job.experiment.request.runs for job in lacking)
-        warn(f"up to {runs} runs of {len(lacking)} experiments: about {sum(map(seconds, lacking)):.0f} s of one core")
+        what = f"up to {number_of(runs, 'run')} of {number_of(len(lacking), 'experiment')}"
+        warn(f"{what}: about {sum(map(seconds, lacking)):.0f} s of one core")
     with progress_of(jobs) as advance:
         yield advance

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from textwrap import indent
+from textwrap import fill, indent
 from typing import Any
 
 import pandas as pd
@@ -16,14 +16,15 @@ import pandas as pd
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_arguments, own_folder
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.terminal import printable
+from pomrl.commands.terminal import WIDTH, printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.derived import RUNS, derived, mean_mixing_rates, mixing_rates_of_interest
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.settings import flat_settings, scientific_settings
+from pomrl.configuration.settings import flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.study import shipped
 from pomrl.configuration.sweeps import experiment as experiment_of
+from pomrl.configuration.sweeps import has
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
 from pomrl.results.tables import markdown, markdown_text, plain
 from pomrl.science.experiment import check
@@ -95,8 +96,7 @@ def compare(sources: Sources, sides: Sequence[Side], show: Show) -> int:
     show("settings", ["key", *names], _rows(changed))
     if quantities := differences([each.derived for each in sides]):
         show("derived quantities", ["quantity", *names], _rows(quantities))
-    published = _published(sources, sides, list(changed))
-    show("sweeps and figures of studies with these settings", ["", "sweeps", "figures"], published)
+    show("sweeps and figures of studies with these settings", ["", "sweeps", "figures"], _published(sources, sides))
     for other in sides[1:]:
         _show_results(sides[0], other, show)
     return 1
@@ -114,26 +114,20 @@ def _show_results(a: Side, b: Side, show: Show) -> None:
     show(title, ["result", "difference", "lower", "upper"], rows)
 
 
-def _published(sources: Sources, sides: Sequence[Side], keys: Sequence[str]) -> Rows:
-    """Name for each side the sweeps that have its values of the given keys in one job, and their figures."""
+def _published(sources: Sources, sides: Sequence[Side]) -> Rows:
+    """Name for each side the sweeps with an experiment that has its values of what differs, and their figures."""
     from pomrl.drawing.figure import figures_of  # here, because equal experiments need no figures
 
-    def values(settings: Mapping[str, Any]) -> list[str]:
-        return [repr(settings.get(key)) for key in keys]
-
-    studies = shipped()
-    jobs = [
-        (study, name, [values(_flat(setting.experiment)) for setting in study.settings(name, own=sources.own)])
-        for study in studies
-        for name in study.sweeps
-    ]
-    shown = {study.name: figures_of(study) for study in studies}
+    keys = varying_keys([each.settings for each in sides])
     rows = []
     for each in sides:
-        found = [(study, name) for study, name, of_sweep in jobs if values(each.settings) in of_sweep]
-        names = [study.option(name) for study, name in found]
-        figures = [figure.name for study, name in found for figure in shown[study.name] if name in figure.sweeps]
-        rows.append([each.name, ", ".join(names) or "none", ", ".join(dict.fromkeys(figures)) or "none"])
+        wanted = {key: each.settings[key] for key in keys if key in each.settings}
+        names, figures = list[str](), dict[str, None]()
+        for study in shipped():
+            found = {name for name in study.sweeps if has(study.sources(sources.own), study.option(name), wanted)}
+            names += map(study.option, sorted(found))
+            figures |= dict.fromkeys(each.name for each in figures_of(study) if found & {*each.sweeps})
+        rows.append([each.name, ", ".join(names) or "none", ", ".join(figures) or "none"])
     return rows
 
 
@@ -146,8 +140,19 @@ def _rows(values: Mapping[str, Sequence[Any]]) -> Rows:
 
 
 def _show_plain(title: str, header: Sequence[str], rows: Rows) -> None:
-    table = plain([*map(printable, header)], [[*map(printable, row)] for row in rows])
+    """Print a table, or below each other what a row has in each column, where the table would be too wide."""
+    head, *cells = [[*map(printable, row)] for row in (header, *rows)]
+    table = plain(head, cells)
+    if max(map(len, table.splitlines())) > WIDTH - 2:
+        lines = [line for name, *row in cells for line in (name, *map(_paragraph, head[1:], row))]
+        table = "\n".join([*lines, ""])
     print(f"\n{printable(title)}\n{indent(table, '  ')}", end="")
+
+
+def _paragraph(name: str, cell: str) -> str:
+    return fill(
+        f"  {name}: {cell}", WIDTH - 2, subsequent_indent=" " * 4, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _show_markdown(title: str, header: Sequence[str], rows: Rows) -> None:

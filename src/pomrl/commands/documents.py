@@ -13,6 +13,7 @@ from pomrl.commands.terminal import warn
 from pomrl.configuration.reference import configuration
 from pomrl.configuration.sources import PUBLISHED, beside_the_package
 from pomrl.configuration.study import Study, find, shipped
+from pomrl.configuration.wording import number_of
 from pomrl.judging import judgements, views
 from pomrl.report import ReportError, pages
 from pomrl.results.markdown import renewed
@@ -30,16 +31,21 @@ ANSWER = "the answer, made by pomrl documents"
 def main() -> None:
     """Run the command with the arguments of the process, and print the paths of the documents that were written."""
     parser = Parser(prog="pomrl documents", description="Make all generated documents from what is stored.")
-    parser.add_argument("study", nargs="*", metavar="STUDY", help="studies (default: those that are shipped)")
+    parser.add_argument(
+        "study", nargs="*", metavar="STUDY", help="studies (default, in a checkout: those that are shipped)"
+    )
     arguments = parser.parse_args()
+    checkout = beside_the_package("docs").parent
+    reference = checkout / "docs" / "configuration.md"
+    if not arguments.study and not (reference.is_file() and Path.cwd().resolve().is_relative_to(checkout)):
+        parser.error("name a study; only in a checkout of this project are all documents made without one")
     for study in map(find, arguments.study) if arguments.study else shipped():
         renew_outputs(study)
         for path in renew_tracked(study):
             print(path)
-    checkout = beside_the_package("docs").parent
-    if not arguments.study and (checkout / "docs" / "configuration.md").is_file():
-        files.write(checkout / "docs" / "configuration.md", configuration(PUBLISHED).encode())
-        print(checkout / "docs" / "configuration.md")
+    if not arguments.study:
+        files.write(reference, configuration(PUBLISHED).encode())
+        print(reference)
 
 
 def renew_outputs(study: Study) -> None:
@@ -59,7 +65,7 @@ def renew_tracked(study: Study) -> list[Path]:
     judged = judgements.read(study.outputs, list(study.described.variants))
     few = [each for each in judged.main if each.provisional or (each.verdict and each.is_decided_by_too_few)]
     if not judged.main or few:
-        reason = f"{len(few)} claims have too few runs" if few else "no claims are judged"
+        reason = f"{number_of(len(few), 'claim')} with too few runs" if few else "no claims are judged"
         remedy = f"pomrl reproduce {study.word} computes them"
         warn(f"{study.word}: its own pages stay as they are, because {reason}; {remedy}")
         return []

@@ -11,6 +11,7 @@ from pomrl import store
 from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
+from pomrl.configuration.wording import number_of
 from pomrl.store import crates
 
 
@@ -27,5 +28,6 @@ def main() -> None:
     if arguments.filter and not stored:
         exit_with(f"{store.root()}: no stored experiment matches {' '.join(arguments.filter)}")
     count = crates.export(arguments.crate, stored, everything=not arguments.filter)
-    warn(f"{len(stored)} experiments, {count} files, {arguments.crate.stat().st_size / 1e6:.1f} MB")
+    what = f"{number_of(len(stored), 'experiment')}, {number_of(count, 'file')}"
+    warn(f"{what}, {arguments.crate.stat().st_size / 1e6:.1f} MB")
     print(arguments.crate)

@@ -9,14 +9,14 @@ small pictures for a web page are written instead.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pomrl.commands.arguments import Parser, add_arguments, own_folder, replacing_variant
-from pomrl.commands.claims import selected
+from pomrl.commands.arguments import Parser, add_selection, add_study, selected
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import simulate
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
+from pomrl.configuration.wording import number_of
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.files import Sidecar, save, save_small
 from pomrl.drawing.of_study import Selection, Writer, draw, needed_simulations, versions
@@ -27,20 +27,15 @@ from pomrl.outputs import outputs
 def main() -> None:
     """Run the command; the exit status is 1 if a figure is not drawn, and sweeps that lack runs are named."""
     parser = Parser(prog="pomrl figures", description="Draw the figures of a study from stored runs.")
-    parser.add_argument("study", metavar="STUDY", help="the name of a shipped study, or a folder of your own")
+    add_study(parser)
     parser.add_argument("name", nargs="*", help="which to draw (default: all); NAME_intervals draws that version alone")
     parser.add_argument("--readme", action="store_true", help="write small pictures to outputs/readme instead")
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--variants", metavar="NAME,...", help="under these variants instead")
-    instead.add_argument("--replace", metavar="OLD=NEW", help="with an option in the place of another one instead")
-    add_arguments(parser)
+    add_selection(parser)
     arguments = parser.parse_intermixed_args()  # names may follow options
-    study, own = find(arguments.study), own_folder(arguments)
-    variants: Sequence[Variant | None] = [None]
-    if arguments.replace is not None:
-        variants = [replacing_variant(study, own, arguments.replace)]
-    elif arguments.variants is not None:
-        variants = selected(study, arguments.variants).variants
+    study = find(arguments.study)
+    chosen = selected(study, arguments)
+    is_changed = arguments.replace is not None or arguments.variants is not None
+    variants: Sequence[Variant | None] = chosen.variants if is_changed else [None]
     if arguments.readme and not arguments.name:
         parser.error("--readme needs the names of figures")
     names = versions(study, arguments.name)
@@ -48,13 +43,15 @@ def main() -> None:
         names = [name for name in names if name in arguments.name]
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
-    selections = [Selection(study, names, variant, own) for variant in variants]
+    selections = [Selection(study, names, variant, chosen.own) for variant in variants]
     missing, lacking = draw_all(selections, _save_small if arguments.readme else save)
     for sweep, line in lacking.items():
-        warn(f"{line}; to compute them: {command(study.option(sweep))}")
+        own = not study.is_shipped and sweep in study.sweeps
+        name = f"{study.word}/{sweep}" if own else study.option(sweep)
+        warn(f"{line}; to compute them: {command(name)}")
     if missing:
         remedy = f"; pomrl reproduce {study.word} computes all of its sweeps"
-        exit_with(f"{missing} of {len(names) * len(selections)} figures are not drawn{remedy}")
+        exit_with(f"not drawn: {missing} of {number_of(len(names) * len(selections), 'figure')}{remedy}")
 
 
 def draw_all(selections: Sequence[Selection], write: Writer = save) -> tuple[int, Mapping[str, str]]:

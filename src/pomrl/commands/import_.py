@@ -9,6 +9,7 @@ from pathlib import Path
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, printable, warn
+from pomrl.configuration.wording import number_of
 from pomrl.store import crates
 
 
@@ -24,4 +25,4 @@ def main() -> None:
         warn(line)
     warn(f"{len(imported.added)} added, {len(imported.kept)} stored already")
     if imported.refused:
-        exit_with(f"{len(imported.refused)} experiments of the crate were not imported")
+        exit_with(f"not imported: {number_of(len(imported.refused), 'experiment')} of the crate")

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from pomrl.commands.terminal import PROGRAM, exit_with
 from pomrl.configuration.importing import imported
@@ -35,13 +34,8 @@ _FORMER = {
 }
 """Commands of earlier versions, and what does the same now."""
 
-_OF_EXTRAS = {
-    "jinja2": "report",
-    "latex2mathml": "report",
-    "markdown_it": "report",
-    "mdit_py_plugins": "report",
-}
-"""The extra that installs a package which not every command needs."""
+_OF_REPORT = ("jinja2", "latex2mathml", "markdown_it", "mdit_py_plugins")
+"""Packages that not every command needs; the extra `report` installs them."""
 
 HELP = """\
 usage: pomrl COMMAND ...
@@ -63,29 +57,23 @@ def main() -> None:
     elif name == "--version":
         _call("run", ["--version"])
     elif name in ("-h", "--help", "help"):
-        print(_help())
+        width = max(map(len, COMMANDS))
+        print(HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items())))
     elif name in COMMANDS:
         _call(name, arguments)
     else:
         exit_with(f"{name or 'pomrl'}: {_FORMER.get(name, 'name a command')}; there are {', '.join(COMMANDS)}", 2)
 
 
-def _help() -> str:
-    width = max(map(len, COMMANDS))
-    return HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items()))
-
-
 def _call(name: str, arguments: Sequence[str]) -> None:
     """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
     sys.argv = [f"{PROGRAM} {name}", *arguments]
-    sys.path.insert(0, str(Path.cwd()))  # for components of one's own, as `python -m` does
     try:
         module = imported(f"pomrl.commands.{'import_' if name == 'import' else name}")
     except ModuleNotFoundError as error:
-        extra = _OF_EXTRAS.get(str(error.name).partition(".")[0])
-        if extra is None:
+        if str(error.name).partition(".")[0] not in _OF_REPORT:
             raise
-        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[{extra}]' installs it")
+        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[report]' installs it")
     module.main()
 
 

@@ -34,11 +34,7 @@ def main() -> None:
     roles = Roles(arguments.hue, arguments.col, arguments.row, arguments.style)
     drawing = draw(chosen, arguments.x, arguments.y, roles, arguments.band, arguments.task)
     name = arguments.name or f"{arguments.y}_against_{arguments.x}"
-    sidecar = Sidecar(name, command=_command(), **commit(), sweeps={"stored": chosen.sources()})
+    command = shlex.join(["pomrl", "plot", *sys.argv[1:]])
+    sidecar = Sidecar(name, command=command, **commit(), sweeps={"stored": chosen.sources()})
     for path in save(drawing, outputs() / "plots", name, sidecar):
         print(path)
-
-
-def _command() -> str:
-    """Return the present command, which draws the plot again."""
-    return shlex.join(["pomrl", "plot", *sys.argv[1:]])

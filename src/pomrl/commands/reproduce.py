@@ -6,13 +6,14 @@ stage is also a command of its own: pomrl run, claims, figures, documents and re
 so many runs, and nothing is decided. With --variants, the claims are judged under families of variants too, or all.
 """
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
 from pomrl.commands import claims, computing, documents, figures, report
-from pomrl.commands.arguments import Parser
+from pomrl.commands.arguments import Parser, Selection, add_study, named
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
@@ -20,17 +21,15 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
 from pomrl.drawing.figure import figures_of
-from pomrl.execution import ExecutionError
-from pomrl.execution.parallel import in_parallel
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.report import ReportError
 
 
-@one_line_errors(ReportError, ExecutionError)
+@one_line_errors(ReportError)
 def main() -> None:
     """Run all stages, and print on standard error how long each of them took; exit with status 1 where one failed."""
     parser = Parser(prog="pomrl reproduce", description="Compute, judge, draw and report a study.")
-    parser.add_argument("study", metavar="STUDY", help="the name of a shipped study, or a folder of your own")
+    add_study(parser)
     parser.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
     parser.add_argument(
         "--variants", metavar="NAME,...", help="judge the claims under these families too, or under all"
@@ -45,8 +44,7 @@ def main() -> None:
         start = time.monotonic()
         failed |= bool(work())
         times.append(f"{name:24} {time.monotonic() - start:6.1f} s")
-    for line in times:
-        warn(line)
+    print("\n".join(times), file=sys.stderr, flush=True)
     if failed:
         raise SystemExit(1)
 
@@ -59,8 +57,8 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     Raises:
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
     """
-    selection, budget = claims.selected(study, None), study.described.budget if runs is None else None
-    further = claims.selected(study, variants) if variants else None
+    selection, budget = named(study, None), study.described.budget if runs is None else None
+    further = named(study, variants) if variants else None
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
     if claims_of(study):
         work["claims"] = lambda: claims.check(study, selection, budget)
@@ -80,24 +78,18 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
 
 def _refuse_bad_variants(study: Study) -> None:
     """Compose what the claims read under every variant that the description names, before anything is computed."""
-    read = list(dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps))
-    changing = [name for name, changes in study.described.variants.items() if changes]
-    pairs = [(study, name, variant) for variant in changing for name in read]
-    if pairs:
-        in_parallel(_composed, *zip(*pairs, strict=True))
+    read = dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps)
+    for variant in study.variants:
+        for name in read:
+            study.settings(name, variant)
 
 
-def _composed(study: Study, sweep: str, variant: str) -> None:
-    """Compose a sweep under the variant of a name, which can be sent to another process, as a function cannot."""
-    study.settings(sweep, next(each for each in study.variants if each.name == variant))
-
-
-def _variants(study: Study, families: claims.Selection, *, decides: bool) -> None:
+def _variants(study: Study, families: Selection, *, decides: bool) -> None:
     """Judge claims under families of variants, each within its own budget."""
     for family in families.families:
         if family.budget is not None:
             claims.check(study, replace(families, families=(family,)), family.budget if decides else None)
-        elif not computing.compute(list(_of_family(study, family, None))):
+        elif not computing.compute(list(_of_family(study, family))):
             exit_with(f"not all experiments of {family.name} were computed")
 
 
@@ -111,16 +103,16 @@ def compute(study: Study, runs: int | None) -> None:
 def _experiments(study: Study, runs: int | None) -> Iterator[Experiment]:
     """Yield the experiments of all sweeps of a study, with so many runs each, or with the numbers that they promise.
 
-    A sample of environments, in which few runs say nothing, is computed in the latter case alone. Compositions that are
-    not cached take a while, so that the sweeps are composed in parallel.
+    A sample of environments, in which few runs say nothing, is computed in the latter case alone.
     """
-    composed = in_parallel(study.settings, sweeps_of(study))
-    for setting in chain.from_iterable(composed):
-        yield _with_runs(setting.experiment, runs)
+    for name in sweeps_of(study):
+        for setting in study.settings(name):
+            request = setting.experiment.request
+            yield replace(setting.experiment, request=replace(request, runs=runs or request.runs))
     if runs is None:
         for name in study.families:
             if (family := study.family(name)).is_sample:
-                yield from _of_family(study, family, None)
+                yield from _of_family(study, family)
 
 
 def sweeps_of(study: Study) -> list[str]:
@@ -129,14 +121,8 @@ def sweeps_of(study: Study) -> list[str]:
     return list({study.option(name): name for name in (*study.sweeps, *read)}.values())
 
 
-def _of_family(study: Study, family: Family, runs: int | None) -> Iterator[Experiment]:
+def _of_family(study: Study, family: Family) -> Iterator[Experiment]:
     """Yield the experiments of the sweeps of a family under each of its variants."""
     for variant in family.variants:
         for name in family.sweeps:
-            for setting in study.settings(name, variant, family):
-                yield _with_runs(setting.experiment, runs)
-
-
-def _with_runs(experiment: Experiment, runs: int | None) -> Experiment:
-    request = experiment.request
-    return replace(experiment, request=replace(request, runs=runs or request.runs))
+            yield from (setting.experiment for setting in study.settings(name, variant, family))

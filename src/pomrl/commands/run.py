@@ -22,6 +22,7 @@ from omegaconf import DictConfig
 from pomrl.commands.terminal import GOES_ON, exit_with
 from pomrl.configuration import composition, yaml_files
 from pomrl.configuration.composed import ConfigError, Sweep
+from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.jobs import ENGINES, check_plugins, is_swept_by_others, refuse_foreign_plugins
 from pomrl.configuration.sources import PUBLISHED
 
@@ -48,13 +49,13 @@ def main() -> None:
         from pomrl.commands.computing import run  # here, because asking for help needs none of it
 
         raise SystemExit(0 if run(sweep) else 1)
-    except Exception as error:
-        from pomrl.commands.errors import explain
-
-        explanation = None if traceback_wanted else explain(error, sys.argv[1:])
-        if explanation is None:
+    except Exception:
+        if traceback_wanted:
             raise
-        exit_with(*explanation)
+        from pomrl.commands.errors import one_line_errors
+
+        with one_line_errors():
+            raise
     except KeyboardInterrupt:
         exit_with(f"interrupted; {GOES_ON}", 130)
 
@@ -87,7 +88,8 @@ def compose() -> Sweep | None:
         collected.append((config, with_hydra) if isinstance(config, DictConfig) else config)
         return None
 
-    with composition.composing():
+    with composition.composing(sys.argv[1:]):
+        find_plugins()
         yaml_files.check([PUBLISHED.folder, *([Path(arguments.config_dir)] if arguments.config_dir else [])])
         collect()
     if collected and isinstance(collected[0], Sweep):

@@ -11,6 +11,7 @@ import pandas as pd
 from pomrl.commands.arguments import Parser, add_filters, filters, tasks
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import printable, warn
+from pomrl.configuration.wording import number_of
 from pomrl.results import tables
 from pomrl.results.chosen_runs import VALUES, choose
 from pomrl.results.summaries import STATISTICS
@@ -37,7 +38,8 @@ def main() -> None:
     if arguments.columns:
         table = pivoted(table, arguments.columns, wanted[0])
     print(_written(table, arguments.format), end="")
-    warn(f"{chosen.runs} runs of {len(chosen.stored)} experiments; 95 % intervals; iqm is the interquartile mean")
+    of_chosen = f"{number_of(chosen.runs, 'run')} of {number_of(len(chosen.stored), 'experiment')}"
+    warn(f"{of_chosen}; 95 % intervals; iqm is the interquartile mean")
 
 
 def _written(table: pd.DataFrame, form: str) -> str:

@@ -19,6 +19,10 @@ MOST_ROWS = 100
 """The most rows of a table that is printed; with more, people no longer read it."""
 
 
+WIDEST = 32
+"""The most characters of the columns of settings beside those of results; with more, headings would be broken."""
+
+
 def plan(jobs: Sequence[Job]) -> Table:
     """Return the table of a dry run: each job's signature, the runs that are stored and missing, and the work to do."""
     keys, rows = _settings(jobs)
@@ -33,9 +37,9 @@ def plan(jobs: Sequence[Job]) -> Table:
 def results(jobs: Sequence[Job]) -> Table:
     """Return a table with a row for each job: the runs requested, those computed now, and the mean planning losses."""
     keys, rows = _settings(jobs)
-    losses = ("first task", "last task", "minimum", "gamma*")
+    losses = ("first", "last", "minimum", "gamma*")
     table = plain_table("mean planning loss over runs", *keys, "runs", "new", *losses)
-    for column in table.columns[: len(keys)]:
+    for column in table.columns[len(keys) :] if keys == ["settings"] else table.columns[: len(keys)]:
         column.no_wrap = True
     for job, values in rows:
         requested = job.experiment.request.runs
@@ -91,7 +95,15 @@ def _losses(job: Job) -> list[str]:
 
 
 def _settings(jobs: Sequence[Job]) -> tuple[list[str], list[tuple[Job, list[str]]]]:
-    """Return the keys in which jobs differ, and each job with its values of them."""
+    """Return the keys in which jobs differ, and each job with its values of them.
+
+    Where they are too wide for columns of their own, they are the sentences of a single column.
+    """
     described = [flat_settings(scientific_settings(job.experiment), job.experiment.options) for job in jobs]
     keys = varying_keys(described)
-    return keys, [(job, [str(described[i].get(key, "")) for key in keys]) for i, job in enumerate(jobs)]
+    rows = [[str(each.get(key, "")) for key in keys] for each in described]
+    widths = [max(map(len, column)) + len("   ") for column in zip(keys, *rows, strict=True)]
+    if sum(widths) > WIDEST:
+        named = [[f"{key}={value}" for key, value in zip(keys, row, strict=True) if value] for row in rows]
+        keys, rows = ["settings"], [[" ".join(row)] for row in named]
+    return keys, list(zip(jobs, rows, strict=True))

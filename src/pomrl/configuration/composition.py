@@ -1,43 +1,57 @@
 """Composing the configurations of all jobs of a sweep with Hydra, fast.
 
-Hydra takes about a tenth of a second for each composition. Jobs are therefore composed without Hydra's own part and
-from files that are read once (`hydra_loader`), jobs that differ in values alone share one composition, and what was
-composed before is read from `composition_cache`. `hydra_plugins.whole_sweep` hands over the jobs of a command.
+Hydra takes about a tenth of a second for each composition. Jobs are therefore composed without Hydra's own part of the
+configuration and from files that are read once, and jobs that differ in values alone share one composition. A process
+remembers what it has composed for as long as no file is changed; nothing is kept on disk.
+`hydra_plugins.whole_sweep` hands over the jobs of a command.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from copy import deepcopy
+from functools import cache, lru_cache
 from itertools import islice, product
 from math import isfinite
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import CachingConfigRepository
+from hydra._internal.defaults_list import create_defaults_list
+from hydra._internal.utils import create_config_search_path
 from hydra.core.config_loader import ConfigLoader
+from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
+from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, RangeSweep
-from hydra.errors import HydraException, MissingConfigException
+from hydra.core.utils import setup_globals
+from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
+from hydra.plugins.config_source import ConfigResult
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from pomrl.configuration import composition_cache
-from pomrl.configuration.composed import Composed, ConfigError
-from pomrl.configuration.composition_cache import cached
-from pomrl.configuration.hydra_loader import Files, Loaded, Loader, loader
+from pomrl.configuration import yaml_files
+from pomrl.configuration.composed import GROUPS, Composed, ConfigError
+from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.sources import Sources
-from pomrl.configuration.study_sweeps import StudySweeps
+from pomrl.configuration.study_sweeps import GROUP, append_studies
 
 MOST_VALUES = 1_000_000
 """The most values that one axis of a sweep may have."""
 
 
+SEVERAL = "several values are a sweep, for which -m has to be on the command line"
+
+
+class UnreadableOverrideError(ConfigError):
+    """An override is not of the form key=value."""
+
+
 def register_resolvers() -> None:
     """Make known to OmegaConf the functions that YAML files call: half, all_but and grid_to, such as `${half:${S}}`."""
-    OmegaConf.register_new_resolver("half", _half, replace=True)
-    OmegaConf.register_new_resolver("all_but", _all_but, replace=True)
-    OmegaConf.register_new_resolver("grid_to", _grid_to, replace=True)
+    for name, function in {"half": _half, "all_but": _all_but, "grid_to": _grid_to}.items():
+        OmegaConf.register_new_resolver(name, function, replace=True)
 
 
 def _half(n: Any) -> Any:
@@ -58,111 +72,171 @@ def _grid_to(gamma_eval: Any) -> Any:
 
 
 @contextmanager
-def composing() -> Generator[None, None, None]:
+def composing(overrides: Iterable[str] = ()) -> Generator[None, None, None]:
     """Turn whatever is raised in this context because of somebody's YAML or overrides into an error of one line.
 
-    Errors that name what is wrong are left as they are. Any other one is Hydra's or OmegaConf's answer to a file that
-    neither of them expects.
+    Args:
+        overrides: The overrides that are composed, of which the line quotes the wrong one.
 
     Raises:
-        ConfigError: Something else was raised.
+        ConfigError: Something was raised that is neither a ConfigError nor an error of the operating system.
     """
     try:
         yield
-    except (ConfigError, HydraException, OmegaConfBaseException, OSError, MemoryError):
-        raise
-    except RecursionError as error:
-        raise ConfigError("the configuration contains itself, or is nested too deeply") from error
+    except OverrideParseException as error:
+        what = f"{error.override}: Hydra cannot read this override; it has to be key=value"
+        raise UnreadableOverrideError(what) from error
     except Exception as error:
-        text = " ".join(str(error).split())
-        raise ConfigError(f"the configuration cannot be composed: {text or type(error).__name__}") from error
+        of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
+        if of_system or isinstance(error, ConfigError | MemoryError):
+            raise
+        raise ConfigError(_in_words(error, overrides)) from error
 
 
-def missing_option(error: MissingConfigException) -> str:
-    """Return the line for an option that does not exist, with those that there are."""
-    group, _, name = str(error.missing_cfg_file).rpartition("/")
-    if not group or not error.options:
-        return " ".join(str(error).split())
-    return f"{group}={name}: there is no such option; there are {', '.join(sorted(error.options))}"
+def _in_words(error: Exception, overrides: Iterable[str]) -> str:
+    """Return the line for an error of Hydra, of OmegaConf, or of something that neither of them expects."""
+    text = " ".join(str(error).split())
+    match error:
+        case MissingMandatoryValue():
+            return f"{error.full_key}: a value is missing"
+        case MissingConfigException(missing_cfg_file=str() as path) if "/" in path:
+            of_sweep = path.startswith(f"{GROUP}/")  # whose name may be the path of a study
+            group, _, name = path.partition("/") if of_sweep else path.rpartition("/")
+            there = f"; there are {', '.join(sorted(error.options))}" if error.options else ""
+            return f"{group}={name}: there is no such option{there}"
+        case ConfigCompositionException() if text.startswith("Ambiguous value for argument '"):
+            return f"{text.split(chr(39))[1]}: {SEVERAL}"
+        case ConfigCompositionException() if text.startswith("Multiple values for "):
+            group = text.split()[3].rstrip(".")
+            return f"+{group}: this group has an option already; to choose another leave out the +: {group}=..."
+        case ConfigCompositionException() if text.startswith("Could not override '"):
+            key = text.split("'")[1]
+            given = [override for override in overrides if override.lstrip("+~").startswith(f"{key}=")]
+            return f"{[*given, key][0]}: {_unknown(key)}"
+        case RecursionError():
+            return "the configuration contains itself, or is nested too deeply"
+        case HydraException() | OmegaConfBaseException():
+            return text
+        case _:
+            return f"the configuration cannot be composed: {text or type(error).__name__}"
+
+
+def _unknown(key: str) -> str:
+    from pomrl.configuration.overrides import LABELS  # here, because asking for help needs no components
+    from pomrl.configuration.parsing import KEYS
+
+    group, _, name = key.rpartition(".")
+    if key in LABELS:
+        return f"it is no setting of the experiment but a label; give it as +{key}=..."
+    if group:
+        return f"the option of {group} that was chosen has no key {name}; its keys are in conf/{group}"
+    return f"unknown key; the keys are {', '.join(KEYS)}, and those of the groups {', '.join(GROUPS)}"
 
 
 def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
     """Return what Hydra composed as plain data, without Hydra's own part and with all interpolations resolved.
 
     Args:
-        config: The configuration, with or without its key `hydra`.
+        config: The configuration, with or without its key `hydra`, whose interpolations would fail to resolve.
         choices: The option that was chosen in each group (`hydra.runtime.choices`); None where there is none.
 
     Raises:
         ConfigError: A value is missing, or refers to a key that does not exist.
     """
-    try:
-        with composing():
-            values = OmegaConf.to_container(_ours(config), resolve=True, throw_on_missing=True)
-    except MissingMandatoryValue as error:
-        raise ConfigError(f"{error.full_key}: a value is missing") from error
-    except OmegaConfBaseException as error:
-        raise ConfigError(" ".join(str(error).split())) from error
+    with composing():
+        ours = _ours(config) if "hydra" in config else config
+        values = OmegaConf.to_container(ours, resolve=True, throw_on_missing=True)
     options = {str(group): str(option) for group, option in choices.items() if option}
     return Composed(cast(dict[str, Any], values), options)
 
 
-@dataclass(frozen=True)
-class Composer:
-    """Composes configurations from YAML files."""
+class _Loaded(NamedTuple):
+    """A configuration that was composed, and the option that was chosen in each group."""
 
-    folders: tuple[Path, ...]
-    """Absolute paths. The first has the primary configuration; where a file is in several folders, the first counts."""
-    studies: tuple[Path, ...] = ()
-    """The folders of studies, as absolute paths, whose sweeps are options of the group `experiment`."""
-    config_name: str = "config"
-    """The primary configuration, whose defaults list names the groups."""
-    hydra_overrides: tuple[str, ...] = ()
-    """Overrides of Hydra's own configuration, which all jobs have."""
-    keeps: bool = True
-    """Whether compositions are read from and written to `composition_cache`."""
+    config: DictConfig
+    choices: Mapping[str, Any]
+    axes: Mapping[str, Any]
+    """The axes of the sweep that it describes: for each key its values, separated by commas."""
+
+
+class _Files(CachingConfigRepository):
+    """YAML files, each of which is read once, without what they choose of Hydra's own part of the configuration."""
+
+    def load_config(self, config_path: str) -> ConfigResult | None:
+        if f"config_path={config_path}" not in self.cache and (read := super().load_config(config_path)):
+            read.defaults_list = [each for each in read.defaults_list or [] if not _is_of_hydra(each)]
+        return super().load_config(config_path)
+
+
+class _Copies(_Files):
+    """The same files, for use where Hydra merges others into the content that it gets."""
+
+    def __init__(self, files: _Files) -> None:
+        self.delegate, self.cache = files.delegate, files.cache
+
+    def load_config(self, config_path: str) -> ConfigResult | None:
+        return deepcopy(super().load_config(config_path))
+
+
+def _is_of_hydra(default: InputDefault) -> bool:
+    return isinstance(default, GroupDefault) and (default.group or "").lstrip("/").startswith("hydra/")
+
+
+class Composer(ConfigLoaderImpl):
+    """Hydra's loader of configurations, which reads each file once and composes each choice of options once.
+
+    Args:
+        search_path: The folders of options and of studies.
+        config_name: The primary configuration, whose defaults list names the groups.
+        hydra_overrides: Overrides of Hydra's own configuration, which all jobs have.
+    """
+
+    def __init__(
+        self, search_path: ConfigSearchPath, config_name: str = "config", hydra_overrides: Sequence[str] = ()
+    ) -> None:
+        register_resolvers()
+        super().__init__(search_path)
+        self._config_name, self._of_hydra = config_name, hydra_overrides
+        self._files = _Files(self.repository)
+        self._groups = frozenset(self.list_groups(""))
+        self._load, self._composed, self._parsed = cache(self._load), cache(self._composed), cache(self._parsed)
 
     @staticmethod
     def of_command(loader: ConfigLoader, config: DictConfig) -> "Composer":
         """Return the composer for the jobs of a sweep that Hydra has begun to run.
 
-        It keeps nothing on disk: a dry run, and a sweep in which one job is wrong, write nothing.
-
         Args:
             loader: Hydra's loader, which has the folders of the command line.
             config: The configuration that Hydra composed for the sweep as a whole.
         """
-        paths = [element.path for element in loader.get_search_path().get_path()]
-        files = [path.removeprefix("file://") for path in paths if path.startswith("file://") or "://" not in path]
-        scheme = f"{StudySweeps.scheme()}://"
-        studies = [path.removeprefix(scheme) for path in paths if path.startswith(scheme)]
         overrides = cast(list[str], OmegaConf.to_container(config.hydra.overrides.hydra))
-        folders = tuple(map(Path, files)), tuple(map(Path, studies))
-        return Composer(*folders, config.hydra.job.config_name, tuple(overrides), keeps=False)
+        return Composer(loader.get_search_path(), config.hydra.job.config_name, overrides)
 
     @staticmethod
     def of_sources(sources: Sources) -> "Composer":
-        """Return the composer for these folders of options and of studies."""
-        return Composer(sources.folders, sources.studies)
+        """Return the composer for these folders of options and of studies; the same one while no file is changed."""
+        folders = (*sources.folders, *sources.studies)
+        return _of_files(sources, folders, tuple(yaml_files.states(folders)))
 
     def one(self, overrides: Sequence[str]) -> Composed:
-        """Return the configuration that these overrides of the defaults give."""
-        return Composed(**self._cached("one", list(overrides), lambda: vars(self._one(overrides))))
+        """Return the configuration that these overrides of the defaults give.
 
-    def each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
-        """Return the configuration of each job, given by its overrides."""
-        composed = self._cached("each", [list(job) for job in jobs], lambda: list(map(vars, self._each(jobs))))
-        return [Composed(**each) for each in composed]
-
-    def sweep(self, name: str, further: Sequence[str] = ()) -> tuple[list[str], list[list[str]]]:
-        """Return the keys that a published sweep varies, and the overrides of each of its jobs.
-
-        Further overrides hold for all jobs; those of a key that the sweep varies replace its values.
+        Raises:
+            ConfigError: It cannot be composed.
         """
-        axes, jobs = self._cached("sweep", [name, *further], lambda: self._sweep(name, further))
-        return axes, jobs
+        with composing(overrides):
+            return self._composed(*overrides)
 
-    def choices(self, axes: Mapping[str, Any], further: Sequence[str]) -> list[list[str]]:
+    def each(self, jobs: Iterable[Sequence[str]]) -> list[Composed]:
+        """Return the configuration of each job, given by its overrides."""
+        return [self.one(job) for job in jobs]
+
+    def axes(self, name: str) -> Mapping[str, Any]:
+        """Return the axes of a published sweep: for each key its values, separated by commas."""
+        with composing():
+            return self._load(f"experiment={name}").axes
+
+    def choices(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
         """Return the overrides `key=value` of each key of a sweep, one for each of its values.
 
         Args:
@@ -178,82 +252,82 @@ class Composer:
         parsed = self.parsed(list(last.values()))
         return list({override.get_key_element(): _one_for_each_value(override) for override in parsed}.values())
 
+    def product(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
+        """Return the overrides of each combination of the values of axes, in the order of the axes (`choices`)."""
+        return list(map(list, product(*self.choices(axes, further))))
+
     def parsed(self, overrides: Sequence[str]) -> list[Override]:
         """Return overrides as Hydra reads them."""
-        return OverridesParser.create(_loader(self.folders, self.studies)).parse_overrides(list(overrides))
+        with composing(overrides):
+            return OverridesParser.create(self).parse_overrides(list(overrides))
 
-    def _cached(self, kind: str, request: Any, compose: Callable[[], Any]) -> Any:
-        if not self.keeps:
-            return compose()
-        folders = (*self.folders, *self.studies)
-        return cached(folders, [kind, self.config_name, self.hydra_overrides, request], compose)
-
-    def _load(self, overrides: Sequence[str]) -> DictConfig:
-        """Let Hydra compose; the result has Hydra's own configuration under `hydra`."""
-        with composing():
-            return _loader(self.folders, self.studies).load_configuration(
-                self.config_name, [*self.hydra_overrides, *overrides], RunMode.RUN, from_shell=False
-            )
-
-    def _one(self, overrides: Sequence[str]) -> Composed:
-        config = self._load(overrides)
-        return plain(config, config.hydra.runtime.choices)
-
-    def _load_job(self, files: Files, overrides: Sequence[str]) -> Loaded:
-        """Compose without Hydra's own part; what Hydra refuses, it refuses in its own words."""
-        parsed = OverridesParser.create().parse_overrides([*self.hydra_overrides, *overrides])
+    def _composed(self, *overrides: str) -> Composed:
+        """Compose what chooses options, or adds or removes keys, and then set the other keys."""
+        parsed = {override: self._parsed(override) for override in overrides}
+        values = {line: override for line, override in parsed.items() if self._sets_a_value(override)}
+        loaded = self._load(*(line for line in parsed if line not in values))
+        config = deepcopy(loaded.config)
         try:
-            with composing():
-                return _loader(self.folders, self.studies).load_ours(files, self.config_name, parsed)
+            for override in values.values():
+                OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+        except OmegaConfBaseException:  # Hydra's own message says better what is wrong
+            config = self._load(*overrides).config
+        return plain(config, loaded.choices)
+
+    def _parsed(self, override: str) -> Override:
+        (parsed,) = OverridesParser.create().parse_overrides([override])
+        if parsed.is_sweep_override():
+            raise ConfigError(f"{override}: {SEVERAL}")
+        return parsed
+
+    def _sets_a_value(self, override: Override) -> bool:
+        """Return whether an override only gives another value to a key: it chooses no option, adds and removes none."""
+        changes = override.is_add() or override.is_force_add() or override.is_delete() or override.package
+        return not changes and "/" not in override.key_or_group and override.key_or_group not in self._groups
+
+    def _load(self, *overrides: str) -> _Loaded:
+        """Compose without Hydra's own part; what goes wrong then is composed with it, as Hydra does."""
+        lines = [*self._of_hydra, *overrides]
+        try:
+            return self._load_ours([self._parsed(line) for line in lines])
         except (HydraException, OmegaConfBaseException):
-            config = self._load(overrides)
-            return Loaded(config, config.hydra.runtime.choices)
+            config = self.load_configuration(self._config_name, lines, RunMode.RUN, from_shell=False)
+            return _Loaded(_ours(config), config.hydra.runtime.choices, _axes(config))
 
-    def axes(self, name: str) -> dict[str, Any]:
-        """Return the axes of a published sweep: for each key its values, separated by commas."""
-        params = OmegaConf.to_container(self._load([f"experiment={name}"]).hydra.sweeper.params)
-        return cast(dict[str, Any], params)
-
-    def _sweep(self, name: str, further: Sequence[str]) -> list[Any]:
-        axes = self.axes(name)
-        return [list(axes), self.product({"experiment": name} | axes, further)[1]]
-
-    def product(self, axes: Mapping[str, Any], further: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-        """Return the keys of the axes, and the overrides of each combination of their values."""
-        return list(axes), [list(job) for job in product(*self.choices(axes, further))]
-
-    def once_for_each_choice(self) -> Callable[[tuple[str, ...]], Loaded]:
-        """Return a function of the overrides that choose options, or add or remove keys, which composes each once."""
-        return cache(partial(self._load_job, _loader(self.folders, self.studies).files()))
-
-    def _each(self, jobs: Sequence[Sequence[str]]) -> list[Composed]:
-        groups = frozenset(_loader(self.folders, self.studies).list_groups(""))
-        state = composition_cache.state((*self.folders, *self.studies)) if self.keeps else None
-        shared = _while_files_are(self, state) if state else self.once_for_each_choice()
-        composed: list[Composed] = []
-        for job in jobs:
-            parsed = OverridesParser.create().parse_overrides(list(job))
-            values = [override for override in parsed if _sets_a_value(override, groups)]
-            others = tuple(line for line, override in zip(job, parsed, strict=True) if override not in values)
-            loaded = shared(others)
-            try:
-                changed = _updated(loaded.config, values)
-            except OmegaConfBaseException:  # Hydra's own message says better what is wrong
-                changed = self._load(job)
-            composed.append(plain(changed, loaded.choices))
-        return composed
+    def _load_ours(self, overrides: list[Override]) -> _Loaded:
+        found = create_defaults_list(self._files, self._config_name, overrides, prepend_hydra=False, skip_missing=False)
+        config = self._compose_config_from_defaults_list(found.defaults, _Copies(self._files))
+        axes = _axes(config)
+        config = _ours(config)
+        OmegaConf.set_struct(config, value=True)
+        self._apply_overrides_to_config(found.config_overrides, config)
+        return _Loaded(config, found.overrides.known_choices, axes)
 
 
-@lru_cache(maxsize=2)
-def _while_files_are(composer: Composer, _state: str) -> Callable[[tuple[str, ...]], Loaded]:
-    """Return a function that composes each choice of options once while the files are as they are."""
-    return composer.once_for_each_choice()
+@lru_cache(maxsize=8)
+def _of_files(sources: Sources, folders: Sequence[Path], _states: object) -> Composer:
+    """Return the composer of files in these states: a changed file makes another one.
+
+    Of a file that is in several folders of options, that of the first one counts, which has the primary configuration.
+    """
+    yaml_files.check(folders)
+    setup_globals()
+    find_plugins(*(study.parent for study in sources.studies))
+    search_path = create_config_search_path(str(sources.folders[0]))
+    for folder in sources.folders[1:]:
+        search_path.prepend("command-line", f"file://{folder}", SearchPathQuery(provider="schema"))
+    append_studies(search_path, sources.studies)
+    return Composer(search_path)
 
 
-@cache
-def _loader(folders: tuple[Path, ...], studies: tuple[Path, ...]) -> Loader:
-    register_resolvers()
-    return loader(folders, studies)
+def _axes(config: DictConfig) -> Mapping[str, Any]:
+    axes = OmegaConf.select(config, "hydra.sweeper.params", default=OmegaConf.create())
+    return cast(dict[str, Any], OmegaConf.to_container(axes))
+
+
+def _ours(config: DictConfig) -> DictConfig:
+    """Return a copy of a configuration without Hydra's own part."""
+    return OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
 
 
 def _one_for_each_value(override: Override) -> list[str]:
@@ -280,22 +354,3 @@ def _is_finite(wanted: RangeSweep) -> bool:
         return False
     length = (wanted.stop - wanted.start) / wanted.step
     return isfinite(length) and (not wanted.shuffle or length <= MOST_VALUES)
-
-
-def _sets_a_value(override: Override, groups: frozenset[str]) -> bool:
-    """Return whether an override only gives another value to a key: it chooses no option, adds and removes no key."""
-    changes = override.is_add() or override.is_force_add() or override.is_delete() or override.package
-    return not changes and "/" not in override.key_or_group and override.key_or_group not in groups
-
-
-def _updated(config: DictConfig, values: Sequence[Override]) -> DictConfig:
-    """Return a copy of our part of a configuration with other values."""
-    copy = _ours(config)
-    for override in values:
-        OmegaConf.update(copy, override.key_or_group, override.value(), merge=True)
-    return copy
-
-
-def _ours(config: DictConfig) -> DictConfig:
-    """Return a copy of a configuration without Hydra's own part, whose interpolations would fail to resolve."""
-    return OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])

@@ -21,12 +21,44 @@ def imported(module: str) -> ModuleType:
     this process without a word, perhaps with the status of success.
 
     Raises:
-        ImportError: There is no such module, or it ends the process that imports it.
+        ImportError: There is no such module, or it ends the process that imports it, or a library hides it.
         BaseException: Whatever the module raises.
     """
-    if module not in sys.modules and not module.startswith("pomrl.") and _ends_its_process(module):
+    if module.startswith("pomrl."):
+        return import_module(module)
+    find_modules_in(Path.cwd())
+    if module not in sys.modules and _ends_its_process(module):
         raise ImportError(f"importing {module} ends the process")
-    return import_module(module)
+    found = import_module(module)
+    _refuse_hidden(module.partition(".")[0])
+    return found
+
+
+def find_modules_in(folder: Path) -> None:
+    """Let modules in a folder be found from now on, after those of libraries."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def find_plugins(*own: Path) -> None:
+    """Let Hydra import its plugins, but none of the current folder, nor of these: asking for help runs them all."""
+    from hydra.core.plugins import Plugins  # here, because asking for help needs none
+
+    paths, beside_us = sys.path.copy(), Path(__file__).parents[2]
+    refused = {Path.cwd(), *own} - {beside_us}
+    sys.path[:] = [path for path in paths if Path(path).resolve() not in refused]
+    try:
+        Plugins.instance()
+    finally:
+        sys.path[:] = paths
+
+
+def _refuse_hidden(name: str) -> None:
+    """Refuse a module or package of the current folder if another one of its name is imported instead."""
+    here = [path for path in (Path.cwd() / name, Path.cwd() / f"{name}.py") if path.exists()]
+    found = [*getattr(sys.modules[name], "__path__", []), getattr(sys.modules[name], "__file__", None) or ""]
+    if here and not any(Path(path).resolve().is_relative_to(Path.cwd().resolve()) for path in found if path):
+        raise ImportError(f"a library has the name of {here[0].name} in this folder, which needs another one")
 
 
 def module_of_ones_own(name: str) -> ModuleType:

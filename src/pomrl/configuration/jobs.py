@@ -1,8 +1,7 @@
 """The jobs that a command line of `pomrl run` asks for, counted before any of them is composed."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice, product
+from collections.abc import Mapping, Sequence
+from itertools import chain, product
 from math import prod
 from typing import Any
 
@@ -23,14 +22,6 @@ BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 ENGINES = "execution=local, execution=dask or execution=slurm says where to compute"
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Some jobs of a sweep, which are not enumerated yet."""
-
-    count: int
-    jobs: Iterable[Sequence[str]]
-
-
 def sweep(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -> Sweep:
     """Compose the jobs of a sweep; of more than `MOST_JOBS`, only the first, unless it says `yes=true`.
 
@@ -45,21 +36,15 @@ def sweep(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -
         ConfigError: A sweep is empty, or its description cannot be used.
     """
     names, others = _experiments(composer, arguments)
-    if len(names) > 1:
-        parts = [_part(composer, {"experiment": name} | composer.axes(name), others) for name in names]
-    else:
-        parts = [_part(composer, params, arguments)]
-    count = sum(part.count for part in parts)
+    sweeps = [{"experiment": name, **composer.axes(name)} for name in names] if len(names) > 1 else [params]
+    choices = [composer.choices(axes, others if len(names) > 1 else arguments) for axes in sweeps]
+    count = sum(prod(map(len, of_sweep)) for of_sweep in choices)
     if not count:
         raise ConfigError("this sweep has no jobs, and so there is nothing to compute")
-    jobs = chain.from_iterable(part.jobs for part in parts)
-    if count <= MOST_JOBS:
-        return Sweep(composer.each(list(jobs)), count)
-    first = list(islice(jobs, 1))
-    composed = composer.each(first)
-    if composed[0].values.get("yes") is True:
-        composed = composer.each([*first, *jobs])
-    return Sweep(composed, count)
+    jobs = chain.from_iterable(product(*of_sweep) for of_sweep in choices)
+    first = composer.one(next(jobs))
+    rest = composer.each(jobs) if count <= MOST_JOBS or first.values.get("yes") is True else []
+    return Sweep([first, *rest], count)
 
 
 def _experiments(composer: Composer, arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -72,11 +57,6 @@ def _experiments(composer: Composer, arguments: list[str]) -> tuple[list[str], l
         else:
             others.append(argument)
     return names, others
-
-
-def _part(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -> _Part:
-    choices = composer.choices(params, arguments)
-    return _Part(prod(map(len, choices)), map(list, product(*choices)))
 
 
 def check_plugins(config: DictConfig) -> None:

@@ -147,7 +147,7 @@ def _check_numbers(numbers: Mapping[str, Any]) -> None:
     except ValidationError as invalid:
         errors = [error for error in invalid.errors() if error["loc"][:1] != ("task_distribution",)]
         if errors:
-            raise ConfigError(_one_line(errors, "", _fields(Problem))) from invalid
+            raise ConfigError(_one_line(errors, "", _fields(Problem), numbers)) from invalid
 
 
 def _component(group: str, values: Any) -> Any:
@@ -210,23 +210,35 @@ def checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
     try:
         return cls(**arguments)
     except ValidationError as invalid:
-        raise ConfigError(_one_line(invalid.errors(), prefix, _fields(cls))) from invalid
+        raise ConfigError(_one_line(invalid.errors(), prefix, _fields(cls), arguments)) from invalid
     except Exception as error:  # of a component of somebody's own
         raise ConfigError(f"{prefix.rstrip('.')}: {cls.__qualname__} cannot be made: {error!r}") from error
 
 
-def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
+def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str], values: Mapping[str, Any]) -> str:
     """Say in one line what is wrong with the first bad key; a value that may be of several types has several errors."""
     first = errors[0]
-    key = prefix + ".".join(str(part) for part in first["loc"][:1])
+    path = _path(first["loc"], values)
+    key = prefix + ".".join(path)
     if first["type"] == "unexpected_keyword_argument":
         return f"{key}={first['input']!r}: unknown key; the keys are {', '.join(prefix + name for name in keys)}"
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is missing"
-    of_key = [error for error in errors if error["loc"][:1] == first["loc"][:1]]
+    of_key = [error for error in errors if _path(error["loc"], values) == path]
     expected = " or ".join(dict.fromkeys(_expected(error) for error in of_key))
     expected = expected.replace(" or it has to ", " or ")
     return f"{key}={first['input']!r}: {expected}" if first["loc"] else f"{prefix.rstrip('.')}: {expected}"
+
+
+def _path(place: Sequence[Any], values: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the mappings in which the value at the place of an error stands, from the top down."""
+    path, inside = [str(part) for part in place[:1]], values.get(place[0]) if place else None
+    for part in place[1:]:
+        if not isinstance(inside, Mapping) or part not in inside:
+            break
+        path.append(str(part))
+        inside = cast(Mapping[Any, Any], inside)[part]
+    return path
 
 
 def _expected(error: Any) -> str:

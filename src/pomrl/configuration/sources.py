@@ -45,9 +45,9 @@ def shipped_folders() -> tuple[Path, ...]:
 
 
 def named_folders(arguments: Sequence[str]) -> tuple[Path, ...]:
-    """Return the folders of studies beneath the current one whose sweeps arguments name: `experiment=mine/first`."""
+    """Return the folders of studies whose sweeps arguments name by a path: `experiment=mine/first`."""
     values = (argument.partition("=")[2] for argument in arguments if argument.startswith("experiment="))
-    names = {sweep.partition("/")[0] for value in values for sweep in value.split(",") if "/" in sweep}
+    names = {sweep.rpartition("/")[0] for value in values for sweep in value.split(",") if "/" in sweep}
     return tuple(Path(name).resolve() for name in sorted(names) if (Path(name) / DESCRIPTION).is_file())
 
 

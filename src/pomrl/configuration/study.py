@@ -6,7 +6,7 @@ description and finds the modules; what claims, figures and pages are is up to t
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from pomrl.checks import CHECKED
 from pomrl.configuration import variants
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import module_of_ones_own, shown
+from pomrl.configuration.importing import find_modules_in, module_of_ones_own, shown
 from pomrl.configuration.parsing import checked
 from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, remember, shipped_folders
 from pomrl.configuration.sweeps import Setting, names, sweep
@@ -140,25 +140,39 @@ class Study:
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
-        """The variants that the description names, in its order; the first one is that of the answer."""
-        return tuple(self._variant(name, value) for name, value in self.described.variants.items())
+        """The variants that the description names, in its order; the first one is that of the answer.
+
+        Raises:
+            ConfigError: A variant has no meaning, or one of a family has its name and sets something else.
+        """
+        found = tuple(self._variant(name, value) for name, value in self.described.variants.items())
+        known = {each.name: (DESCRIPTION, each.overrides) for each in found}
+        for name in self.families:
+            for each in self.family(name).variants:
+                file, overrides = known.setdefault(each.name, (f"variants/{name}.yaml", each.overrides))
+                if overrides != each.overrides:
+                    what = f"it sets something else than the variant of this name in {file}; give it another name"
+                    raise ConfigError(f"{self.word}/variants/{name}.yaml: {each.name}: {what}")
+        return found
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
+        where = f"{shown(str(self.path))}: variants.{name}"
         if not isinstance(value, str):
-            return variants.setting(name, value)
+            try:
+                return variants.setting(name, value)
+            except ConfigError as error:
+                raise ConfigError(f"{where}.{error}") from error
         module, _, function = value.rpartition(".")
         if module in self.families:
             of_family = {each.name: each for each in self.family(module).variants}
             if function in of_family:
-                return variants.renamed(of_family[function], name)
-            what = f"there is no variant {function} in variants/{module}.yaml"
-            raise ConfigError(f"{shown(str(self.path))}: variants.{name}={value}: {what}")
+                return replace(of_family[function], name=name)
+            raise ConfigError(f"{where}={value}: there is no variant {function} in variants/{module}.yaml")
         file = f"{(module or 'variants').replace('.', '/')}.py"
         found = getattr(self.module(module or "variants"), function, None) if (self.folder / file).is_file() else None
         if not isinstance(found, Variant):
-            what = f"there is no such function with @variant in {file}"
-            raise ConfigError(f"{shown(str(self.path))}: variants.{name}={value}: {what}")
-        return variants.renamed(found, name)
+            raise ConfigError(f"{where}={value}: there is no such function with @variant in {file}")
+        return replace(found, name=name)
 
     @property
     def unchanged(self) -> str:
@@ -179,8 +193,11 @@ class Study:
         if name not in self.families:
             there = ", ".join([*self.described.variants, *self.families])
             raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {there}")
-        path = self.folder / "variants" / f"{name}.yaml"
-        return variants.family(name, read_yaml(path), self.unchanged)
+        content = read_yaml(self.folder / "variants" / f"{name}.yaml")
+        try:
+            return variants.family(name, content, self.unchanged)
+        except ConfigError as error:
+            raise ConfigError(f"{self.word}/{error}") from error
 
     @property
     def path(self) -> Path:
@@ -223,8 +240,8 @@ class Study:
     def make_known(self) -> None:
         """Let this process find the modules of the study, as those of its components, and the looks of its options."""
         remember(self.folder)
-        if not self.is_shipped and (parent := str(self.folder.parent)) not in sys.path:
-            sys.path.append(parent)
+        if not self.is_shipped:
+            find_modules_in(self.folder.parent)
 
     @property
     def _other_package(self) -> str:

@@ -1,16 +1,19 @@
 """The sweeps of studies as options of Hydra's group `experiment`.
 
-The sweep NAME of a study is the option `experiment=STUDY/NAME`. A study whose description says `short_names: true` has
-its sweeps as `experiment=NAME` too. `StudySweeps` is a source of configurations in Hydra's sense, whose address is
-`study://FOLDER`; `hydra_plugins.study_sweeps` makes it known to Hydra.
+The sweep NAME of a study is the option `experiment=STUDY/NAME`, where STUDY is its name or the path of its folder. A
+study whose description says `short_names: true` has its sweeps as `experiment=NAME` too. `StudySweeps` is a source of
+configurations in Hydra's sense, whose address is `study://FOLDER`; `hydra_plugins.study_sweeps` makes it known.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra._internal.sources_registry import SourcesRegistry
+from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
 from hydra.core.object_type import ObjectType
 from hydra.plugins.config_source import ConfigResult
 
@@ -28,20 +31,16 @@ class StudySweeps(FileConfigSource):
         """Return the scheme of the addresses of such sources."""
         return "study"
 
-    @property
-    def _names(self) -> list[str]:
-        return sorted(path.stem for path in (Path(self.path) / "sweeps").glob("*.yaml"))
-
-    def _sweep(self, config_path: str) -> str | None:
-        """Return the name of the sweep that a path such as `experiment/mine/first` means; None if there is none."""
-        parts = config_path.removesuffix(".yaml").split("/")
-        prefixes = [[GROUP, Path(self.path).name], *([[GROUP]] if has_short_names(self.path) else [])]
-        names = [parts[-1] for prefix in prefixes if parts[:-1] == prefix]
-        return names[0] if names and names[0] in self._names else None
+    def _sweeps(self, group: str) -> list[str]:
+        """Return the names of the sweeps in a group: none, unless it is the study's own, or has its short names."""
+        folder, (_, _, word) = Path(self.path), group.partition("/")
+        is_named = word == folder.name or (word != "" and Path(word).resolve() == folder)
+        is_own = is_named or (word == "" and group == GROUP and has_short_names(self.path))
+        return sorted(path.stem for path in (folder / "sweeps").glob("*.yaml")) if is_own else []
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a sweep's file."""
-        return super().load_config(f"sweeps/{self._sweep(config_path)}")
+        return super().load_config(f"sweeps/{Path(config_path).stem}")
 
     def available(self) -> bool:
         """Return whether the study has sweeps."""
@@ -49,25 +48,32 @@ class StudySweeps(FileConfigSource):
 
     def is_group(self, config_path: str) -> bool:
         """Return whether a path is that of the group or of the study's part of it."""
-        return config_path.strip("/") in ("", GROUP, f"{GROUP}/{Path(self.path).name}")
+        group = config_path.rstrip("/")
+        return group in ("", GROUP) or bool(self._sweeps(group))
 
     def is_config(self, config_path: str) -> bool:
-        """Return whether a path is that of a sweep of this study."""
-        return self._sweep(config_path) is not None
+        """Return whether a path such as `experiment/mine/first` is that of a sweep of this study."""
+        group, _, name = config_path.removesuffix(".yaml").rpartition("/")
+        return name in self._sweeps(group)
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Return the names of sweeps, or of the groups that contain them."""
-        short, group = has_short_names(self.path), config_path.strip("/")
-        groups = {"": [GROUP], GROUP: [] if short else [Path(self.path).name]}.get(group, [])
-        shows = group == f"{GROUP}/{Path(self.path).name}" or (group == GROUP and short)
-        of_kind = {ObjectType.GROUP: groups, ObjectType.CONFIG: self._names if shows else []}
-        return sorted(
-            set(
-                of_kind[results_filter]
-                if results_filter in of_kind
-                else [each for of in of_kind.values() for each in of]
-            )
-        )
+        group = config_path.strip("/")
+        inside = {"": [GROUP], GROUP: [Path(self.path).name]}.get(group, [])
+        groups = [] if results_filter == ObjectType.CONFIG else inside
+        sweeps = [] if results_filter == ObjectType.GROUP else self._sweeps(group)
+        return sorted({*groups, *sweeps})
+
+
+def append_studies(search_path: ConfigSearchPath, studies: Sequence[Path]) -> None:
+    """Add folders of studies, and the options that they bring, to the end of a search path."""
+    SourcesRegistry.instance().register(StudySweeps)
+    known = {element.path for element in search_path.get_path()}
+    for folder in studies:
+        options = [f"file://{folder / 'conf'}"] if (folder / "conf").is_dir() else []
+        for path in (f"{StudySweeps.scheme()}://{folder}", *options):
+            if path not in known:
+                search_path.append("study", path, SearchPathQuery(provider="main"))
 
 
 @cache

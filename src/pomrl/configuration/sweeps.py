@@ -1,20 +1,19 @@
 """Sweeps by name: their experiments, as published or under a variant, and the commands that compute them."""
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import reduce
-from itertools import product
+from itertools import chain
 from operator import getitem
 from typing import Any
 
-from hydra.errors import HydraException, MissingConfigException
-from omegaconf.errors import OmegaConfBaseException
+import yaml
 
 from pomrl.configuration.composed import Composed, ConfigError
-from pomrl.configuration.composition import Composer, missing_option
+from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import Experiment, parse
+from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import Sources
 from pomrl.configuration.study_sweeps import has_short_names
 from pomrl.configuration.variants import Job, Variant
@@ -31,6 +30,9 @@ class Setting:
 Axes = Mapping[str, Any]
 """The axes of a sweep: for each key its values, separated by commas."""
 
+Further = Sequence[str]
+"""Overrides that are added to those of a sweep."""
+
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
     """Return the experiment that these overrides of the defaults describe; ConfigError where it is wrong."""
@@ -38,89 +40,80 @@ def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
 
 
 def sweep(
-    sources: Sources, name: str, variant: Variant | None = None, axes: Axes | None = None, further: Sequence[str] = ()
+    sources: Sources, name: str | None, variant: Variant | None = None, axes: Axes | None = None, further: Further = ()
 ) -> list[Setting]:
     """Return the experiments of a sweep, in the order of its axes.
 
     Args:
         sources: Where the configurations come from.
-        name: The sweep, as in `experiment=NAME`.
+        name: The sweep, as in `experiment=NAME`; None for experiments that the further overrides alone describe.
         variant: Under which the experiments are computed; `varied` is as published all the same.
         axes: The axes of a sweep without a file, which the name then only stands for.
-        further: Further overrides of all settings.
+        further: Further overrides, of which some may have several values, as in `sigma=0.01,0.02`: each combination is
+            an experiment. One with the key of an axis of the sweep replaces the axis.
 
     Raises:
         ConfigError: There is no such sweep, or a setting is wrong. Under a variant this may be so because the variant
             has no meaning in the sweep.
     """
     composer = Composer.of_sources(sources)
-    with _named(sources, name if axes is None else None, f"{name}, variant {variant.name}" if variant else name):
-        keys, published = composer.sweep(name) if axes is None else composer.product(axes, ())
-        jobs = [[*job, *further] for job in published]
-        composed = composer.each(jobs)
-        varied = [_varied(each, keys) for each in composed]
-        if variant:
-            of_jobs = zip(jobs, composed, strict=True)
-            changed = [
-                list(variant.change(Job(name.rpartition("/")[2], tuple(job), each.options))) for job, each in of_jobs
-            ]
-            composed = composed if changed == jobs else composer.each(changed)
-        return [Setting(*each) for each in zip(varied, map(parse, composed), strict=True)]
-
-
-@contextmanager
-def _named(sources: Sources, name: str | None, what: str) -> Generator[None, None, None]:
-    """Name the sweep in an error of what is composed in this context; name the nearest ones if there is none."""
     try:
-        yield
-    except (HydraException, OmegaConfBaseException, ConfigError) as error:
-        if name is not None and name not in (known := names(sources)):
+        published = composer.axes(name) if name and axes is None else axes or {}
+        of_file = {"experiment": name} if name and axes is None else {}
+        several = [each.get_key_element() for each in composer.parsed(further) if each.is_sweep_override()]
+        jobs = composer.product({**of_file, **published}, further)
+        composed = composer.each(jobs)
+        varied = [_varied(each, dict.fromkeys([*published, *several])) for each in composed]
+        if variant:
+            word = (name or "").rpartition("/")[2]
+            of_jobs = zip(jobs, composed, strict=True)
+            composed = composer.each(variant.change(Job(word, tuple(job), each.options)) for job, each in of_jobs)
+        return [Setting(*each) for each in zip(varied, map(parse, composed), strict=True)]
+    except ConfigError as error:
+        if not name:
+            raise
+        if axes is None and name not in (known := names(sources)):
             there = ", ".join(get_close_matches(name, known) or known)
             raise ConfigError(f"there is no sweep {name!r}; there is {there}") from error
-        words = missing_option(error) if isinstance(error, MissingConfigException) else " ".join(str(error).split())
-        raise ConfigError(f"{what}: {words}") from error
+        raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {error}") from error
 
 
 def names(sources: Sources) -> list[str]:
     """Return the names of all sweeps of studies and of a folder of the user's own, in alphabetical order."""
-    of_studies = {f"{folder.name}/{path.stem}" for folder in sources.studies for path in folder.glob("sweeps/*.yaml")}
-    own = {path.stem for path in sources.own.glob("experiment/*.yaml")} if sources.own else set[str]()
-    return sorted({*of_studies, *own, *_short_names(sources)})
+    found = {path.stem for path in sources.own.glob("experiment/*.yaml")} if sources.own else set[str]()
+    for folder in sources.studies:
+        sweeps = {path.stem for path in folder.glob("sweeps/*.yaml")}
+        found |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if has_short_names(str(folder)) else set())
+    return sorted(found)
 
 
-def _short_names(sources: Sources) -> list[str]:
-    folders = (folder for folder in sources.studies if has_short_names(str(folder)))
-    return [path.stem for folder in folders for path in folder.glob("sweeps/*.yaml")]
-
-
-def settings_of(sources: Sources, arguments: Sequence[str], name: str | None = None) -> list[Setting]:
-    """Return the experiments that overrides describe, of which some may have several values, as in `sigma=0.01,0.02`.
+def has(sources: Sources, name: str, wanted: Mapping[str, Any]) -> bool:
+    """Return whether an experiment of a sweep has these settings, of which only those that can have them are composed.
 
     Args:
-        sources: The folders that they are composed from.
-        arguments: The overrides. Each combination of their values is an experiment.
-        name: A sweep to which the arguments are added: one with the key of an axis of the sweep replaces it.
-
-    Raises:
-        ConfigError: An experiment is wrong.
+        sources: Where the configurations come from.
+        name: The sweep.
+        wanted: Values by dotted keys; for a group the name of its option.
     """
     composer = Composer.of_sources(sources)
-    try:
-        several = [each.get_key_element() for each in composer.parsed(arguments) if each.is_sweep_override()]
-        if name:
-            axes, jobs = composer.sweep(name, arguments)
-        else:
-            axes, jobs = [], list(map(list, product(*composer.choices({}, arguments))))
-        composed = composer.each(jobs)
-    except MissingConfigException as error:
-        raise ConfigError(missing_option(error)) from error
-    except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError(" ".join(str(error).split())) from error
-    varied = list(dict.fromkeys([*axes, *several]))
-    return [Setting(_varied(each, varied), parse(each)) for each in composed]
+    axes = composer.axes(name)
+    chosen = list[str]()
+    for override in chain.from_iterable(composer.choices({key: axes[key] for key in axes if key in wanted})):
+        key, _, value = override.partition("=")
+        if yaml.safe_load(value) == wanted[key]:
+            chosen.append(override)
+    if {override.partition("=")[0] for override in chosen} != wanted.keys() & axes.keys():
+        return False
+    base = composer.one([f"experiment={name}"])
+    others = {key: base.options.get(key, base.values.get(key)) for key in wanted.keys() - axes.keys()}
+    if not any(value is None or "." in key for key, value in others.items()):
+        return all(value == wanted[key] for key, value in others.items())
+    described = (each.experiment for each in sweep(sources, name, further=chosen))
+    flat = (flat_settings(scientific_settings(each), each.options) for each in described)
+    return any(wanted.items() <= each.items() for each in flat)
 
 
-def _varied(composed: Composed, axes: Sequence[str]) -> dict[str, Any]:
+def _varied(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
     """Return the value of each key: for a group the name of its option."""
     values: Any = composed.values
     return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}

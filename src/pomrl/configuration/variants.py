@@ -6,12 +6,17 @@ in the place of another. This module interprets descriptions; it composes and co
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, product
-from typing import Any, cast
+from typing import Annotated, Any, Literal, cast
 
+from pydantic import Field
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.overrides import overrides as written
+from pomrl.configuration.parsing import checked
 
 DEFAULT = "default"
 """The name of the variant that changes nothing."""
@@ -39,6 +44,8 @@ class Variant:
 
     name: str
     change: Change
+    overrides: tuple[str, ...] | None = None
+    """What it sets; None for a function of a job."""
     analyses: tuple[int, ...] | None = None
     """The numbers of runs at which claims are judged under it; None for those of the study."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -63,7 +70,7 @@ class Variant:
 def setting(name: str, values: Mapping[str, Any]) -> Variant:
     """Return the variant that sets keys to values wherever a sweep does not vary them."""
     words = written(values)
-    return Variant(name, lambda job: first_of_each_key([*job.overrides, *words]))
+    return Variant(name, lambda job: first_of_each_key([*job.overrides, *words]), tuple(words))
 
 
 def variant(
@@ -78,7 +85,8 @@ def variant(
 
     def make(change: Change) -> Variant:
         about = " ".join((change.__doc__ or "").split())
-        return Variant(change.__name__, change, tuple(analyses) if analyses else None, notes or {}, about)
+        at = tuple(analyses) if analyses else None
+        return Variant(change.__name__, change, analyses=at, notes=notes or {}, about=about)
 
     return make
 
@@ -139,53 +147,70 @@ class Family:
         return combined(choices)
 
 
-KEYS = (
-    "about", "choices", "product", "together", "ladder", "all_but_one", "values", "set", "sweeps", "budget",
-    "sample", "without_key",
-)  # fmt: skip
-"""The keys of the description of a family."""
+@checked_dataclass(frozen=True, config=CHECKED, kw_only=True)
+class DescribedFamily:
+    """The content of `variants/NAME.yaml`.
+
+    Each choice by itself is a variant, and so is the empty set of choices. A choice is left out of a variant that lacks
+    a choice that it requires.
+    """
+
+    about: str = ""
+    choices: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """Choices by name: what each sets (`set`), requires (`needs`) and decides (`of`), and options by group."""
+    product: list[str] = field(default_factory=list[str])
+    """What is decided by choices that are combined in every way."""
+    together: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Lists of choices that form a variant, by its name."""
+    ladder: bool = False
+    """Whether the first choice, the first two, and so on form variants."""
+    all_but_one: bool = False
+    """Whether all choices but one form a variant, for each of them."""
+    values: dict[str, list[Any] | dict[Literal["range"], int]] = field(default_factory=dict[str, Any])
+    """In the place of choices: a key, of which each value is a variant."""
+    set: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Keys that all variants of `values` set besides."""
+    sweeps: list[str] | dict[str, dict[str, Any]] = field(default_factory=list[str])
+    """The sweeps that are computed under the variants: names of the study's, or axes by name."""
+    budget: Annotated[float | None, Field(ge=0)] = None
+    sample: bool = False
+    without_key: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What pages alone read."""
 
 
-def family(name: str, described: Mapping[str, Any], unchanged: str = DEFAULT) -> Family:
-    """Return the family that a description stands for; each variant occurs once.
+def family(name: str, content: Mapping[str, Any], unchanged: str = DEFAULT) -> Family:
+    """Return the family that the content of `variants/NAME.yaml` stands for; each variant occurs once.
 
-    Args:
-        name: The name of the family.
-        described: `choices` by name; `product` (what is decided by choices that are combined in every way); `together`
-            (lists of choices that form a variant, by its name); `ladder` (the first choice, the first two, and so on
-            form variants) and `all_but_one`. Besides these, each choice by itself is a variant, and so is the empty
-            set. A choice is left out of a variant that lacks a choice that it requires. Or `values`, of one key, each
-            of which is a variant; `set` sets further keys in all of them. `sweeps` names sweeps of the study, or has
-            axes by name. `budget` and `sample` are those of `Family`, and `without_key` is read by pages alone.
-        unchanged: The name of the variant without choices.
+    The variant without choices has the name `unchanged`.
 
     Raises:
-        ConfigError: A key is unknown, or a list names a choice that does not exist.
+        ConfigError: A key is unknown or has a wrong value, or a list names a choice that does not exist.
     """
-    if unknown := [key for key in described if key not in KEYS]:
-        raise ConfigError(f"variants/{name}.yaml: {unknown[0]}: unknown key; the keys are {', '.join(KEYS)}")
-    choices = {key: _choice(key, choice) for key, choice in described.get("choices", {}).items()}
-    together: Mapping[str, Sequence[str]] = described.get("together", {})
-    named = {key for keys in together.values() for key in keys}.union(*(choice.needs for choice in choices.values()))
-    if lacking := sorted(named - set(choices)):
-        raise ConfigError(f"variants/{name}.yaml: there is no choice {lacking[0]}; there are {', '.join(choices)}")
-    every = tuple(choices.values())
+    try:
+        return _family(name, checked(DescribedFamily, content), unchanged)
+    except ConfigError as error:
+        raise ConfigError(f"variants/{name}.yaml: {error}") from error
+
+
+def _family(name: str, described: DescribedFamily, unchanged: str) -> Family:
+    choices = {key: _choice(key, choice) for key, choice in described.choices.items()}
+    every, together = tuple(choices.values()), described.together
+    named = {key for keys in together.values() for key in keys}.union(*(choice.needs for choice in every))
+    if lacking := sorted(named - {*choices}):
+        raise ConfigError(f"there is no choice {lacking[0]}; there are {', '.join(choices)}")
     sets = chain(
         [()],
         ((choice,) for choice in every),
-        _combinations(every, described.get("product", [])),
-        (every[:length] for length in range(1, len(every) + 1) if described.get("ladder")),
-        (without(every, choice) for choice in every if described.get("all_but_one")),
+        _combinations(every, described.product),
+        (every[:length] for length in range(1, len(every) + 1) if described.ladder),
+        (without(every, choice) for choice in every if described.all_but_one),
     )
     of_sets = [combined(each, "" if each else unchanged) for each in sets]
-    of_sets += [combined([choices[key] for key in keys], name) for name, keys in together.items()]
+    of_sets += [combined([choices[key] for key in keys], of_keys) for of_keys, keys in together.items()]
     variants = {each.name: each for each in of_sets} if every else _valued(described)
-    sweeps: Mapping[str, Mapping[str, Any] | None] | Sequence[str] = described.get("sweeps", [])
-    by_name = sweeps if isinstance(sweeps, Mapping) else dict.fromkeys(sweeps, None)
-    about = " ".join(described.get("about", "").split())
-    budget, is_sample = described.get("budget"), described.get("sample", False)
-    seconds = None if budget is None else float(budget)
-    return Family(name, about, tuple(variants.values()), every, by_name, seconds, is_sample)
+    sweeps = described.sweeps if isinstance(described.sweeps, dict) else dict.fromkeys(described.sweeps)
+    about = " ".join(described.about.split())
+    return Family(name, about, tuple(variants.values()), every, sweeps, described.budget, described.sample)
 
 
 def combined(choices: Sequence[Choice], name: str = "") -> Variant:
@@ -203,8 +228,9 @@ def combined(choices: Sequence[Choice], name: str = "") -> Variant:
         words = [word for choice in of_variant if choice.concerns(job.options) for word in choice.overrides]
         return first_of_each_key([*job.overrides, *words])
 
+    overrides = tuple(word for choice in of_variant for word in choice.overrides)
     words = name or " + ".join(choice.name for choice in of_variant) or DEFAULT
-    return Variant(words, change, choices=of_variant)
+    return Variant(words, change, overrides, choices=of_variant)
 
 
 def without(choices: Sequence[Choice], left_out: Choice) -> tuple[Choice, ...]:
@@ -218,25 +244,30 @@ def first_of_each_key(overrides: Sequence[str]) -> list[str]:
     return list(reversed(first.values()))
 
 
-def _valued(described: Mapping[str, Any]) -> dict[str, Variant]:
+def _valued(described: DescribedFamily) -> dict[str, Variant]:
     """Return a variant for each value of a key."""
-    further = cast(Mapping[str, Any], described.get("set", {}))
     named: dict[str, Variant] = {}
-    for key, values in described.get("values", {}).items():
-        each = range(int(cast(Any, values)["range"])) if isinstance(values, Mapping) else values
-        named |= {f"{key}={value}": setting(f"{key}={value}", {**further, key: value}) for value in each}
+    for key, values in described.values.items():
+        each = range(values["range"]) if isinstance(values, dict) else values
+        named |= {f"{key}={value}": setting(f"{key}={value}", {**described.set, key: value}) for value in each}
     return named
 
 
 def _choice(name: str, described: Mapping[str, Any]) -> Choice:
-    overrides = described["set"]
-    return Choice(
-        name,
-        described.get("of"),
-        (overrides,) if isinstance(overrides, str) else tuple(overrides),
-        tuple(described.get("needs", ())),
-        tuple((group, tuple(described[group])) for group in GROUPS if group in described),
-    )
+    """Return a choice; keys that are not mentioned here are for pages."""
+    if "set" not in described:
+        raise ConfigError(f"choices.{name}.set: a value is missing")
+    words = {key: _words(f"choices.{name}.{key}", described.get(key, [])) for key in ("set", "needs", *GROUPS)}
+    where = tuple((group, words[group]) for group in GROUPS if group in described)
+    of = described.get("of")
+    return Choice(name, None if of is None else str(of), words["set"], words["needs"], where)
+
+
+def _words(key: str, value: Any) -> tuple[str, ...]:
+    words = [value] if isinstance(value, str) else cast(list[Any], value)
+    if not isinstance(value, str | list) or not all(isinstance(word, str) for word in words):
+        raise ConfigError(f"{key}={value!r}: it has to be text or a list of texts")
+    return tuple(words)
 
 
 def _combinations(choices: Sequence[Choice], decided: Sequence[str]) -> Iterator[tuple[Choice, ...]]:
@@ -244,8 +275,3 @@ def _combinations(choices: Sequence[Choice], decided: Sequence[str]) -> Iterator
     alternatives = [[None, *(choice for choice in choices if choice.of == of)] for of in decided]
     for combination in product(*alternatives):
         yield tuple(choice for choice in combination if choice)
-
-
-def renamed(of: Variant, name: str) -> Variant:
-    """Return a variant under another name."""
-    return replace(of, name=name)

@@ -5,7 +5,7 @@ that contains itself, and OmegaConf writes all of them out.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,16 +27,26 @@ def check(folders: Iterable[Path]) -> None:
         ConfigError: A file is not an ordinary one, is larger than `MOST_BYTES`, or has aliases that are cyclic or stand
             for more than `MOST_NODES` values. The message names the file.
     """
+    for path in _files(folders):
+        _check_file(path)
+
+
+def states(folders: Iterable[Path]) -> Iterator[tuple[str, int, int]]:
+    """Yield the path, the time of the last change and the size of each YAML file in folders."""
+    for path in _files(folders):
+        status = path.stat()
+        yield str(path), status.st_mtime_ns, status.st_size
+
+
+def _files(folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the YAML files in folders, but not links that lead nowhere, which Hydra does not find either."""
     for folder in folders:
         for parent, _, names in os.walk(folder, followlinks=True):
-            for name in names:
-                if name.endswith(".yaml"):
-                    _check_file(Path(parent, name))
+            paths = (Path(parent, name) for name in sorted(names) if name.endswith(".yaml"))
+            yield from (path for path in paths if path.exists())
 
 
 def _check_file(path: Path) -> None:
-    if not path.exists():
-        return  # a link that leads nowhere, which Hydra does not find either
     if not path.is_file():
         raise ConfigError(f"{path}: it is no ordinary file")
     if path.stat().st_size > MOST_BYTES:

@@ -269,7 +269,7 @@ class Judgement:
         if self.verdict in (Verdict.REPRODUCED, None):
             return ""
         if self.verdict is Verdict.UNDECIDED:
-            return f"is undecided. {self.reason}."
+            return f"is undecided: {self.reason}."
         part = self.decisive
         found = "there is no difference of interest" if part.no_difference else f"it is {part.found}"
         sentence = f"does not hold: {part.compared} is claimed to be {part.claimed}, and {found}."

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pomrl.configuration.study import Study
+from pomrl.configuration.wording import number_of
 from pomrl.judging.judgements import Comparison, Judgement, Judgements
 from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import Verdict
@@ -44,12 +45,12 @@ def answer(study: Study, judgements: Judgements) -> str:
         return "No claim of the study has a verdict: estimates are reported."
     if len(few) == len(judged):
         return (
-            f"None of the {len(judged)} claims of which runs are stored is decided yet, because fewer than "
-            f"{study.described.analyses[0]:,} runs are stored: pomrl claims {study.word} --decide adds them."
+            f"Of the {number_of(len(judged), 'claim')} of which runs are stored none is decided yet, because fewer "
+            f"than {study.described.analyses[0]:,} runs are stored: pomrl claims {study.word} --decide adds them."
         )
     error = f"{study.described.error:.0%}".replace("%", " %")
     sentences = [
-        f"Of the {len(judged)} {'claim' if len(judged) == 1 else 'claims'} that can be checked, {_counted(judged)}. "
+        f"Of the {number_of(len(judged), 'claim')} that can be checked, {_counted(judged)}. "
         f"The probability that even one of these verdicts is wrong is at most {error}."
     ]
     if few:
@@ -60,11 +61,12 @@ def answer(study: Study, judgements: Judgements) -> str:
     for name in others:
         theirs = [each for each in judgements.of(name).values() if each.verdict]
         turned = opposite(judgements, main, [name])
-        number = f"{len(turned)} {'claim' if len(turned) == 1 else 'claims'}"
-        opposed = f"for {number} the verdict is the opposite" if turned else "no verdict is turned"
+        opposed = (
+            f"for {number_of(len(turned), 'claim')} the verdict is the opposite" if turned else "no verdict is turned"
+        )
         sentences.append(
-            f"Under the variant {name}, {_counted(theirs)} of the {len(theirs)} claims that can be checked there; "
-            f"{opposed}. The probability of even one wrong verdict is at most {error} there too."
+            f"Under the variant {name}, {_counted(theirs)} of the {number_of(len(theirs), 'claim')} that can be "
+            f"checked there; {opposed}. The probability of even one wrong verdict is at most {error} there too."
         )
     return " ".join(sentences)
 
@@ -202,7 +204,8 @@ def _number(runs: int) -> str:
 
 def _at_promised(listed: Sequence[Judgement]) -> str:
     few = [each.runs_of_promised for each in listed if each.provisional]
-    note = f"Provisional: {len(few)} claims have fewer runs than promised (as few as {min(few)}).\n\n" if few else ""
+    some = f"{number_of(len(few), 'claim')} {'has' if len(few) == 1 else 'have'} fewer runs than promised"
+    note = f"Provisional: {some} (as few as {min(few)}).\n\n" if few else ""
     heads = ("claim", "runs", "with Holm's correction", "by itself", "decisive comparison, 95 %")
     rows = [
         [

@@ -14,6 +14,7 @@ import numpy as np
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.wording import number_of
 from pomrl.execution import Execution, Local
 from pomrl.running import costs
 from pomrl.running.blocks import models_held, runs_together
@@ -71,11 +72,10 @@ class Estimate:
         )
 
     def __str__(self) -> str:
-        of_workers = f"{self.workers} worker{'s' if self.workers > 1 else ''}"
-        jobs = f"{self.jobs:,} job{'s' if self.jobs > 1 else ''}"
+        work = f"{number_of(self.runs, 'run')} to compute, {number_of(self.plans, 'plan')} in all"
         return (
-            f"{jobs}, {self.runs:,} runs to compute, {self.plans:,} plans in all; about {duration(self.wall_seconds)} "
-            f"on {of_workers}, {size(self.memory)} of memory for each, {size(self.disk)} on disk"
+            f"{number_of(self.jobs, 'job')}, {work}; about {duration(self.wall_seconds)} on "
+            f"{number_of(self.workers, 'worker')}, {size(self.memory)} of memory for each, {size(self.disk)} on disk"
         )
 
 

@@ -1,0 +1,72 @@
+"""The current folder may have modules of anybody's: no command imports one that it was not asked for."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.settings import ROOT
+from tests.support.study_folders import SMALL, write
+
+MARK = "from pathlib import Path\nPath({!r}).write_text('ran')\n"
+
+
+def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def strange(tmp_path: Path) -> Path:
+    """A folder with modules that have the names of libraries, and a plugin for Hydra, which all leave a mark."""
+    folder, mark = tmp_path / "strange", str(tmp_path / "mark")
+    (folder / "hydra_plugins").mkdir(parents=True)
+    for name in ("pandas.py", "rich.py", "yaml.py", "omegaconf.py", "hydra_plugins/evil.py"):
+        (folder / name).write_text(MARK.format(mark))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("pomrl", "runs"),
+        ("pomrl", "studies"),
+        ("pomrl", "run", "dry_run=true", "runs=1"),
+        ("pomrl", "run", "-m", "sigma=0.01,0.02", "dry_run=true", "runs=1"),
+        ("pomrl", "diff", "sigma=0.01", "sigma=0.02"),
+        ("pomrl", "reproduce", "mine", "--runs", "1"),
+    ],
+    ids=" ".join,
+)
+def test_no_module_of_the_current_folder_hides_a_library_and_no_plugin_is_found_there(
+    words: tuple[str, ...], strange: Path
+) -> None:
+    write(strange / "mine", {name: text for name, text in SMALL.items() if name != "figures.py"})
+    ended = call(strange, *words)
+    assert "Traceback" not in ended.stderr
+    assert ended.returncode == (words[1] == "diff"), ended.stderr
+    assert not (strange.parent / "mark").exists()
+
+
+def test_the_command_of_a_checkout_looks_there_last_too(strange: Path) -> None:
+    (strange / "src").symlink_to(ROOT / "src")
+    for name in ("pandas.py", "rich.py"):
+        (strange / name).write_text(MARK.format(str(strange.parent / "mark")))
+    ended = call(strange, "src.run", "dry_run=true", "runs=1")
+    assert ended.returncode == 0, ended.stderr
+    assert not (strange.parent / "mark").exists()
+
+
+def test_a_component_that_a_library_hides_is_refused_by_name(strange: Path) -> None:
+    ended = call(strange, "pomrl", "run", "planner._target_=pandas.Mine", "dry_run=true")
+    assert ended.returncode == 1
+    said = "there is no such class (a library has the name of pandas.py in this folder, which needs another one)"
+    assert ended.stderr == f"planner._target_=pandas.Mine: {said}\n"
+
+
+def test_a_component_of_the_current_folder_is_found(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("from pomrl.components import Planner\n\n\nclass Mine(Planner):\n    pass\n")
+    ended = call(tmp_path, "pomrl", "run", "planner._target_=mine.Mine", "dry_run=true")
+    assert ended.stderr.startswith("planner._target_=mine.Mine: it does not implement "), ended.stderr
