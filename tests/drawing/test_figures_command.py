@@ -89,7 +89,7 @@ def test_variants_are_drawn_into_folders_of_their_own(monkeypatch: pytest.Monkey
     monkeypatch.setattr(figures_command, "draw_all", lambda these, _: (selections.extend(these) or 0, {}))
     assert call(figures_command, "pomrl", "upper_bound", "--variants", "default,notebook")[0] == 0
     figures = empty_outputs / "studies" / "pomrl" / "figures"
-    assert [each.folder for each in selections] == [figures, figures / "notebook"]
+    assert [each.folder for each in selections] == [figures, figures / "computed"]
     assert [each.command for each in selections] == [
         "pomrl figures pomrl",
         "pomrl figures pomrl --variants notebook",

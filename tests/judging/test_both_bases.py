@@ -87,21 +87,21 @@ def outcome(on: Basis, id: str, verdict: Verdict) -> Outcome:
 class TestAnswer:
     def test_it_counts_under_both_variants_and_what_is_turned(self, tmp_path: Path) -> None:
         default, notebook = {"Q1.1": HOLDS, "Q1.2": HOLDS, "Q1.3": NOT}, {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": OPEN}
-        said = answer(PAPER, judged(tmp_path, {"default": default, "notebook": notebook}))
+        said = answer(PAPER, judged(tmp_path, {"printed": default, "computed": notebook}))
         assert "Of the 3 claims that can be checked, 2 hold and 1 does not." in said
         assert "Under the variant notebook, 1 holds, 1 does not and 1 is undecided of the 3 claims" in said
         assert "for 1 claim the verdict is the opposite" in said
 
     def test_what_is_open_under_one_variant_is_not_turned(self, tmp_path: Path) -> None:
-        both = judged(tmp_path, {"default": {"Q1.1": HOLDS}, "notebook": {"Q1.1": OPEN}})
+        both = judged(tmp_path, {"printed": {"Q1.1": HOLDS}, "computed": {"Q1.1": OPEN}})
         assert "no verdict is turned" in answer(PAPER, both)
 
     def test_codes_of_claims_are_not_in_it(self, tmp_path: Path) -> None:
-        both = {"default": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "notebook": {"Q1.1": HOLDS, "Q1.5": NOT}}
+        both = {"printed": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "computed": {"Q1.1": HOLDS, "Q1.5": NOT}}
         assert not re.search(r"Q\d|[AI]\.\d", answer(PAPER, judged(tmp_path, both)))
 
 
-BOTH = {"default": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "notebook": {"Q1.1": HOLDS, "Q1.5": NOT}}
+BOTH = {"printed": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "computed": {"Q1.1": HOLDS, "Q1.5": NOT}}
 
 
 class TestPage:
@@ -124,7 +124,7 @@ class TestPage:
         show(PAPER, both, [frame for frame in made if frame is not None])
         lines = capsys.readouterr().out.splitlines()
         assert max(map(len, lines)) <= 80
-        assert any("verdict" in line and "notebook" in line for line in lines)
+        assert any("verdict" in line and "computed" in line for line in lines)
         assert any(line.strip().startswith("Q1.5") and " not " in line for line in lines)
 
     def test_it_is_made_from_the_table_alone_with_the_single_choices_that_turn_a_verdict(
@@ -143,7 +143,7 @@ class TestPage:
 
 
 def test_only_the_opposite_verdict_counts_as_turned(tmp_path: Path) -> None:
-    verdicts = {"default": HOLDS, "std": NOT, "fixed": OPEN, "exclusive": HOLDS}
+    verdicts = {"printed": HOLDS, "std": NOT, "fixed": OPEN, "exclusive": HOLDS}
     found = judged(tmp_path, {name: {"Q1.1": verdict} for name, verdict in verdicts.items()})
     assert opposite(found, DEFAULT, list(verdicts)) == {"Q1.1": ["std"]}
 

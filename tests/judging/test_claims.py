@@ -119,7 +119,7 @@ class TestClaims:
             paper["gamma_0"].at(gamma_0=0.7)
 
     def test_a_key_that_the_sweep_does_not_vary_is_refused_unless_its_value_is_that_of_the_experiment(self, settings):
-        basis = Basis("default", settings, CLAIMS)
+        basis = Basis("printed", settings, CLAIMS)
         sweep = basis.sweeps(BY_ID["A.5"], lambda experiment: made_up(experiment, 2, seed=0))["initial_similarity"]
         same = sweep.at(sigma_1=0.1, estimator="ada_pomrl", sigma=0.01, S=10)
         assert same.loss.tobytes() == sweep.at(sigma_1=0.1).loss.tobytes()

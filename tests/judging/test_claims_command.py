@@ -45,7 +45,7 @@ class TestCommand:
         assert max(map(len, out.splitlines())) <= 80
         words = " ".join(out.split())
         judged = judgements.read(PAPER.outputs)
-        by_text = judged.of("default")
+        by_text = judged.of("printed")
         few = [id for id in by_text if id in BY_ID]
         lacking = [claim.id for claim in CLAIMS if claim.id not in by_text]
         assert {"Q3.1", "Q4.4"} <= {*lacking}
@@ -61,7 +61,7 @@ class TestCommand:
         assert (by_text["A.5"].verdict, by_text["T.1"].verdict) == (Verdict.UNDECIDED, Verdict.NOT_REPRODUCED)
         assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised) == (12, 100)
         assert "Q1.1" in by_text  # it reads ada-POMRL with its default start, which is one of the three
-        assert judged.variants == ["default"]
+        assert judged.variants == ["printed"]
         page = claims_page(PAPER, judged, {})
         assert f"## At the promised numbers of runs\n\nProvisional: {len(few)} claims have fewer runs" in page
 
@@ -70,7 +70,7 @@ class TestCommand:
     ) -> None:
         for start, runs in ((0.01, 4), (0.1, 3), (0.5, 5)):
             store_runs(start, runs)
-        basis = Basis("default", settings, CLAIMS)
+        basis = Basis("printed", settings, CLAIMS)
         claim = BY_ID["A.5"]
         assert (basis.promised(claim), basis.stored(claim)) == (100, 3)
         assert {part.estimate.runs for part in Reader().parts(basis, claim, 3)} == {3}

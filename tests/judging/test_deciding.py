@@ -43,7 +43,7 @@ ANALYSES = (20, 40, 80)
 @pytest.fixture
 def basis(settings: Settings) -> Basis:
     names = ("initial_similarity", "task_similarity")
-    return Basis("default", {name: settings[name] for name in names}, CLAIMS, ANALYSES)
+    return Basis("printed", {name: settings[name] for name in names}, CLAIMS, ANALYSES)
 
 
 def described(experiments: Sequence[Experiment]) -> set[tuple[str, float | None]]:
@@ -83,7 +83,7 @@ class TestDeciding:
 
     def test_without_a_budget_nothing_is_added(self, basis: Basis) -> None:
         published = {name: [replaced(each, 10) for each in of] for name, of in basis.settings.items()}
-        verdicts, asked = self.outcomes(Basis("default", published, CLAIMS, ANALYSES), 0.0)
+        verdicts, asked = self.outcomes(Basis("printed", published, CLAIMS, ANALYSES), 0.0)
         assert set(verdicts.values()) == {Verdict.UNDECIDED}
         assert not any(asked)
 

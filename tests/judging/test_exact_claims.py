@@ -49,9 +49,9 @@ def loaded() -> list[Part]:
 
 def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
     """Judge claims about no sweeps, write the table and read it."""
-    on = Basis("default", {}, claims, tuple(PAPER.described.analyses))
+    on = Basis("printed", {}, claims, tuple(PAPER.described.analyses))
     judgements.write(folder, [of_study.judged(PAPER, DEFAULT, on, Reader(), [], is_main=True)], "pomrl claims pomrl")
-    return dict(judgements.read(folder, ["default"]).of("default"))
+    return dict(judgements.read(folder, ["printed"]).of("printed"))
 
 
 class TestExactClaims:
@@ -76,12 +76,12 @@ class TestExactClaims:
 
     def test_the_page_shows_neither_an_interval_nor_runs(self, tmp_path: Path) -> None:
         read(tmp_path, [loaded])
-        lines = claims_page(PAPER, judgements.read(tmp_path, ["default"]), {}).splitlines()
+        lines = claims_page(PAPER, judgements.read(tmp_path, ["printed"]), {}).splitlines()
         assert "| X.2 | default | heads | exactly 0.987 | < 0.05 |  | not reproduced |" in lines
 
     def test_they_take_no_share_of_the_error(self) -> None:
         (about_losses,) = (each for each in CLAIMS if each.id == "Q1.1")
-        alone, beside = (Basis("default", {}, claims, (1000,)) for claims in ([about_losses], [about_losses, loaded]))
+        alone, beside = (Basis("printed", {}, claims, (1000,)) for claims in ([about_losses], [about_losses, loaded]))
         assert beside.plan(about_losses) == alone.plan(about_losses)
 
     def test_a_function_that_raises_an_error_is_named(self) -> None:
@@ -94,7 +94,7 @@ class TestExactClaims:
             return [Part("a ratio", Exact(1 / int("0")))]
 
         with pytest.raises(ClaimError, match=r"claim X\.3"):
-            of_study.try_out(broken, Basis("default", {}, [broken]))
+            of_study.try_out(broken, Basis("printed", {}, [broken]))
 
     def test_a_function_of_losses_still_has_to_name_a_sweep(self, tmp_path: Path, monkeypatch) -> None:
         folder = tmp_path / "of_nothing"
@@ -156,7 +156,7 @@ class TestOtherMargins:
         (about_losses,) = (each for each in CLAIMS if each.id == "Q3.3")
         outcome = Outcome(about_losses, Plan((200,))).after([part])
         assert outcome.verdict is NOT
-        judgements.write(tmp_path, [rows("pomrl", "default", [Row(outcome)])], "pomrl claims pomrl")
+        judgements.write(tmp_path, [rows("pomrl", "printed", [Row(outcome)])], "pomrl claims pomrl")
         (found,) = judgements.read(tmp_path).main
         assert found.decisive.instead == "within 0.3: reproduced"
         table = with_other_margins(PAPER, [found])

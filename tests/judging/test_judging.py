@@ -15,7 +15,7 @@ from pomrl.store.csv_tables import csv_bytes
 
 def table(judged: Sequence[Judged]) -> pd.DataFrame:
     """Return the rows of claims of which too few runs are stored for an analysis at precision."""
-    return rows("pomrl", "default", [Row(Outcome(each.claim, Plan((1000,))), each) for each in judged])
+    return rows("pomrl", "printed", [Row(Outcome(each.claim, Plan((1000,))), each) for each in judged])
 
 
 class TestJudging:

@@ -19,7 +19,7 @@ from pomrl.commands.progress import simulate
 from pomrl.commands.tables import print_table
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import Study, find
-from pomrl.configuration.variants import DEFAULT, Family
+from pomrl.configuration.variants import Family
 from pomrl.judging import deciding, judgements, of_study
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, ClaimError
@@ -78,7 +78,7 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
 
 def sound(study: Study, claims: Sequence[Claim]) -> list[Claim]:
     """Return the claims whose functions work; name the others in a line each on standard error."""
-    default = next((each for each in study.variants if each.name == DEFAULT), study.variants[0])
+    default = next((each for each in study.variants if each.name == study.unchanged), study.variants[0])
     basis = of_study.basis(study, claims, default)
     working = []
     for claim in claims:

@@ -13,7 +13,7 @@ from pathlib import Path
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
-from pomrl.configuration.variants import DEFAULT, Variant
+from pomrl.configuration.variants import Variant
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figure import INTERVALS, Figure, figures_of
 from pomrl.drawing.files import Sidecar
@@ -50,7 +50,11 @@ class Selection:
     def folder(self) -> Path:
         """The folder that the files are written to."""
         of_study = self.study.outputs / FOLDER
-        return of_study if self.variant is None or self.variant.name == DEFAULT else of_study / self.variant.name
+        return (
+            of_study
+            if self.variant is None or self.variant.name == self.study.unchanged
+            else of_study / self.variant.name
+        )
 
     @property
     def command(self) -> str:
@@ -58,7 +62,7 @@ class Selection:
         words = ["pomrl", "figures", self.study.word]
         if self.variant and self.variant.replaced:
             words += ["--replace", f"{self.variant.replaced[1]}={self.variant.name}"]
-        elif self.variant and self.variant.name != DEFAULT:
+        elif self.variant and self.variant.name != self.study.unchanged:
             words += ["--variants", self.variant.name]
         if self.own:
             words += ["--config-dir", str(self.own)]
@@ -160,7 +164,7 @@ def _sidecar(figure: Figure, name: str, sweeps: Mapping[str, StoredSweep], selec
         command=f"{selection.command} {name}",
         docstring=figure.docstring,
         **commit(),
-        variant=selection.variant.name if selection.variant else DEFAULT,
+        variant=selection.variant.name if selection.variant else selection.study.unchanged,
         sweeps={selection.study.option(sweep): sweeps[sweep].sources for sweep in figure.sweeps},
         simulations={simulation: sweeps[simulation].sources for simulation in figure.simulations},
     )

@@ -52,13 +52,11 @@ class Basis:
         return [claim for claim in self.registry if claim.id in self._read]
 
     def plan(self, claim: Claim) -> Plan:
-        """Return when a claim is judged.
-
-        One whose rule names the level of its intervals has no share of the error, and neither has an exact one.
-        """
-        sharing = sum(each.is_judged and each.fixed_error is None and not each.is_exact for each in self.registry)
-        analyses = self.analyses if claim.fixed_error is None and self.analyses else (self.promised(claim),)
-        return Plan(analyses, self.error, max(1, sharing))
+        """Return when a claim is judged; an exact one has no share of the error."""
+        sharing = sum(each.is_judged and not each.is_exact for each in self.registry)
+        planned = () if claim.is_judged_once or claim.is_exact else self.analyses
+        enough = tuple(runs for runs in planned if runs >= claim.fewest_runs) or planned[-1:]
+        return Plan(enough or (self.promised(claim),), self.error, max(1, sharing))
 
     def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
         """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""

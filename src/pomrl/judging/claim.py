@@ -60,8 +60,10 @@ class Claim:
     """Whether readings of a paper were chosen after looking at the results that it is about."""
     revised: Revision | None = None
     """How its rule was revised, if it was."""
-    fixed_error: float | None = None
-    """Where the rule fixes it: the error of the interval of each part, at one analysis of the promised runs."""
+    is_judged_once: bool = False
+    """Whether it is judged at one analysis, of the promised number of runs."""
+    fewest_runs: int = 0
+    """The number of runs below which its intervals miss too often, so that earlier analyses are left out."""
     is_judged: bool = True
     """Whether there is a verdict; else estimates are reported."""
     is_main: bool = False
@@ -123,7 +125,8 @@ def claim(  # noqa: PLR0913
     figures: Sequence[str] = (),
     selected_on: bool = False,
     revised: Revision | None = None,
-    fixed_error: float | None = None,
+    is_judged_once: bool = False,
+    fewest_runs: int = 0,
     is_judged: bool = True,
     is_main: bool = False,
 ) -> Callable[[Check], Claim]:
@@ -140,9 +143,9 @@ def claim(  # noqa: PLR0913
         figures: The names of the figures that show what the claim is about.
         selected_on: Whether readings of a paper were chosen after looking at the results that the claim is about.
         revised: How the rule was revised, if it was.
-        fixed_error: Where the rule fixes it, the error of the interval of each part, at one analysis of the promised
-            number of runs; 0.1 is that of one-sided 95 % intervals. By default the error over all claims is spent over
-            analyses (`pomrl.judging.precision`).
+        is_judged_once: Whether it is judged at one analysis, of the promised number of runs. By default its share of
+            the error is spent over the analyses of the study (`pomrl.judging.precision`).
+        fewest_runs: The number of runs below which its intervals miss too often, so that earlier analyses are left out.
         is_judged: Whether there is a verdict; else estimates are reported.
         is_main: Whether a summary names the claim if it holds.
 
@@ -168,7 +171,8 @@ def claim(  # noqa: PLR0913
             figures=tuple(figures),
             selected_on=selected_on,
             revised=revised,
-            fixed_error=fixed_error,
+            is_judged_once=is_judged_once,
+            fewest_runs=fewest_runs,
             is_judged=is_judged,
             is_main=is_main,
         )

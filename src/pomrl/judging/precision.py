@@ -153,7 +153,7 @@ class Outcome:
 
     def after(self, parts: Sequence[Part]) -> "Outcome":
         """Return the outcome after a further analysis, in which the open parts have these estimates."""
-        error = self.claim.fixed_error or self.plan.error_of_part(len(parts))
+        error = self.plan.error_of_part(max(1, sum(isfinite(part.above) or isfinite(part.below) for part in parts)))
         judged = list(self.parts or (None,) * len(parts))
         numbers = range(len(parts)) if self.open is None else self.open
         for number in numbers:

@@ -13,7 +13,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pomrl.configuration.study import Study
-from pomrl.configuration.variants import DEFAULT
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.of_study import FOLDER
 from pomrl.judging import judgements, views
@@ -70,7 +69,7 @@ class Shown:
         judged = [name for name in self.judgements.variants if name not in of_families]
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         names = dict.fromkeys([*self.study.described.variants, *judged, *folders])
-        return {name: self._drawn_under(name) for name in names if name != DEFAULT}
+        return {name: self._drawn_under(name) for name in names if name != self.study.unchanged}
 
     def _drawn_under(self, variant: str) -> list[FigureFiles]:
         folder, command = self.study.outputs / FOLDER / variant, self.command_of(variant)

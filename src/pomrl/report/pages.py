@@ -15,7 +15,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study, read_yaml
 from pomrl.configuration.sweeps import Setting
-from pomrl.configuration.variants import DEFAULT, Family, Variant
+from pomrl.configuration.variants import Family, Variant
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.of_study import FOLDER
@@ -70,7 +70,7 @@ class Page:
 
     def save(self, name: str, drawing: Drawing, docstring: str) -> None:
         """Write a figure to the outputs of the study, as other figures are."""
-        sidecar = Sidecar(name, command=self.command, docstring=docstring, variant=DEFAULT, **commit())
+        sidecar = Sidecar(name, command=self.command, docstring=docstring, variant=self.study.unchanged, **commit())
         save(drawing, self.study.outputs / FOLDER, name, sidecar)
 
 

@@ -39,13 +39,12 @@ NOTES = {
 }
 
 
-@variant(analyses=(200, 500, 1000, 2000), notes=NOTES)
+@variant(analyses=(500, 1000, 2000), notes=NOTES)
 def computed(job: Job) -> list[str]:
     """The same claims by the same rules, with the experiments that the first author's published notebook computes.
 
     Its schedules are those of ada-POMRL. Its runs cost more, because the loss of each is a mean over a hundred batches
-    of every task: claims are judged at smaller numbers of runs, as far as the budget reaches. Below 1,000 runs
-    intervals are not corrected for skewness.
+    of every task: claims are judged at smaller numbers of runs, as far as the budget reaches.
     """
     is_of_schedules = job.sweep in SCHEDULES
     kept = [each for each in job.overrides if not (is_of_schedules and each.startswith("estimator="))]

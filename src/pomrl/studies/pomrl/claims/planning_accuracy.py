@@ -49,6 +49,7 @@ def loss_falls(sweep: SweepLosses) -> list[Part]:
 @claim(
     "Q1.2",
     "task_similarity",
+    fewest_runs=4000,
     title="ada-POMRL's loss varies less in the last task",
     figures=("planning_omrl", "pomrl_vs_adapomrl"),
 )

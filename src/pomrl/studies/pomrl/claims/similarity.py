@@ -203,6 +203,7 @@ def better_than_without(sweep: SweepLosses) -> list[Part]:
 @claim(
     "Q3.7",
     "task_similarity",
+    fewest_runs=4000,
     title="at an intermediate similarity meta-learning gains, and more slowly",
     figures=("dependence_on_tasksimilarity",),
 )

@@ -25,7 +25,7 @@ def parts(page: Page) -> dict[str, str]:
         "readings": markdown_table(
             ["reading", *COUNTS], [[f"`{name}`", *_counts(judgements.of(name))] for name in ranked(judgements, names)]
         ),
-        "choices": _of_choices(changes(judgements, "default", single)),
+        "choices": _of_choices(changes(judgements, page.study.unchanged, single)),
         "claims under readings": markdown_table(
             ["claim", *COUNTS], [[id, *(str(counts[id][verdict]) for verdict in WORDS)] for id in counts]
         ),
