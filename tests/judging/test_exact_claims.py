@@ -77,7 +77,7 @@ class TestExactClaims:
     def test_the_page_shows_neither_an_interval_nor_runs(self, tmp_path: Path) -> None:
         read(tmp_path, [loaded])
         lines = claims_page(PAPER, judgements.read(tmp_path, ["printed"]), {}).splitlines()
-        assert "| X.2 | default | heads | exactly 0.987 | < 0.05 |  | not reproduced |" in lines
+        assert "| X.2 | printed | heads | exactly 0.987 | < 0.05 |  | not reproduced |" in lines
 
     def test_they_take_no_share_of_the_error(self) -> None:
         (about_losses,) = (each for each in CLAIMS if each.id == "Q1.1")

@@ -71,7 +71,7 @@ CASES: dict[str, tuple[Draw, Callable[[np.ndarray], list[Part]]]] = {
 
 def plan_of(name: str) -> Plan:
     """Return the plan of a claim of the paper where such losses occur."""
-    default, notebook = PAPER.variants
+    default, *_, notebook = PAPER.variants
     analyses = notebook.analyses if CASES[name][0] is averaged else default.analyses
     return Plan(analyses or tuple(PAPER.described.analyses), PAPER.described.error, len(CLAIMS))
 

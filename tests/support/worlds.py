@@ -67,6 +67,7 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
                 "grid": curves,
                 "dong": (best_fixed + tilt)[:, None],
                 "upper_bound": 1.005 * curves.min(1, keepdims=True),
+                "upper_bound_as_printed": curves[:, -1:],
             }
             return schedules[of["gamma_schedule"]]
         case "gamma_0":

@@ -48,13 +48,14 @@ def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame]) -> None
     terminal.print(_rows(study, judged, main, others))
     if main in study.described.headline:
         terminal.print(views.answer(study, judged))
-    for each in judged.of(main).values():
+    listed = judged.listed(shown)
+    for each in listed:
         if each.why:
             terminal.print(printable(f"{each.id} {each.why}"))
-    few = [each for each in judged.of(main).values() if each.provisional]
+    few = [each for each in listed if each.provisional]
     if few:
         terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than their sweeps promise")
-    lacking = [claim.id for claim in claims_of(study) if claim.id not in judged.of(main)]
+    lacking = [claim.id for claim in claims_of(study) if claim.id not in {each.id for each in listed}]
     if lacking:
         terminal.print(f"not computed: {', '.join(lacking)}")
     if few or lacking:  # a command that is broken cannot be copied
@@ -64,16 +65,16 @@ def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame]) -> None
 def _rows(study: Study, judged: Judgements, main: str, others: Sequence[str]) -> Table:
     """Return a table for the terminal with a row for each claim."""
     title = f"claims of {study.name}" + ("" if main in study.described.headline else f", variant {main}")
-    of_main = judged.of(main).values()
-    known = {"power": any(each.power for each in of_main), "envs": any(each.true_in_environments for each in of_main)}
+    listed = judged.listed([main, *others])
+    known = {"power": any(each.power for each in listed), "envs": any(each.true_in_environments for each in listed)}
     further = [column for column, is_known in known.items() if is_known]
     shown = tables.plain_table(title, "claim", "verdict", *others, "estimate", *further)
     for column, name in zip(shown.columns[2:], others, strict=False):
         column.header = printable_lines(name.replace("_", "_\n"))
-    for each in of_main:
+    for each in listed:
         mark = " (s)" if each.selected_on else ""
         sentence = f"{each.id}{mark}: {each.statement}" + (f" ({each.where})" if each.where else "")
-        verdict = "\n".join([views.in_words(study, each.verdict), *_topics(each)])
+        verdict = "\n".join([views.in_words(study, each.verdict), *_topics(each)]) if each.variant == main else ""
         under = [judged.of(name).get(each.id) for name in others]
         words = [SHORT[other.verdict] if other and other.verdict else "" for other in under]
         style = LOOKS[each.verdict].style if each.verdict else ""
@@ -83,7 +84,7 @@ def _rows(study: Study, judged: Judgements, main: str, others: Sequence[str]) ->
         last = [{"power": power, "envs": envs}[column] for column in further]
         cells = [printable_lines(cell) for cell in (sentence, verdict, *words, _numbers(each), *last)]
         shown.add_row(*cells, style=style)
-    marked = ["(s)"] if any(each.selected_on for each in of_main) else []
+    marked = ["(s)"] if any(each.selected_on for each in listed) else []
     legend = [f"{name}: {LEGEND[name]}" for name in ("estimate", *further, *marked)]
     shown.caption = "; ".join([*legend, f"all comparisons are in {table_of_judgements.FILE}"])
     return shown

@@ -50,11 +50,8 @@ class Selection:
     def folder(self) -> Path:
         """The folder that the files are written to."""
         of_study = self.study.outputs / FOLDER
-        return (
-            of_study
-            if self.variant is None or self.variant.name == self.study.unchanged
-            else of_study / self.variant.name
-        )
+        name = self.variant.name if self.variant else self.study.unchanged
+        return of_study if name == self.study.unchanged else of_study / name
 
     @property
     def command(self) -> str:

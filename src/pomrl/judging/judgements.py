@@ -291,8 +291,16 @@ class Judgements:
 
     @property
     def main(self) -> list[Judgement]:
-        """The judgements under the first variant, which is that of the answer."""
-        return list(next(iter(self.by_variant.values()), {}).values())
+        """The judgement of each claim under the first variant under which it is judged."""
+        return self.listed(self.variants)
+
+    def listed(self, variants: Sequence[str]) -> list[Judgement]:
+        """Return the judgement of each claim under the first of these variants under which it is judged."""
+        found: dict[str, Judgement] = {}
+        for name in variants:
+            for id, judgement in self.of(name).items():
+                found.setdefault(id, judgement)
+        return list(found.values())
 
     def of(self, variant: str) -> Mapping[str, Judgement]:
         """Return the judgements under a variant; none if there is no such variant."""

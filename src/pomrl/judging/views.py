@@ -38,8 +38,7 @@ def answer(study: Study, judgements: Judgements) -> str:
     named = [name for name in study.described.variants if judgements.of(name)]
     if not named:
         return f"No claims are judged yet under the variants of the study: pomrl claims {study.word} judges them."
-    main, *others = named
-    judged = [each for each in judgements.of(main).values() if each.verdict]
+    judged = [each for each in judgements.listed(named) if each.verdict]
     few = [each for each in judged if each.is_decided_by_too_few]
     if not judged:
         return "No claim of the study has a verdict: estimates are reported."
@@ -48,27 +47,71 @@ def answer(study: Study, judgements: Judgements) -> str:
             f"Of the {number_of(len(judged), 'claim')} of which runs are stored none is decided yet, because fewer "
             f"than {study.described.analyses[0]:,} runs are stored: pomrl claims {study.word} --decide adds them."
         )
+    headline = [name for name in study.described.headline if name in named]
     error = f"{study.described.error:.0%}".replace("%", " %")
-    sentences = [
-        f"Of the {number_of(len(judged), 'claim')} that can be checked, {_counted(judged)}. "
-        f"The probability that even one of these verdicts is wrong is at most {error}."
-    ]
+    sentences = _alike_or_not(judgements, headline) if len(headline) > 1 else [_counts(judged)]
+    sentences.append(f"The probability that even one of these verdicts is wrong is at most {error}.")
     if few:
         sentences.append(
             f"Fewer than {study.described.analyses[0]:,} runs are stored for {len(few)} of the claims: "
             f"pomrl claims {study.word} --decide adds them."
         )
-    for name in others:
-        theirs = [each for each in judgements.of(name).values() if each.verdict]
-        turned = opposite(judgements, main, [name])
+    for name in (name for name in named if name not in headline):
+        turned = opposite(judgements, headline[0], [name])
         opposed = (
             f"for {number_of(len(turned), 'claim')} the verdict is the opposite" if turned else "no verdict is turned"
         )
+        theirs = [each for each in judgements.of(name).values() if each.verdict]
         sentences.append(
             f"Under the variant {name}, {_counted(theirs)} of the {number_of(len(theirs), 'claim')} that can be "
             f"checked there; {opposed}. The probability of even one wrong verdict is at most {error} there too."
         )
     return " ".join(sentences)
+
+
+def _counts(judged: Sequence[Judgement]) -> str:
+    return f"Of the {number_of(len(judged), 'claim')} that can be checked, {_counted(judged)}."
+
+
+def _alike_or_not(judgements: Judgements, variants: Sequence[str]) -> list[str]:
+    """Return sentences on the claims that hold under all of several variants, under some of them, and under none."""
+    groups = grouped(judgements, variants)
+    total = number_of(sum(map(len, groups.values())), "claim")
+    everywhere, nowhere, undecided = (groups.pop(key, []) for key in (tuple(variants), (), None))
+    listed = f"{', '.join(variants[:-1])} and {variants[-1]}"
+    sentences = [
+        f"Of the {total} that can be checked, {_that_hold(everywhere)} under each of the variants {listed} in which "
+        f"they can be, and {len(nowhere)} under none."
+    ]
+    for pattern, found in groups.items():
+        titles = "; ".join(each.title for each in found)
+        sentences.append(f"Under {' and '.join(pattern or ())} alone {_that_hold(found)}: {titles}.")
+    if undecided:
+        words = "is" if len(undecided) == 1 else "are"
+        titles = "; ".join(each.title for each in undecided)
+        sentences.append(f"Under at least one of the variants {len(undecided)} {words} undecided: {titles}.")
+    return sentences
+
+
+def _that_hold(found: Sequence[Judgement]) -> str:
+    return f"{len(found)} {REPRODUCED[Verdict.REPRODUCED][len(found) != 1]}"
+
+
+def grouped(judgements: Judgements, variants: Sequence[str]) -> dict[tuple[str, ...] | None, list[Judgement]]:
+    """Return the claims by the variants under which they hold.
+
+    The key of claims that hold wherever they are judged has all variants, and that of claims which are undecided under
+    one of them is None.
+    """
+    groups: dict[tuple[str, ...] | None, list[Judgement]] = {}
+    for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
+        found = {name: of[id] for name in variants if id in (of := judgements.of(name)) and of[id].verdict}
+        verdicts = [each.verdict for each in found.values()]
+        holds = tuple(name for name, each in found.items() if each.verdict is Verdict.REPRODUCED)
+        key = None if Verdict.UNDECIDED in verdicts else tuple(variants) if len(holds) == len(found) else holds
+        if found:
+            groups.setdefault(key, []).append(next(iter(found.values())))
+    return groups
 
 
 def _counted(judgements: Sequence[Judgement]) -> str:
@@ -108,8 +151,8 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
     main, *others = named
     names = dict.fromkeys(name for of_family in families.values() for name in of_family)
     single = [name for name in names if judgements.of(name)]
-    turned = opposite(judgements, main, single)
-    listed = [*judgements.of(main).values()]
+    turned = opposite(judgements, study.unchanged if study.unchanged in named else main, single)
+    listed = judgements.listed(named)
     columns = _columns(study, judgements, main, others, turned)
     lines = [f"# The claims: {study.described.title}", "", answer(study, judgements), "", _legend(study, columns), ""]
     lines += [markdown([*columns], [*zip(*columns.values(), strict=True)])]
@@ -156,11 +199,11 @@ def _columns(
     study: Study, judgements: Judgements, main: str, others: Sequence[str], turned: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
     """Return the cells of the table of claims by column."""
-    listed = judgements.of(main).values()
+    listed = judgements.listed([main, *others])
     under = {name: [judgements.of(name).get(each.id) for each in listed] for name in others}
     columns = {
         "claim": [f"**{each.id}**{' (s)' * each.selected_on} {each.statement} ({each.where})" for each in listed],
-        main: [verdict_with_topics(study, each) for each in listed],
+        main: [verdict_with_topics(study, each) if each.variant == main else "" for each in listed],
         **{name: [in_words(study, each.verdict) if each else "" for each in of] for name, of in under.items()},
         "decisive comparison, estimate [interval], claimed": [_decisive(each.decisive) for each in listed],
         POWER: [power_in_words(each) for each in listed],
