@@ -3,7 +3,8 @@
 #   ./reproduce.sh [all]     at the numbers of runs that the sweeps say
 #   ./reproduce.sh quick     with few runs
 #   ./reproduce.sh beyond    the study of what goes beyond the paper
-#   ./reproduce.sh test      the environment and the tests, nothing else
+#   ./reproduce.sh test      the environment and the tests but those that are slow by nature, nothing else
+#   ./reproduce.sh test all  the environment and all tests
 #   ./reproduce.sh environment  the environment of the tests alone
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -14,9 +15,9 @@ main() {
         all) environment requirements.lock; .venv/bin/pomrl reproduce pomrl ;;
         quick) environment requirements.lock; .venv/bin/pomrl reproduce pomrl --runs 20 ;;
         beyond) environment requirements-test.lock; .venv/bin/pomrl reproduce beyond ;;  # with Gymnasium
-        test) environment requirements-test.lock; tests ;;
+        test) environment requirements-test.lock; tests "${2:-}" ;;
         environment) environment requirements-test.lock ;;
-        *) echo "usage: ./reproduce.sh [all | quick | beyond | test | environment]" >&2; exit 2 ;;
+        *) echo "usage: ./reproduce.sh [all | quick | beyond | test [all] | environment]" >&2; exit 2 ;;
     esac
 }
 
@@ -59,10 +60,16 @@ supported_python() {
 }
 
 tests() {
+    local chosen=(-m "not slow")
+    case "$1" in
+        "") ;;
+        all) chosen=() ;;
+        *) echo "usage: ./reproduce.sh test [all]" >&2; exit 2 ;;
+    esac
     .venv/bin/ruff check .
     .venv/bin/ruff format --check .
     .venv/bin/pyright
-    .venv/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+    .venv/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder ${chosen[@]+"${chosen[@]}"}
 }
 
 main "$@"

@@ -10,16 +10,10 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell starts its background jobs so, and every process that a test interrupts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-LONGEST = (
-    "test_extending", "test_studies", "test_readings", "test_ledger", "test_dask", "test_faults", "test_figure_files",
-    "test_store_faults", "test_shared_sweeps",
-)  # fmt: skip
-"""The test files that take longest, a minute or two each."""
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, so that no worker is left alone with one of them at the end."""
-    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+    """Begin with slow files, a minute or two each, so that no worker is left alone with one of them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(scope="module", autouse=True)

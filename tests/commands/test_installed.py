@@ -18,6 +18,8 @@ from pomrl.commands import main
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 
+pytestmark = pytest.mark.slow
+
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
 OTHER_APPLICATION = """

@@ -30,6 +30,8 @@ from pomrl.results.comparison import differences
 from pomrl.results.intervals import Interval
 from pomrl.studies.pomrl import readings_figure
 
+pytestmark = pytest.mark.slow
+
 PAPER = find("pomrl")
 READINGS, ENVIRONMENTS = PAPER.family("readings"), PAPER.family("environments")
 ENVIRONMENT = "task_distribution.mean_seed"

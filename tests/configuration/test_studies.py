@@ -20,6 +20,8 @@ from pomrl.drawing.of_study import Selection
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.results.stored_sweeps import stored_sweep
 
+pytestmark = pytest.mark.slow
+
 PAPER, BEYOND = find("pomrl"), find("beyond")
 SWEEPS = [(study, name) for study in shipped() for name in study.sweeps]
 

@@ -23,6 +23,8 @@ from pomrl.configuration import jobs
 from pomrl.configuration.sources import STUDIES
 from pomrl.configuration.study import find
 
+pytestmark = pytest.mark.slow
+
 PAGES_OF_STUDIES = sorted(path.relative_to(ROOT).as_posix() for path in STUDIES.glob("*/pages/*.md"))
 
 PAGES = [

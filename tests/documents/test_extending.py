@@ -15,6 +15,8 @@ from tests.support.settings import ROOT
 
 from pomrl import store
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = [(ROOT / "docs" / name).read_text() for name in ("extending.md", "studies.md")]
 FILES = [
     found

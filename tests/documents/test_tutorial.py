@@ -12,6 +12,8 @@ import pytest
 from nbclient import NotebookClient
 from tests.support.settings import ROOT
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = ROOT / "examples" / "tutorial.ipynb"
 LARGEST = 200_000
 """The largest size of the file in bytes, so that pages of repositories show it."""

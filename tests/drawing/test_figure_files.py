@@ -20,6 +20,8 @@ from pomrl.results.stored_sweeps import Source, StoredSweeps
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
 
+pytestmark = pytest.mark.slow
+
 
 class TestData:
     @pytest.mark.parametrize("name", FIGURES)

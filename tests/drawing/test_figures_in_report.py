@@ -14,6 +14,8 @@ from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html
 from pomrl.results.stored_sweeps import StoredSweeps
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(drawings: Mapping[str, Drawing], sweeps: StoredSweeps, empty_outputs: Path) -> Path:

@@ -13,6 +13,8 @@ import pytest
 from tests.support import cluster as real
 from tests.support.cluster import HANG, Cluster, blocks, driver, end, run, until
 
+pytestmark = pytest.mark.slow
+
 SWEEP = ("-m", "sigma=0.01,0.02", "estimator=ada_pomrl,oracle", "T=3", "runs=120")
 SLOW = ("-m", "sigma=0.01,0.02", "estimator=slow", "T=3", "runs=300")
 """12 blocks of a third of a second each."""

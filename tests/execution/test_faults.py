@@ -7,6 +7,8 @@ import pytest
 from tests.faults import damages, engines, inputs, kills, outcomes
 from tests.faults.outcomes import FaultError, Result, result, wrong
 
+pytestmark = pytest.mark.slow
+
 PARTS: dict[str, Callable[[], list[Result]]] = {
     "kills": lambda: list(kills.results(0, 3)),
     "damages": lambda: damages.results_in_this_process(range(10)),

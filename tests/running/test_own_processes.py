@@ -15,6 +15,8 @@ from tests.support.cluster import blocks, driver, end, environment, run, until
 from pomrl.execution import Failure, Isolation, Work
 from pomrl.execution.dask import Dask
 
+pytestmark = pytest.mark.slow
+
 SLOW = ("-m", "sigma=0.01,0.02", "estimator=slow", "T=3", "runs=300", "execution.workers=2")
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the kernel does this on Linux only")

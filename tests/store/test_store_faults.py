@@ -19,6 +19,8 @@ from tests.support.settings import ROOT
 
 from pomrl.store import manifest
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = ["T=6", "S=6"]
 
 KILLED_AT_A_FLUSH = """

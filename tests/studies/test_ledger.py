@@ -33,6 +33,8 @@ from pomrl.studies.pomrl import ladder as figure
 from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, SHOWN, Ladder, Ledger, Results, ledger, percentile
 from pomrl.studies.pomrl.pages import notebook
 
+pytestmark = pytest.mark.slow
+
 PAPER = find("pomrl")
 DOCUMENT = PAPER.folder / "pages" / "notebook.md"
 VALUES = {name: DOCUMENT.with_name(f"notebook_{name}.csv") for name in ("effects", "ladder", "prediction")}

@@ -13,6 +13,8 @@ from tests.support.study_folders import forget
 from pomrl.commands import new, reproduce, studies
 from pomrl.configuration.study import find
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:

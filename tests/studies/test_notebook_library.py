@@ -13,6 +13,8 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import sweep
 from pomrl.science.experiment import Method, tables
 
+pytestmark = pytest.mark.slow
+
 FEW = 6
 """Runs that the tests compute of each concentration."""
 

@@ -17,6 +17,8 @@ from pomrl import store
 from pomrl.commands import claims, export, plot, report, reproduce, runs
 from pomrl.configuration.study import find
 
+pytestmark = pytest.mark.slow
+
 OWN = """\
 from pomrl.components import Field, RegularisedLeastSquares
 

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from tests.commands.test_installed import Program, installed, program
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["installed", "program"]  # fixtures
 
