@@ -6,7 +6,7 @@ objects. Terminal, Markdown and page are views of what `read` returns.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import copysign, inf, isfinite
+from math import copysign, inf, isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +197,9 @@ class Comparison:
 
     @property
     def found(self) -> str:
-        """The estimate with its interval; a number that is known has none."""
+        """The estimate with its interval; a number that is known, or the same in all runs, has none."""
+        if self.runs and self.lower == self.upper:
+            return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
         return exactly + Interval(self.estimate, self.lower, self.upper).text()
 
