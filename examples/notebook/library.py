@@ -27,7 +27,7 @@ from pomrl.results.stored_sweeps import StoredSweep, stored_sweep
 from pomrl.studies.pomrl.agreement import LARGEST_Z, Z
 
 PAPER = find("pomrl")
-"""The study whose variant `notebook` has the definitions of the notebook."""
+"""The study whose variant `computed` has the definitions of the notebook."""
 
 NAMES = {
     "without_meta": "without",

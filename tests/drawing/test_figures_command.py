@@ -92,5 +92,5 @@ def test_variants_are_drawn_into_folders_of_their_own(monkeypatch: pytest.Monkey
     assert [each.folder for each in selections] == [figures, figures / "computed"]
     assert [each.command for each in selections] == [
         "pomrl figures pomrl",
-        "pomrl figures pomrl --variants notebook",
+        "pomrl figures pomrl --variants computed",
     ]
