@@ -51,7 +51,7 @@ def test_a_table_that_a_page_makes_is_renewed_and_another_is_left_alone(pages: P
 def test_provisional_results_renew_no_table(pages: Path) -> None:
     assert call(reproduce, "mine", "--runs", "3")[0] == 0
     _, _, said = call(documents, "mine")
-    assert "its own pages stay as they are, because 1 claims have too few runs" in said
+    assert "its own pages stay as they are, because 1 claim with too few runs" in said
     assert (pages / "numbers.csv").read_text() == "old\n"
 
 

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 from tests.support.checks import assert_close, average_of_first, choose, line
@@ -37,7 +38,7 @@ class TestTheory:
 
     def test_problems_are_those_of_the_sweep(self):
         settings = find("pomrl").settings("theory")
-        problems = [setting.experiment.problem for setting in settings]
+        problems = [replace(setting.experiment.problem, seed=0) for setting in settings]  # bounds have no seed
         panels = {**average_regret.AGAINST_T, **average_regret.AGAINST_GAMMA}
         assert all(average_regret.problem(*of) in problems for of in panels.values())
 

@@ -87,7 +87,7 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
 def test_variants_are_drawn_into_folders_of_their_own(monkeypatch: pytest.MonkeyPatch, empty_outputs: Path) -> None:
     selections: list[Selection] = []
     monkeypatch.setattr(figures_command, "draw_all", lambda these, _: (selections.extend(these) or 0, {}))
-    assert call(figures_command, "pomrl", "upper_bound", "--variants", "default,notebook")[0] == 0
+    assert call(figures_command, "pomrl", "upper_bound", "--variants", "repaired,computed")[0] == 0
     figures = empty_outputs / "studies" / "pomrl" / "figures"
     assert [each.folder for each in selections] == [figures, figures / "computed"]
     assert [each.command for each in selections] == [

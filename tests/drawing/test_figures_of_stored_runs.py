@@ -11,7 +11,7 @@ from tests.support.computed import call
 from pomrl.commands import figures, run
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
-from pomrl.configuration.variants import DEFAULT, setting
+from pomrl.configuration.variants import setting
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.of_study import Outcome, Selection, draw, versions
 
@@ -87,7 +87,7 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
         file = f"pomrl_vs_adapomrl.{suffix}"
         assert (outputs / file).read_bytes() == (outputs / "same" / file).read_bytes()
     sidecars = [Sidecar.read(folder / "pomrl_vs_adapomrl.json") for folder in (outputs, outputs / "same")]
-    assert [each.variant for each in sidecars] == [DEFAULT, "same"]
+    assert [each.variant for each in sidecars] == ["repaired", "same"]
     assert [each.command for each in sidecars] == [
         "pomrl figures pomrl pomrl_vs_adapomrl",
         "pomrl figures pomrl --variants same pomrl_vs_adapomrl",

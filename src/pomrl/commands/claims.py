@@ -125,7 +125,7 @@ def _under_variants(
         is_headline = variant.name in study.described.headline
         if budget is not None and is_headline:
             compute(deciding.pools(on))
-        shares = _shares(study, claims) if is_headline else {}
+        shares = _shares(study, claims) if variant.name == study.unchanged else {}
         frames.append(of_study.judged(study, variant, on, reader, cases, shares, is_main=True))
     return frames
 

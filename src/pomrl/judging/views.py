@@ -199,7 +199,7 @@ def _columns(
     study: Study, judgements: Judgements, main: str, others: Sequence[str], turned: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
     """Return the cells of the table of claims by column."""
-    listed = judgements.listed([main, *others])
+    listed, unchanged = judgements.listed([main, *others]), judgements.of(study.unchanged)
     under = {name: [judgements.of(name).get(each.id) for each in listed] for name in others}
     columns = {
         "claim": [f"**{each.id}**{' (s)' * each.selected_on} {each.statement} ({each.where})" for each in listed],
@@ -207,7 +207,7 @@ def _columns(
         **{name: [in_words(study, each.verdict) if each else "" for each in of] for name, of in under.items()},
         "decisive comparison, estimate [interval], claimed": [_decisive(each.decisive) for each in listed],
         POWER: [power_in_words(each) for each in listed],
-        ENVIRONMENTS: [environments_in_words(each) for each in listed],
+        ENVIRONMENTS: [environments_in_words(unchanged.get(each.id, each)) for each in listed],
         OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed],
     }
     return {name: cells for name, cells in columns.items() if name not in EXPLAINED or any(cells)}

@@ -1,6 +1,6 @@
 """The tables of the page on readings of the paper's text, and a figure of all claims under all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pomrl.studies.pomrl import readings_figure
 from pomrl.study import Change, Judgement, Page, Verdict, changes, environments_in_words, markdown_table, over, ranked
@@ -15,9 +15,10 @@ COUNTS = ("hold", "do not", "undecided")
 def parts(page: Page) -> dict[str, str]:
     """Return the tables of the page; those without results are left as they are."""
     judgements, family = page.judgements, page.family("readings")
+    unchanged = judgements.of(page.study.unchanged)
     names = [variant.name for variant in family.variants if judgements.of(variant.name)]
     if len(names) < len(family.variants):
-        return {"environments": _of_environments(judgements.main)}
+        return {"environments": _of_environments(unchanged.values())}
     page.save("readings", readings_figure.draw(judgements, names), readings_figure.__doc__ or "")
     single = [variant.name for variant in family.variants if variant.is_single]
     counts = over(judgements, names)
@@ -29,7 +30,7 @@ def parts(page: Page) -> dict[str, str]:
         "claims under readings": markdown_table(
             ["claim", *COUNTS], [[id, *(str(counts[id][verdict]) for verdict in WORDS)] for id in counts]
         ),
-        "environments": _of_environments(judgements.main),
+        "environments": _of_environments(unchanged.values()),
     }
 
 
@@ -55,7 +56,7 @@ def _comparison(judgement: Judgement) -> str:
     return f"{shown.compared}: {shown.found}, {judgement.runs:,} runs" if shown.compared else ""
 
 
-def _of_environments(main: list[Judgement]) -> str:
+def _of_environments(judged: Iterable[Judgement]) -> str:
     """Return the share of environments in which each claim is true."""
-    rows = [[each.id, environments_in_words(each)] for each in main if each.true_in_environments]
+    rows = [[each.id, environments_in_words(each)] for each in judged if each.true_in_environments]
     return markdown_table(["claim", "true in environments"], rows)
