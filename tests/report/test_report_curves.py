@@ -7,6 +7,7 @@ from tests.support.report_outputs import DRAWN, copied_figures
 
 from pomrl import store
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.drawing.style import look
 from pomrl.report import curves
@@ -18,6 +19,9 @@ from pomrl.science.gamma_star import in_hindsight
 ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"]
 """The estimators of the sweep task_similarity."""
 
+SEED = f"seed={find('pomrl').settings('task_similarity')[0].experiment.problem.seed}"
+"""The seed of the sweeps of the paper."""
+
 
 class TestCurves:
     def test_series_have_the_labels_of_their_sweep(self, embedded: dict) -> None:
@@ -27,7 +31,7 @@ class TestCurves:
         assert "mixing mse_optimal, similarity debiased" in variants
 
     def test_curves_are_means_and_standard_errors_over_runs(self, embedded: dict) -> None:
-        stored = experiment(PUBLISHED, ["estimator=ada_pomrl", "sigma=0.025"])
+        stored = experiment(PUBLISHED, ["estimator=ada_pomrl", "sigma=0.025", SEED])
         expected = band(store.load(stored, 2), ["task", "gamma"], kind="se")
         (series,) = (
             each
@@ -39,7 +43,7 @@ class TestCurves:
         np.testing.assert_allclose(np.ravel(curve["se"]), expected["mean"] - expected["lower"], atol=6e-5)
 
     def test_choices_are_those_of_the_schedules(self, embedded: dict) -> None:
-        problem = ["estimator=ada_pomrl", "sigma=0.01"]
+        problem = ["estimator=ada_pomrl", "sigma=0.01", SEED]
         (series,) = (
             each
             for each in embedded["series"]

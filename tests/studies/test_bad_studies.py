@@ -327,7 +327,7 @@ def test_a_claim_that_compares_losses_with_themselves_is_judged(here: Path) -> N
     write(here / "mine", claims_py=CLAIM.replace('"without_meta"', '"ada_pomrl"'))
     assert call(reproduce, "mine", "--runs", "10")[0] == 0
     (judgement,) = judgements.read(here / "outputs" / "studies" / "mine").main
-    assert (judgement.verdict, judgement.decisive.found) == (Verdict.NOT_REPRODUCED, "0.000 [0.000, 0.000]")
+    assert (judgement.verdict, judgement.decisive.found) == (Verdict.NOT_REPRODUCED, "0.000 in all runs")
 
 
 def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> None:

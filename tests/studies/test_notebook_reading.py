@@ -191,7 +191,7 @@ def test_sigma_is_given_once(overrides: list[str], message: str):
 def under_the_variant(sweep: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Return what a sweep of the paper varies, and the settings, of each of its experiments under the variant."""
     study = find("pomrl")
-    (notebook,) = (variant for variant in study.variants if variant.name == "notebook")
+    (notebook,) = (variant for variant in study.variants if variant.name == "computed")
     return [
         (found.varied, flat_settings(scientific_settings(found.experiment), found.experiment.options))
         for found in study.settings(sweep, notebook)

@@ -45,8 +45,8 @@ class DerivedFiles:
         """
         said, is_sound = files.read_json(self.sidecar, LARGEST)
         digests = said.get("files")
-        names = cast(dict[str, str], digests) if is_sound and isinstance(digests, dict) else {"..": ""}
-        if all(Path(name).name == name for name in names):
+        names = cast(dict[str, str], digests) if isinstance(digests, dict) else {}
+        if is_sound and names is digests and all(Path(name).name == name != ".." for name in names):
             return said
         raise StoreError(f"{self.sidecar}: it is damaged, or another version wrote it")
 
