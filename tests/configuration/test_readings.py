@@ -71,17 +71,18 @@ def overrides(variant: Variant, options: Mapping[str, str]) -> list[str]:
 class TestFamily:
     def test_has_the_default_each_choice_all_combinations_and_what_belongs_together(self) -> None:
         found = described(
-            "own", {"choices": CHOICES, "product": ["A1", "E4"], "together": [["std", "exclusive"]], "sweeps": []}
+            "own",
+            {"choices": CHOICES, "product": ["A1", "E4"], "together": {"both": ["std", "exclusive"]}, "sweeps": []},
         )
         names = [variant.name for variant in found.variants]
         assert names[0] == DEFAULT
         assert sorted(names[1:]) == [
+            "both",
             "bound",
             "exclusive",
             "optimal",
             "std",
             "std + bound",
-            "std + exclusive",
             "std + optimal",
         ]
         assert [variant.name for variant in found.variants if variant.is_single] == [*CHOICES]
@@ -89,7 +90,7 @@ class TestFamily:
     def test_a_choice_that_does_not_exist(self) -> None:
         said = r"^variants/own\.yaml: there is no choice exclusiv; there are std, exclusive"
         with pytest.raises(ConfigError, match=said):
-            described("own", {"choices": CHOICES, "together": [["exclusiv"]]})
+            described("own", {"choices": CHOICES, "together": {"both": ["exclusiv"]}})
 
     def test_an_unknown_key(self) -> None:
         with pytest.raises(ConfigError, match=r"^variants/own\.yaml: produkt=\[.*: unknown key"):
@@ -110,8 +111,8 @@ class TestFamily:
 
 class TestPublished:
     def test_the_default_reading_is_what_is_published(self) -> None:
-        assert readings()[DEFAULT].keys() == READINGS.sweeps.keys()
-        for name, settings in readings()[DEFAULT].items():
+        assert readings()[PAPER.unchanged].keys() == READINGS.sweeps.keys()
+        for name, settings in readings()[PAPER.unchanged].items():
             expected = PAPER.settings(name)
             assert [setting.varied for setting in settings] == [setting.varied for setting in expected]
             signatures = [store.signature(setting.experiment) for setting in settings]
@@ -124,7 +125,7 @@ class TestPublished:
             key, _, value = variant.choices[0].overrides[0].partition("=")
             changed = 0
             for name, settings in readings()[variant.name].items():
-                for setting, default in zip(settings, readings()[DEFAULT][name], strict=True):
+                for setting, default in zip(settings, readings()[PAPER.unchanged][name], strict=True):
                     a, b = flat(setting), flat(default)
                     differing = {part for part in a.keys() | b.keys() if a.get(part) != b.get(part)}
                     assert differing <= {key}, (variant.name, name)
@@ -138,9 +139,9 @@ class TestPublished:
         choices = {
             variant.name: basis(PAPER, registry, variant, READINGS).choice
             for variant in READINGS.variants
-            if variant.name in (DEFAULT, "per_run", "std")
+            if variant.name in (PAPER.unchanged, "per_run", "std")
         }
-        assert choices == {DEFAULT: "population", "per_run": "per_run", "std": "population"}
+        assert choices == {PAPER.unchanged: "population", "per_run": "per_run", "std": "population"}
 
     def test_what_learns_no_prior_keeps_it(self) -> None:
         for setting in readings()["exclusive"]["task_similarity"]:

@@ -77,6 +77,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         patch.syspath_prepend(ROOT)
         (folder / "examples").symlink_to(ROOT / "examples")
+        (folder / "docs").mkdir()
+        (folder / "docs" / "configuration.md").touch()  # as in a checkout
         assert call(new, "my_study")[0] == 0
         for arguments in STATE:
             assert call(run, *arguments, "S=4", "runs=2", *([] if "T=3" in arguments else ["T=2"]))[0] == 0

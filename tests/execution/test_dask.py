@@ -170,7 +170,8 @@ class WebPage(BaseHTTPRequestHandler):
 def test_no_scheduler_at_the_address_is_one_line(not_a_scheduler: str, tmp_path: Path) -> None:
     status, _, err = run(tmp_path, "T=3", "execution=dask", f"execution.address={not_a_scheduler}")
     assert status == 1
-    assert err.splitlines() == [f"execution.address={not_a_scheduler}: no scheduler of Dask answers there"]
+    (line,) = err.splitlines()
+    assert line.startswith(f"execution.address={not_a_scheduler}: no scheduler of Dask answers there; ")
 
 
 @pytest.mark.parametrize("named", ["address", "file"])
@@ -187,9 +188,9 @@ def test_a_scheduler_that_dasks_configuration_or_a_file_names_is_used(
 def test_no_scheduler_is_started_where_none_is_named(tmp_path: Path) -> None:
     status, _, err = run(tmp_path, "T=2", "execution=dask")
     assert status == 1
-    assert err.splitlines() == [
-        "execution=dask: name a scheduler that runs, with execution.address or in Dask's own configuration"
-    ]
+    (line,) = err.splitlines()
+    asked = "execution=dask: name a scheduler that runs, with execution.address or in Dask's own configuration; "
+    assert line.startswith(asked)
 
 
 def test_an_interrupt_ends_the_command_and_leaves_the_cluster(

@@ -57,7 +57,7 @@ def _refuse_hidden(name: str) -> None:
     """Refuse a module or package of the current folder if another one of its name is imported instead."""
     here = [path for path in (Path.cwd() / name, Path.cwd() / f"{name}.py") if path.exists()]
     found = [*getattr(sys.modules[name], "__path__", []), getattr(sys.modules[name], "__file__", None) or ""]
-    if here and not any(Path(path).resolve().is_relative_to(Path.cwd().resolve()) for path in found if path):
+    if here and not {path.resolve() for path in here} & {Path(path).resolve() for path in found if path}:
         raise ImportError(f"a library has the name of {here[0].name} in this folder, which needs another one")
 
 

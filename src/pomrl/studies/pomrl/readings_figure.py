@@ -35,7 +35,13 @@ def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
         return panels.finish(figure, matrix)
 
 
+def in_all(judgements: Judgements, variants: Sequence[str]) -> set[str]:
+    """Return the ids of the claims that are judged under all of these variants, as exact claims are not."""
+    return set.intersection(*({*judgements.of(name)} for name in variants))
+
+
 def _matrix(judgements: Judgements, variants: Sequence[str]) -> pd.DataFrame:
+    shown = in_all(judgements, variants)
     rows = [
         {
             "reading": name,
@@ -51,5 +57,6 @@ def _matrix(judgements: Judgements, variants: Sequence[str]) -> pd.DataFrame:
         }
         for name in variants
         for each in judgements.of(name).values()
+        if each.id in shown
     ]
     return pd.DataFrame(rows)

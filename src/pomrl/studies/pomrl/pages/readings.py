@@ -21,14 +21,15 @@ def parts(page: Page) -> dict[str, str]:
         return {"environments": _of_environments(unchanged.values())}
     page.save("readings", readings_figure.draw(judgements, names), readings_figure.__doc__ or "")
     single = [variant.name for variant in family.variants if variant.is_single]
-    counts = over(judgements, names)
+    counts, shown = over(judgements, names), readings_figure.in_all(judgements, names)
     return {
         "readings": markdown_table(
             ["reading", *COUNTS], [[f"`{name}`", *_counts(judgements.of(name))] for name in ranked(judgements, names)]
         ),
         "choices": _of_choices(changes(judgements, page.study.unchanged, single)),
         "claims under readings": markdown_table(
-            ["claim", *COUNTS], [[id, *(str(counts[id][verdict]) for verdict in WORDS)] for id in counts]
+            ["claim", *COUNTS],
+            [[id, *(str(of[verdict]) for verdict in WORDS)] for id, of in counts.items() if id in shown],
         ),
         "environments": _of_environments(unchanged.values()),
     }
