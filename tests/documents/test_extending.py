@@ -137,7 +137,7 @@ def test_mistakes_are_one_line(command: str, message: str, outputs: Path) -> Non
 def test_a_sweep_that_the_replacement_does_not_go_with_is_named_and_left_out(outputs: Path) -> None:
     done = execute("pomrl claims pomrl --config-dir examples/conf --replace upper_bound=growing_horizon", outputs)
     assert done.returncode == 0
-    assert "gamma_0, variant growing_horizon: gamma_schedule.gamma_0=0.25: unknown key" in done.stderr
+    assert "gamma_0, variant growing_horizon: gamma_schedule.gamma_0=0.25: the option of gamma_schedule " in done.stderr
 
 
 def test_stored_runs_of_components_are_found_by_the_name_of_their_option(outputs: Path, monkeypatch) -> None:

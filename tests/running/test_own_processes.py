@@ -104,6 +104,6 @@ def test_a_scheduler_with_certificates_is_used_with_those_of_dasks_configuration
             monkeypatch.delenv(name)
         status, _, err = run(tmp_path / "without", *arguments, f"execution.address={dask.address}")
         assert status == 1
-        assert err.splitlines() == [
-            f"execution.address={dask.address}: no scheduler of Dask answers there to these certificates"
-        ]
+        (line,) = err.splitlines()
+        said = f"execution.address={dask.address}: no scheduler of Dask answers there to these certificates; "
+        assert line.startswith(said)

@@ -108,7 +108,7 @@ class TestDifferences:
 class TestFamily:
     def described(self, **further: Any) -> dict[str, Any]:
         choices = {"a": {"set": "x=1"}, "b": {"set": ["y=1", "z=2"]}, "c": {"set": "w=1", "needs": ["a"]}}
-        return {"choices": choices, "product": [], "together": [], "sweeps": {"own": {"runs": 2}}, **further}
+        return {"choices": choices, "sweeps": {"own": {"runs": 2}}, **further}
 
     def test_the_ladder_and_all_but_one(self) -> None:
         found = family("own", self.described(ladder=True, all_but_one=True))
