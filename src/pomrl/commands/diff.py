@@ -21,7 +21,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.derived import RUNS, derived, mean_mixing_rates, mixing_rates_of_interest
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import flat_settings, scientific_settings, varying_keys
-from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
 from pomrl.configuration.study import shipped
 from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.configuration.sweeps import has
@@ -64,7 +64,10 @@ def side(sources: Sources, text: str) -> Side:
 
 
 def _side_of_overrides(sources: Sources, text: str) -> Side:
-    experiment = experiment_of(sources, shlex.split(text))
+    overrides = shlex.split(text)
+    for folder in named_folders(overrides):
+        sources = sources.with_study(folder)
+    experiment = experiment_of(sources, overrides)
     problem, method = experiment.problem, experiment.method
     check(problem, method, range(1))
     table = store.load(experiment) if store.lookup(experiment).complete() else None
