@@ -102,7 +102,7 @@ class TestContent:
         matrix = found.partition('<table class="matrix">')[2].partition("</table>")[0]
         assert set(re.findall(r'<tr><th scope="row">(\w+)</th>', matrix)) == {"repaired", second, "further"}
         assert len(re.findall(r'title="(\S+) under repaired: ', matrix)) == sum(
-            bool(each.verdict) for each in judged.main
+            bool(each.verdict) for each in judged.of("repaired").values()
         )
         for name in (second, "further"):
             assert re.findall(rf'title="(\S+ under {name}: [a-z ]+), ', matrix) == [
