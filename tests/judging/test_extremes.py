@@ -24,7 +24,7 @@ def rng() -> np.random.Generator:
 
 
 class TestOneColumn:
-    """With one column on either side an estimate is that of a mean, or of a ratio of two."""
+    """An estimate of minima over one column is the estimate of a mean, or of a ratio of two means."""
 
     @pytest.mark.parametrize("runs", [40, 1500])
     def test_difference(self, rng, runs):

@@ -71,7 +71,7 @@ class Claim:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is about no runs: its numbers are computed, and not estimated."""
+        """Whether it needs no runs, because its numbers are computed exactly and not estimated."""
         return not self.sweeps and self.simulation is None
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...] | str:
@@ -159,11 +159,10 @@ def claim(  # noqa: PLR0913
 
     def make(check: Check) -> Claim:
         statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
-        where = " ".join(rest.partition(":")[0].split())
         return Claim(
             id=id,
             statement=" ".join(statement.split()).rstrip("."),
-            where=where,
+            where=" ".join(rest.partition(":")[0].split()),
             sweeps=sweeps,
             check=check,
             simulation=simulation,

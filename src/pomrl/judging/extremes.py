@@ -100,6 +100,10 @@ class MinimumDifference(Estimate):
 
     pairs: Pairs
 
+    @property
+    def is_constant(self) -> bool:
+        return self.runs >= FEWEST_RUNS and not self.pairs.deviation_and_skew(1.0)[0].any()
+
     def p_values(self, threshold: float) -> tuple[float, float]:
         if self.runs < FEWEST_RUNS:
             return np.nan, np.nan
@@ -127,18 +131,28 @@ class MinimumRatio(Estimate):
 
     pairs: Pairs
 
+    @property
+    def is_constant(self) -> bool:
+        return self.deviation == 0.0
+
+    @cached_property
+    def deviation(self) -> float:
+        """The largest standard error of a linear approximation; NaN with too few runs, or where some b is always 0."""
+        if self.runs < FEWEST_RUNS or not np.isfinite(self.value):
+            return np.nan
+        return float(self.pairs.deviation_and_skew(1.0 + self.value)[0].max() / self.pairs.b.min())
+
     def p_values(self, threshold: float) -> tuple[float, float]:
         if self.runs < FEWEST_RUNS or not np.isfinite(self.value):
             return np.nan, np.nan
         return self.pairs.is_more(0.0, 1.0 + threshold), self.pairs.is_less(0.0, 1.0 + threshold)
 
     def interval(self, error: float) -> tuple[float, float]:
-        if self.runs < FEWEST_RUNS or not np.isfinite(self.value):
+        if np.isnan(self.deviation):
             return np.nan, np.nan
-        deviation = self.pairs.deviation_and_skew(1.0 + self.value)[0].max() / self.pairs.b.min()
-        if deviation == 0.0:
+        if self.is_constant:
             return self.value, self.value
-        return inverted(self.p_values, self.value, 2.0 * float(deviation), error)
+        return inverted(self.p_values, self.value, 2.0 * self.deviation, error)
 
 
 @dataclass(frozen=True)
@@ -154,7 +168,7 @@ class BestDifference(Estimate):
 
     @cached_property
     def p(self) -> Float[np.ndarray, "G G"]:
-        """For each pair, the p-value of the hypothesis that they are the best ones for a and for b."""
+        """The p-value of the hypothesis that two discount factors are the best ones for a and for b, for each pair."""
         return np.minimum(1.0, 2.0 * np.minimum(self.of_a[:, None], self.of_b))
 
     def p_values(self, threshold: float) -> tuple[float, float]:

@@ -67,6 +67,11 @@ class Estimate(ABC):
     may_stay: ClassVar[bool] = False
     """Whether other losses may leave the value where it is, as they do a count."""
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the number is the same in every run, so that its interval has no width for that reason."""
+        return False
+
     @abstractmethod
     def p_values(self, threshold: float) -> tuple[float, float]:
         """Return the p-values of two hypotheses: the number is at most a finite threshold, and it is at least that.
@@ -127,14 +132,18 @@ class Student(Estimate):
     skew: float = 0.0
     """The skewness of the runs' influence on the estimate, divided by the root of their number; 0: no correction."""
 
+    @property
+    def is_constant(self) -> bool:
+        return self.deviation == 0.0
+
     def p_values(self, threshold: float) -> tuple[float, float]:
-        if self.deviation == 0.0:
+        if self.is_constant:
             return float(self.value <= threshold), float(self.value >= threshold)
         t = without_skew((self.value - threshold) / self.deviation, self.skew)
         return float(stdtr(self.runs - 1, -t)), float(stdtr(self.runs - 1, t))
 
     def interval(self, error: float) -> tuple[float, float]:
-        if self.deviation == 0.0:
+        if self.is_constant:
             return self.value, self.value
         t = float(stdtrit(self.runs - 1, 1.0 - error / 2)) if self.runs >= FEWEST_RUNS else np.nan
         ends = [float(self.value - self.deviation * with_skew(end, self.skew)) for end in (t, -t)]
@@ -163,17 +172,27 @@ class Ratio(Estimate):
     a: Float[np.ndarray, " n"]
     b: Float[np.ndarray, " n"]
 
+    @property
+    def is_constant(self) -> bool:
+        return self.deviation == 0.0
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard error of a linear approximation; NaN with too few runs, or where b is 0 in all of them."""
+        if not self.b.any():
+            return np.nan
+        return mean((self.a - (1.0 + self.value) * self.b) / self.b.mean()).deviation
+
     def p_values(self, threshold: float) -> tuple[float, float]:
         """Judge the difference whose sign says on which side of the threshold the ratio lies."""
         return mean(self.a - (1.0 + threshold) * self.b).p_values(0.0)
 
     def interval(self, error: float) -> tuple[float, float]:
-        if self.runs < FEWEST_RUNS or not self.b.any():
+        if np.isnan(self.deviation):
             return np.nan, np.nan
-        step = 2.0 * mean((self.a - (1.0 + self.value) * self.b) / self.b.mean()).deviation
-        if step == 0.0:
+        if self.is_constant:
             return self.value, self.value
-        return inverted(self.p_values, self.value, step, error)
+        return inverted(self.p_values, self.value, 2.0 * self.deviation, error)
 
 
 def inverted(

@@ -131,6 +131,7 @@ def _part_columns(row: Row, number: int, judged: JudgedPart, is_decisive: bool) 
         "margin": part.margin,
         "instead": "; ".join(f"{number}: {verdict}" for number, verdict in judged.instead.items()),
         "part_runs": part.estimate.runs,
+        "is_constant": part.estimate.is_constant,
         "part_verdict": REPORTED if claims_nothing else str(judged.verdict),
         "no_difference_of_interest": judged.no_difference,
         "decisive": is_decisive,
@@ -185,6 +186,8 @@ class Comparison:
     instead: str = ""
     """The verdicts if a word of the claim means another number, as in "0.3: undecided"."""
     runs: int
+    is_constant: bool = False
+    """Whether the number is the same in every run."""
     verdict: Verdict | None
     """The verdict on the comparison; None where nothing is claimed."""
     no_difference: bool
@@ -198,7 +201,7 @@ class Comparison:
     @property
     def found(self) -> str:
         """The estimate with its interval; a number that is known, or the same in all runs, has none."""
-        if self.runs and self.lower == self.upper:
+        if self.is_constant:
             return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
         return exactly + Interval(self.estimate, self.lower, self.upper).text()
@@ -374,6 +377,7 @@ def _comparison(row: Mapping[Any, Any]) -> Comparison:
         margin=None if pd.isna(row["margin"]) else float(row["margin"]),
         instead=row["instead"],
         runs=_whole(row["part_runs"]),
+        is_constant=row["is_constant"] in (True, "True"),
         verdict=_verdict(row["part_verdict"]),
         no_difference=row["no_difference_of_interest"] in (True, "True"),
     )

@@ -262,9 +262,8 @@ def _rows(P: Any) -> sparse.csr_array:
 
 def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
     """Return the expected rewards of pairs, of models that are checked with them."""
-    evaluation.check_models(
-        P, np.zeros(P.shape[:-1])
-    )  # before rewards of transitions, which a wrong probability would spoil
+    # Before rewards of transitions, of which a wrong probability would make wrong expected rewards.
+    evaluation.check_models(P, np.zeros(P.shape[:-1]))
     if R.shape == P.shape:
         evaluation.check_finite(R)
         R = expected_rewards(R, P)

@@ -12,10 +12,10 @@ has the digests that it states, and if each experiment is one that this store wo
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from io import BytesIO
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -41,6 +41,10 @@ PAPER = {
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of all entries of the archive, so that its bytes do not depend on when it is written."""
+
+
+Described = dict[str, str]
+"""The description of a file: its name, size and digest."""
 
 
 @dataclass(frozen=True)
@@ -69,18 +73,22 @@ def export(path: Path, stored: Sequence[StoredExperiment], *, everything: bool =
     """
     if not stored:
         raise StoreError(f"{root()}: nothing is stored to export")
-    contents = {name: content for each in stored for name, content in _of_experiment(each)}
-    if everything:
-        contents |= dict(_beside_experiments(path))
-    buffer = BytesIO()
-    with zipfile.ZipFile(buffer, "x") as archive:
-        for name, content in {METADATA: _metadata(stored, contents), **contents}.items():
-            entry = zipfile.ZipInfo(name, _EARLIEST)
-            entry.external_attr = 0o644 << 16
-            kind = zipfile.ZIP_STORED if name.endswith((".parquet", ".png", ".pdf")) else zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content, kind)
-    files.write(path, buffer.getvalue())
-    return len(contents)
+    described: list[Described] = []
+    with files.replacement(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, content in chain(*map(_of_experiment, stored), _beside_experiments(path) if everything else ()):
+            _write_entry(archive, name, content)
+            described.append(
+                {"@id": name, "@type": "File", "contentSize": str(len(content)), "sha256": _digest(content)}
+            )
+        _write_entry(archive, METADATA, _metadata(stored, described))
+    return len(described)
+
+
+def _write_entry(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name, _EARLIEST)
+    entry.external_attr = 0o644 << 16
+    is_compressed = name.endswith((".parquet", ".png", ".pdf"))
+    archive.writestr(entry, content, zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED)
 
 
 def _of_experiment(stored: StoredExperiment) -> Iterator[tuple[str, bytes]]:
@@ -110,8 +118,9 @@ def _beside_experiments(crate: Path) -> Iterator[tuple[str, bytes]]:
                 yield path.relative_to(outputs()).as_posix(), files.read(path, LARGEST)
 
 
-def _metadata(stored: Sequence[StoredExperiment], contents: Mapping[str, bytes]) -> bytes:
-    """Return the description of a crate."""
+def _metadata(stored: Sequence[StoredExperiment], described: Sequence[Described]) -> bytes:
+    """Return the description of a crate, given the descriptions of its files."""
+    names = [each["@id"] for each in described]
     manifests = [manifest.read(each.folder) for each in stored]
     ends = [each.provenance.end or each.provenance.start for each in manifests]
     code = commit()
@@ -133,18 +142,15 @@ def _metadata(stored: Sequence[StoredExperiment], contents: Mapping[str, bytes])
             "citation": {"@id": PAPER["@id"]},
             "hasPart": [
                 *({"@id": f"runs/{each.signature}/"} for each in stored),
-                *({"@id": name} for name in contents if not name.startswith("runs/")),
+                *({"@id": name} for name in names if not name.startswith("runs/")),
             ],
         },
         PAPER,
         software | ({"softwareRequirements": f"commit {code['commit']}"} if code["commit"] else {}),
     ]
     for each, said in zip(stored, manifests, strict=True):
-        graph += _described(each, said, [name for name in contents if name.startswith(f"runs/{each.signature}/")])
-    graph += [
-        {"@id": name, "@type": "File", "contentSize": str(len(content)), "sha256": _digest(content)}
-        for name, content in contents.items()
-    ]
+        graph += _described(each, said, [name for name in names if name.startswith(f"runs/{each.signature}/")])
+    graph += described
     return (json.dumps({"@context": CONTEXT, "@graph": graph}, indent=1, ensure_ascii=False) + "\n").encode()
 
 

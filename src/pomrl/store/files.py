@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 from pomrl.store.layout import LOCK, StoreError, name_of_temporary
 
@@ -37,19 +37,43 @@ def write(path: Path, content: bytes) -> None:
 
 
 @contextmanager
+def replacement(path: Path) -> Generator[BinaryIO, None, None]:
+    """Yield a file to write to, which is flushed and takes the place of `path` when the context ends without an error.
+
+    Raises:
+        OSError: As for `write`.
+    """
+    with _temporary(path) as (file, temporary):
+        yield file
+        _flush(file)
+        temporary.replace(path)
+
+
+@contextmanager
 def flushed(path: Path, content: bytes) -> Generator[Path, None, None]:
     """Yield a temporary file beside `path` that holds `content` and is flushed to disk.
 
     The file is removed when the context ends, unless the caller has renamed it. It is locked as long as the process
     that writes it lives, so that `remove_abandoned` can tell it from a file that a killed process has left.
     """
+    with _temporary(path) as (file, temporary):
+        file.write(content)
+        _flush(file)
+        yield temporary
+
+
+def _flush(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+@contextmanager
+def _temporary(path: Path) -> Generator[tuple[BinaryIO, Path], None, None]:
+    """Yield a locked temporary file beside `path` and its name; in the end it is removed unless it was renamed."""
     descriptor, temporary = _new_temporary(path)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            yield temporary
+            yield file, temporary
     except OSError as error:
         if error.filename is None:
             error.filename = str(path)
