@@ -25,7 +25,7 @@ from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import stored_sweep
 from pomrl.results.summary_tables import summarised
 from pomrl.running.ensuring import ensure
-from pomrl.running.estimates import estimate, refuse_what_takes_long
+from pomrl.running.resources import estimate, refuse_what_takes_long
 from pomrl.running.sweeps import Job, Tally
 from pomrl.store import StoredExperiment, StoreError
 

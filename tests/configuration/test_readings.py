@@ -23,8 +23,8 @@ from pomrl.drawing.files import Sidecar, save
 from pomrl.judging import over_variants
 from pomrl.judging.basis import Basis
 from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claims_of_variants import basis
 from pomrl.judging.judgements import Comparison, Judgement, Judgements
-from pomrl.judging.of_study import basis
 from pomrl.judging.verdict import LOOKS, Verdict
 from pomrl.results.comparison import differences
 from pomrl.results.intervals import Interval

@@ -14,9 +14,9 @@ from pomrl.configuration.study import Study, find, shipped
 from pomrl.configuration.sweeps import experiment, sweep
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figure import Figure, figures_of
+from pomrl.drawing.figures_of_study import Selection
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.notes import coinciding
-from pomrl.drawing.of_study import Selection
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.results.stored_sweeps import stored_sweep
 

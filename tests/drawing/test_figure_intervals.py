@@ -13,7 +13,7 @@ from tests.support.synthetic import PROMISED, RUNS, Lazy, make_sweeps
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import find
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.of_study import versions
+from pomrl.drawing.figures_of_study import versions
 from pomrl.results.statistics import band, best_gamma, best_gamma_band
 from pomrl.results.stored_sweeps import StoredSweeps
 

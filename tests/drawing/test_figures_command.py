@@ -7,7 +7,7 @@ from tests.support.settings import ROOT
 from tests.support.shipped import FIGURES
 
 from pomrl.commands import figures as figures_command
-from pomrl.drawing.of_study import Selection
+from pomrl.drawing.figures_of_study import Selection
 
 README = ("dependence_on_tasksimilarity", "gamma_schedules")
 """The figures whose small pictures documents show."""

@@ -12,8 +12,8 @@ from pomrl.commands import figures, run
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import setting
+from pomrl.drawing.figures_of_study import Outcome, Selection, draw, versions
 from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.of_study import Outcome, Selection, draw, versions
 
 STORED = {"pomrl": 3, "ada_pomrl": 4, "oracle": 1, "without_meta": 4}
 """Numbers of runs that are stored at the smallest sigma, by estimator."""

@@ -5,8 +5,8 @@ import pytest
 from tests.support.worlds import BY_ID, CLAIMS, PAPER, World, as_in_the_paper, simulated
 
 from pomrl.configuration.sweeps import Setting
+from pomrl.judging.claims_of_variants import needed_simulations
 from pomrl.judging.fixed_runs import Judged, judge
-from pomrl.judging.of_study import needed_simulations
 from pomrl.judging.verdict import Evidence
 from pomrl.results.losses import SweepLosses
 from pomrl.theory.simulations import SIMULATIONS

@@ -16,7 +16,7 @@ from pomrl.commands import documents
 from pomrl.commands.claims_view import show
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.variants import Variant, setting
-from pomrl.judging import deciding, judgements, of_study
+from pomrl.judging import claims_of_variants, deciding, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.deciding import Case, Spending
 from pomrl.judging.inference import mean
@@ -38,7 +38,7 @@ SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), OPEN: (-1.0, 1.0)}
 
 @pytest.fixture(scope="module")
 def basis() -> Basis:
-    return of_study.basis(PAPER, CLAIMS, NOTEBOOK)
+    return claims_of_variants.basis(PAPER, CLAIMS, NOTEBOOK)
 
 
 class TestExperiments:
@@ -73,7 +73,7 @@ def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict]]) -> Jud
         on = Basis(name, {}, CLAIMS, tuple(PAPER.described.analyses))
         cases = [Case(on, outcome(on, id, verdict)) for id, verdict in verdicts.items()]
         assert [case.outcome.verdict for case in cases] == list(verdicts.values())
-        frames.append(of_study.judged(PAPER, variant, on, Reader(), cases, is_main=False))
+        frames.append(claims_of_variants.judged(PAPER, variant, on, Reader(), cases, is_main=False))
     judgements.write(folder, frames, "pomrl claims pomrl")
     return judgements.read(folder, list(PAPER.described.variants))
 
@@ -199,7 +199,7 @@ def test_a_single_difference_turns_a_verdict(empty_outputs: Path) -> None:
     turned = {key: yaml.safe_load(value) for key, value in re.findall(r"`(.+?)=(.+?)`", NOTES["Q4.5"])}
     assert turned == {"data": "trajectories", "data.length": 10}
     (claim,) = (claim for claim in CLAIMS if claim.id == "Q4.5")
-    everything = of_study.basis(PAPER, [claim], setting("trajectories", turned))
+    everything = claims_of_variants.basis(PAPER, [claim], setting("trajectories", turned))
     alone = replace(everything, error=everything.error / len(CLAIMS))  # its share of the error
     asked: list[Experiment] = []
 

@@ -9,7 +9,7 @@ from tests.support.worlds import CLAIMS, PAPER
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import find
-from pomrl.judging import judgements, of_study
+from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, ClaimError, claim
 from pomrl.judging.claims_of_study import claims_of
@@ -50,7 +50,9 @@ def loaded() -> list[Part]:
 def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
     """Judge claims about no sweeps, write the table and read it."""
     on = Basis("printed", {}, claims, tuple(PAPER.described.analyses))
-    judgements.write(folder, [of_study.judged(PAPER, DEFAULT, on, Reader(), [], is_main=True)], "pomrl claims pomrl")
+    judgements.write(
+        folder, [claims_of_variants.judged(PAPER, DEFAULT, on, Reader(), [], is_main=True)], "pomrl claims pomrl"
+    )
     return dict(judgements.read(folder, ["printed"]).of("printed"))
 
 
@@ -94,7 +96,7 @@ class TestExactClaims:
             return [Part("a ratio", Exact(1 / int("0")))]
 
         with pytest.raises(ClaimError, match=r"claim X\.3"):
-            of_study.try_out(broken, Basis("printed", {}, [broken]))
+            claims_of_variants.try_out(broken, Basis("printed", {}, [broken]))
 
     def test_a_function_of_losses_still_has_to_name_a_sweep(self, tmp_path: Path, monkeypatch) -> None:
         folder = tmp_path / "of_nothing"

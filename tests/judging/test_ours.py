@@ -9,7 +9,7 @@ import pytest
 from tests.support.worlds import BEYOND, CLAIMS, OURS
 
 from pomrl.configuration.parsing import Experiment
-from pomrl.judging import inference, judgements, of_study
+from pomrl.judging import claims_of_variants, inference, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.fixed_runs import judge
 from pomrl.judging.judgements import Row
@@ -47,7 +47,7 @@ def basis() -> Basis:
     """The basis of the claims on horizons and priors; all claims of the study share its error."""
     (default,) = BEYOND.variants
     of_claims = [claim for claim in OURS if {*claim.sweeps} <= {"horizon_or_prior", "wrong_priors"}]
-    return replace(of_study.basis(BEYOND, of_claims, default), registry=OURS)
+    return replace(claims_of_variants.basis(BEYOND, of_claims, default), registry=OURS)
 
 
 def judged(basis: Basis, id: str, **curves: list[float]) -> Outcome:

@@ -77,7 +77,6 @@ SHARED_NAMES = {
     "horizons": ("drawing", "theory"),
     "intervals": ("report", "results"),
     "losses": ("drawing", "results"),
-    "of_study": ("drawing", "judging"),
     "provenance": ("report", "store"),
     "study": ("configuration", "study"),
     "sweeps": ("configuration", "running"),

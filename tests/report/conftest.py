@@ -14,7 +14,7 @@ from pomrl.commands import claims as claims_command
 from pomrl.commands import figures as figures_command
 from pomrl.commands import report as command
 from pomrl.configuration.study import find
-from pomrl.drawing.of_study import Selection
+from pomrl.drawing.figures_of_study import Selection
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from pomrl.configuration import composition, jobs
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment as experiment_of
-from pomrl.running import blocks, estimates, sweeps
+from pomrl.running import blocks, resources, sweeps
 from pomrl.science.tasks.random_chains import RandomChains
 
 Command = Callable[..., tuple[int, list[str], str]]
@@ -178,7 +178,7 @@ def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monke
 
 
 def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(estimates, "LONG", 1e-9)
+    monkeypatch.setattr(resources, "LONG", 1e-9)
     status, _, said = command("T=1", "runs=2")
     assert (status, said.count("\n")) == (1, 1)
     assert "what takes more than an hour is computed with yes=true" in said
@@ -195,14 +195,14 @@ def test_what_does_not_fit_is_refused_with_the_numbers(
     status, _, said = command("S=100000", *further)
     assert (status, drawn.calls, said.count("\n")) == (1, 0, 1)
     assert said.startswith("one run needs about 4.3 TB of memory, and ")
-    monkeypatch.setattr(estimates, "available_disk", lambda: 1000)
+    monkeypatch.setattr(resources, "available_disk", lambda: 1000)
     status, _, said = command("runs=100", *further)
     assert status == 1
     assert "the results need about 182 kB, and 1 kB are free for " in said
 
 
 def test_what_claims_need_and_does_not_fit_is_refused_too(empty_outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimates, "available_disk", lambda: 1000)
+    monkeypatch.setattr(resources, "available_disk", lambda: 1000)
     with pytest.raises(ConfigError, match="the results need about 182 kB, and 1 kB are free for "):
         deciding.compute([experiment_of(PUBLISHED, ["runs=100"])])
     assert not list(empty_outputs.iterdir())
@@ -215,17 +215,17 @@ def jobs_of(*overrides: str) -> list[sweeps.Job]:
 def test_estimates_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     (one,) = jobs_of("runs=100")
-    twice = estimates.estimate([one, *jobs_of("runs=50")])
+    twice = resources.estimate([one, *jobs_of("runs=50")])
     assert (twice.jobs, twice.runs, twice.plans) == (2, 100, 100 * 15 * 21)
-    both = estimates.estimate([one, *jobs_of("seed=1")])
+    both = resources.estimate([one, *jobs_of("seed=1")])
     assert both.plans == 2 * twice.plans
     assert both.seconds == pytest.approx(2 * twice.seconds)
-    assert both.disk == 2 * twice.disk == estimates.estimate([one]).times(2).disk
-    assert estimates.estimate(jobs_of("S=100")).memory > both.memory
+    assert both.disk == 2 * twice.disk == resources.estimate([one]).times(2).disk
+    assert resources.estimate(jobs_of("S=100")).memory > both.memory
 
 
 def test_an_estimate_of_the_memory_counts_the_batches_of_all_trials(empty_outputs: Path) -> None:
-    one, many = (estimates.estimate(jobs_of(f"S=1000 {of_trials}")).memory for of_trials in ("trials=1", "trials=100"))
+    one, many = (resources.estimate(jobs_of(f"S=1000 {of_trials}")).memory for of_trials in ("trials=1", "trials=100"))
     assert many > 20 * one
 
 
@@ -254,7 +254,7 @@ def test_an_estimate_of_the_memory_is_enough_and_at_most_fifteen_times_too_high(
     overrides: str, empty_outputs: Path
 ) -> None:
     jobs = jobs_of(overrides)
-    peak, estimated = peak_of(jobs), estimates.estimate(jobs).memory - estimates.PROCESS_BYTES
+    peak, estimated = peak_of(jobs), resources.estimate(jobs).memory - resources.PROCESS_BYTES
     assert peak < estimated < 15 * peak
 
 
@@ -270,13 +270,13 @@ def test_an_estimate_of_the_memory_is_enough_and_at_most_fifteen_times_too_high(
 def test_an_estimate_of_the_memory_asks_the_estimator(overrides: str, empty_outputs: Path) -> None:
     """The samples and the counts of hierarchical Bayes take some hundred times a model."""
     jobs = jobs_of(f"estimator=hierarchical_bayes {overrides}")
-    peak, estimated = peak_of(jobs), estimates.estimate(jobs).memory - estimates.PROCESS_BYTES
+    peak, estimated = peak_of(jobs), resources.estimate(jobs).memory - resources.PROCESS_BYTES
     assert peak / 2 < estimated < 2 * peak
 
 
 def test_fewer_runs_are_computed_together_if_the_estimator_holds_more(empty_outputs: Path) -> None:
     sampling, usual = (
-        estimates.estimate(jobs_of(f"S=150 A=5 T=1 m=5 runs=50 gamma_schedule=fixed estimator={name}")).memory
+        resources.estimate(jobs_of(f"S=150 A=5 T=1 m=5 runs=50 gamma_schedule=fixed estimator={name}")).memory
         for name in ("hierarchical_bayes", "ada_pomrl")
     )
     assert sampling < 2 * usual
@@ -287,5 +287,5 @@ def test_an_estimate_of_the_disk_is_right_within_a_factor_of_five(command: Comma
     stored = sum(path.stat().st_size for path in Path(lines[0]).glob("*.parquet"))
     (job,) = jobs_of("seed=1")
     assert job.runs_missing == 100
-    estimated = estimates.estimate(jobs_of("seed=1")).disk / 2 / 3
+    estimated = resources.estimate(jobs_of("seed=1")).disk / 2 / 3
     assert stored / 5 < estimated < 5 * stored

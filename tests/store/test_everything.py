@@ -24,11 +24,11 @@ SAMPLE = Simulation("noise", noise, {"sequences": 5})
 KILLED_IN_AN_IMPORT = """
 import os, signal, sys
 from pathlib import Path
-from pomrl.store import crates
+from pomrl.store import ro_crates
 def killed(path, place):
     os.kill(os.getpid(), signal.SIGKILL)
-crates._added = killed
-crates.import_(Path(sys.argv[1]))
+ro_crates._added = killed
+ro_crates.import_(Path(sys.argv[1]))
 """
 
 

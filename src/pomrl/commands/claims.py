@@ -20,7 +20,7 @@ from pomrl.commands.tables import print_table
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
-from pomrl.judging import deciding, judgements, of_study
+from pomrl.judging import claims_of_variants, deciding, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, ClaimError
 from pomrl.judging.claims_of_study import claims_of
@@ -62,7 +62,7 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
     every = claims_of(study)
     if not every:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
-    simulate(of_study.needed_simulations(every))
+    simulate(claims_of_variants.needed_simulations(every))
     claims, frames = _judged(study, sound(study, every), selection, budget)
     of_runs = {claim.id for claim in claims if claim.sweeps} or {claim.id for claim in claims}
     if not any(len(frame) and (frame["claim"].isin(of_runs) & frame["estimate"].notna()).any() for frame in frames):
@@ -79,11 +79,11 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
 def sound(study: Study, claims: Sequence[Claim]) -> list[Claim]:
     """Return the claims whose functions work; name the others in a line each on standard error."""
     default = next((each for each in study.variants if each.name == study.unchanged), study.variants[0])
-    basis = of_study.basis(study, claims, default)
+    basis = claims_of_variants.basis(study, claims, default)
     working = []
     for claim in claims:
         try:
-            of_study.try_out(claim, basis)
+            claims_of_variants.try_out(claim, basis)
             working.append(claim)
         except ClaimError as error:
             warn(f"{study.word}: {error}")
@@ -118,7 +118,9 @@ def _under_variants(
     frames, spending = [], Spending(budget or 0.0)
     for variant in selection.variants:
         refused: list[str] = []
-        on = of_study.basis(study, claims, variant, own=selection.own, refused=refused if variant.replaced else None)
+        on = claims_of_variants.basis(
+            study, claims, variant, own=selection.own, refused=refused if variant.replaced else None
+        )
         for line in refused:
             warn(line)
         cases = _cases([on], reader, spending, budget)
@@ -126,7 +128,7 @@ def _under_variants(
         if budget is not None and is_headline:
             compute(deciding.pools(on))
         shares = _shares(study, claims) if variant.name == study.unchanged else {}
-        frames.append(of_study.judged(study, variant, on, reader, cases, shares, is_main=True))
+        frames.append(claims_of_variants.judged(study, variant, on, reader, cases, shares, is_main=True))
     return frames
 
 
@@ -135,12 +137,14 @@ def _under_family(
 ) -> list[pd.DataFrame]:
     """Judge claims under all variants of a family together, within the budget of the family."""
     variants = family.variants
-    bases = [of_study.basis(study, claims, variant, family) for variant in variants]
+    bases = [claims_of_variants.basis(study, claims, variant, family) for variant in variants]
     own_budget = None if budget is None else family.budget
     cases = _cases(bases, reader, Spending(own_budget or 0.0), own_budget)
     named = {variant.name for variant in study.variants}
     return [
-        of_study.judged(study, variant, on, reader, [case for case in cases if case.basis is on], is_main=False)
+        claims_of_variants.judged(
+            study, variant, on, reader, [case for case in cases if case.basis is on], is_main=False
+        )
         for variant, on in zip(variants, bases, strict=True)
         if variant.name not in named
     ]
@@ -156,13 +160,13 @@ def _shares(study: Study, claims: Sequence[Claim]) -> Mapping[str, TrueShare]:
     """Return in how many environments each claim is true, from the first family that is a sample of environments."""
     families = (study.family(name) for name in study.families)
     sample = next((family for family in families if family.is_sample), None)
-    return of_study.true_shares(study, claims, sample) if sample else {}
+    return claims_of_variants.true_shares(study, claims, sample) if sample else {}
 
 
 def _show_differences(study: Study, claims: Sequence[Claim], selection: Selection) -> None:
     """Write and print the differences in loss between an option and the one that it takes the place of."""
     (variant,) = selection.variants
-    replaced = of_study.basis(study, claims, variant, own=selection.own, refused=[]).settings
+    replaced = claims_of_variants.basis(study, claims, variant, own=selection.own, refused=[]).settings
     pairs = {name: list(zip(study.settings(name), replaced[name], strict=True)) for name in replaced}
     differences = paired_differences(pairs, variant)
     if not differences.empty:

@@ -16,7 +16,7 @@ from pomrl.results.chosen_runs import filter_of
 from pomrl.results.losses import Losses
 from pomrl.running import sweeps
 from pomrl.running.ensuring import checked_jobs
-from pomrl.running.estimates import estimate, refuse_what_takes_long
+from pomrl.running.resources import estimate, refuse_what_takes_long
 from pomrl.store import StoreError
 
 

@@ -11,7 +11,7 @@ from pomrl.judging import deciding
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.deciding import Spending
 from pomrl.running.ensuring import ensure
-from pomrl.running.estimates import seconds
+from pomrl.running.resources import seconds
 from pomrl.running.sweeps import Job, Tally, unfinished
 
 

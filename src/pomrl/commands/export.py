@@ -12,7 +12,7 @@ from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.wording import number_of
-from pomrl.store import crates
+from pomrl.store import ro_crates
 
 
 @one_line_errors()
@@ -27,7 +27,7 @@ def main() -> None:
     stored = [each for each in store.find(**filters(arguments.filter)) if each.complete()]
     if arguments.filter and not stored:
         exit_with(f"{store.root()}: no stored experiment matches {' '.join(arguments.filter)}")
-    count = crates.export(arguments.crate, stored, everything=not arguments.filter)
+    count = ro_crates.export(arguments.crate, stored, everything=not arguments.filter)
     what = f"{number_of(len(stored), 'experiment')}, {number_of(count, 'file')}"
     warn(f"{what}, {arguments.crate.stat().st_size / 1e6:.1f} MB")
     print(arguments.crate)

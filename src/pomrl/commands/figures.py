@@ -18,8 +18,8 @@ from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.figures_of_study import Selection, Writer, draw, needed_simulations, versions
 from pomrl.drawing.files import Sidecar, save, save_small
-from pomrl.drawing.of_study import Selection, Writer, draw, needed_simulations, versions
 from pomrl.outputs import outputs
 
 

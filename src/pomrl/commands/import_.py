@@ -10,7 +10,7 @@ from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, printable, warn
 from pomrl.configuration.wording import number_of
-from pomrl.store import crates
+from pomrl.store import ro_crates
 
 
 @one_line_errors()
@@ -18,7 +18,7 @@ def main() -> None:
     """Run the command with the arguments of the process, and print the folders that are added."""
     parser = Parser(prog="pomrl import", description="Check an RO-Crate, and add its experiments to what is stored.")
     parser.add_argument("crate", type=Path, metavar="CRATE.zip", help="the archive, as pomrl export has written it")
-    imported = crates.import_(parser.parse_args().crate)
+    imported = ro_crates.import_(parser.parse_args().crate)
     for folder in imported.added:
         print(printable(str(folder)))
     for line in imported.refused:

@@ -20,7 +20,7 @@ from pomrl.commands.repairing import repair, sweeps_by_signature
 from pomrl.commands.terminal import console, exit_with, one_line, printable, warn
 from pomrl.configuration.settings import varying_keys
 from pomrl.outputs import outputs
-from pomrl.running.estimates import size
+from pomrl.running.resources import size
 from pomrl.store import StoredExperiment
 from pomrl.store.everything import Kept, everything, of_experiment
 

@@ -11,7 +11,7 @@ from pomrl.commands.terminal import console, printable
 from pomrl.configuration.settings import flat_settings, scientific_settings, varying_keys
 from pomrl.execution import Failure
 from pomrl.results.losses import Losses
-from pomrl.running import estimates
+from pomrl.running import resources
 from pomrl.running.sweeps import Job
 from pomrl.store import StoreError
 
@@ -29,7 +29,7 @@ def plan(jobs: Sequence[Job]) -> Table:
     table = plain_table("to compute", "signature", *keys, "stored", "missing", "plans", "seconds")
     for job, values in rows:
         missing = job.runs_missing
-        work = f"{estimates.plans(job):,}", f"{estimates.seconds(job):.1f}"
+        work = f"{resources.plans(job):,}", f"{resources.seconds(job):.1f}"
         add_row(table, job.stored.signature, *values, job.experiment.request.runs - missing, missing, *work)
     return table
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from pomrl.configuration.study import Study
 from pomrl.drawing.figure import figures_of
-from pomrl.drawing.of_study import FOLDER
+from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.judging import judgements, views
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, ranked

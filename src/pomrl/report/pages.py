@@ -17,8 +17,8 @@ from pomrl.configuration.study import Study, read_yaml
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Family, Variant
 from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.of_study import FOLDER
 from pomrl.judging import judgements
 from pomrl.judging.judgements import Judgements
 from pomrl.results.markdown import renewed

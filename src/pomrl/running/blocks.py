@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from pomrl import store
 from pomrl.checks import Engine
 from pomrl.execution import Failure
-from pomrl.running import costs
+from pomrl.running import cpu_time
 from pomrl.science.experiment import STACK_BYTES, Method, Problem, components, tables
 from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
@@ -49,7 +49,7 @@ class Block:
     @property
     def seconds(self) -> float:
         """A rough estimate of the time to compute the block in one process."""
-        return costs.seconds(self.problem, [each.method for each in self.methods], len(self.runs))
+        return cpu_time.seconds(self.problem, [each.method for each in self.methods], len(self.runs))
 
     @property
     def is_foreign(self) -> bool:

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 
 from pomrl.configuration.parsing import Experiment
 from pomrl.execution import ExecutionError
-from pomrl.running.estimates import estimate, refuse_what_does_not_fit
+from pomrl.running.resources import estimate, refuse_what_does_not_fit
 from pomrl.running.sweeps import Job, Tally, check_jobs, compute, looked_up
 
 Reporting = Callable[[Sequence[Job]], AbstractContextManager[Callable[[Tally], None]]]

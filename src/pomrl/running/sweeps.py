@@ -11,7 +11,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import EngineUnavailableError, ExecutionError, Failure
-from pomrl.running import costs, dispatches
+from pomrl.running import cpu_time, dispatches
 from pomrl.running.blocks import Block, MethodOfBlock, Unrepeatable, Value, is_foreign
 from pomrl.running.dispatches import Worker
 from pomrl.running.versions import versions
@@ -232,4 +232,4 @@ def _worker(jobs: Sequence[Job]) -> Worker:
 
 def seconds_of(experiment: Experiment, runs: int) -> float:
     """Estimate how long it takes in one process to compute so many runs of an experiment."""
-    return costs.seconds(experiment.problem, [experiment.method], runs)
+    return cpu_time.seconds(experiment.problem, [experiment.method], runs)

@@ -16,7 +16,7 @@ from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.wording import number_of
 from pomrl.execution import Execution, Local
-from pomrl.running import costs
+from pomrl.running import cpu_time
 from pomrl.running.blocks import models_held, runs_together
 from pomrl.running.sweeps import Job
 from pomrl.science.experiment import SCHEMA, Method, Problem, tasks_at_a_time
@@ -124,12 +124,12 @@ def refuse_what_takes_long(wanted: Estimate) -> None:
 
 def plans(job: Job) -> int:
     """Return the number of pairs of a model and a discount factor that a job still has to plan."""
-    return costs.plans(job.experiment.problem, [job.experiment.method], job.runs_missing)
+    return cpu_time.plans(job.experiment.problem, [job.experiment.method], job.runs_missing)
 
 
 def seconds(job: Job) -> float:
     """Return the time that one process needs for what a job lacks."""
-    return costs.seconds(job.experiment.problem, [job.experiment.method], job.runs_missing)
+    return cpu_time.seconds(job.experiment.problem, [job.experiment.method], job.runs_missing)
 
 
 def _memory(job: Job, methods: Sequence[Method], runs_at_a_time: int | None) -> int:
