@@ -74,13 +74,23 @@ class Basis:
 
     def stored(self, claim: Claim, parts: Collection[int] | None = None) -> int:
         """Return how many runs are stored of every experiment that a claim, or these of its parts, reads."""
-        return min(store.lookup(experiment).complete() for experiment in self.read_by(claim, parts))
+        return min(self._lookup(experiment).complete() for experiment in self.read_by(claim, parts))
+
+    def _lookup(self, experiment: Experiment) -> store.StoredExperiment:
+        if id(experiment) not in self._stored:
+            self._stored[id(experiment)] = store.lookup(experiment)
+        return self._stored[id(experiment)]
+
+    @cached_property
+    def _stored(self) -> dict[int, store.StoredExperiment]:
+        """The stored experiments by the identity of their configurations, which the settings keep alive."""
+        return {}
 
     def refuse_damage(self) -> None:
         """Raise a StoreError if a file of what is stored of these experiments is damaged."""
         experiments = {id(each): each for claim in self.claims for each in self.read_by(claim)}
         for experiment in experiments.values():
-            store.lookup(experiment).refuse_damage()
+            self._lookup(experiment).refuse_damage()
 
     def sweeps(self, claim: Claim, losses: Callable[[Experiment], Losses]) -> dict[str, SweepLosses]:
         """Return the sweeps that a claim is about, with the losses that a function has of each experiment."""

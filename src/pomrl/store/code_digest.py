@@ -82,6 +82,7 @@ def _digest(names: set[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
+@cache
 def _module_of(target: str) -> str:
     """Return the module that defines the class with this dotted name; the class may be nested in another class."""
     module = target.rpartition(".")[0]
