@@ -114,6 +114,7 @@ if TYPE_CHECKING:
     from pomrl.results.losses import FIRST as FIRST
     from pomrl.results.losses import LAST as LAST
     from pomrl.results.losses import Losses as Losses
+    from pomrl.results.losses import LossPerRun as LossPerRun
     from pomrl.results.losses import SweepLosses as SweepLosses
     from pomrl.results.statistics import Kind as Kind
     from pomrl.results.statistics import band as band

@@ -12,7 +12,7 @@ from pomrl.results.losses import Losses, SweepLosses
 from pomrl.studies.beyond.claims.families import FAMILIES, SPREADS
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
-CLAIMS = {claim.id: claim for claim in OURS if claim.id in ("R1", "R2", "R3", "R4")}
+CLAIMS = {claim.id: claim for claim in OURS if claim.id in ("R1", "R2", "R3", "R4", "R5", "R6", "R7")}
 RUNS = 30
 
 
@@ -31,17 +31,19 @@ def losses(more: float, *, grows: bool = False) -> Losses:
 
 def verdict(id: str, grows: tuple[str, ...] = (), **more: Mapping[str, float]) -> Verdict:
     """Judge a claim; `more` is what is added to the loss of an estimator, or of the schedule, in each family."""
-    of_estimators, of_schedule = {}, {}
+    of_estimators, of_schedule, of_rate = {}, {}, {}
     for family in FAMILIES:
         for spread in SPREADS:
-            for name in ("ada_pomrl", "without_meta", "exact_posterior"):
+            for name in ("ada_pomrl", "without_meta", "empirical_bayes", "exact_posterior"):
                 added, growing = more.get(name, {}).get(family, 0.0), name == "ada_pomrl" and family in grows
                 of_estimators[family, spread, name] = losses(added, grows=growing)
             of_schedule[family, spread, "upper_bound"] = losses(more.get("upper_bound", {}).get(family, 0.0))
+            of_rate[family, spread] = losses(more.get("mse_optimal", {}).get(family, 0.0))
     names = ("task_distribution", "spread")
     sweeps = {
         "families": SweepLosses((*names, "estimator"), of_estimators),
         "families_schedules": SweepLosses((*names, "gamma_schedule"), of_schedule),
+        "forest_mixing": SweepLosses(names, of_rate),
     }
     return Outcome(CLAIMS[id], Plan((RUNS,))).after(CLAIMS[id].parts(sweeps)).verdict
 
@@ -66,6 +68,25 @@ def test_one_family_is_enough_for_the_schedule() -> None:
     assert verdict("R2", upper_bound=everywhere) is Verdict.NOT_REPRODUCED
     one_better = everywhere | {"garnet": -0.1}
     assert verdict("R2", upper_bound=one_better) is Verdict.REPRODUCED
+
+
+def test_the_schedule_has_to_harm_in_more_than_half() -> None:
+    assert verdict("R5", upper_bound=dict.fromkeys(FAMILIES[:5], 0.1)) is Verdict.REPRODUCED
+    better = dict.fromkeys(FAMILIES[4:], -0.1)
+    assert verdict("R5", upper_bound=better | dict.fromkeys(FAMILIES[:4], 0.1)) is Verdict.NOT_REPRODUCED
+
+
+def test_in_forest_the_papers_rate_has_to_harm_and_the_better_one_to_help() -> None:
+    assert verdict("R6", ada_pomrl={"forest": 0.1}, mse_optimal={"forest": -0.1}) is Verdict.REPRODUCED
+    assert verdict("R6", ada_pomrl={"forest": -0.1}, mse_optimal={"forest": -0.1}) is Verdict.NOT_REPRODUCED
+    assert verdict("R6", ada_pomrl={"forest": 0.1}, mse_optimal={"forest": 0.1}) is Verdict.NOT_REPRODUCED
+
+
+def test_empirical_bayes_has_to_be_worse_in_each_of_the_four_and_worst_in_forest() -> None:
+    worse = dict.fromkeys(("inventory", "queue", "forest", "frozen_lake_8x8"), 0.1)
+    assert verdict("R7", empirical_bayes=worse) is Verdict.REPRODUCED
+    assert verdict("R7", empirical_bayes=worse | {"queue": -0.1}) is Verdict.NOT_REPRODUCED
+    assert verdict("R7", empirical_bayes=worse, without_meta={"forest": 0.2}) is Verdict.NOT_REPRODUCED
 
 
 def test_horizons_have_to_grow_in_more_than_half() -> None:

@@ -122,7 +122,7 @@ def the_mixing_rate_explains_forest(sweep: SweepLosses, mse_optimal: SweepLosses
     than without meta-learning, and with the rate that minimises the squared error (errata, E4) it is smaller.
     """
     ada, without = (_of(sweep, "forest", 0.15, estimator=name).regret for name in ("ada_pomrl", "without_meta"))
-    better = mse_optimal.at(spread=0.15).regret
+    better = _of(mse_optimal, "forest", 0.15).regret
     return [
         _less(without, ada, without, "no meta-learning less ada-POMRL with the paper's rate"),
         _less(better, without, without, "ada-POMRL with the rate of E4 less no meta-learning"),
