@@ -71,8 +71,9 @@ def test_one_family_is_enough_for_the_schedule() -> None:
 
 
 def test_the_schedule_has_to_harm_in_more_than_half() -> None:
-    assert verdict("R5", upper_bound=dict.fromkeys(FAMILIES[:5], 0.1)) is Verdict.REPRODUCED
-    better = dict.fromkeys(FAMILIES[4:], -0.1)
+    worse: dict[str, float] = dict.fromkeys(FAMILIES[:5], 0.1)
+    assert verdict("R5", upper_bound=worse) is Verdict.REPRODUCED
+    better: dict[str, float] = dict.fromkeys(FAMILIES[4:], -0.1)
     assert verdict("R5", upper_bound=better | dict.fromkeys(FAMILIES[:4], 0.1)) is Verdict.NOT_REPRODUCED
 
 
@@ -83,7 +84,7 @@ def test_in_forest_the_papers_rate_has_to_harm_and_the_better_one_to_help() -> N
 
 
 def test_empirical_bayes_has_to_be_worse_in_each_of_the_four_and_worst_in_forest() -> None:
-    worse = dict.fromkeys(("inventory", "queue", "forest", "frozen_lake_8x8"), 0.1)
+    worse: dict[str, float] = dict.fromkeys(("inventory", "queue", "forest", "frozen_lake_8x8"), 0.1)
     assert verdict("R7", empirical_bayes=worse) is Verdict.REPRODUCED
     assert verdict("R7", empirical_bayes=worse | {"queue": -0.1}) is Verdict.NOT_REPRODUCED
     assert verdict("R7", empirical_bayes=worse, without_meta={"forest": 0.2}) is Verdict.NOT_REPRODUCED
