@@ -1,3 +1,4 @@
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -5,6 +6,11 @@ from pathlib import Path
 
 import pytest
 from joblib.externals.loky import get_reusable_executor
+from threadpoolctl import threadpool_limits
+
+# The threads of BLAS wait for one another actively: beside other tests they take several times the work of one thread.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # in libraries that are loaded later, and in processes that tests start
+threadpool_limits(limits=1, user_api="blas")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell starts its background jobs so, and every process that a test interrupts would inherit it.

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,33 +12,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.support.checks import choose, line
-from tests.support.shipped import FIGURES, OF_SWEEPS
-from tests.support.synthetic import AXES, GAMMAS, RUNS, TASKS, Lazy, make_sweep, make_sweeps, with_sweep
+from tests.support.shipped import FIGURES
+from tests.support.synthetic import AXES, GAMMAS, TASKS, Lazy, make_sweep, with_sweep
 
-from pomrl.drawing.drawing import COLUMNS
-from pomrl.drawing.files import Sidecar, save, save_small
-from pomrl.results.stored_sweeps import Source, StoredSweeps
+from pomrl.drawing import panels
+from pomrl.drawing.drawing import COLUMNS, Drawing
+from pomrl.drawing.files import Sidecar, save
+from pomrl.results.stored_sweeps import Source
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
 
-pytestmark = pytest.mark.slow
-
 
 class TestData:
-    @pytest.mark.parametrize("name", FIGURES)
-    def test_is_what_is_drawn(self, drawings, name):
-        data = drawings[name].data
-        assert list(data.columns) == COLUMNS
-        points = data.loc[data["n"] > 0]
-        assert not points.duplicated(["panel", "series", "x"]).any()
-        if FIGURES[name].sweeps:
-            assert (points["n"] == RUNS).all()
-        if name == "wrong_priors":  # four runs are too few for an interval of a ratio, see the next test
-            assert points[["lower", "upper"]].isna().all(axis=None)
-        else:
-            assert (points["lower"] <= points["mean"]).all()
-            assert (points["mean"] <= points["upper"]).all()
-
     def test_relative_gains_have_intervals_from_ten_runs_on(self, sweeps):
         more = with_sweep(sweeps, "wrong_priors", make_sweep("wrong_priors", runs=10))
         data = FIGURES["wrong_priors"].draw(more).data
@@ -62,19 +48,6 @@ class TestData:
         }
         assert choose(data, marker=True).groupby(["panel", "series"]).size().tolist() == [1] * 6
 
-    @pytest.mark.parametrize("name", OF_SWEEPS)
-    def test_tables_are_left_alone(self, name, drawings, tables):
-        assert drawings[name]
-        for sweep in FIGURES[name].sweeps:
-            pd.testing.assert_frame_equal(tables[sweep], make_sweep(sweep).table)
-
-
-@pytest.fixture(scope="module")
-def again(sweeps: StoredSweeps) -> StoredSweeps:
-    """The same sweeps, made once more, and the simulations."""
-    made = make_sweeps()
-    return Lazy(sweeps, lambda name: made[name] if name in made else sweeps[name])
-
 
 FROM_ANOTHER_PROCESS = """
 import pathlib
@@ -90,45 +63,36 @@ save(figure.draw(sweeps), pathlib.Path(sys.argv[2]), "planning_omrl", Sidecar("p
 """
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory, drawings: Mapping[str, Drawing]) -> Mapping[str, list[Path]]:
+    """The files of two figures, by name."""
+    folder = tmp_path_factory.mktemp("saved")
+    return Lazy(["planning_omrl", "overview"], lambda name: save(drawings[name], folder, name, Sidecar(name)))
+
+
 class TestFiles:
-    @pytest.mark.parametrize("name", FIGURES)
-    def test_same_tables_same_picture_and_data(self, name, tmp_path, drawings, again):
-        drawn = FIGURES[name].draw(again)
-        (once,), (twice,) = save_small(drawings[name], tmp_path, "once"), save_small(drawn, tmp_path, "again")
-        assert once.read_bytes() == twice.read_bytes()
-        pd.testing.assert_frame_equal(drawings[name].data, drawn.data, check_exact=True)
-
-    @pytest.mark.parametrize("name", ["planning_omrl", "mixing_rates", "overview"])
-    def test_same_tables_same_bytes(self, name, tmp_path, drawings, again):
-        once = save(drawings[name], tmp_path / "once", name, Sidecar(name))
-        twice = save(FIGURES[name].draw(again), tmp_path / "again", name, Sidecar(name))
-        assert [path.name for path in once] == [f"{name}.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
-        for one, other in zip(once, twice, strict=True):
-            assert one.read_bytes() == other.read_bytes()
-
-    def test_same_bytes_in_another_process(self, tmp_path, drawings, tables):
-        here = save(drawings["planning_omrl"], tmp_path / "here", "planning_omrl", Sidecar("planning_omrl"))
+    def test_same_bytes_in_another_process(self, tmp_path, saved, tables):
         tables["task_similarity"].to_parquet(tmp_path / "tables.parquet")
         arguments = [sys.executable, "-c", FROM_ANOTHER_PROCESS, tmp_path / "tables.parquet", tmp_path / "there"]
         subprocess.run(arguments, check=True, env={**os.environ, "PYTHONHASHSEED": "1", "MPLBACKEND": "pdf"})
-        for path in here:
+        for path in saved["planning_omrl"]:
             assert path.read_bytes() == (tmp_path / "there" / path.name).read_bytes()
 
-    def test_saving_twice(self, tmp_path, drawings):
-        first = [path.read_bytes() for path in save(drawings["pomrl_vs_adapomrl"], tmp_path, "x", Sidecar("x"))]
-        assert [path.read_bytes() for path in save(drawings["pomrl_vs_adapomrl"], tmp_path, "x", Sidecar("x"))] == first
+    def test_saving_twice(self, tmp_path, drawings, saved):
+        again = save(drawings["overview"], tmp_path, "overview", Sidecar("overview"))
+        assert [path.name for path in again] == [f"overview.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
+        for one, other in zip(saved["overview"], again, strict=True):
+            assert one.read_bytes() == other.read_bytes()
 
-    def test_csv_is_the_data(self, tmp_path, drawings):
-        drawing = drawings["planning_omrl"]
-        path = save(drawing, Path(tmp_path), "figure", Sidecar("figure"))[2]
-        pd.testing.assert_frame_equal(pd.read_csv(path), drawing.data, check_dtype=False, rtol=1e-14)
+    def test_csv_is_the_data(self, drawings, saved):
+        read = pd.read_csv(saved["planning_omrl"][2])
+        pd.testing.assert_frame_equal(read, drawings["planning_omrl"].data, check_dtype=False, rtol=1e-14)
 
-    def test_sidecar_has_sources_and_digests(self, tmp_path, drawings):
-        *files, path = save(
-            drawings["overview"], tmp_path, "overview", Sidecar("overview", "pomrl figures", commit="abc", dirty=True)
-        )
+    def test_sidecar_has_sources_and_digests(self, tmp_path):
+        data, sidecar = pd.DataFrame(columns=COLUMNS), Sidecar("x", "pomrl figures", commit="abc", dirty=True)
+        *files, path = save(Drawing(panels.blank(1.0, 1.0), data), tmp_path, "x", sidecar)
         digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-        expected = {"figure": "overview", "command": "pomrl figures", "commit": "abc", "dirty": True, "files": digests}
+        expected = {"figure": "x", "command": "pomrl figures", "commit": "abc", "dirty": True, "files": digests}
         expected |= {"docstring": "", "variant": "", "sweeps": {}}
         said = json.loads(path.read_text())
         assert len(said.pop("check")) == 16

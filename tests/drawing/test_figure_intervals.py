@@ -8,23 +8,16 @@ import pytest
 import scipy.stats
 from tests.support.checks import choose, note
 from tests.support.shipped import FIGURES, OF_SERIES, OF_SWEEPS, intervals_of
-from tests.support.synthetic import PROMISED, RUNS, Lazy, make_sweeps
+from tests.support.synthetic import RUNS, make_sweeps
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import find
-from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figures_of_study import versions
 from pomrl.results.statistics import band, best_gamma, best_gamma_band
 from pomrl.results.stored_sweeps import StoredSweeps
 
 GAINS = ("horizon_or_prior", "wrong_priors")
 """Figures of gains over gammas, which have intervals as they are."""
-
-
-@pytest.fixture(scope="module")
-def with_intervals(sweeps: StoredSweeps) -> Mapping[str, Drawing]:
-    """The versions with intervals, by the names of their figures."""
-    return Lazy(OF_SERIES, lambda name: FIGURES[name].drawn(sweeps, with_intervals=True))
 
 
 def test_every_figure_of_runs_has_a_version_with_intervals_and_names_its_series() -> None:
@@ -49,30 +42,14 @@ def test_versions_are_found_by_the_name_of_the_figure_or_by_their_own() -> None:
         versions(study, ["upper_bound_intervals"])
 
 
-@pytest.mark.parametrize("name", OF_SERIES)
-def test_only_the_bands_differ_from_the_version_of_the_caption(
-    name: str, drawings: Mapping[str, Drawing], with_intervals: Mapping[str, Drawing]
-) -> None:
-    plain, shown = drawings[name].data, with_intervals[name].data
-    others = ["panel", "series", "x", "mean", "n", "marker"]
-    pd.testing.assert_frame_equal(plain[others], shown[others])
-    of_runs = plain["n"] > 0
-    renamed = {"sd": "ci", "se": "ci", "ci": "ci", "bootstrap sd": "bootstrap ci"}
-    assert list(shown.loc[of_runs, "band"]) == [renamed[kind] for kind in plain.loc[of_runs, "band"]]
-    assert (shown["lower"][of_runs] <= shown["mean"][of_runs]).all()
-    assert (shown["mean"][of_runs] <= shown["upper"][of_runs]).all()
-    (promised,) = {PROMISED[sweep] for sweep in FIGURES[name].sweeps}
-    provisional = f"provisional: {RUNS} of {promised} runs"
-    assert note(with_intervals[name]) == f"95 % intervals of the mean over {RUNS} runs\n{provisional}"
-
-
 def test_intervals_may_be_over_more_runs_than_promised() -> None:
     drawing = FIGURES["pomrl_vs_adapomrl"].drawn(make_sweeps(runs=101, tasks=2), with_intervals=True)
     assert note(drawing) == "95 % intervals of the mean over 101 runs"
 
 
-def test_intervals_are_students(with_intervals: Mapping[str, Drawing], tables: Mapping[str, pd.DataFrame]) -> None:
-    shown = choose(with_intervals["pomrl_vs_adapomrl"].data, series="ada-POMRL")
+def test_intervals_are_students(sweeps: StoredSweeps, tables: Mapping[str, pd.DataFrame]) -> None:
+    drawing = FIGURES["pomrl_vs_adapomrl"].drawn(sweeps, with_intervals=True)
+    shown = choose(drawing.data, series="ada-POMRL")
     rows = choose(tables["task_similarity"], sigma=0.01, estimator="ada_pomrl", gamma=0.99)
     losses = rows.pivot(index="run", columns="task", values="planning_loss").to_numpy()
     lower, upper = scipy.stats.t.interval(0.95, RUNS - 1, losses.mean(0), scipy.stats.sem(losses))
@@ -104,12 +81,3 @@ class TestBestGamma:
 
     def test_a_single_run_has_no_interval(self) -> None:
         assert np.isnan(self.ends(np.array([[1.0, 0.0]]))).all()
-
-    def test_bars_are_within_their_panel(
-        self, drawings: Mapping[str, Drawing], with_intervals: Mapping[str, Drawing]
-    ) -> None:
-        for drawing in (drawings["planning_omrl"], with_intervals["planning_omrl"]):
-            bottom, top = drawing.figure.axes[3].get_ylim()
-            bars = choose(drawing.data, series="γ* (right axis)")
-            assert bottom <= bars["lower"].min()
-            assert top >= bars["upper"].max()

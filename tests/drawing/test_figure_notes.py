@@ -6,28 +6,13 @@ import pandas as pd
 import pytest
 from tests.support.checks import choose, note
 from tests.support.shipped import FIGURES, OF_SWEEPS
-from tests.support.synthetic import PROMISED, RUNS, Lazy, make_sweeps, with_sweep, with_table
+from tests.support.synthetic import RUNS, Lazy, make_sweeps, with_sweep, with_table
 
 from pomrl.drawing import panels
 from pomrl.drawing.drawing import COLUMNS, Drawing, Series
 from pomrl.drawing.notes import annotate, coinciding
 from pomrl.drawing.style import Look
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
-
-OF_INTERVALS = ("families",)
-"""The figures whose captions say that their bands are 95 % intervals of the mean."""
-
-
-def expected_note(name: str, runs: int) -> str:
-    """Return the note above a figure that shows fewer runs than its sweeps promise."""
-    (promised,) = {PROMISED[sweep] for sweep in FIGURES[name].sweeps}
-    intervals = f"95 % intervals of the mean over {runs} runs\n" if name in OF_INTERVALS else ""
-    return f"{intervals}provisional: {runs} of {promised} runs"
-
-
-@pytest.fixture(scope="module")
-def one_run() -> StoredSweeps:
-    return make_sweeps(runs=1)
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +36,6 @@ def draw(sweeps):
 
 
 class TestRuns:
-    @pytest.mark.parametrize("name", OF_SWEEPS)
-    def test_fewer_runs(self, name, drawings):
-        assert note(drawings[name]) == expected_note(name, RUNS)
-
-    @pytest.mark.parametrize("name", OF_SWEEPS)
-    def test_one_run(self, name, one_run):
-        assert note(FIGURES[name].draw(one_run)) == expected_note(name, 1)
-
     def test_as_many_runs_as_promised(self):
         assert note(FIGURES["pomrl_vs_adapomrl"].draw(make_sweeps(runs=100, tasks=2))) == ""
 

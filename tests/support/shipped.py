@@ -1,7 +1,14 @@
 """The figures of the studies that are shipped, by name; no two studies have a figure of the same name."""
 
 from pomrl.configuration.study import shipped
-from pomrl.drawing.figure import INTERVALS, figures_of, number_of
+from pomrl.drawing.figure import INTERVALS, Figure, figures_of, number_of
+
+
+def _drawn_by(figure: Figure) -> object:
+    """Return what the figure shares with those that differ from it in their series alone: its class of panels."""
+    panels = getattr(figure.draw, "__self__", None)
+    return figure.draw if panels is None else type(panels)
+
 
 FIGURES = {figure.name: figure for study in shipped() for figure in figures_of(study)}
 """All figures."""
@@ -14,6 +21,9 @@ OF_SWEEPS = [name for name, figure in FIGURES.items() if figure.sweeps]
 
 OF_SERIES = [name for name, figure in FIGURES.items() if figure.series]
 """Those of them that have a version with intervals."""
+
+OF_EACH_KIND = list({_drawn_by(figure): name for name, figure in FIGURES.items()}.values())
+"""One figure of each class of panels, and those that are drawn by functions of their own."""
 
 NUMBERED = [name for name, figure in FIGURES.items() if number_of(figure.docstring)]
 """The figures with a number in the paper."""

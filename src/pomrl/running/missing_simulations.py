@@ -1,6 +1,11 @@
 """Simulations are computed and stored here, before a figure or a claim reads them."""
 
+# threadpoolctl comes without types.
+# pyright: reportMissingTypeStubs=false
+
 from collections.abc import Callable, Iterable
+
+from threadpoolctl import threadpool_limits
 
 from pomrl.store import stored_simulations as stored
 from pomrl.theory.simulations import Simulation
@@ -8,6 +13,9 @@ from pomrl.theory.simulations import Simulation
 
 def compute_missing(simulations: Iterable[Simulation], report: Callable[[str], None] | None = None) -> list[str]:
     """Compute and store the simulations that are not stored, or whose tables are damaged.
+
+    BLAS gets one thread, as for blocks of runs: its number of threads can change bits, and small products take longer
+    with several.
 
     Args:
         simulations: The simulations that are needed; each is computed in this process, in up to a few seconds.
@@ -23,5 +31,7 @@ def compute_missing(simulations: Iterable[Simulation], report: Callable[[str], N
     for simulation in missing:
         if report:
             report(f"simulating {simulation.name.replace('_', ' ')}")
-        stored.save(simulation, simulation.table())
+        with threadpool_limits(limits=1, user_api="blas"):
+            table = simulation.table()
+        stored.save(simulation, table)
     return [simulation.name for simulation in missing]
