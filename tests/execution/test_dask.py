@@ -9,54 +9,104 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import dask.config
 import pytest
 from tests.support import cluster as real
-from tests.support.cluster import HANG, Cluster, blocks, driver, end, run, until
+from tests.support.cluster import HANG, Cluster, blocks, driver, end, until
+from tests.support.computed import call
+
+from pomrl.commands import run as command
 
 pytestmark = pytest.mark.slow
 
-SWEEP = ("-m", "sigma=0.01,0.02", "estimator=ada_pomrl,oracle", "T=3", "runs=120")
-SLOW = ("-m", "sigma=0.01,0.02", "estimator=slow", "T=3", "runs=300")
-"""12 blocks of a third of a second each."""
+SWEEP = ("-m", "sigma=0.01,0.02", "estimator=ada_pomrl,oracle", "T=2", "S=4", "runs=60")
+GATED = ("-m", "sigma=0.01,0.02", "estimator=gated", "T=2", "S=4", "runs=70")
+"""Two blocks that are computed at once, and two that wait as long as there is a gate."""
 
 
 @pytest.fixture(scope="module")
-def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return real.components(tmp_path_factory.mktemp("faults"))
+def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = real.components(tmp_path_factory.mktemp("faults"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        yield folder
+        sys.modules.pop("faults", None)
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, faults: Path) -> Iterator[Cluster]:
-    with real.cluster(tmp_path_factory.mktemp("cluster") / "dask", faults) as dask:
-        yield dask
+    """Yield a cluster of two workers, in which two that die are enough for a block to fail."""
+    with (
+        real.configured(DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1"),
+        real.cluster(tmp_path_factory.mktemp("cluster") / "dask", faults) as started,
+    ):
+        yield started
+
+
+@pytest.fixture(scope="module")
+def empty_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Yield a cluster without workers."""
+    with real.cluster(tmp_path_factory.mktemp("empty") / "dask", workers=0) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory, faults: Path) -> dict[str, bytes]:
-    """Return the stored bytes of the slow sweep, computed in one process."""
+    """Return the stored bytes of the sweep that may wait, computed in one process."""
     outputs = tmp_path_factory.mktemp("unbroken")
-    assert run(outputs, *SLOW, "execution.workers=1", paths=(faults,))[0] == 0
-    return blocks(outputs)
+    status, _, err = here(outputs, *GATED, "execution.workers=1", paths=(faults,))
+    assert status == 0, err
+    found = blocks(outputs)
+    assert len(found) == 4
+    return found
+
+
+@pytest.fixture
+def gate(faults: Path) -> Iterator[Path]:
+    """Close the gate before the blocks that wait, and open it at the end."""
+    folder = faults / "gate"
+    folder.mkdir()
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def here(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> tuple[int, str, str]:
+    """Call the command in this process; return its status, output and messages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(outputs))
+        return call(command, *(f"--config-dir={path}/options" for path in paths), *arguments)
 
 
 def on(cluster: Cluster, *options: str) -> list[str]:
     return ["execution=dask", f"execution.address={cluster.address}", *(f"execution.{option}" for option in options)]
 
 
+def until_two_wait(gate: Path, outputs: Path) -> None:
+    """Wait until both workers wait at the gate, and the two other blocks are stored."""
+    until(lambda: len(list(gate.iterdir())) == 2 and len(blocks(outputs)) == 2)
+
+
 def test_bytes_are_those_of_one_process(cluster: Cluster, tmp_path: Path) -> None:
-    assert run(tmp_path / "one", *SWEEP, "execution.workers=1")[0] == 0
-    for name, options in (("sent", []), ("shared", ["shared_outputs=true"])):
-        status, _, err = run(tmp_path / name, *SWEEP, *on(cluster, *options))
+    """The scheduler is found where Dask's own configuration names it, and where an option names its file."""
+    assert here(tmp_path / "one", *SWEEP, "execution.workers=1")[0] == 0
+    for name, configured, options in (
+        ("sent", cluster.address, []),
+        ("shared", "tls://127.0.0.1:9", [f"execution.address={cluster.file}", "execution.shared_outputs=true"]),
+    ):
+        with real.configured(DASK_SCHEDULER_ADDRESS=configured):
+            status, _, err = here(tmp_path / name, *SWEEP, "execution=dask", *options)
         assert status == 0, err
+        assert len(blocks(tmp_path / name)) == 8
         assert blocks(tmp_path / name) == blocks(tmp_path / "one")
 
 
 def test_a_worker_that_is_killed_loses_nothing(
-    cluster: Cluster, faults: Path, tmp_path: Path, unbroken: dict[str, bytes]
+    cluster: Cluster, faults: Path, gate: Path, tmp_path: Path, unbroken: dict[str, bytes]
 ) -> None:
-    process = driver(tmp_path, *SLOW, *on(cluster), paths=(faults,))
-    until(lambda: blocks(tmp_path))
-    os.kill(cluster.pids()[0], signal.SIGKILL)
+    process = driver(tmp_path, *GATED, *on(cluster), paths=(faults,))
+    until_two_wait(gate, tmp_path)
+    os.kill(int(next(gate.iterdir()).name), signal.SIGKILL)
+    shutil.rmtree(gate)
     _, err = process.communicate(timeout=HANG)
     assert process.returncode == 0, err
     assert blocks(tmp_path) == unbroken
@@ -65,23 +115,24 @@ def test_a_worker_that_is_killed_loses_nothing(
 def test_a_block_that_kills_its_workers_fails_and_the_others_finish(
     cluster: Cluster, faults: Path, tmp_path: Path
 ) -> None:
-    arguments = ("-m", "task_distribution=dirichlet,poison", "sigma=0.01,0.02", "T=3", "runs=50")
-    status, _, err = run(tmp_path, *arguments, *on(cluster), paths=(faults,))
+    arguments = ("-m", "task_distribution=dirichlet,poison", "T=2", "S=4", "runs=50")
+    status, _, err = here(tmp_path, *arguments, *on(cluster), paths=(faults,))
     assert status == 1
     failed = err.rpartition("\nfailed ")[2]
     assert "poison" in failed
     assert "dirichlet" not in failed
-    assert len(blocks(tmp_path)) == 2
+    assert len(blocks(tmp_path)) == 1
     logs = [path.read_text() for path in tmp_path.rglob("run.log")]
-    assert sum("workers" in log for log in logs) == 2
+    assert sum("workers" in log for log in logs) == 1
 
 
 def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
-    faults: Path, tmp_path: Path, unbroken: dict[str, bytes]
+    faults: Path, gate: Path, empty_cluster: Cluster, tmp_path: Path, unbroken: dict[str, bytes]
 ) -> None:
+    outputs = tmp_path / "outputs"
     with real.cluster(tmp_path / "first", faults) as first:
-        process = driver(tmp_path / "outputs", *SLOW, *on(first), paths=(faults,))
-        until(lambda: blocks(tmp_path / "outputs"))
+        process = driver(outputs, *GATED, *on(first), paths=(faults,))
+        until_two_wait(gate, outputs)
         end(first.scheduler)
         _, err = process.communicate(timeout=HANG)
     assert process.returncode == 1
@@ -89,39 +140,33 @@ def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
     assert "the connection to Dask's scheduler is lost" in last or "no scheduler of Dask answers" in last
     assert "finished blocks are stored" in last
     assert "Traceback" not in err
-    before = blocks(tmp_path / "outputs")
-    assert 0 < len(before) < len(unbroken)
-    with real.cluster(tmp_path / "second", faults, workers=0) as second:
-        process = driver(tmp_path / "outputs", *SLOW, *on(second), paths=(faults,))
-        until(second.has_work)
-        second.add_worker(faults)  # a worker that joins late gets work
+    assert len(blocks(outputs)) == 2
+    shutil.rmtree(gate)
+    process = driver(outputs, *GATED, *on(empty_cluster), paths=(faults,))
+    empty_cluster.wait_for_work()
+    with empty_cluster.worker(faults):  # a worker that joins late gets work
         _, err = process.communicate(timeout=HANG)
     assert process.returncode == 0, err
-    assert blocks(tmp_path / "outputs") == unbroken
+    assert blocks(outputs) == unbroken
 
 
 def test_a_driver_that_is_killed_goes_on_when_it_is_started_again(
-    cluster: Cluster, faults: Path, tmp_path: Path, unbroken: dict[str, bytes]
+    cluster: Cluster, faults: Path, gate: Path, tmp_path: Path, unbroken: dict[str, bytes]
 ) -> None:
-    process = driver(tmp_path, *SLOW, *on(cluster), paths=(faults,))
-    until(lambda: blocks(tmp_path))
+    process = driver(tmp_path, *GATED, *on(cluster), paths=(faults,))
+    until_two_wait(gate, tmp_path)
     end(process)
-    before = blocks(tmp_path)
-    assert 0 < len(before) < len(unbroken)
-    status, _, err = run(tmp_path, *SLOW, *on(cluster), paths=(faults,))
+    shutil.rmtree(gate)
+    assert len(blocks(tmp_path)) == 2
+    status, _, err = here(tmp_path, *GATED, *on(cluster), paths=(faults,))
     assert status == 0, err
     assert blocks(tmp_path) == unbroken
 
 
-def other_numpy(folder: Path) -> Path:
-    """Return a folder in which NumPy's metadata name another version."""
+def other_versions(folder: Path) -> Path:
+    """Return a folder with a changed copy of the code, in which NumPy's metadata name another version."""
     (folder / "numpy-9.9.9.dist-info").mkdir(parents=True)
     (folder / "numpy-9.9.9.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 9.9.9\n")
-    return folder
-
-
-def other_code(folder: Path) -> Path:
-    """Return a folder with a changed copy of the code."""
     shutil.copytree(real.ROOT / "src" / "pomrl", folder / "pomrl")
     shutil.copytree(real.ROOT / "src" / "hydra_plugins", folder / "hydra_plugins")
     with (folder / "pomrl" / "store" / "__init__.py").open("a") as file:
@@ -129,22 +174,40 @@ def other_code(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("other", "name"), [(other_numpy, "numpy 9.9.9 there and "), (other_code, "pomrl (code) ")])
-def test_a_worker_of_another_version_is_refused(other, name: str, tmp_path: Path) -> None:
-    with real.cluster(tmp_path / "dask", other(tmp_path / "other"), workers=1) as dask:
-        status, _, err = run(tmp_path / "outputs", "T=3", "runs=60", *on(dask))
+@pytest.mark.filterwarnings("ignore::distributed.versions.VersionMismatchWarning")
+def test_a_worker_of_other_versions_is_refused(empty_cluster: Cluster, tmp_path: Path) -> None:
+    with empty_cluster.worker(other_versions(tmp_path / "other")):
+        status, _, err = here(tmp_path / "outputs", "T=2", "S=4", "runs=60", *on(empty_cluster))
     assert status == 1
-    assert "has other versions: " in err.splitlines()[-1]
-    assert name in err
-    assert " here; they have to be the same" in err
+    last = err.splitlines()[-1]
+    assert "has other versions: " in last
+    assert "numpy 9.9.9 there and " in last
+    assert "pomrl (code) " in last
+    assert " here; they have to be the same" in last
     assert blocks(tmp_path / "outputs") == {}
 
 
-def test_no_worker_for_too_long_is_an_error(tmp_path: Path) -> None:
-    with real.cluster(tmp_path / "dask", workers=0) as dask:
-        status, _, err = run(tmp_path / "outputs", "T=3", "runs=60", *on(dask, "patience=1"))
+def test_no_worker_for_too_long_is_an_error(empty_cluster: Cluster, tmp_path: Path) -> None:
+    status, _, err = here(tmp_path / "outputs", "T=2", "S=4", "runs=60", *on(empty_cluster, "patience=1"))
     assert status == 1
     assert err.splitlines()[-1].startswith("Dask has had no worker for 1 s")
+
+
+def test_a_scheduler_with_certificates_is_used_only_with_those_of_dasks_configuration(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other tests use the same cluster, with the certificates."""
+    assert cluster.address.startswith("tls:")
+    for name in real.certificates():
+        monkeypatch.delenv(name)
+    with real.configured():
+        status, _, err = here(tmp_path, "T=2", "S=4", "runs=60", *on(cluster))
+    monkeypatch.undo()
+    dask.config.refresh()
+    assert status == 1
+    (line,) = err.splitlines()
+    said = f"execution.address={cluster.address}: no scheduler of Dask answers there to these certificates; "
+    assert line.startswith(said)
 
 
 @pytest.fixture(params=["nobody", "something else", "no address"])
@@ -168,25 +231,14 @@ class WebPage(BaseHTTPRequestHandler):
 
 
 def test_no_scheduler_at_the_address_is_one_line(not_a_scheduler: str, tmp_path: Path) -> None:
-    status, _, err = run(tmp_path, "T=3", "execution=dask", f"execution.address={not_a_scheduler}")
+    status, _, err = here(tmp_path, "T=2", "execution=dask", f"execution.address={not_a_scheduler}")
     assert status == 1
     (line,) = err.splitlines()
     assert line.startswith(f"execution.address={not_a_scheduler}: no scheduler of Dask answers there; ")
 
 
-@pytest.mark.parametrize("named", ["address", "file"])
-def test_a_scheduler_that_dasks_configuration_or_a_file_names_is_used(
-    named: str, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", cluster.address if named == "address" else "tls://127.0.0.1:9")
-    options = [] if named == "address" else [f"execution.address={cluster.file}"]
-    status, _, err = run(tmp_path, "T=2", "S=4", "runs=60", "execution=dask", *options)
-    assert status == 0, err
-    assert len(blocks(tmp_path)) == 2
-
-
 def test_no_scheduler_is_started_where_none_is_named(tmp_path: Path) -> None:
-    status, _, err = run(tmp_path, "T=2", "execution=dask")
+    status, _, err = here(tmp_path, "T=2", "execution=dask")
     assert status == 1
     (line,) = err.splitlines()
     asked = "execution=dask: name a scheduler that runs, with execution.address or in Dask's own configuration; "
@@ -194,31 +246,24 @@ def test_no_scheduler_is_started_where_none_is_named(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_ends_the_command_and_leaves_the_cluster(
-    cluster: Cluster, faults: Path, tmp_path: Path, unbroken: dict[str, bytes]
+    cluster: Cluster, faults: Path, gate: Path, tmp_path: Path, unbroken: dict[str, bytes]
 ) -> None:
-    process = driver(tmp_path, *SLOW, *on(cluster), paths=(faults,))
-    until(lambda: blocks(tmp_path))
+    process = driver(tmp_path, *GATED, *on(cluster), paths=(faults,))
+    until_two_wait(gate, tmp_path)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, err = process.communicate(timeout=HANG)
+    shutil.rmtree(gate)
     assert process.returncode == 130
     assert err.splitlines()[-1].startswith("interrupted; finished blocks are stored")
     assert "Traceback" not in err
-    status, _, err = run(tmp_path, *SLOW, *on(cluster), paths=(faults,))
+    status, _, err = here(tmp_path, *GATED, *on(cluster), paths=(faults,))
     assert status == 0, err
     assert blocks(tmp_path) == unbroken
 
 
-def test_without_its_packages_the_option_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    from pomrl.commands import run as command
-
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+def test_without_its_packages_the_option_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "pomrl.execution.dask", raising=False)
-    monkeypatch.setattr(sys, "argv", ["run", "execution=dask"])
-    with pytest.raises(SystemExit):
-        command.main()
-    said = capsys.readouterr().err
-    assert said == "execution=dask needs the packages of pomrl[dask]: pip install -e '.[dask]'\n"
+    status, _, err = here(tmp_path, "execution=dask")
+    assert status == 1
+    assert err == "execution=dask needs the packages of pomrl[dask]: pip install -e '.[dask]'\n"

@@ -10,10 +10,10 @@ from tests.faults.outcomes import FaultError, Result, result, wrong
 pytestmark = pytest.mark.slow
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
-    "kills": lambda: list(kills.results(0, 3)),
-    "damages": lambda: damages.results_in_this_process(range(10)),
+    "kills": lambda: list(kills.results(0, 1)),
+    "damages": lambda: damages.results_in_this_process(range(4)),
     "inputs": lambda: list(inputs.results(2, 20)),
-    "engines": lambda: list(engines.results(2)),
+    "engines": lambda: list(engines.results(1)),
 }
 
 

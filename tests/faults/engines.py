@@ -4,6 +4,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 
@@ -34,19 +35,18 @@ FROZEN_AFTER = 10
 
 def results(number: int) -> Iterator[Result]:
     """Run so many combinations of an engine with a component that misbehaves, of all that there are."""
-    with (
-        tempfile.TemporaryDirectory() as name,
-        cluster(Path(name) / "dask", Path(name)) as dask,
-        configured(DASK_SCHEDULER_ADDRESS=dask.address),
-    ):
+    combinations = [(deed, engine) for engine, deed in product(ENGINES, DEEDS)]
+    chosen = combinations[:: max(1, len(combinations) // number)][:number]
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         strangers.write(folder, folder / "options")
+        if any(engine == "dask" for _, engine in chosen):
+            dask = stack.enter_context(cluster(folder / "dask", folder))
+            stack.enter_context(configured(DASK_SCHEDULER_ADDRESS=dask.address))
         status, _, err = run(folder / "sound", *SMALL, "estimator=ada_pomrl,stranger", paths=(folder,))
         assert status == 0, err
         sound = blocks(folder / "sound")
-        combinations = [(deed, engine) for engine, deed in product(ENGINES, DEEDS)]
-        step = max(1, len(combinations) // number)
-        for index, (deed, engine) in enumerate(combinations[::step][:number]):
+        for index, (deed, engine) in enumerate(chosen):
             outputs = folder / str(index)
             yield result(engine, deed, lambda d=deed, e=engine, o=outputs: _result(d, e, o, sound))
 

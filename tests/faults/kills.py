@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -28,11 +28,20 @@ TABLES = 24
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """Tables of commands that nothing disturbed, and where the components are."""
+    """Commands that nothing disturbs, where their components are, and the tables of those that have run already."""
 
+    folder: Path
     components: Path
-    slow: dict[str, bytes]
-    ours: dict[str, bytes]
+    tables: dict[tuple[str, ...], dict[str, bytes]] = field(default_factory=dict)
+
+    def of(self, arguments: tuple[str, ...]) -> dict[str, bytes]:
+        """Return the tables of the command with these arguments."""
+        if arguments not in self.tables:
+            outputs = self.folder / f"undisturbed-{len(self.tables)}"
+            status, _, err = run(outputs, *arguments, paths=(self.components,))
+            assert status == 0, err
+            self.tables[arguments] = blocks(outputs)
+        return self.tables[arguments]
 
 
 Kill = Callable[[Undisturbed, Path, random.Random], int]
@@ -43,7 +52,8 @@ def results(seed: int, number: int) -> Iterator[Result]:
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        undisturbed = _undisturbed(folder)
+        (folder / "components").mkdir()
+        undisturbed = Undisturbed(folder, components(folder / "components"))
         killed, index = 0, 0
         while killed < number and index < number:
             kind, (arguments, kill) = list(KINDS.items())[index % len(KINDS)]
@@ -52,15 +62,6 @@ def results(seed: int, number: int) -> Iterator[Result]:
                 undisturbed, o, a, k(undisturbed, o, rng)))  # fmt: skip
             yield found
             killed, index = killed + found.number, index + 1
-
-
-def _undisturbed(folder: Path) -> Undisturbed:
-    (folder / "components").mkdir()
-    made = components(folder / "components")
-    for name, arguments in (("slow", SWEEP), ("ours", OURS)):
-        status, _, err = run(folder / name, *arguments, paths=(made,))
-        assert status == 0, err
-    return Undisturbed(made, blocks(folder / "slow"), blocks(folder / "ours"))
 
 
 def _finished(undisturbed: Undisturbed, outputs: Path, arguments: tuple[str, ...], killed: int) -> tuple[End, int]:
@@ -78,7 +79,7 @@ def _finished(undisturbed: Undisturbed, outputs: Path, arguments: tuple[str, ...
         raise FaultError("traceback" if "Traceback" in err else "lost", f"status {status}: {err}")
     if again := [path for path, written in kept.items() if path.stat().st_mtime_ns != written]:
         raise FaultError("lost", f"computed again: {again}")
-    expected, found = undisturbed.slow if arguments == SWEEP else undisturbed.ours, blocks(outputs)
+    expected, found = undisturbed.of(arguments), blocks(outputs)
     if found.keys() != expected.keys() or list(outputs.rglob(".*.tmp")):
         raise FaultError("lost", f"{found.keys() ^ expected.keys()} {list(outputs.rglob('.*.tmp'))}")
     if found != expected:
@@ -174,9 +175,9 @@ def _kill_at_flushes(undisturbed: Undisturbed, outputs: Path, rng: random.Random
 
 
 KINDS: dict[str, tuple[tuple[str, ...], Kill]] = {
+    "kill of workers": (SWEEP, _kill_a_worker),
     "kill of three drivers": (SWEEP, _kill_three_drivers),
     "kill of a driver": (SWEEP, _kill_a_driver),
     "kill at a flush": (OURS, _kill_at_flushes),
-    "kill of workers": (SWEEP, _kill_a_worker),
 }
 """The arguments of the command that is killed and finished, and the function that kills."""

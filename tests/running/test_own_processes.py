@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.support import cluster as real
-from tests.support.cluster import blocks, driver, end, environment, run, until
+from tests.support.cluster import blocks, driver, end, environment, until
 
 from pomrl.execution import Failure, Isolation, Work
 from pomrl.execution.dask import Dask
@@ -81,29 +81,11 @@ def test_processes_end_when_whoever_started_them_is_killed(calls: str, tmp_path:
 def test_a_worker_of_dask_that_freezes_is_killed_and_the_others_go_on(tmp_path: Path) -> None:
     """The other items may take longer than the one that freezes, so that a busy machine changes nothing."""
     work = [Work(number, 0.0, blocks=1 if number == 2 else 1000) for number in range(5)]
-    for isolation in (Isolation.PROCESS, Isolation.ALONE):
-        with real.cluster(tmp_path / isolation.name, Path(__file__).parent, real.ROOT) as dask:
-            engine = Dask(address=dask.address, block_timeout=2.0)
+    with real.cluster(tmp_path / "dask", Path(__file__).parent, real.ROOT, workers=1) as dask:
+        engine = Dask(address=dask.address, block_timeout=2.0)
+        for isolation in (Isolation.PROCESS, Isolation.ALONE):
             results = dict(engine.map_unordered(freeze_or_square, work, isolation))
-        failure = results.pop(2)
-        assert results == {0: 0, 1: 1, 3: 9, 4: 16}
-        assert isinstance(failure, Failure)
-        assert "had not ended after 2 s and was given up (execution.block_timeout)" in failure.reason
-
-
-def test_a_scheduler_with_certificates_is_used_with_those_of_dasks_configuration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = ("T=2", "S=4", "runs=60", "execution=dask")
-    with real.cluster(tmp_path / "dask", workers=1) as dask:
-        assert dask.address.startswith("tls:")
-        status, _, err = run(tmp_path / "with", *arguments, f"execution.address={dask.address}")
-        assert status == 0, err
-        assert len(blocks(tmp_path / "with")) == 2
-        for name in real.certificates():
-            monkeypatch.delenv(name)
-        status, _, err = run(tmp_path / "without", *arguments, f"execution.address={dask.address}")
-        assert status == 1
-        (line,) = err.splitlines()
-        said = f"execution.address={dask.address}: no scheduler of Dask answers there to these certificates; "
-        assert line.startswith(said)
+            failure = results.pop(2)
+            assert results == {0: 0, 1: 1, 3: 9, 4: 16}
+            assert isinstance(failure, Failure)
+            assert "had not ended after 2 s and was given up (execution.block_timeout)" in failure.reason

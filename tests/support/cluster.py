@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import dask.config
@@ -29,7 +28,7 @@ HANG = 900
 
 COMPONENTS = '''
 import os, signal, time
-import numpy as np
+from pathlib import Path
 from pomrl.components import RegularisedLeastSquares
 from pomrl.science.tasks.random_chains import Dirichlet
 
@@ -42,6 +41,18 @@ class Slow(RegularisedLeastSquares):
         return super().prior_model(memory, batch, truth)
 
 
+class Gated(RegularisedLeastSquares):
+    """Waits with blocks of 20 runs as long as there is a folder `gate` beside this module, where it leaves its id."""
+
+    def prior_model(self, memory, batch, truth):
+        gate = Path(__file__).with_name("gate")
+        if len(batch.P_bar) == 20 and gate.exists():
+            (gate / str(os.getpid())).touch()
+            while gate.exists():
+                time.sleep(0.02)
+        return super().prior_model(memory, batch, truth)
+
+
 class Poison(Dirichlet):
     """Kills whoever draws from it, but for the driver, which checks its means."""
 
@@ -51,10 +62,14 @@ class Poison(Dirichlet):
 
 
 def components(folder: Path) -> Path:
-    """Write an estimator that is slow, a task distribution that kills its process, and their options, to a folder."""
+    """Write estimators that are slow or wait, a task distribution that kills its process, and their options."""
     (folder / "faults.py").write_text(COMPONENTS)
-    for group, name, base in (("estimator", "Slow", "ada_pomrl"), ("task_distribution", "Poison", "dirichlet")):
-        (folder / "options" / group).mkdir(parents=True)
+    for group, name, base in (
+        ("estimator", "Slow", "ada_pomrl"),
+        ("estimator", "Gated", "ada_pomrl"),
+        ("task_distribution", "Poison", "dirichlet"),
+    ):
+        (folder / "options" / group).mkdir(parents=True, exist_ok=True)
         option = f"defaults: [{base}, _self_]\n_target_: faults.{name}\n"
         (folder / "options" / group / f"{name.lower()}.yaml").write_text(option)
     return folder
@@ -132,17 +147,25 @@ class Cluster:
         arguments = ["worker", self.address, "--no-dashboard", f"--local-directory={self.folder}", *self.options]
         self.workers.append(silent(ROOT, environment(*paths), *arguments))
 
-    def pids(self) -> list[int]:
-        """Return the process ids of the workers."""
-        with Client(self.address, timeout=HANG) as client:
-            by_worker: Any = client.run(os.getpid)
-            return list(by_worker.values())
+    @contextmanager
+    def worker(self, *paths: Path) -> Iterator[None]:
+        """Add a worker to a cluster that has none, and wait until it has joined; end it with the context."""
+        self.add_worker(*paths)
+        try:
+            self.wait_for_workers(1)
+            yield
+        finally:
+            end(self.workers.pop())
 
-    def has_work(self) -> bool:
-        """Return whether the scheduler has work that somebody asked for."""
+    def wait_for_work(self) -> None:
+        """Wait until the scheduler has work that somebody asked for."""
         with Client(self.address, timeout=HANG) as client:
-            count: Any = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
-            return count > 0
+            until(lambda: client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+
+    def wait_for_workers(self, number: int) -> None:
+        """Wait until so many workers have joined."""
+        with Client(self.address, timeout=HANG) as client:
+            client.wait_for_workers(number, timeout=HANG)
 
 
 def _is_json(path: Path) -> bool:
@@ -210,8 +233,7 @@ def cluster(
             for _ in range(workers):
                 started.add_worker(*paths)
             if workers:
-                with Client(started.address, timeout=HANG) as client:
-                    client.wait_for_workers(workers, timeout=HANG)
+                started.wait_for_workers(workers)
             yield started
         finally:
             for process in (*started.workers, started.scheduler):

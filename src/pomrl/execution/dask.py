@@ -140,14 +140,17 @@ class _Watch:
         ends too. A worker without a nanny that starts it again is forgotten by the scheduler, and gets no more work.
 
         Raises:
-            ExecutionError: There has been no worker for longer than `patience`.
+            ExecutionError: There has been no worker for longer than `patience`, or the scheduler does not answer.
         """
         now = monotonic()
         if now < self._next:
             return []
         self._next = now + TICK
         scheduler: Any = client.scheduler
-        processing: Any = client.sync(scheduler.processing, workers=None, callback_timeout=FETCH)
+        try:
+            processing: Any = client.sync(scheduler.processing, workers=None, callback_timeout=FETCH)
+        except OSError as error:  # nobody answers at the address any more
+            raise ExecutionError("the connection to Dask's scheduler is lost") from error
         self._worker_seen = now if processing else self._worker_seen
         if now - self._worker_seen > self._patience:
             raise ExecutionError(f"Dask has had no worker for {self._patience} s")
