@@ -55,8 +55,9 @@ class Basis:
         """Return when a claim is judged; an exact one has no share of the error."""
         sharing = sum(each.is_judged and not each.is_exact for each in self.registry)
         planned = () if claim.is_judged_once or claim.is_exact else self.analyses
-        enough = tuple(runs for runs in planned if runs >= claim.fewest_runs) or planned[-1:]
-        return Plan(enough or (self.promised(claim),), self.error, max(1, sharing))
+        enough = tuple(runs for runs in planned if runs >= claim.fewest_runs)
+        at_once = claim.fewest_runs if planned else self.promised(claim)
+        return Plan(enough or (at_once,), self.error, max(1, sharing))
 
     def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
         """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""

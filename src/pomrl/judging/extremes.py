@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
-from pomrl.judging.inference import FEWEST_RUNS, LARGE, Estimate, inverted, with_skew, without_skew
+from pomrl.judging.inference import FEWEST_RUNS, LARGE, Estimate, cautious, furthest, inverted
 from pomrl.results.statistics import NO_SPREAD
 from pomrl.science.gamma_star import minimising
 
@@ -72,20 +72,24 @@ class Pairs:
         skew = np.where(deviation > 0.0, cubes / spread**1.5 / np.sqrt(self.runs), 0.0)
         return deviation, skew if self.runs >= LARGE else np.zeros_like(skew)
 
-    def t(self, threshold: float, factor: float = 1.0) -> Float[np.ndarray, "I J"]:
-        """Return the t statistics of a - factor * b against a threshold; NaN where it is exactly that in all runs."""
+    def t(self, threshold: float, factor: float = 1.0) -> tuple[Float[np.ndarray, "I J"], Float[np.ndarray, "I J"]]:
+        """Return the t statistics of a - factor * b against a threshold, with and without a correction for skewness.
+
+        The first array has the smaller of the two, and the second one the larger. They are NaN where a - factor * b is
+        exactly the threshold in all runs.
+        """
         deviation, skew = self.deviation_and_skew(factor)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return without_skew((self.difference(factor) - threshold) / deviation, skew)
+            return cautious((self.difference(factor) - threshold) / deviation, skew)
 
     def is_less(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of the hypothesis that min(a) - factor * min(b) is at least a threshold."""
-        p = stdtr(self.runs - 1, self.t(threshold, factor))
+        p = stdtr(self.runs - 1, self.t(threshold, factor)[1])
         return _some_of_all(np.where(np.isnan(p), 1.0, p))
 
     def is_more(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of the hypothesis that min(a) - factor * min(b) is at most a threshold."""
-        p = stdtr(self.runs - 1, -self.t(threshold, factor)).T
+        p = stdtr(self.runs - 1, -self.t(threshold, factor)[0]).T
         return _some_of_all(np.where(np.isnan(p), 1.0, p))
 
 
@@ -115,8 +119,8 @@ class MinimumDifference(Estimate):
         value = self.pairs.difference(1.0)
         deviation, skew = self.pairs.deviation_and_skew(1.0)
         of_a, of_b = (float(stdtrit(self.runs - 1, 1.0 - error / 2 / count)) for count in value.shape)
-        upper = (value - deviation * with_skew(-of_a, skew)).max(1).min()
-        lower = (value - deviation * with_skew(of_b, skew)).min(0).max()
+        upper = (value + deviation * furthest(of_a, -skew)).max(1).min()
+        lower = (value - deviation * furthest(of_b, skew)).min(0).max()
         return min(float(lower), self.value), max(float(upper), self.value)
 
     @property
@@ -225,7 +229,7 @@ def minimum_ratio(a: Means, b: Means) -> MinimumRatio:
 
 def p_best(curve: Means) -> Float[np.ndarray, " G"]:
     """Return for each column the p-value of the hypothesis that no other has a smaller mean."""
-    t = Pairs.of(curve, curve).t(0.0)
+    t, _ = Pairs.of(curve, curve).t(0.0)
     better = stdtr(len(curve) - 1, -t)
     better = np.where(np.isnan(better), 1.0, better)  # a column and itself, or one that equals it in all runs
     return np.minimum(1.0, max(1, len(t) - 1) * better.min(1))

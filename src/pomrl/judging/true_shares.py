@@ -6,7 +6,8 @@ environments with the noise. Here the distribution of the
 *true* numbers over environments is estimated instead, by nonparametric maximum likelihood (Kiefer and Wolfowitz 1956,
 "Consistency of the maximum likelihood estimator in the presence of infinitely many incidental parameters", Ann. Math.
 Statist. 27), on a grid, by the EM algorithm. The share is the probability that it gives to the range that is claimed.
-The interval is a percentile bootstrap over environments.
+The interval is a percentile bootstrap over environments, extended to that of Clopper and Pearson for a share of so many
+environments without noise: where all environments agree, the bootstrap has no width.
 """
 
 from collections.abc import Sequence
@@ -14,10 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.stats import binomtest
 
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.verdict import Part
-from pomrl.results.intervals import Interval
+from pomrl.results.intervals import CONFIDENCE, Interval
 from pomrl.results.statistics import bootstrap_weights, percentile
 
 POINTS = 80
@@ -84,7 +86,12 @@ def share_within(
     shares = weights[:, ~noisy] @ inside[~noisy]
     if noisy.any():
         shares = shares + _mass_within(values[noisy], errors[noisy], weights[:, noisy], above, below)
-    return percentile(shares[0], shares[1:])
+    found = percentile(shares[0], shares[1:])
+    if not len(values):
+        return found
+    agreeing = int(np.clip(round(len(values) * found.estimate), 0, len(values)))
+    exact = binomtest(agreeing, len(values)).proportion_ci(CONFIDENCE)
+    return Interval(found.estimate, min(found.lower, float(exact.low)), max(found.upper, float(exact.high)))
 
 
 def _mass_within(

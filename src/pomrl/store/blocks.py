@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from pomrl.science.experiment import SCHEMA
 from pomrl.store import files
 from pomrl.store.layout import BLOCK, BLOCK_LIST, MOST_LIST_BYTES, StoreError, block_name
+from pomrl.store.table_checks import Shape, fault_of_file
 
 
 @dataclass(frozen=True)
@@ -59,25 +60,26 @@ def described(runs: range, content: bytes) -> StoredBlock:
 
 
 @files.remembered
-def fault(path: Path, block: StoredBlock) -> str | None:
+def fault(path: Path, block: StoredBlock, shape: Shape | None) -> str | None:
     """Return what is wrong with the file of a block (`verified`), or None if it is as it was written."""
     try:
-        verified(path.parent, block)
+        verified(path.parent, block, shape)
     except StoreError as error:
         return str(error)
     return None
 
 
-def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
+def verified(folder: Path, block: StoredBlock, shape: Shape | None) -> pq.ParquetFile:
     """Return the file of a block, read into memory, after checking that it is the file that was written.
 
     Args:
         folder: The folder of the experiment, whose name is the signature.
         block: The block, as the list describes it.
+        shape: What the settings say of its table; None if they cannot be used.
 
     Raises:
-        StoreError: The file is missing, is not the one in the list, or belongs to another experiment or to other runs.
-            The message does not name the file.
+        StoreError: The file is missing, is not the one in the list, belongs to another experiment or to other runs, or
+            cannot hold their table. The message does not name the file.
     """
     try:
         content = files.read(folder / block.name, block.size)
@@ -93,6 +95,8 @@ def verified(folder: Path, block: StoredBlock) -> pq.ParquetFile:
         raise StoreError("it is no Parquet file") from error
     if (file.schema_arrow.metadata or {}) != _owner(folder.name, block.runs):
         raise StoreError("it holds other runs, or those of another experiment")
+    if shape and (reason := fault_of_file(file, block.runs, shape)):
+        raise StoreError(reason)
     return file
 
 

@@ -30,6 +30,7 @@ from pomrl.store.layout import (
 )
 from pomrl.store.manifest import Manifest, OtherVersionError
 from pomrl.store.signatures import signature_of
+from pomrl.store.table_checks import Shape, fault_of_columns
 
 DEEPEST = 20
 """The deepest nesting of settings that is read; deeper settings count as damaged."""
@@ -78,6 +79,13 @@ class StoredExperiment:
         """Return the settings by dotted keys, and the name of each group's option by the name of the group."""
         said = self.manifest()
         return flat_settings(self.settings(), said.options) if said else {}
+
+    def shape(self) -> Shape | None:
+        """Return what the settings say of the tables; None if the settings cannot be used."""
+        try:
+            return Shape.of(_settings(self.folder, manifest.read(self.folder)))
+        except (StoreError, KeyError, TypeError, ValueError):
+            return None
 
     def outdated(self) -> str | None:
         """Return why the present code cannot use this experiment.
@@ -137,6 +145,14 @@ class StoredExperiment:
         """Return the complete blocks in the order of their runs; none if there is no usable manifest."""
         return listed(self.folder)[0] if self.manifest() else []
 
+    def fault_of(self, block: StoredBlock) -> str | None:
+        """Return what is wrong with the file of a block, whose table is not decoded; None if nothing is."""
+        return fault(self.folder / block.name, block, self.shape())
+
+    def table_of(self, block: StoredBlock) -> pd.DataFrame:
+        """Return the table of one block; StoreError if it is damaged."""
+        return pd.DataFrame(self._columns_of(block, list(SCHEMA)), copy=False)
+
     def sound_blocks(self) -> tuple[list[StoredBlock], list[str]]:
         """Return the blocks whose files are as they were written, and a message for each fault.
 
@@ -148,7 +164,7 @@ class StoredExperiment:
             begun = any(self.folder.glob("*.parquet"))
             return [], [f"{error}; its runs are computed again"] if begun else []
         blocks, faults = listed(self.folder)
-        reasons = {block.name: reason for block in blocks if (reason := fault(self.folder / block.name, block))}
+        reasons = {block.name: reason for block in blocks if (reason := self.fault_of(block))}
         if reasons and self.blocks() != blocks:  # another process has completed a block meanwhile
             return self.sound_blocks()
         lines = [f"{fault}; its block is computed again" for fault in faults]
@@ -156,16 +172,20 @@ class StoredExperiment:
         return [block for block in blocks if block.name not in reasons], lines
 
     def faults(self) -> list[str]:
-        """Return a message for each fault of the manifest, the settings, the list of blocks and the blocks."""
+        """Return a message for each fault of the manifest, the settings, the list of blocks and the blocks.
+
+        In contrast to `sound_blocks`, the tables of blocks are decoded and checked too.
+        """
         try:
             said = manifest.read(self.folder)
         except StoreError as error:
             return [str(error)]
-        found = self.sound_blocks()[1]
+        sound, found = self.sound_blocks()
         try:
             _settings(self.folder, said)
         except StoreError as error:
             return [str(error), *found]
+        found += [line for block in sound if (line := _fault_of_table(self.folder / block.name, self, block))]
         return found or [fault for fault in [self.damage()] if fault]
 
     def complete(self) -> int:
@@ -259,11 +279,25 @@ class StoredExperiment:
         Raises:
             StoreError: The block is damaged.
         """
+        shape = self.shape()
         try:
-            read = cast(Any, verified(self.folder, block)).read(columns=list(names), use_threads=False)
-        except StoreError as error:
+            read = cast(Any, verified(self.folder, block, shape)).read(columns=list(names), use_threads=False)
+            columns = {name: read[name].to_numpy() for name in names}
+            if shape and (reason := fault_of_columns(columns, block.runs, shape)):
+                raise StoreError(reason)
+        except (StoreError, OSError) as error:  # Arrow's, of pages that cannot be decoded
             raise StoreError(f"{self.folder / block.name}: {error}; it is computed again") from error
-        return {name: read[name].to_numpy() for name in names}
+        return columns
+
+
+@files.remembered
+def _fault_of_table(_path: Path, stored: StoredExperiment, block: StoredBlock) -> str | None:
+    """Return what is wrong with the table of a block, whose file is at this path; None if nothing is."""
+    try:
+        stored.table_of(block)
+    except StoreError as error:
+        return str(error)
+    return None
 
 
 def _written(path: Path) -> Any:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace as replaced
 from pathlib import Path
-from typing import Any, cast
 
 import pandas as pd
 import yaml
@@ -36,6 +35,7 @@ from pomrl.store.layout import (
 from pomrl.store.manifest import Manifest, Status
 from pomrl.store.provenance import decisive_versions, now, provenance
 from pomrl.store.reading import StoredExperiment
+from pomrl.store.table_checks import fault_of_columns
 
 
 def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExperiment:
@@ -159,6 +159,7 @@ def _add(stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]],
             whole, before = len(runs) == BLOCK, earlier.get(held.start)
             joined = table if whole else _joined(stored, before, runs, table, replace=replace)
             if joined is not None:
+                _refuse_other_table(stored, held, joined)
                 content = blocks.encode(joined, stored.signature, held)
                 block = blocks.described(held, content)
                 written[block] = stack.enter_context(files.flushed(stored.folder / block.name, content))
@@ -176,6 +177,14 @@ def _add(stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]],
     return True
 
 
+def _refuse_other_table(stored: StoredExperiment, runs: range, table: pd.DataFrame) -> None:
+    """Raise a StoreError if a table is not one of these runs of the experiment."""
+    shape = stored.shape()
+    columns = {str(name): column.to_numpy() for name, column in table.items()}
+    if shape and (reason := fault_of_columns(columns, runs, shape)):
+        raise StoreError(f"{stored.folder}: runs {runs.start} to {runs.stop - 1} are not stored; {reason}")
+
+
 def _joined(
     stored: StoredExperiment, listed: StoredBlock | None, runs: range, table: pd.DataFrame, *, replace: bool
 ) -> pd.DataFrame | None:
@@ -183,13 +192,13 @@ def _joined(
 
     It is None if all of these runs are stored already, or if it would replace a block by one with fewer runs.
     """
-    kept = listed if listed and not replace and not blocks.fault(stored.folder / listed.name, listed) else None
+    kept = listed if listed and not replace and not stored.fault_of(listed) else None
     stop = kept.runs.stop if kept else runs.start // BLOCK * BLOCK
     if runs.stop <= stop or (replace and listed and runs.stop < listed.runs.stop):
         return None
     if runs.start > stop:
         raise StoreError(f"{stored.folder}: runs {stop} to {runs.start - 1} have to be stored before {runs.start}")
-    before = [cast(Any, blocks.verified(stored.folder, kept)).read().to_pandas()] if kept else []
+    before = [stored.table_of(kept)] if kept else []
     return pd.concat([*before, table.loc[table["run"] >= stop]], ignore_index=True)
 
 

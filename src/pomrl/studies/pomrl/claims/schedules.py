@@ -2,7 +2,8 @@
 
 All but Q4.5 are about POMRL at sigma = 0.01 (Sec. 6, Figure 6). The schedules best_fixed and dynamic_best choose in
 hindsight; here each half of the runs chooses for the other half. (Figure 6 draws them as the paper does: chosen by the
-same runs that their losses are averaged over.)
+same runs that their losses are averaged over.) Intervals are about schedules that so many runs choose, which lose a
+little more than the best choice for infinitely many: with 1,000 runs by 0.2 to 0.9 standard errors.
 """
 
 from pomrl.study import LAST, ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, no_worse, on_a_par
