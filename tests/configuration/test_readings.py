@@ -26,6 +26,7 @@ from pomrl.judging.claims_of_study import claims_of
 from pomrl.judging.claims_of_variants import basis
 from pomrl.judging.judgements import Comparison, Judgement, Judgements
 from pomrl.judging.verdict import LOOKS, Verdict
+from pomrl.report.figure_files import FigureFiles
 from pomrl.results.comparison import differences
 from pomrl.results.intervals import Interval
 from pomrl.studies.pomrl import readings_figure
@@ -301,6 +302,12 @@ class TestVerdicts:
 
 
 class TestFigure:
+    def test_its_picture_has_a_text_for_readers_who_do_not_see_it(self, tmp_path: Path) -> None:
+        save(readings_figure.draw(MADE, MADE.variants), tmp_path, "readings", Sidecar("readings"))
+        assert FigureFiles("readings", tmp_path, word="pomrl").alternative.endswith(
+            "The values are in the table below."
+        )
+
     def test_tiles_have_the_colour_of_the_verdict_and_the_estimate(self) -> None:
         drawing = readings_figure.draw(MADE, MADE.variants)
         (ax,) = drawing.figure.axes

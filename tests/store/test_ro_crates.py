@@ -2,16 +2,23 @@
 
 import hashlib
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.support.computed import call
 
 from pomrl import store
-from pomrl.commands import export, import_, run, runs
+from pomrl.commands import audit, export, import_, run, runs
+from pomrl.running import auditing
+from pomrl.store import blocks, reading
 
 SMALL = ("T=1", "S=4", "runs=2")
 
@@ -49,7 +56,7 @@ def test_what_is_exported_moved_and_imported_is_what_was_stored(crate: Path, com
     status, out, err = call(import_, str(crate))
     assert (status, len(out.split())) == (0, 2), err
     assert content(tmp_path / "elsewhere" / "runs") == content(computed / "runs")
-    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["runs"]
+    assert {path.name for path in (tmp_path / "elsewhere").iterdir()} == {"runs", ".imported.json", ".lock"}
     assert call(runs, "--verify")[0] == 0
     assert "2 of 2 stored already" in call(run, "-m", "sigma=0.01,0.02", *SMALL)[2]
     assert "0 added, 2 stored already" in call(import_, str(crate))[2]
@@ -167,3 +174,134 @@ def test_damage_is_not_exported(computed: Path, tmp_path: Path, monkeypatch: pyt
     status, _, err = call(export, str(tmp_path / "crate.zip"))
     assert (status, err.count("\n")) == (1, 1)
     assert not list(tmp_path.glob("*.zip"))
+
+
+def without_losses(table: pd.DataFrame) -> pd.DataFrame:
+    return table.drop(columns="planning_loss")
+
+
+def without_rows(table: pd.DataFrame) -> pd.DataFrame:
+    return table[:0]
+
+
+def shuffled(table: pd.DataFrame) -> pd.DataFrame:
+    return table[::-1]
+
+
+def of_other_runs(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(run=table["run"] + np.int32(1))
+
+
+def infinite(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(planning_loss=np.inf)
+
+
+def halved(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(planning_loss=table["planning_loss"] / 2)
+
+
+def forged(computed: Path, folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Path:
+    """Return a crate whose digests are all right, and in which the tables of all blocks are changed."""
+    outputs = folder / "forged"
+    shutil.copytree(computed, outputs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(outputs))
+        patch.setattr(reading, "_fault_of_table", lambda *_: None)
+        patch.setattr(blocks, "fault_of_file", lambda *_: None)
+        for stored in store.all_experiments():
+            (block,) = stored.blocks()
+            table = change(pd.read_parquet(stored.folder / block.name))
+            encoded = pa.Table.from_pandas(table, preserve_index=False)
+            owner = pq.read_schema(stored.folder / block.name).metadata
+            pq.write_table(encoded.replace_schema_metadata(owner), stored.folder / block.name)
+            content = (stored.folder / block.name).read_bytes()
+            blocks.rewrite(stored.folder, [blocks.described(block.runs, content)])
+        path = folder / "forged.zip"
+        assert call(export, str(path))[0] == 0
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (without_losses, "its columns are not those of a table of results"),
+        (without_rows, "it has 0 rows, which do not belong to 2 runs"),
+        (shuffled, "its column run is not the one of these runs"),
+        (of_other_runs, "its column run is not the one of these runs"),
+        (infinite, "its column planning_loss has numbers that are not finite"),
+    ],
+)
+def test_no_table_is_imported_that_its_settings_cannot_have(
+    change: Callable[[pd.DataFrame], pd.DataFrame],
+    said: str,
+    computed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = forged(computed, tmp_path, change)
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "elsewhere"))
+    status, out, err = call(import_, str(path))
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert said in err
+    assert not store.all_experiments()
+
+
+def origins_listed() -> set[str]:
+    return {row["origin"] for row in json.loads(call(runs, "--format", "json")[1])}
+
+
+def test_an_audit_tells_forged_numbers_from_those_of_the_code(
+    crate: Path, computed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert call(import_, str(crate))[0] == 0
+    assert origins_listed() == {"imported"}
+    assert call(run, "sigma=0.01", "T=1", "S=4", "runs=3")[0] == 0
+    assert origins_listed() == {"imported"}, "a block that was completed has imported runs"
+    status, out, _ = call(audit, "--share", "1")
+    assert (status, out.splitlines()[0]) == (0, "2 have the same bytes, 0 agree to 1e-09")
+    assert origins_listed() == {"imported, 1 of 1 blocks recomputed"}
+    path = forged(computed, tmp_path, halved)
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "of_forger"))
+    assert call(import_, str(path))[0] == 0
+    status, out, err = call(audit, "--blocks", "2")
+    assert status == 1
+    assert out.count("rows are not what the code gives here") == 2
+    assert err.splitlines()[-1].endswith("2 of 2 are not what the code gives, or cannot be recomputed")
+    assert origins_listed() == {"imported"}
+
+
+def test_what_is_computed_here_is_not_called_imported(computed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(computed))
+    assert origins_listed() == {"computed here"}
+
+
+def test_the_chance_to_find_a_forgery_is_that_of_random_draws() -> None:
+    rng = np.random.default_rng(0)
+    hit = (rng.random((100_000, 20)) < 0.05).any(1).mean()
+    assert auditing.chance_to_find(0.05, 20) == pytest.approx(hit, abs=0.006)
+
+
+def test_files_that_are_too_large_together_are_not_unpacked(crate: Path, tmp_path: Path) -> None:
+    status, _, err = call(import_, str(crate), "--most", "0.000001")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "--most 0.1 allows so much" in err
+    assert not list((tmp_path / "elsewhere").glob("*"))
+
+
+def test_a_fifo_a_folder_and_an_endless_link_are_one_line_and_no_hang(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to(tmp_path / "link")
+    for path in (tmp_path / "fifo", tmp_path, tmp_path / "link", Path("/dev/null")):
+        status, out, err = call(import_, str(path))
+        assert (status, out, err.count("\n")) == (1, "", 1), path
+
+
+def test_any_byte_of_a_crate_that_is_changed_is_one_line(crate: Path, tmp_path: Path) -> None:
+    content, rng = crate.read_bytes(), np.random.default_rng(0)
+    for _ in range(60):
+        place, damaged = int(rng.integers(len(content))), bytearray(content)
+        damaged[place] ^= int(rng.integers(1, 256))
+        crate.write_bytes(bytes(damaged))
+        status, _, err = call(import_, str(crate))
+        assert (status == 0) or err.count("\n") == 1, place
+        shutil.rmtree(tmp_path / "elsewhere", ignore_errors=True)

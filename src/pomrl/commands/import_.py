@@ -1,7 +1,8 @@
 """Check an RO-Crate that `pomrl export` has written, and add its experiments to the store: pomrl import CRATE.zip.
 
 Every file is compared with its digest, and every experiment is read, before anything is added. What is stored already
-stays as it is. The exit status is 1 if the crate is damaged, or has more runs of an experiment than the store.
+stays as it is. What is added counts as imported until `pomrl audit` has recomputed it. The exit status is 1 if the
+crate is damaged, or has more runs of an experiment than the store.
 """
 
 from pathlib import Path
@@ -18,11 +19,15 @@ def main() -> None:
     """Run the command with the arguments of the process, and print the folders that are added."""
     parser = Parser(prog="pomrl import", description="Check an RO-Crate, and add its experiments to what is stored.")
     parser.add_argument("crate", type=Path, metavar="CRATE.zip", help="the archive, as pomrl export has written it")
-    imported = ro_crates.import_(parser.parse_args().crate)
+    parser.add_argument("--most", type=float, metavar="GB", help="the most gigabytes that its files may have; 8.6")
+    arguments = parser.parse_args()
+    most = ro_crates.MOST_BYTES if arguments.most is None else int(arguments.most * 1e9)
+    imported = ro_crates.import_(arguments.crate, most)
     for folder in imported.added:
         print(printable(str(folder)))
     for line in imported.refused:
         warn(line)
-    warn(f"{len(imported.added)} added, {len(imported.kept)} stored already")
+    audited = "; pomrl audit recomputes a sample of it" if imported.added else ""
+    warn(f"{len(imported.added)} added, {len(imported.kept)} stored already{audited}")
     if imported.refused:
         exit_with(f"not imported: {number_of(len(imported.refused), 'experiment')} of the crate")

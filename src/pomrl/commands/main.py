@@ -10,6 +10,7 @@ from pomrl.configuration.importing import imported
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
     "runs": "list, verify, repair and prune what is stored",
+    "audit": "recompute a random sample of what is stored, and compare it",
     "diff": "show what differs between experiments, in settings and in results",
     "plot": "plot what is stored of your own sweeps",
     "table": "tabulate what is stored, as text, CSV, Markdown or LaTeX",

@@ -48,7 +48,7 @@ def _compute_again(stored: StoredExperiment) -> None:
         ExecutionError: The experiment fails.
     """
     runs = max(1, stored.extent())
-    experiment = _published(stored.signature) or _from_settings(stored)
+    experiment = _published(stored.signature) or from_settings(stored)
     if store.signature(experiment) != stored.signature:
         raise ConfigError("its settings have another signature under the present code")
     experiment = replace(experiment, request=replace(experiment.request, runs=runs, force=False, dry_run=False))
@@ -61,7 +61,7 @@ def _published(signature: str) -> Experiment | None:
     return next((each.experiment for each in settings if store.signature(each.experiment) == signature), None)
 
 
-def _from_settings(stored: StoredExperiment) -> Experiment:
+def from_settings(stored: StoredExperiment) -> Experiment:
     """Return the experiment that the stored settings describe, if all classes in them are of this package.
 
     Raises:

@@ -23,6 +23,7 @@ from pomrl.outputs import outputs
 from pomrl.running.resources import size
 from pomrl.store import StoredExperiment
 from pomrl.store.everything import Kept, everything, of_experiment
+from pomrl.store.origins import HERE
 
 WIDE = 2000
 """The number of columns of a list that does not go to a terminal, so that each experiment has one line."""
@@ -85,6 +86,7 @@ def _row(stored: StoredExperiment) -> dict[str, Any]:
         "signature": stored.signature,
         "settings": stored.flat_settings(),
         "runs": stored.complete(),
+        "origin": stored.origin(),
         "status": stored.status(),
         "tags": list(manifest.tags) if manifest else [],
         "notes": list(manifest.notes) if manifest else [],
@@ -109,14 +111,16 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return a table with a row for each stored experiment, sorted by the settings that vary."""
     varying = varying_keys([row["settings"] for row in rows]) if len(rows) > 1 else []
     labels = [label for label in ("sweeps", "tags", "notes") if any(row.get(label) for row in rows)]
-    columns = ("signature", *varying, "runs", "status", "computed", "commit", *labels)
+    origins = [] if all(row["origin"] == HERE for row in rows) else ["origin"]
+    columns = ("signature", *varying, "runs", "status", *origins, "computed", "commit", *labels)
     table = tables.plain_table(str(store.root()), *columns)
     for row in sorted(rows, key=lambda row: _order(row["settings"], varying)):
         commit = (row["commit"] or "")[:7] + ("+" if row["dirty"] else "")
         values = [row["settings"].get(key, "") for key in varying]
         made = (row["computed"] or "")[:16]
         lists = [", ".join(row[key]) for key in labels]
-        tables.add_row(table, row["signature"], *values, row["runs"], row["status"], made, commit, *lists)
+        of_origin = [row[key] for key in origins]
+        tables.add_row(table, row["signature"], *values, row["runs"], row["status"], *of_origin, made, commit, *lists)
     return table
 
 

@@ -135,22 +135,27 @@ class FigureFiles:
         """The values that are drawn; an empty cell is an empty string."""
         return pd.read_csv(StringIO(self.csv.decode()), keep_default_na=False)
 
+    def _distinct(self, column: str) -> list[str]:
+        """Return the values in a column; none if a study draws something else, whose table has no such column."""
+        values = self._values[column].unique() if column in self._values else ()
+        return [str(value) for value in values if value != ""]
+
     @property
     def bands(self) -> str:
         """What the bands show and over how many runs, such as "one standard deviation over 100 runs"; may be empty."""
-        kinds = [_BANDS[band] for band in self._values["band"].unique() if band in _BANDS]
+        kinds = [_BANDS[band] for band in self._distinct("band") if band in _BANDS]
         return f"{' or '.join(kinds)} over {self._values['n'].max()} runs" if kinds else ""
 
     @property
     def alternative(self) -> str:
         """A text for readers who do not see the picture: its panels, series, bands, and numbers of runs."""
-        table = self._values
-        panels = [str(panel) for panel in table["panel"].unique() if panel]
+        panels, series = self._distinct("panel"), self._distinct("series")
         number = f"Figure {self.caption.number}: " if self.caption.number else ""
         parts = [f"{number}{self.title}"]
         if len(panels) > 1:
             parts.append(f"Panels {panels[0]} to {panels[-1]}")
-        parts.append(f"Series: {', '.join(map(str, table['series'].unique()))}")
+        if series:
+            parts.append(f"Series: {', '.join(series)}")
         if self.bands:
             parts.append(f"Bands: {self.bands}")
         return ". ".join(parts) + ". The values are in the table below."

@@ -29,6 +29,7 @@ from pomrl.store.layout import (
     runs_of_name,
 )
 from pomrl.store.manifest import Manifest, OtherVersionError
+from pomrl.store.origins import origin
 from pomrl.store.signatures import signature_of
 from pomrl.store.table_checks import Shape, fault_of_columns
 
@@ -188,6 +189,10 @@ class StoredExperiment:
         found += [line for block in sound if (line := _fault_of_table(self.folder / block.name, self, block))]
         return found or [fault for fault in [self.damage()] if fault]
 
+    def origin(self) -> str:
+        """Say where the runs come from: they were computed here or imported (`pomrl.store.origins`)."""
+        return origin([block.sha256 for block in self.blocks()])
+
     def complete(self) -> int:
         """Return how many runs are stored without a gap, counted from run 0."""
         return _contiguous(self.blocks())
@@ -285,7 +290,7 @@ class StoredExperiment:
             columns = {name: read[name].to_numpy() for name in names}
             if shape and (reason := fault_of_columns(columns, block.runs, shape)):
                 raise StoreError(reason)
-        except (StoreError, OSError) as error:  # Arrow's, of pages that cannot be decoded
+        except (StoreError, OSError, KeyError) as error:  # Arrow's, of pages that cannot be decoded, or of no column
             raise StoreError(f"{self.folder / block.name}: {error}; it is computed again") from error
         return columns
 

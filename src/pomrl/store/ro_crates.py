@@ -5,29 +5,40 @@
     figures/ report/ ...                         what is made of it, if everything is exported
 
 The format is that of https://www.researchobject.org/ro-crate/, which archives such as Zenodo take as it is. The bytes
-of a crate depend on what is exported alone. Nothing in a crate is trusted: it is added to the store only if all of it
-has the digests that it states, and if each experiment is one that this store would read.
+of a crate depend on what is exported alone.
+
+Nothing in a crate is trusted. It is added to the store only if all of it has the digests that it states, and if each
+experiment is one that this store would read, with tables that its settings can have. Whoever makes a crate also makes
+its digests, though, so that what is imported is recorded as such (`pomrl.store.origins`) until `pomrl audit` has
+recomputed it.
 """
 
 import hashlib
 import json
+import lzma
+import os
+import stat
 import zipfile
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from pomrl.outputs import outputs
-from pomrl.store import files, manifest
+from pomrl.store import files, manifest, stored_simulations
 from pomrl.store.derived import LARGEST
 from pomrl.store.everything import IMPORTS, everything
 from pomrl.store.layout import BLOCK_LIST, CONFIG, LOG, MANIFEST, StoreError, is_our_name, is_signature, root
+from pomrl.store.origins import record
 from pomrl.store.provenance import commit
 from pomrl.store.reading import StoredExperiment
-from pomrl.store.stored_simulations import StoredSimulation
+from pomrl.store.stored_simulations import TABLE, StoredSimulation
+from pomrl.theory.simulations import SIMULATIONS
 
 METADATA = "ro-crate-metadata.json"
 
@@ -38,6 +49,9 @@ PAPER = {
     "@type": "ScholarlyArticle",
     "name": "POMRL: No-Regret Learning-to-Plan with Increasing Horizons",
 }
+
+MOST_BYTES = 8 * 2**30
+"""The most bytes that the files of a crate may have together, unless more is allowed."""
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of all entries of the archive, so that its bytes do not depend on when it is written."""
@@ -176,26 +190,48 @@ def _described(stored: StoredExperiment, said: manifest.Manifest, names: Sequenc
     }
 
 
-def import_(path: Path) -> Imported:
+def import_(path: Path, most: int = MOST_BYTES) -> Imported:
     """Check a crate, and add its experiments and simulations to the store.
 
     What the store has already is left as it is. What is made of experiments, such as figures, is checked but not added,
     because commands make it.
 
+    Args:
+        path: The archive.
+        most: The most bytes that its files may have together.
+
     Raises:
-        StoreError: It is no crate, or a file of it is missing, damaged or unexpected. Nothing is added then.
+        StoreError: It is no crate, it is too large, or a file of it is missing, damaged or unexpected. Nothing is added
+            then.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _unpacked(path, archive)
+        with _ordinary_file(path) as file, zipfile.ZipFile(file) as archive:
+            return _unpacked(path, archive, most)
     except FileNotFoundError as error:
         raise StoreError(f"{path}: there is no such file") from error
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError) as error:
+        raise StoreError(f"{path}: it is damaged, or no zip archive") from error
+    except (EOFError, NotImplementedError, RuntimeError, UnicodeError, ValueError) as error:  # of names and encryption
         raise StoreError(f"{path}: it is damaged, or no zip archive") from error
 
 
-def _unpacked(path: Path, archive: zipfile.ZipFile) -> Imported:
+@contextmanager
+def _ordinary_file(path: Path) -> Generator[BinaryIO, None, None]:
+    """Yield the ordinary file to which a path leads, open for reading; a FIFO or a device is not waited for.
+
+    Raises:
+        StoreError: It is no ordinary file.
+    """
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise StoreError(f"{path}: it is no ordinary file")
+        yield file
+
+
+def _unpacked(path: Path, archive: zipfile.ZipFile, most: int) -> Imported:
     """Unpack a crate into a temporary folder, and move what is good from there to the store."""
+    if (total := sum(entry.file_size for entry in archive.infolist())) > most:
+        raise StoreError(f"{path}: its files have {total / 1e9:.1f} GB; --most {total / 1e9 + 0.1:.1f} allows so much")
     outputs().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=IMPORTS, dir=outputs()) as name_of_place, files.held(place := Path(name_of_place)):
         for name, content in _checked(path, archive):
@@ -250,9 +286,9 @@ def _added(crate: Path, place: Path) -> Imported:
             raise StoreError(f"{crate}: {faults[0].replace(f'{place}/', '')}")
     of_simulations = sorted((place / "simulations").glob("*"))
     for folder in of_simulations:
-        fault = StoredSimulation(folder / MANIFEST).fault()
-        if not is_signature(folder.name) or fault:
-            raise StoreError(f"{crate}: {fault or folder.name}".replace(f"{place}/", ""))
+        fault = _fault_of_simulation(folder)
+        if fault:
+            raise StoreError(f"{crate}: {fault}".replace(f"{place}/", ""))
     added: list[Path] = []
     kept: list[Path] = []
     refused: list[str] = []
@@ -260,6 +296,7 @@ def _added(crate: Path, place: Path) -> Imported:
         here = outputs() / folder.relative_to(place)
         stored, in_crate = StoredExperiment(here).complete(), StoredExperiment(folder).complete()  # 0 of a simulation
         if not here.exists():
+            record(_digests_of_numbers(folder), recomputed=False)
             here.parent.mkdir(parents=True, exist_ok=True)
             folder.rename(here)
             added.append(here)
@@ -271,6 +308,24 @@ def _added(crate: Path, place: Path) -> Imported:
                 "these"
             )
     return Imported(tuple(added), tuple(kept), tuple(refused))
+
+
+def _fault_of_simulation(folder: Path) -> str | None:
+    """Return why the folder of a simulation is refused: it is damaged, or no simulation of the present code."""
+    if {path.name for path in folder.iterdir()} != {MANIFEST, TABLE}:
+        return f"simulations/{folder.name} has other files than a simulation"
+    known = {stored_simulations.signature(each): each for each in SIMULATIONS.values()}
+    if folder.name not in known:
+        return f"simulations/{folder.name} is no simulation of this version"
+    simulation = StoredSimulation(folder / MANIFEST)
+    return simulation.fault() or simulation.fault_of_table()
+
+
+def _digests_of_numbers(folder: Path) -> list[str]:
+    """Return the digests of the files with the numbers of an experiment, or of a simulation."""
+    if folder.parent.name == "runs":
+        return [block.sha256 for block in StoredExperiment(folder).blocks()]
+    return [str(StoredSimulation(folder / MANIFEST).said()["files"][TABLE])]
 
 
 def _digest(content: bytes) -> str:

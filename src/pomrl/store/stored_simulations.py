@@ -6,6 +6,10 @@ The manifest is the sidecar of the table (`pomrl.store.derived`), and has its di
 that compute the same simulation at once write the same bytes.
 """
 
+# pyarrow comes without types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 import hashlib
 import json
 from dataclasses import asdict
@@ -13,7 +17,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pomrl.outputs import outputs
 from pomrl.store.code_digest import closure_digest
@@ -24,6 +31,9 @@ from pomrl.theory.simulations import SIMULATIONS, Simulation
 
 TABLE = "table.parquet"
 """The name of the file that holds the table of a simulation."""
+
+MOST_ROWS = 1_000_000
+"""The most rows of the table of a simulation that is imported."""
 
 
 class StoredSimulation(DerivedFiles):
@@ -40,6 +50,24 @@ class StoredSimulation(DerivedFiles):
             self.content(TABLE)
         except StoreError as error:
             return str(error)
+        return None
+
+    def fault_of_table(self) -> str | None:
+        """Return why the table cannot be the one that the present code computes, as far as its columns tell, or None.
+
+        Its numbers of rows are read before anything is decoded.
+        """
+        simulation = next((each for each in SIMULATIONS.values() if signature(each) == self.sidecar.parent.name), None)
+        try:
+            file = pq.ParquetFile(BytesIO(self.content(TABLE)))
+            rows, finite = file.metadata.num_rows, True
+            if rows <= MOST_ROWS:
+                numbers = file.read().to_pandas().select_dtypes("number")
+                finite = bool(np.isfinite(numbers.to_numpy()).all())
+        except (pa.ArrowException, OSError, StoreError) as error:
+            return f"{self.sidecar.with_name(TABLE)}: it is no table ({' '.join(str(error).split())})"
+        if simulation is None or self.said().get("name") != simulation.name or rows > MOST_ROWS or not finite:
+            return f"{self.sidecar.with_name(TABLE)}: it is no table of a simulation of this version"
         return None
 
     def outdated(self) -> str | None:
@@ -77,15 +105,20 @@ def save(simulation: Simulation, table: pd.DataFrame) -> None:
     Raises:
         OSError: A file cannot be written.
     """
-    buffer = BytesIO()
-    table.to_parquet(buffer, index=False, compression="zstd")
     said = {
         "signature": signature(simulation),
         "name": simulation.name,
         "parameters": simulation.parameters,
         "provenance": provenance(),
     }
-    _stored(simulation).write({TABLE: buffer.getvalue()}, said)
+    _stored(simulation).write({TABLE: encode(table)}, said)
+
+
+def encode(table: pd.DataFrame) -> bytes:
+    """Return the content of the file that holds the table of a simulation."""
+    buffer = BytesIO()
+    table.to_parquet(buffer, index=False, compression="zstd")
+    return buffer.getvalue()
 
 
 def load(simulation: Simulation) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import yaml
 from pomrl.configuration.derived import derived
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.store import blocks, files, manifest
+from pomrl.store import blocks, files, manifest, origins
 from pomrl.store.blocks import StoredBlock
 from pomrl.store.code_digest import code_digest
 from pomrl.store.finding import lookup
@@ -172,6 +172,8 @@ def _add(stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]],
                 blocks.append(stored.folder, written)
             for block in written:
                 old = earlier.get(block.runs.start, block)
+                if not replace:
+                    origins.inherit(old.sha256, block.sha256)
                 if old.name != block.name:
                     (stored.folder / old.name).unlink(missing_ok=True)
     return True
