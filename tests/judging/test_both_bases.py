@@ -97,7 +97,7 @@ class TestAnswer:
         assert f"Under repaired and computed alone 1 holds: {BY_ID['Q1.3'].title}." in said
         assert f"Under computed alone 1 holds: {BY_ID['Q1.4'].title}." in said
         assert f"Under at least one of the variants 1 is undecided: {BY_ID['Q1.6'].title}." in said
-        assert "The probability that even one of these verdicts is wrong is at most 5 %." in said
+        assert "The probability that even one of these verdicts is wrong is at most about 5 %." in said
 
     def test_codes_of_claims_are_not_in_it(self, tmp_path: Path) -> None:
         both = {"printed": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "computed": {"Q1.1": HOLDS, "Q1.5": NOT}}

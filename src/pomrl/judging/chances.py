@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.claim import Claim
 from pomrl.judging.verdict import Evidence, Verdict
 from pomrl.results.intervals import CONFIDENCE, Interval
 
@@ -28,21 +29,25 @@ class Chance:
     """The share of samples in which it is not reproduced; in the others it stays undecided."""
 
 
-def pool_of(promised: int) -> int:
-    """Return the number of runs that samples of the promised number of runs are drawn from."""
-    return max(LEAST, POOL * promised)
+def pool_of(basis: Basis, claim: Claim) -> int | None:
+    """Return the number of runs that samples of the promised number of runs are drawn from; None for no power.
+
+    There is none for claims that are judged at the promised number of runs and not at precision, and none where that
+    number is large: the first verdict at precision then says as much, and the pool would cost far more than the claims.
+    """
+    promised = basis.promised(claim)
+    return None if claim.is_judged_once or promised >= LEAST else max(LEAST, POOL * promised)
 
 
 def chance(basis: Basis, id: str) -> Chance | None:
-    """Return how often the promised number of runs decides the claim with this id; None if the pool is not stored.
+    """Return how often the promised number of runs decides the claim with this id; None if no pool is stored.
 
     Each sample consists of different runs of the pool, and two samples share runs. The intervals (Wilson's) are for the
     number of samples; they do not say how far the pool itself is from all runs there could be.
     """
     (claim,) = (claim for claim in basis.claims if claim.id == id)
-    promised = basis.promised(claim)
-    pool = pool_of(promised)
-    if basis.stored(claim) < pool:
+    promised, pool = basis.promised(claim), pool_of(basis, claim)
+    if pool is None or basis.stored(claim) < pool:
         return None
     reader, rng = Reader(), np.random.default_rng(0)
     verdicts: list[Verdict] = []

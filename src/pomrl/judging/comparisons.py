@@ -138,7 +138,7 @@ def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], 
 def best_grows(losses: Losses, curves: Float[np.ndarray, "n *rows X G"], words: str) -> Part:
     """Compare whether gamma* grows with the index X of curves of the same runs; of several rows, in each of them.
 
-    From `LARGE` runs on there are so many resamples, which resolve errors of twice one over their number.
+    From `PRECISE` runs on there are so many resamples that they resolve the errors of verdicts at precision.
     """
 
     def smallest(means: Float[np.ndarray, "B *rows X G"]) -> Float[np.ndarray, " B"]:

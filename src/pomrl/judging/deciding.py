@@ -79,8 +79,9 @@ class Spending:
 def pools(basis: Basis) -> list[Experiment]:
     """Return the experiments of a basis, with the runs that the promised numbers of runs are drawn from (`chances`)."""
     return [
-        replace(each, request=replace(each.request, runs=pool_of(basis.promised(claim))))
+        replace(each, request=replace(each.request, runs=pool))
         for claim in basis.claims
+        if (pool := pool_of(basis, claim))
         for each in basis.read_by(claim)
     ]
 

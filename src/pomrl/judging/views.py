@@ -50,7 +50,7 @@ def answer(study: Study, judgements: Judgements) -> str:
     headline = [name for name in study.described.headline if name in named]
     error = f"{study.described.error:.0%}".replace("%", " %")
     sentences = _alike_or_not(judgements, headline) if len(headline) > 1 else [_counts(judged)]
-    sentences.append(f"The probability that even one of these verdicts is wrong is at most {error}.")
+    sentences.append(f"The probability that even one of these verdicts is wrong is at most about {error}.")
     if few:
         sentences.append(
             f"Fewer than {study.described.analyses[0]:,} runs are stored for {len(few)} of the claims: "
@@ -64,7 +64,7 @@ def answer(study: Study, judgements: Judgements) -> str:
         theirs = [each for each in judgements.of(name).values() if each.verdict]
         sentences.append(
             f"Under the variant {name}, {_counted(theirs)} of the {number_of(len(theirs), 'claim')} that can be "
-            f"checked there; {opposed}. The probability of even one wrong verdict is at most {error} there too."
+            f"checked there; {opposed}. The probability of even one wrong verdict is at most about {error} there too."
         )
     return " ".join(sentences)
 
