@@ -23,7 +23,7 @@ M, T = 5, 15
 SIGMAS = (0.01, 0.025, 0.047)
 """The similarities of the experiments."""
 
-FAR = 1e14
+FAR = 1e30
 """A number of tasks that stands for infinitely many."""
 
 SMALL = 0.5

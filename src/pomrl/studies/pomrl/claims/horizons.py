@@ -91,7 +91,8 @@ def weight_of_the_prior_grows(simulated: pd.DataFrame) -> list[Part]:
     """the mixing rate of ada-POMRL grows with the number of tasks, from task 2 on.
 
     Sec. 5.2: "the adaptive mixing rate α_t puts increasing amounts of weight on the shared task-knowledge". In task 1
-    it is 0 by definition (Alg. 2). A simulation, because losses do not tell it.
+    it is 0 by definition (Alg. 2). A simulation under the repaired settings, because losses do not tell it; the stored
+    mixing rates of the three variants grow too.
     """
     alpha = simulated.pivot(index="run", columns="task", values="alpha").to_numpy()[:, 1:]
     steps = alpha.shape[1] - 1

@@ -36,7 +36,7 @@ SIGMAS = (0.01, 0.025, 0.047)
 M, T = 5, 15
 """Samples and tasks of the experiments."""
 
-FAR = 1e14
+FAR = 1e30
 """A number of samples or tasks that stands for infinitely many."""
 
 CONSTANT = 3.0
