@@ -146,11 +146,12 @@ def needed_simulations(claims: Sequence[Claim]) -> list[str]:
 
 def true_shares(study: Study, claims: Sequence[Claim], family: Family) -> dict[str, TrueShare]:
     """Return in how many environments of a sample each claim is true, by its id; none if they are not all stored."""
-    bases = [basis(study, claims, variant, family) for variant in family.variants]
-    experiments = {
-        id(each.experiment): each.experiment for on in bases for of in on.settings.values() for each in of
-    }.values()
-    if not all(store.lookup(each).complete() >= each.request.runs for each in experiments):
-        return {}
+    bases: list[Basis] = []
+    for variant in family.variants:  # one after the other, because most often not even the first is stored
+        on = basis(study, claims, variant, family)
+        experiments = (each.experiment for settings in on.settings.values() for each in settings)
+        if not all(store.lookup(each).complete() >= each.request.runs for each in experiments):
+            return {}
+        bases.append(on)
     parts = in_parallel(parts_in, bases)
     return {id: true_share([of_environment[id] for of_environment in parts]) for id in parts[0]}
