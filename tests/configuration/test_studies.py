@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 PAPER, BEYOND = find("pomrl"), find("beyond")
 SWEEPS = [(study, name) for study in shipped() for name in study.sweeps]
 
-PROMISED = {"gamma_schedules": 600, "gamma_0": 600, "states_20": 20, "states_30": 20}
+PROMISED = {"gamma_schedules": 600, "gamma_0": 600, "states_20": 20, "states_30": 20, "forest_mixing": 300}
 PROMISED |= {f"notebook_{name}": runs for name, runs in PROMISED.items() if name != "gamma_schedules"}
 PROMISED |= {"notebook_schedules": 600}
 PROMISED |= {"horizon_or_prior": 1200, "long_streams": 60}
