@@ -81,7 +81,8 @@ def _alike_or_not(judgements: Judgements, variants: Sequence[str]) -> list[str]:
     listed = f"{', '.join(variants[:-1])} and {variants[-1]}"
     sentences = [
         f"Of the {total} that can be checked, {_that_hold(everywhere)} under each of the variants {listed} in which "
-        f"they can be, and {len(nowhere)} under none."
+        f"they can be{_in_one(judgements, variants, everywhere)}, and {len(nowhere)} under none"
+        f"{_in_one(judgements, variants, nowhere)}."
     ]
     for pattern, found in groups.items():
         titles = "; ".join(each.title for each in found)
@@ -91,6 +92,12 @@ def _alike_or_not(judgements: Judgements, variants: Sequence[str]) -> list[str]:
         titles = "; ".join(each.title for each in undecided)
         sentences.append(f"Under at least one of the variants {len(undecided)} {words} undecided: {titles}.")
     return sentences
+
+
+def _in_one(judgements: Judgements, variants: Sequence[str], found: Sequence[Judgement]) -> str:
+    """Say how many of these claims can be checked under one variant only, as formulas can; empty for none."""
+    number = sum(sum(each.id in judgements.of(name) for name in variants) == 1 for each in found)
+    return f" ({number} of them can be checked under one variant only)" if number else ""
 
 
 def _that_hold(found: Sequence[Judgement]) -> str:
