@@ -13,13 +13,8 @@ SWEEPS = ["mixing_rates", "task_similarity", "gamma_schedules", "illustration"]
 FIGURES = {figure.name: figure for figure in figures_of(find("pomrl"))}
 """The figures of the study, drawn or not."""
 
-KINDS = (
-    "dependence_on_tasksimilarity", "gamma_schedules_adapomrl", "illustration", "mixing_rates", "overview",
-    "planning_omrl", "squared_error",
-)  # fmt: skip
-
-DRAWN = [name for name in FIGURES if name in KINDS]
-"""Those of which the version of the caption is drawn: curves of each kind, tiles, and a simulation."""
+DRAWN = [name for name, figure in FIGURES.items() if set(figure.sweeps) <= set(SWEEPS)]
+"""Those of which the version of the caption is drawn."""
 
 COMMAND = "pomrl report pomrl"
 """The command that makes the page."""
