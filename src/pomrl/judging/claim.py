@@ -71,7 +71,7 @@ class Claim:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it needs no runs, because its numbers are computed exactly and not estimated."""
+        """A claim is exact if it needs no runs, because its numbers are computed and not estimated."""
         return not self.sweeps and self.simulation is None
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...] | str:

@@ -73,7 +73,7 @@ class Estimate(ABC):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the number is the same in every run, so that its interval has no width for that reason."""
+        """An estimate is constant if the number is the same in every run; its interval then has no width."""
         return False
 
     @abstractmethod

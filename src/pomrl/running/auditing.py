@@ -12,7 +12,8 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.execution import Failure
 from pomrl.execution.parallel import one_by_one
 from pomrl.running.blocks import Block, MethodOfBlock, compute
-from pomrl.store import StoredBlock, StoredExperiment, StoreError, blocks, origins, stored_simulations
+from pomrl.running.missing_simulations import simulated
+from pomrl.store import StoredBlock, StoredExperiment, StoreError, blocks, origins, signature, stored_simulations
 from pomrl.store.provenance import decisive_versions, provenance
 from pomrl.store.stored_simulations import TABLE, StoredSimulation
 from pomrl.theory.simulations import SIMULATIONS
@@ -59,7 +60,7 @@ class Found:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the stored numbers are those that the code gives here.
+        """The stored numbers are equal if they are those that the code gives here.
 
         A tie that rounding breaks otherwise changes a policy. In another environment, some rows may therefore differ.
         """
@@ -109,6 +110,8 @@ def _recomputed(drawn: Sampled, parsed: Callable[[StoredExperiment], Experiment]
 
 
 def _of_block(name: str, stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> Found:
+    if signature(experiment) != stored.signature:
+        raise StoreError("its settings have another signature under the present code")
     before = stored.table_of(block)
     method = MethodOfBlock(experiment.method, stored, replace=False)
     (table,) = compute(Block(experiment.problem, block.runs, (method,)), experiment.execution.runs_at_a_time)
@@ -127,7 +130,7 @@ def _of_simulation(name: str, stored: StoredSimulation) -> Found:
     simulation = signatures.get(stored.sidecar.parent.name)
     if simulation is None:
         raise StoreError("it is no simulation of this version")
-    before, table = stored_simulations.load(simulation), simulation.table()
+    before, table = stored_simulations.load(simulation), simulated(simulation)
     content = stored_simulations.encode(table)
     digest = stored_simulations.digest(simulation)
     is_same = hashlib.sha256(content).hexdigest() == digest

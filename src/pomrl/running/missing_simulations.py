@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterable
 
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from pomrl.store import stored_simulations as stored
@@ -31,7 +32,11 @@ def compute_missing(simulations: Iterable[Simulation], report: Callable[[str], N
     for simulation in missing:
         if report:
             report(f"simulating {simulation.name.replace('_', ' ')}")
-        with threadpool_limits(limits=1, user_api="blas"):
-            table = simulation.table()
-        stored.save(simulation, table)
+        stored.save(simulation, simulated(simulation))
     return [simulation.name for simulation in missing]
+
+
+def simulated(simulation: Simulation) -> pd.DataFrame:
+    """Compute the table of a simulation with one thread of BLAS."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        return simulation.table()

@@ -1,4 +1,4 @@
-"""Where stored numbers come from: files that an import added are recorded, and whether they were recomputed since.
+"""The record of imported numbers: files that an import added, and which of them were recomputed here since.
 
 The record, `.imported.json` in the folder of outputs, has the digest of each such file. It is beside what is stored,
 because a crate could bring a record of its own.
