@@ -34,6 +34,9 @@ FAMILIES = (
 SPREADS = (0.05, 0.15)
 """The largest differences of the latent from its mean, in its units."""
 
+LEARNERS = ("ada_pomrl", "without_meta")
+"""The learner of the paper, and the one that does not learn from earlier tasks."""
+
 OfFamily = Callable[[str, float], Part]
 """What is compared in a family at a spread, and what is claimed of it."""
 
@@ -46,10 +49,10 @@ def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
     """
 
     def compared(family: str, spread: float) -> Part:
-        ada, without = (_of(sweep, family, spread, estimator=name).regret for name in ("ada_pomrl", "without_meta"))
-        return _less(ada, without, without, f"ada-POMRL less no meta-learning at γ_eval, {family}, spread {spread:g}")
+        ada, without = (of_family(sweep, family, spread, estimator=name).regret for name in LEARNERS)
+        return less(ada, without, without, f"ada-POMRL less no meta-learning at γ_eval, {family}, spread {spread:g}")
 
-    return _in_families(compared, more_than=len(FAMILIES) - 0.5)
+    return in_families(compared, more_than=len(FAMILIES) - 0.5)
 
 
 @claim("R2", "families", "families_schedules", is_judged_once=True, figures=("families",))
@@ -61,9 +64,9 @@ def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -
 
     def compared(family: str, spread: float) -> Part:
         of_schedule, at_eval, without = _with_schedule(sweep, schedules, family, spread)
-        return _less(of_schedule, at_eval, without, f"upper-bound schedule less γ_eval, {family}, spread {spread:g}")
+        return less(of_schedule, at_eval, without, f"upper-bound schedule less γ_eval, {family}, spread {spread:g}")
 
-    return _in_families(compared, more_than=0.5)
+    return in_families(compared, more_than=0.5)
 
 
 @claim("R3", "families", is_judged_once=True, figures=("families",))
@@ -74,11 +77,11 @@ def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
     """
 
     def compared(family: str, spread: float) -> Part:
-        losses = _of(sweep, family, spread, estimator="ada_pomrl")
+        losses = of_family(sweep, family, spread, estimator="ada_pomrl")
         words = f"rank correlation of γ* with the task, {family}, spread {spread:g}, bootstrap over runs"
         return best_grows(losses, losses.loss, words)
 
-    return _in_families(compared, more_than=len(FAMILIES) / 2)
+    return in_families(compared, more_than=len(FAMILIES) / 2)
 
 
 @claim("R4", "families", is_judged_once=True, figures=("families",))
@@ -91,7 +94,7 @@ def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     return [
         Part(
             f"gain of the best γ over the loss at γ_eval, exact posterior, {family}, spread {spread:g}, {PAIRED}",
-            _gain(_of(sweep, family, spread, estimator="exact_posterior")),
+            gain(of_family(sweep, family, spread, estimator="exact_posterior")),
             below=LARGEST_GAIN,
             interest=0.0,
         )
@@ -109,9 +112,9 @@ def the_schedule_harms_in_most_families(sweep: SweepLosses, schedules: SweepLoss
 
     def compared(family: str, spread: float) -> Part:
         of_schedule, at_eval, without = _with_schedule(sweep, schedules, family, spread)
-        return _less(at_eval, of_schedule, without, f"γ_eval less upper-bound schedule, {family}, spread {spread:g}")
+        return less(at_eval, of_schedule, without, f"γ_eval less upper-bound schedule, {family}, spread {spread:g}")
 
-    return _in_families(compared, more_than=len(FAMILIES) / 2)
+    return in_families(compared, more_than=len(FAMILIES) / 2)
 
 
 @claim("R6", "families", "forest_mixing", is_judged_once=True, figures=("families",))
@@ -121,11 +124,11 @@ def the_mixing_rate_explains_forest(sweep: SweepLosses, mse_optimal: SweepLosses
     Models that people know: at a spread of 0.15, the loss on average over tasks with the paper's mixing rate is larger
     than without meta-learning, and with the rate that minimises the squared error (errata, E4) it is smaller.
     """
-    ada, without = (_of(sweep, "forest", 0.15, estimator=name).regret for name in ("ada_pomrl", "without_meta"))
-    better = _of(mse_optimal, "forest", 0.15).regret
+    ada, without = (of_family(sweep, "forest", 0.15, estimator=name).regret for name in LEARNERS)
+    better = of_family(mse_optimal, "forest", 0.15).regret
     return [
-        _less(without, ada, without, "no meta-learning less ada-POMRL with the paper's rate"),
-        _less(better, without, without, "ada-POMRL with the rate of E4 less no meta-learning"),
+        less(without, ada, without, "no meta-learning less ada-POMRL with the paper's rate"),
+        less(better, without, without, "ada-POMRL with the rate of E4 less no meta-learning"),
     ]
 
 
@@ -140,11 +143,11 @@ def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepLosses) -> lis
     for family in ("inventory", "queue", "forest", "frozen_lake_8x8"):
         for spread in SPREADS:
             names = ("ada_pomrl", "without_meta", "empirical_bayes")
-            ada, without, empirical = (_of(sweep, family, spread, estimator=name).regret for name in names)
+            ada, without, empirical = (of_family(sweep, family, spread, estimator=name).regret for name in names)
             words = f"less empirical Bayes, {family}, spread {spread:g}"
-            parts.append(_less(ada, empirical, without, f"ada-POMRL {words}"))
+            parts.append(less(ada, empirical, without, f"ada-POMRL {words}"))
             if family == "forest":
-                parts.append(_less(without, empirical, without, f"no meta-learning {words}"))
+                parts.append(less(without, empirical, without, f"no meta-learning {words}"))
     return parts
 
 
@@ -158,14 +161,15 @@ def independent_rows_gain(sweep: SweepLosses) -> list[Part]:
     return [
         Part(
             f"empirical Bayes, {family}, spread {spread:g}, {PAIRED}",
-            _gain(_of(sweep, family, spread, estimator="empirical_bayes")),
+            gain(of_family(sweep, family, spread, estimator="empirical_bayes")),
         )
         for family in FAMILIES
         for spread in SPREADS
     ]
 
 
-def _of(sweep: SweepLosses, family: str, spread: float, **settings: str) -> Losses:
+def of_family(sweep: SweepLosses, family: str, spread: float, **settings: str) -> Losses:
+    """Return the losses in a family at a spread."""
     return sweep.at(task_distribution=family, spread=spread, **settings)
 
 
@@ -173,21 +177,22 @@ def _with_schedule(
     sweep: SweepLosses, schedules: SweepLosses, family: str, spread: float
 ) -> tuple[LossPerRun, LossPerRun, LossPerRun]:
     """Return the losses of ada-POMRL with the schedule and at gamma_eval, and those without meta-learning."""
-    at_eval, without = (_of(sweep, family, spread, estimator=name).regret for name in ("ada_pomrl", "without_meta"))
-    return _of(schedules, family, spread, gamma_schedule="upper_bound").regret, at_eval, without
+    at_eval, without = (of_family(sweep, family, spread, estimator=name).regret for name in LEARNERS)
+    return of_family(schedules, family, spread, gamma_schedule="upper_bound").regret, at_eval, without
 
 
-def _less(a: LossPerRun, b: LossPerRun, without: LossPerRun, words: str) -> Part:
+def less(a: LossPerRun, b: LossPerRun, without: LossPerRun, words: str) -> Part:
     """Compare whether the mean of a is below that of b; the difference is a share of the loss without meta-learning."""
     share = ratio(without + a - b, without)
     return below_zero(f"{words}, of the loss without meta-learning", share, b.mean() / without.mean())
 
 
-def _gain(losses: Losses) -> Estimate:
+def gain(losses: Losses) -> Estimate:
+    """Estimate by how much the best fixed gamma lowers the loss at gamma_eval, as a share; 0 where nothing is lost."""
     return relative_gain(losses) if losses.regret.any() else Student(0.0, len(losses.loss), 0.0)
 
 
-def _in_families(compared: OfFamily, more_than: float) -> list[Part]:
+def in_families(compared: OfFamily, more_than: float) -> list[Part]:
     """Return the claim on the number of families, and below it what is compared in each, where nothing is claimed."""
     parts = [[compared(family, spread) for spread in SPREADS] for family in FAMILIES]
     number = Part(f"families of {len(FAMILIES)} in which it holds, Holm", _number(parts), above=more_than)

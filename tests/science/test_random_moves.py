@@ -1,0 +1,125 @@
+"""Models whose transitions are random moves."""
+
+import numpy as np
+import pytest
+
+from pomrl.science.estimators.random_moves import MoveCounts, MoveModel, fitted
+
+S, A, N = 5, 2, 3
+
+
+def drawn(seed: int, zeros: bool = False) -> MoveModel:
+    """A model with random probabilities of moves, in N runs."""
+    rng = np.random.default_rng(seed)
+
+    def simplex(*shape: int) -> np.ndarray:
+        weight = rng.gamma(0.5, size=shape) + 1e-6
+        return weight / weight.sum(-1, keepdims=True)
+
+    moves = simplex(N, A, 3 * S - 1)
+    blocked = rng.random((N, S, 2 * S - 1)) * (0.0 if zeros else 1.0)
+    return MoveModel(moves[..., : 2 * S - 1], moves[..., 2 * S - 1 :], blocked, 1.0 - blocked, simplex(N, S, S))
+
+
+def by_definition(moves: MoveModel) -> np.ndarray:
+    found = np.zeros((N, S, A, S))
+    for run, s, a in np.ndindex(N, S, A):
+        found[run, s, a] += moves.reset[run, a]
+        for v, d in enumerate(range(1 - S, S)):
+            end = min(max(s + d, 0), S - 1)
+            found[run, s, a, end] += moves.shift[run, a, v] * moves.passed[run, s, v]
+            found[run, s, a] += moves.shift[run, a, v] * moves.blocked[run, s, v] * moves.fallback[run, s]
+    return found
+
+
+def counts_of(moves: MoveModel, m: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).multinomial(m, moves.model).astype(float)
+
+
+def test_the_model_is_that_of_the_definition():
+    moves = drawn(0)
+    np.testing.assert_allclose(moves.model, by_definition(moves), rtol=1e-12)
+    np.testing.assert_allclose(moves.model.sum(-1), 1.0, rtol=1e-12)
+
+
+def test_each_transition_is_explained_once():
+    moves = drawn(1)
+    counts, weights = counts_of(moves, 7), np.random.default_rng(2).random((N, S, A))
+    explained = drawn(3).explained(counts, weights)
+    of_action = (counts.sum(-1) * weights).sum(1)
+    np.testing.assert_allclose(explained.by_action[..., 0], of_action)
+    np.testing.assert_allclose((explained.blocked + explained.passed).sum((1, 2)), explained.shift.sum((1, 2)))
+    np.testing.assert_allclose(explained.fallback.sum((1, 2)), explained.blocked.sum((1, 2)))
+
+
+def test_what_is_explained_is_that_of_the_definition():
+    moves, now = drawn(4), drawn(5)
+    counts, weights = counts_of(moves, 6), np.ones((N, S, A))
+    model = by_definition(now)
+    shift, passed, blocked = (np.zeros(shape) for shape in ((N, A, 2 * S - 1), (N, S, 2 * S - 1), (N, S, 2 * S - 1)))
+    for run, s, a, v in np.ndindex(N, S, A, 2 * S - 1):
+        end = min(max(s + v + 1 - S, 0), S - 1)
+        ratio = counts[run, s, a] / model[run, s, a]
+        of_shift = now.shift[run, a, v] * now.passed[run, s, v] * ratio[end]
+        of_block = now.shift[run, a, v] * now.blocked[run, s, v] * (ratio * now.fallback[run, s]).sum()
+        shift[run, a, v] += of_shift + of_block
+        passed[run, s, v] += of_shift
+        blocked[run, s, v] += of_block
+    explained = now.explained(counts, weights)
+    np.testing.assert_allclose(explained.shift, shift)
+    np.testing.assert_allclose(explained.passed, passed)
+    np.testing.assert_allclose(explained.blocked, blocked)
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+def test_em_raises_the_posterior_density_until_it_stops(zeros: bool):
+    counts = counts_of(drawn(6, zeros), 40)
+    none, weights = MoveCounts.none(N, S, A), np.ones((N, S, A))
+    moves = none.probabilities(none)
+    densities = []
+    for _ in range(30):
+        densities.append(_log_posterior(moves, counts))
+        moves = fitted(counts, weights, none, moves, 1)
+    assert (np.diff(densities, axis=0) > -1e-8).all()
+    assert (densities[-1] > densities[0] + 10.0).all()
+
+
+def _log_posterior(moves: MoveModel, counts: np.ndarray) -> np.ndarray:
+    """The log-likelihood with the logarithms of the prior densities whose modes EM steps to."""
+    prior = MoveCounts.none(N, S, A)
+    added = prior.probabilities(prior)  # proportional to what is added to each number
+    tries = 0.7  # BLOCKED + PASSED
+    found = (counts * np.log(moves.model)).sum((1, 2, 3))
+    found = found + 1e-3 * (np.log(moves.shift).sum((1, 2)) + np.log(moves.reset).sum((1, 2)))
+    found = found + tries * (added.blocked * np.log(moves.blocked) + added.passed * np.log(moves.passed)).sum((1, 2))
+    return found + 1.2 * (added.fallback * np.log(moves.fallback)).sum((1, 2))  # STAYED + ANYWHERE
+
+
+def test_a_row_is_predicted_without_its_own_transitions():
+    moves = drawn(7)
+    counts, weights = counts_of(moves, 9), np.ones((N, S, A))
+    earlier = drawn(8).explained(counts_of(drawn(9), 20), weights)
+    explained = moves.explained(counts, weights)
+    fitted_moves = explained.probabilities(earlier)
+    found = moves.without_each_row(counts, weights, explained, earlier)
+    np.testing.assert_allclose(found.sum(-1), 1.0)
+    for s, a in np.ndindex(S, A):
+        rest = counts.copy()
+        rest[:, s, a] = 0.0
+        expected = moves.explained(rest, weights).probabilities(earlier).model[:, s, a]
+        np.testing.assert_allclose(found[:, s, a], expected, rtol=1e-9)
+    assert not np.allclose(found, fitted_moves.model)
+
+
+def test_a_walk_with_walls_and_resets_is_recovered():
+    P = np.zeros((1, S, 1, S))
+    for s in range(S):
+        for d, p in ((1, 0.6), (-1, 0.3)):
+            end = s + d if 0 <= s + d < S and not (s == 2 and d == 1) else s  # a wall between 2 and 3
+            P[0, s, 0, end] += p
+        P[0, s, 0, 0] += 0.1
+    counts = np.random.default_rng(0).multinomial(2000, P).astype(float)
+    none = MoveCounts.none(1, S, 1)
+    moves = fitted(counts, np.ones((1, S, 1)), none, none.probabilities(none), 300)
+    np.testing.assert_allclose(moves.model, P, atol=0.03)
+    assert moves.blocked[0, 2, S] > 0.9 > 0.1 > moves.blocked[0, 1, S]

@@ -1,0 +1,111 @@
+"""The estimator that learns whether rows of the model are tied to each other."""
+
+import numpy as np
+import pytest
+from scipy.stats import dirichlet_multinomial
+
+from pomrl.science.data import Batch
+from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
+from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.exact_posterior import ExactPosterior
+from pomrl.science.estimators.tied_rows import CONCENTRATIONS, GRID, TiedMemory, TiedRows, _Rows
+from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.gamma_schedules import Fixed
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.tasks.distribution import TaskDistribution
+from pomrl.science.tasks.families.queue import Queue
+from pomrl.science.tasks.random_chains import Dirichlet
+
+
+def losses(task_distribution: TaskDistribution, *estimators: Estimator, sigma: float | None) -> list[float]:
+    S, A = task_distribution.size or (10, 2)
+    problem = Problem(S=S, A=A, m=5, T=8, sigma=sigma, gamma_eval=0.99, seed=9, task_distribution=task_distribution)
+    methods = [
+        Method(estimator=each, gamma_schedule=Fixed(gamma=0.99), planner=PolicyIteration()) for each in estimators
+    ]
+    return [table["planning_loss"].mean() for table in tables(problem, methods, range(20))]
+
+
+def learned(models: np.ndarray, m: int, n: int = 3) -> tuple[TiedMemory, Batch]:
+    """The memory after batches of tasks with these models, [tasks, S, A, S], and the last batch."""
+    rng, S, A = np.random.default_rng(1), *models.shape[1:3]
+    memory, batch = TiedRows().initial_memory(n, S, A), None
+    for P in models:
+        batch = Batch.of_counts(rng.multinomial(m, np.broadcast_to(P, (n, S, A, S))), m, equal=True)
+        memory = TiedRows().learn(memory, batch)
+    assert batch is not None
+    return memory, batch
+
+
+def estimate(memory: TiedMemory, batch: Batch) -> np.ndarray:
+    truth = Truth(batch.P_bar, np.zeros_like(batch.P_bar))
+    h = TiedRows().prior_model(memory, batch, truth)
+    alpha = TiedRows().mixing_rate(1, batch.visits, np.zeros_like(batch.visits), memory, truth)[..., None]
+    return (1.0 - alpha) * batch.P_bar + alpha * h
+
+
+def walks(steps: list[float], S: int = 12) -> np.ndarray:
+    """Random walks that go up with these probabilities and down with half of what is left, one for each."""
+    P = np.zeros((len(steps), S, 1, S))
+    for model, up in zip(P, steps, strict=True):
+        for s in range(S):
+            for end, p in ((s + 1, up), (s - 1, (1 - up) / 2), (s, (1 - up) / 2)):
+                model[s, 0, min(max(end, 0), S - 1)] += p
+    return P
+
+
+def test_rows_of_a_walk_are_found_to_be_tied_and_share_what_one_task_shows():
+    models = walks([0.2, 0.8, 0.3, 0.7, 0.4])
+    memory, batch = learned(models, m=6)
+    assert memory.share.min() > 0.9
+    assert np.median(memory.tied) > 0.8
+    up = estimate(memory, batch)[:, np.arange(2, 9), 0, np.arange(3, 10)]
+    assert abs(up.mean() - 0.4) < 0.1  # what the last task has, where the mean of tasks is 0.48
+    assert up.std(1).mean() < 0.1  # frequencies of six transitions have a deviation of 0.2
+
+
+def test_rows_of_random_chains_are_found_to_be_independent():
+    rng = np.random.default_rng(3)
+    P_o = rng.dirichlet(np.full(10, 0.5), size=(10, 2))
+    models = np.stack([np.stack([rng.dirichlet(20 * p + 1e-3) for p in P_o.reshape(-1, 10)]) for _ in range(6)])
+    memory, batch = learned(models.reshape(6, 10, 2, 10), m=5)
+    assert memory.tied.max() < 0.05
+    by_rows = memory.by_rows
+    alpha = by_rows.c / (by_rows.c + batch.visits[..., None])
+    np.testing.assert_allclose(estimate(memory, batch), (1 - alpha) * batch.P_bar + alpha * by_rows.P_o, atol=0.02)
+
+
+def test_it_loses_much_less_than_independent_rows_in_a_queue():
+    tied, by_rows, exact = losses(
+        Queue(centre=0.4, spread=0.1), TiedRows(), EmpiricalBayes(), ExactPosterior(), sigma=None
+    )
+    assert exact < tied < 0.5 * by_rows
+
+
+def test_it_loses_what_independent_rows_lose_in_random_chains():
+    tied, by_rows = losses(Dirichlet(zeros=5), TiedRows(), EmpiricalBayes(), sigma=0.025)
+    np.testing.assert_allclose(tied, by_rows, rtol=0.03)
+
+
+def test_the_likelihood_is_that_of_dirichlet_multinomials():
+    rng = np.random.default_rng(5)
+    mean = rng.dirichlet(np.ones(4), size=(2, 4, 3))
+    counts = rng.multinomial(6, mean).astype(float)
+    found = _Rows.of(counts).if_tied([mean])
+    constants = [
+        of_c - dirichlet_multinomial.logpmf(counts.astype(int), c * mean, 6)  # minus the multinomial coefficient
+        for of_c, c in zip(found, CONCENTRATIONS, strict=True)
+    ]
+    np.testing.assert_allclose(constants, [constants[0]] * len(constants), atol=1e-9)
+    assert len(GRID) % len(found) == 0
+
+
+@pytest.mark.parametrize("visits", [0, 1])
+def test_rows_without_transitions_have_a_model(visits: int):
+    counts = np.zeros((2, 4, 2, 4), int)
+    counts[:, 1, 0, 2] = visits
+    batch = Batch.of_counts(counts, 1)
+    memory = TiedRows().learn(TiedRows().initial_memory(2, 4, 2), batch)
+    P_hat = estimate(memory, batch)
+    assert (P_hat >= 0).all()
+    np.testing.assert_allclose(P_hat.sum(-1), 1.0)
