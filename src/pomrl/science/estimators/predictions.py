@@ -60,14 +60,14 @@ def log_likelihoods(
     run, s, a, following = np.nonzero(counts)  # most states are never reached, and add nothing
     reached = counts[run, s, a, following]
     weight = full[:, :, run, s, a] * mean[:, run, s, a, following]
-    gains = log_rising(weight, reached)
+    gains = _log_rising(weight, reached)
     by_run = [np.bincount(run, of_one, minlength=n) for of_one in gains.reshape(C * K, -1)]
     rows = gammaln(full) - gammaln(full + counts.sum(-1))
     found = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
     return np.ascontiguousarray(np.moveaxis(found, 0, -1))  # so that sums over C do not depend on the number of runs
 
 
-def log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
+def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
     """Return the logarithm of weight (weight + 1) ... (weight + number - 1), of one factor for most numbers."""
     found = np.log(weight)
     several = number > 1

@@ -26,7 +26,7 @@ from pomrl.science.data import Batch, Counts
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Models, PerPair
-from pomrl.science.estimators.predictions import log_rising, predictive_concentration
+from pomrl.science.estimators.predictions import predictive_concentration
 from pomrl.science.estimators.random_moves import MoveCounts, MoveModel, Rows, fitted
 
 CONCENTRATIONS = (2.0, 8.0, 30.0, 120.0, 1000.0)
@@ -262,7 +262,8 @@ class _Rows:
         S = mean.shape[-1]
         row = self.entries // S
         of_entries = np.broadcast_to(c, self.visits.shape).ravel()[row] * mean.ravel()[self.entries]
-        gains = np.bincount(row, log_rising(of_entries[None, None], self.number)[0, 0], minlength=self.visits.size)
+        rising = gammaln(of_entries + self.number) - gammaln(of_entries)
+        gains = np.bincount(row, rising, minlength=self.visits.size)
         return gains.reshape(self.visits.shape) + gammaln(c) - gammaln(c + self.visits)
 
 
