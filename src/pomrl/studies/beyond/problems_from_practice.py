@@ -9,8 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field
 
-from pomrl.science.mdp import Rewards
-from pomrl.science.tasks.families.family import Latents, TaskFamily
+from pomrl.components import Latents, Rewards, TaskFamily
 
 _INCOME = 10.0
 """What a new machine earns in a period; others lose a share of it, the square of their wear, and failed ones all."""
