@@ -174,6 +174,7 @@ class TestPanels:
         segments = np.array(bars[2][0].get_segments())
         np.testing.assert_allclose(segments[:, :, 1], ends)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", FIGURES)
     def test_loss_axes_start_at_zero_and_reach_every_band(self, drawings, name):
         for ax in drawings[name].figure.axes:
