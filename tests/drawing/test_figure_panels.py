@@ -184,6 +184,7 @@ class TestPanels:
                 assert bottom == 0.0
                 assert top >= max(outline[:, 1].max() for outline in outlines(ax))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", FIGURES)
     def test_one_method_has_one_look(self, drawings, name):
         looks = {each.label: each for each in LOOKS}
