@@ -1,3 +1,4 @@
+import fcntl
 import os
 import signal
 import sys
@@ -7,6 +8,8 @@ from pathlib import Path
 import pytest
 from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 # The threads of BLAS wait for one another actively: beside other tests they take several times the work of one thread.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # in libraries that are loaded later, and in processes that tests start
@@ -18,8 +21,42 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with slow files, a minute or two each, so that no worker is left alone with one of them at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Begin with files that have slow tests, so that no worker is left alone with one of them at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+TOGETHER = ("tests/drawing", "tests/report")
+"""Folders whose tests share figures or outputs that take long to make, and that each worker makes for itself."""
+
+
+class Scheduling(LoadFileScheduling):
+    """Gives a worker the tests of a file, or of one of these folders, at a time."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder = nodeid.partition("::")[0].rpartition("/")[0]
+        return folder if folder in TOGETHER else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    """Distribute tests over several processes with this scheduling, whatever `--dist` says."""
+    return Scheduling(config, log)
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return outputs with all simulations, which the first of several processes that asks for them computes for all."""
+    from pomrl.running.missing_simulations import compute_missing  # here, because who only distributes tests needs none
+    from pomrl.theory.simulations import SIMULATIONS
+
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "simulated"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        compute_missing(SIMULATIONS.values())
+    return folder / "outputs"
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,6 +11,7 @@ from pomrl.configuration import composition
 SAMPLE = [bad for bad in seeded(1, 400) if bad.command == "run"][:40]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", SAMPLE, ids=lambda bad: bad.name)
 def test_a_bad_input_ends_with_a_line(bad: BadInput, tmp_path: Path) -> None:
     assert outcome(bad, tmp_path).fault is None

@@ -11,6 +11,8 @@ from tests.support.study_folders import SMALL, forget, refused, write
 import pomrl
 from pomrl.commands import diff, documents, run
 
+pytestmark = pytest.mark.slow
+
 OWN = {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")}
 
 

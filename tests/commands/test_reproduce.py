@@ -1,12 +1,35 @@
 """The main job asks for every sweep of a study once, and then for its claims, figures, pages and report."""
 
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 from tests.support.settings import ROOT
 
 from pomrl.commands import reproduce
 from pomrl.configuration.study import Study, find, shipped
+from pomrl.configuration.sweeps import Setting
+from pomrl.configuration.variants import Family, Variant
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def composed_once() -> Iterator[None]:
+    """The experiments of the shipped studies are composed once for all tests here, as that takes most of the time."""
+    compose, known = Study.settings, {}
+
+    def settings(
+        study: Study, name: str, variant: Variant | None = None, family: Family | None = None
+    ) -> list[Setting]:
+        key = study.name, name, variant and variant.name, family and family.name
+        if key not in known:
+            known[key] = compose(study, name, variant, family)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Study, "settings", settings)
+        yield
 
 
 def experiments(study: Study, runs: int | None) -> list:

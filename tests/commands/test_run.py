@@ -75,6 +75,7 @@ def test_fewer_runs_than_are_stored_change_nothing(command: Command) -> None:
     assert stored_bytes(lines[-1]) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["max", "per_pair"])
 def test_bytes_do_not_depend_on_workers_or_on_how_many_runs_are_computed_at_a_time(
     command: Command, scope: str
@@ -98,6 +99,7 @@ def test_bytes_are_the_same_alone_and_in_a_sweep(command: Command) -> None:
     assert stored_bytes(alone[-1]) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "axis",
     [
@@ -209,6 +211,7 @@ def test_a_traceback_is_there_for_the_asking(
         run.main()
 
 
+@pytest.mark.slow
 def test_a_published_sweep_runs_and_narrows(command: Command) -> None:
     status, lines, _ = command("experiment=task_similarity", *SMALL)
     assert status == 0
@@ -241,6 +244,7 @@ def test_the_version_says_what_solves_small_models(command: Command) -> None:
     assert line.endswith(("by C", "by NumPy"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("S", [6, 20])
 def test_both_engines_store_the_same_bytes(command: Command, S: int) -> None:
     stored = []

@@ -9,6 +9,8 @@ import pytest
 from tests.support.settings import ROOT
 from tests.support.study_folders import SMALL, write
 
+pytestmark = pytest.mark.slow
+
 MARK = "from pathlib import Path\nPath({!r}).write_text('ran')\n"
 
 

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 from tests.support.settings import CONF, OPTIONS
 
 from pomrl.configuration.composed import ConfigError
@@ -19,9 +20,13 @@ def hydra_is_ready() -> Iterator[None]:
         yield
 
 
+@cache
+def composed(*overrides: str) -> DictConfig:
+    return compose("config", list(overrides), return_hydra_config=True)
+
+
 def experiment(*overrides: str) -> Experiment:
-    composed = compose("config", list(overrides), return_hydra_config=True)
-    return parse(plain(composed, composed.hydra.runtime.choices))
+    return parse(plain(composed(*overrides), composed(*overrides).hydra.runtime.choices))
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -154,16 +159,16 @@ NOT_IN_THE_SIGNATURE = {
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_key_is_in_the_signature_or_has_a_reason_not_to_be(option: str) -> None:
-    composed = compose("config", [option])
+    values = {key: value for key, value in composed(option).items() if key != "hydra"}
     signed = set(flat_settings(scientific_settings(experiment(option)), {}))
     keys = [
         f"{key}.{part}"
-        for key, value in composed.items()
+        for key, value in values.items()
         if OmegaConf.is_dict(value)
         for part in value
         if part != "_target_"
     ]
-    keys += [str(key) for key, value in composed.items() if not OmegaConf.is_dict(value)]
+    keys += [str(key) for key, value in values.items() if not OmegaConf.is_dict(value)]
     for key in keys:
         excluded = key in NOT_IN_THE_SIGNATURE or key.partition(".")[0] in NOT_IN_THE_SIGNATURE
         assert (key in signed) != excluded, key

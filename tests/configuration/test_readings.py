@@ -1,5 +1,6 @@
 """The families of readings and environments: what each variant changes, and verdicts over a family."""
 
+import shutil
 from collections.abc import Mapping
 from functools import cache
 from math import nan
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 import yaml
 from matplotlib.colors import to_rgba
-from tests.support.computed import call
+from tests.support.commands import commands
+from tests.support.settings import ROOT
 
 from pomrl import store
-from pomrl.commands import claims, reproduce
+from pomrl.commands import reproduce
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import find
@@ -289,16 +291,13 @@ class TestVerdicts:
         }
 
     @pytest.mark.parametrize("name", ["readings"])
-    def test_with_nothing_stored_one_line_says_what_to_run(
-        self, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
-        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-        status, out, err = call(claims, "pomrl", "--variants", name)
+    def test_with_nothing_stored_one_line_says_what_to_run(self, name: str, tmp_path: Path, simulated: Path) -> None:
+        outputs = shutil.copytree(simulated, tmp_path / "outputs")
+        with commands(ROOT, POMRL_OUTPUTS=str(outputs)) as pomrl:
+            status, out, err = pomrl("claims", "pomrl", "--variants", name)
         assert (status, out) == (1, "")
         remedy = f"pomrl reproduce pomrl --variants {name} computes it"
-        *simulated, last = err.splitlines()
-        assert all(line.startswith("simulating") for line in simulated)
-        assert last == f"pomrl: nothing is stored that its claims are about; {remedy}"
+        assert err == f"pomrl: nothing is stored that its claims are about; {remedy}\n"
 
 
 class TestFigure:

@@ -61,6 +61,7 @@ HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
 EXAMPLES = re.findall(r"^ +pomrl run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", EXAMPLES)
 def test_examples_of_the_help_work(
     arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path

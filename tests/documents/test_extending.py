@@ -3,19 +3,21 @@
 import re
 import shlex
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tests.support.commands import commands
 from tests.support.settings import ROOT
 
 from pomrl import store
 
 pytestmark = pytest.mark.slow
+
+Execute = Callable[[str], tuple[int, str, str]]
 
 DOCUMENTS = [(ROOT / "docs" / name).read_text() for name in ("extending.md", "studies.md")]
 FILES = [
@@ -32,16 +34,22 @@ COMMANDS = [
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of outputs that all commands of the document share."""
-    return tmp_path_factory.mktemp("outputs")
+def outputs(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
+    """Return the folder of outputs that all commands of the document share, in which the simulations are stored."""
+    return Path(shutil.copytree(simulated, tmp_path_factory.mktemp("extending") / "outputs"))
 
 
-def execute(command: str, outputs: Path, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    program, *arguments = shlex.split(command)
-    words = [sys.executable, *(["-m", "pomrl"] if program == "pomrl" else []), *arguments]
-    of_process = {"PATH": "/usr/bin:/bin", "POMRL_OUTPUTS": str(outputs), **environment}
-    return subprocess.run(words, cwd=folder, env=of_process, capture_output=True, text=True, timeout=300)
+@pytest.fixture(scope="module")
+def execute(outputs: Path) -> Iterator[Execute]:
+    """Yield a function that executes a command of the documents; it returns its status, output and messages."""
+    with commands(ROOT, POMRL_OUTPUTS=str(outputs)) as pomrl:
+
+        def call(command: str) -> tuple[int, str, str]:
+            program, *arguments = shlex.split(command)
+            assert program == "pomrl"
+            return pomrl(*arguments)
+
+        yield call
 
 
 @pytest.mark.parametrize(("path", "content"), FILES, ids=[path for path, _ in FILES])
@@ -58,13 +66,13 @@ def test_every_example_is_in_the_document() -> None:
     assert components - written == {"examples/test_examples.py"}
 
 
-def test_the_commands_of_the_documents_work_in_their_order(outputs: Path) -> None:
+def test_the_commands_of_the_documents_work_in_their_order(outputs: Path, execute: Execute) -> None:
     assert len(COMMANDS) >= 17
     for command in COMMANDS:
         if "pytest" not in command:  # the whole suite runs these tests
-            done = execute(command, outputs)
+            status, _, said = execute(command)
             # pomrl diff ends with 1 where things differ
-            assert done.returncode == ("pomrl diff" in command), f"{command}\n{done.stderr}"
+            assert status == ("pomrl diff" in command), f"{command}\n{said}"
     of_paper, of_patience = (outputs / "studies" / name for name in ("pomrl", "patience"))
     replaced = of_paper / "figures" / "pooled_variances"
     assert "pooled variances" in (replaced / "dependence_on_tasksimilarity.csv").read_text()
@@ -103,13 +111,15 @@ def test_a_component_may_be_anywhere_that_python_finds_it(tmp_path: Path) -> Non
     (tmp_path / "options" / "estimator" / "mine.yaml").write_text(
         option.replace("examples.pooled_variances", "elsewhere")
     )
-    command = f"pomrl run --config-dir {tmp_path}/options estimator=mine runs=60 T=2 execution.workers=2"
-    done = execute(command, tmp_path / "outputs", PYTHONPATH=str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    edited = (tmp_path / "elsewhere.py").read_text().replace("total > 0", "total > 1e-9")
-    (tmp_path / "elsewhere.py").write_text(edited)
-    again = execute(command, tmp_path / "outputs", PYTHONPATH=str(tmp_path))
-    assert again.stdout.split() != done.stdout.split()
+    arguments = ["run", f"--config-dir={tmp_path}/options", "estimator=mine", "runs=60", "T=2", "execution.workers=2"]
+    with commands(ROOT, POMRL_OUTPUTS=str(tmp_path / "outputs"), PYTHONPATH=str(tmp_path)) as pomrl:
+        status, first, said = pomrl(*arguments)
+        assert status == 0, said
+        edited = (tmp_path / "elsewhere.py").read_text().replace("total > 0", "total > 1e-9")
+        (tmp_path / "elsewhere.py").write_text(edited)
+        status, second, said = pomrl(*arguments)
+        assert status == 0, said
+    assert first.split() != second.split()
 
 
 @pytest.mark.parametrize(
@@ -127,17 +137,17 @@ def test_a_component_may_be_anywhere_that_python_finds_it(tmp_path: Path) -> Non
         ("pomrl claims examples.patience", "examples.patience: there is no such study or folder; shipped are "),
     ],
 )
-def test_mistakes_are_one_line(command: str, message: str, outputs: Path) -> None:
-    done = execute(command, outputs)
-    assert done.returncode == 1
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_mistakes_are_one_line(command: str, message: str, execute: Execute) -> None:
+    status, _, said = execute(command)
+    assert status == 1
+    assert message in said
+    assert len(said.splitlines()) == 1
 
 
-def test_a_sweep_that_the_replacement_does_not_go_with_is_named_and_left_out(outputs: Path) -> None:
-    done = execute("pomrl claims pomrl --config-dir examples/conf --replace upper_bound=growing_horizon", outputs)
-    assert done.returncode == 0
-    assert "gamma_0, variant growing_horizon: gamma_schedule.gamma_0=0.25: the option of gamma_schedule " in done.stderr
+def test_a_sweep_that_the_replacement_does_not_go_with_is_named_and_left_out(execute: Execute) -> None:
+    status, _, said = execute("pomrl claims pomrl --config-dir examples/conf --replace upper_bound=growing_horizon")
+    assert status == 0
+    assert "gamma_0, variant growing_horizon: gamma_schedule.gamma_0=0.25: the option of gamma_schedule " in said
 
 
 def test_stored_runs_of_components_are_found_by_the_name_of_their_option(outputs: Path, monkeypatch) -> None:

@@ -10,6 +10,8 @@ from tests.support.study_folders import SMALL, forget, write
 
 from pomrl.commands import documents, reproduce
 
+pytestmark = pytest.mark.slow
+
 PAGE = """\
 import pandas as pd
 

@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -7,15 +8,20 @@ from tests.support.synthetic import AXES, Lazy, make_sweep
 
 from pomrl.drawing.drawing import Drawing
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
+from pomrl.store import stored_simulations
 from pomrl.theory.simulations import SIMULATIONS
 
 
 @pytest.fixture(scope="session")
-def sweeps() -> StoredSweeps:
+def sweeps(simulated: Path) -> StoredSweeps:
     """All sweeps, with random losses, and all simulations. Tests must not change their tables."""
 
     def make(name: str) -> StoredSweep:
-        return make_sweep(name) if name in AXES else StoredSweep(SIMULATIONS[name].table(), [], None, None)
+        if name in AXES:
+            return make_sweep(name)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("POMRL_OUTPUTS", str(simulated))
+            return StoredSweep(stored_simulations.load(SIMULATIONS[name]), [], None, None)
 
     return Lazy([*AXES, *SIMULATIONS], make)
 

@@ -88,6 +88,7 @@ def test_best_so_far_is_the_best_gamma_on_average_over_the_first_tasks() -> None
     np.testing.assert_allclose(averaged.groupby("task")["planning_loss"].mean(), [1.0, 2.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AUTHORS)
 def test_every_reading_is_drawn_with_a_z(drawings, name: str) -> None:
     data = drawings[name].data

@@ -71,6 +71,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory, drawings: Mapping[str, Drawi
 
 
 class TestFiles:
+    @pytest.mark.slow
     def test_same_bytes_in_another_process(self, tmp_path, saved, tables):
         tables["task_similarity"].to_parquet(tmp_path / "tables.parquet")
         arguments = [sys.executable, "-c", FROM_ANOTHER_PROCESS, tmp_path / "tables.parquet", tmp_path / "there"]

@@ -94,6 +94,7 @@ class TestMissing:
 
 
 class TestRefusals:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", OF_SWEEPS)
     def test_nothing_of_the_figure(self, name, sweeps):
         nothing = Lazy(sweeps, lambda sweep: replace(sweeps[sweep], table=sweeps[sweep].table.iloc[:0]))

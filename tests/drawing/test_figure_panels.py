@@ -174,6 +174,7 @@ class TestPanels:
         segments = np.array(bars[2][0].get_segments())
         np.testing.assert_allclose(segments[:, :, 1], ends)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", FIGURES)
     def test_loss_axes_start_at_zero_and_reach_every_band(self, drawings, name):
         for ax in drawings[name].figure.axes:
@@ -183,6 +184,7 @@ class TestPanels:
                 assert bottom == 0.0
                 assert top >= max(outline[:, 1].max() for outline in outlines(ax))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", FIGURES)
     def test_one_method_has_one_look(self, drawings, name):
         looks = {each.label: each for each in LOOKS}

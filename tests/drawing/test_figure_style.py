@@ -46,6 +46,7 @@ class TestStyle:
             other = save(draw(sweeps), tmp_path, "other", Sidecar("figure"))[1]
         assert plain.read_bytes() == other.read_bytes()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", FIGURES)
     def test_text_is_legible_and_within_the_figure(self, figure, name):
         unseen = unseen_ticks(figure)
@@ -59,6 +60,7 @@ class TestStyle:
             assert box.y0 >= figure.bbox.y0 - 1
             assert box.y1 <= figure.bbox.y1 + 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", FIGURES)
     def test_no_legend_over_data(self, figure, name):
         legends = [one for one in figure.findobj(Legend) if isinstance(one, Legend)]
@@ -66,6 +68,7 @@ class TestStyle:
         for legend in legends:
             assert not any(ax.bbox.overlaps(legend.get_window_extent()) for ax in figure.axes)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", FIGURES)
     def test_titles_of_panels_do_not_overlap(self, figure, name):
         titles = [ax.title if ax.title.get_text() else ax._left_title for ax in figure.axes]  # type: ignore[attr-defined]

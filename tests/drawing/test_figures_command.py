@@ -9,6 +9,8 @@ from tests.support.shipped import FIGURES
 from pomrl.commands import figures as figures_command
 from pomrl.drawing.figures_of_study import Selection
 
+pytestmark = pytest.mark.slow
+
 README = ("dependence_on_tasksimilarity", "gamma_schedules")
 """The figures whose small pictures documents show."""
 

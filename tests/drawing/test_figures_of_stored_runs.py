@@ -15,6 +15,8 @@ from pomrl.configuration.variants import setting
 from pomrl.drawing.figures_of_study import Outcome, Selection, draw, versions
 from pomrl.drawing.files import Sidecar, save
 
+pytestmark = pytest.mark.slow
+
 STORED = {"pomrl": 3, "ada_pomrl": 4, "oracle": 1, "without_meta": 4}
 """Numbers of runs that are stored at the smallest sigma, by estimator."""
 

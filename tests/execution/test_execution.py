@@ -11,6 +11,8 @@ import pytest
 
 from pomrl.execution import Failure, Isolation, Local, Work
 
+pytestmark = pytest.mark.slow
+
 
 def work(items: Sequence[object], seconds: float = 0.0) -> list[Work]:
     return [Work(item, seconds) for item in items]

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ from pomrl.judging.claims_of_variants import needed_simulations
 from pomrl.judging.fixed_runs import Judged, judge
 from pomrl.judging.verdict import Evidence
 from pomrl.results.losses import SweepLosses
+from pomrl.store import stored_simulations
 from pomrl.theory.simulations import SIMULATIONS
 
 Settings = dict[str, list[Setting]]
@@ -39,9 +41,11 @@ def paper(settings: Settings) -> dict[str, SweepLosses]:
 
 
 @pytest.fixture(scope="session")
-def simulations() -> dict[str, pd.DataFrame]:
+def simulations(simulated: Path) -> dict[str, pd.DataFrame]:
     """The tables of the simulations that claims are about."""
-    return {name: SIMULATIONS[name].table() for name in needed_simulations(CLAIMS)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(simulated))
+        return {name: stored_simulations.load(SIMULATIONS[name]) for name in needed_simulations(CLAIMS)}
 
 
 @pytest.fixture(scope="session")

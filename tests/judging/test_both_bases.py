@@ -194,6 +194,7 @@ class TestPublished:
         assert [each for each in intervals if each not in self.claims] == []
 
 
+@pytest.mark.slow
 def test_a_single_difference_turns_a_verdict(empty_outputs: Path) -> None:
     """The note on Q4.5 names two keys, which alone turn its verdict in the experiments of the text."""
     turned = {key: yaml.safe_load(value) for key, value in re.findall(r"`(.+?)=(.+?)`", NOTES["Q4.5"])}

@@ -41,6 +41,7 @@ class TestCoverage:
         estimates = [mean(heavy_tailed(rng, 100) - 0.5 * heavy_tailed(rng, 100)) for _ in range(REPLICATIONS)]
         assert NOMINAL.ppf(0.001) <= misses(0.5, estimates) <= NEARLY.ppf(0.999)
 
+    @pytest.mark.slow
     def test_of_a_ratio_of_heavy_tailed_losses(self):
         rng = np.random.default_rng(3)
         estimates = []

@@ -25,6 +25,7 @@ def normal(value: float, deviation: float, runs: int = 1000) -> np.ndarray:
 
 
 class TestErrorRates:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", error_rates.CASES)
     def test_false_verdicts_are_as_rare_as_the_plan_says(self, name: str) -> None:
         replications, analyses = 400, error_rates.plan_of(name).analyses[:2]

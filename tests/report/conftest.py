@@ -6,24 +6,26 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-from tests.support.computed import call, two_runs_of
+from tests.support.commands import commands
+from tests.support.computed import two_runs_of
 from tests.support.elements import Elements
 from tests.support.report_outputs import DRAWN, SWEEPS
+from tests.support.settings import ROOT
 
-from pomrl.commands import claims as claims_command
-from pomrl.commands import figures as figures_command
+from pomrl.commands import figures
 from pomrl.commands import report as command
 from pomrl.configuration.study import find
 from pomrl.drawing.figures_of_study import Selection
 
 
 @pytest.fixture(scope="session")
-def computed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
     """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims as published."""
-    folder = tmp_path_factory.mktemp("outputs")
-    with two_runs_of(SWEEPS, folder):
-        assert figures_command.draw_all([Selection(find("pomrl"), DRAWN)])[0] == 0
-        assert call(claims_command, "pomrl")[0] == 0
+    folder = Path(shutil.copytree(simulated, tmp_path_factory.mktemp("computed") / "outputs"))
+    with two_runs_of(SWEEPS, folder), commands(ROOT, POMRL_OUTPUTS=str(folder)) as pomrl:
+        assert figures.draw_all([Selection(find("pomrl"), DRAWN)])[0] == 0
+        status, _, said = pomrl("claims", "pomrl")
+        assert status == 0, said
     return folder
 
 

@@ -20,6 +20,8 @@ from pomrl.judging.judgements import Judgements
 from pomrl.report import pages
 from pomrl.store.derived import DerivedFiles
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def judged(folder: Path) -> Judgements:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tests.support.report_outputs import DRAWN, copied_figures
 
 from pomrl import store
@@ -15,6 +16,8 @@ from pomrl.report.figure_files import FigureFiles
 from pomrl.results.statistics import band
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
+
+pytestmark = pytest.mark.slow
 
 ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"]
 """The estimators of the sweep task_similarity."""

@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote
 
+import pytest
 from tests.support.elements import Elements
 from tests.support.report_outputs import of_study
+
+pytestmark = pytest.mark.slow
 
 MEGABYTE = 10**6
 

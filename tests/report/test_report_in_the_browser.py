@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 from tests.support.report_outputs import DRAWN
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def visit(browser: Browser, path: Path) -> Iterator[Page]:

@@ -14,6 +14,8 @@ from pomrl.commands import report as command
 from pomrl.report import ReportError
 from pomrl.store.derived import DerivedFiles
 
+pytestmark = pytest.mark.slow
+
 
 class TestMissingPieces:
     def test_with_nothing_stored_the_command_says_what_to_run(

@@ -10,6 +10,8 @@ from pomrl.commands import figures as figures_command
 from pomrl.configuration.study import find
 from pomrl.report.page import html
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>alert(1)</script>"
 
 EVIL_FIGURE = f"""

@@ -13,6 +13,8 @@ from tests.support.study_folders import SMALL, forget, write
 
 from pomrl.commands import claims, figures, report, reproduce
 
+pytestmark = pytest.mark.slow
+
 VARIANTS = "variants: {default: {}, wide: {sigma: 0.02}}\n"
 
 

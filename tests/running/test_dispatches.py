@@ -41,6 +41,7 @@ def test_each_block_is_in_one_dispatch_of_about_a_second(overrides: tuple[str, .
     assert len(grouped) >= min(len(work), 4 * capacity)
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_how_blocks_are_grouped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stored = []
     for most in (1, 5, 12):

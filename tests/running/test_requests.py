@@ -134,6 +134,7 @@ def test_a_sweeper_of_others_gets_an_objective_to_minimise(
     assert Searcher.found == pytest.approx([table["planning_loss"].mean() for table in tables])
 
 
+@pytest.mark.slow
 def test_several_published_sweeps_are_all_computed(command: Command) -> None:
     expected = {name: command(f"experiment={name}", "dry_run=true")[1] for name in ("theory", "illustration")}
     status, lines, _ = command("-m", "experiment=theory,illustration", "dry_run=true")
@@ -249,6 +250,7 @@ def peak_of(jobs: list[sweeps.Job]) -> int:
     return peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overrides", MEMORIES.values(), ids=MEMORIES)
 def test_an_estimate_of_the_memory_is_enough_and_at_most_fifteen_times_too_high(
     overrides: str, empty_outputs: Path
@@ -258,6 +260,7 @@ def test_an_estimate_of_the_memory_is_enough_and_at_most_fifteen_times_too_high(
     assert peak < estimated < 15 * peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overrides",
     [

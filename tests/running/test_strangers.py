@@ -18,6 +18,8 @@ from pomrl.running.ensuring import checked_jobs
 from pomrl.running.sweeps import Tally
 from pomrl.science.experiment import components
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sources:

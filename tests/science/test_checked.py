@@ -145,6 +145,7 @@ class Writer(RegularisedLeastSquares):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

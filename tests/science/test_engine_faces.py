@@ -168,6 +168,7 @@ def test_the_extension_module_refuses_wrong_buffers() -> None:
     assert engine_fuzzer.assert_wrong_buffers_are_refused() > 100
 
 
+@pytest.mark.slow
 @built
 @pytest.mark.skipif(sys.platform != "linux", reason="the address sanitizer is preloaded as on Linux alone")
 @pytest.mark.skipif(not shutil.which("gcc"), reason="there is no gcc, whose sanitizers watch the engine")

@@ -43,7 +43,7 @@ METHODS = [
 
 PROBLEMS = {
     "small": problem(),
-    "as many runs as states": problem(S=12),
+    "as many runs as states": problem(S=6),
     "twenty states": problem(S=20, T=3),
     "some pairs vary": problem(S=8, tasks=Dirichlet(zeros=4, varying=0.5)),
     "gaussian": problem(tasks=Gaussian(zeros=2), m=2),
@@ -92,7 +92,7 @@ def test_table_has_the_values_it_should():
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("size", [1, 5])
 def test_tables_do_not_depend_on_the_number_of_runs_computed_at_a_time(name: str, size: int):
-    runs = list(range(12))
+    runs = list(range(6))
     for whole, parts in zip(
         tables(PROBLEMS[name], METHODS, runs), in_parts(PROBLEMS[name], METHODS, runs, size), strict=True
     ):
@@ -101,7 +101,7 @@ def test_tables_do_not_depend_on_the_number_of_runs_computed_at_a_time(name: str
 
 @pytest.mark.parametrize("name", ["small", "twenty states", "some pairs vary"])
 def test_table_of_a_method_does_not_depend_on_the_methods_beside_it(name: str):
-    runs = list(range(12))
+    runs = list(range(6))
     together = tables(PROBLEMS[name], METHODS, runs)
     for one, table in zip(METHODS, together, strict=True):
         assert_same_bits(tables(PROBLEMS[name], [one], runs)[0], table)

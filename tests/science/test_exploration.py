@@ -76,6 +76,7 @@ def test_a_learner_that_collects_its_data_has_one_batch_for_each_task(changed):
         check(replace(problem(), data=GREEDY, **changed), METHOD, [0])
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_tasks(monkeypatch):
     monkeypatch.setattr(experiment, "STACK_BYTES", 2**14)
 

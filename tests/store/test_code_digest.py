@@ -29,12 +29,28 @@ def test_the_bound_that_a_schedule_minimises_counts_and_those_of_the_theory_do_n
 
 
 def test_that_of_the_package_covers_all_folders_but_those_of_studies(monkeypatch: pytest.MonkeyPatch) -> None:
-    covered: list[set[str]] = []
-    monkeypatch.setattr("pomrl.store.code_digest._digest", lambda names: covered.append(names) or "")
-    package_digest(())
-    files = (path for path in (ROOT / "src" / "pomrl").rglob("*.py") if not {"studies", "skeleton"} & {*path.parts})
-    names = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in files}
-    assert covered == [{name.removesuffix(".__init__") for name in names}]
+    read: set[Path] = set()
+    content = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.add(path) or content(path))
+    digest = package_digest(())
+    package = ROOT / "src" / "pomrl"
+    files = {path for path in package.rglob("*") if path.suffix in (".py", ".c")}
+    assert read == {path for path in files if not {"studies", "skeleton"} & {*path.parts}}
+    assert {package / "store" / "__init__.py", package / "science" / "solvers" / "_compiled.c"} <= read
+    for path in (package / "store" / "__init__.py", package / "science" / "solvers" / "_compiled.c"):
+        monkeypatch.setattr(Path, "read_bytes", lambda one, changed=path: content(one) + b"\n" * (one == changed))
+        assert package_digest(()) != digest
+
+
+def test_that_of_the_package_covers_the_modules_of_components_of_studies_and_of_ones_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    found = set()
+    for number in range(2):
+        (tmp_path / "my_own_planner.py").write_text(f"class Mine:\n    number = {number}\n")
+        found |= {package_digest(()), package_digest(("my_own_planner.Mine",))}
+    assert len(found) == 3
 
 
 def test_it_is_blind_to_comments_and_docstrings_but_not_to_code() -> None:

@@ -17,6 +17,8 @@ from pomrl.commands import figures, report, runs
 from pomrl.drawing.files import Sidecar
 from pomrl.store.derived import DerivedFiles
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class Outputs:

@@ -34,6 +34,7 @@ def command(
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "failing"),
     [("fsync", 1), ("fsync", 3), ("fsync", 4), ("pwrite", 1), ("pwrite", 2), ("mkdir", 1), ("write", 1)],

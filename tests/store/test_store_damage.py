@@ -78,6 +78,7 @@ def exchange(file: Path, content: bytes) -> None:
     other.replace(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settled", [0, files.SETTLED])
 @pytest.mark.parametrize("change", [overwrite, exchange, Path.write_bytes])
 @pytest.mark.parametrize("name", [WHOLE, "manifest.json", "config.yaml", "blocks.jsonl"])

@@ -25,6 +25,7 @@ from pomrl.store import manifest
 pytestmark = pytest.mark.slow
 
 SETTINGS = ["T=6", "S=6"]
+RUNS = 300
 
 KILLED_AT_A_FLUSH = """
 import os, signal, sys
@@ -65,9 +66,9 @@ def blocks(outputs: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The blocks of 600 runs, computed without a fault."""
+    """The blocks of all runs, computed without a fault."""
     outputs = tmp_path_factory.mktemp("unbroken") / "outputs"
-    status, _, err = run(outputs, *SETTINGS, "runs=600")
+    status, _, err = run(outputs, *SETTINGS, f"runs={RUNS}")
     assert status == 0, err
     return blocks(outputs)
 
@@ -77,11 +78,11 @@ def test_a_run_that_is_killed_ten_times_ends_with_the_bytes_of_an_unbroken_one(
 ) -> None:
     moments = random.Random(0)
     for _ in range(10):
-        process = start(tmp_path / "outputs", *SETTINGS, "runs=600")
+        process = start(tmp_path / "outputs", *SETTINGS, f"runs={RUNS}")
         time.sleep(0.5 + 0.7 * moments.random())
         process.kill()
         process.communicate()
-    status, _, err = run(tmp_path / "outputs", *SETTINGS, "runs=600")
+    status, _, err = run(tmp_path / "outputs", *SETTINGS, f"runs={RUNS}")
     assert status == 0, err
     assert blocks(tmp_path / "outputs") == unbroken
 
@@ -92,18 +93,18 @@ def test_a_process_that_is_killed_inside_a_write_loses_only_that_block(
 ) -> None:
     """Flushes: 1 the list of blocks, 2 the configuration, 3 the manifest, then one for each block."""
     environment = {**os.environ, "POMRL_OUTPUTS": str(tmp_path / "outputs")}
-    command = [sys.executable, "-c", KILLED_AT_A_FLUSH.format(count=count), *SETTINGS, "runs=600"]
+    command = [sys.executable, "-c", KILLED_AT_A_FLUSH.format(count=count), *SETTINGS, f"runs={RUNS}"]
     killed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
     assert killed.returncode == -signal.SIGKILL
-    status, _, err = run(tmp_path / "outputs", *SETTINGS, "runs=600")
+    status, _, err = run(tmp_path / "outputs", *SETTINGS, f"runs={RUNS}")
     finished = max(0, count - 4)
     assert status == 0
-    assert f"{600 - 50 * finished}/{600 - 50 * finished} runs" in err
+    assert f"{RUNS - 50 * finished}/{RUNS - 50 * finished} runs" in err
     assert blocks(tmp_path / "outputs") == unbroken
 
 
 def test_two_processes_on_one_run_at_once_both_end_well(tmp_path: Path, unbroken: dict[str, bytes]) -> None:
-    together = [start(tmp_path / "outputs", *SETTINGS, f"runs={runs}") for runs in (110, 600, 600)]
+    together = [start(tmp_path / "outputs", *SETTINGS, f"runs={runs}") for runs in (110, RUNS, RUNS)]
     for process in together:
         out, err = process.communicate(timeout=HANG)
         assert process.returncode == 0, err
@@ -138,13 +139,13 @@ def test_a_full_disk_is_one_line_and_what_was_complete_stays(tmp_path: Path, unb
     """A limit on the size of files stands for the full disk: the write of a block fails in the same way."""
     run(tmp_path / "outputs", *SETTINGS, "runs=50")
     before = blocks(tmp_path / "outputs")
-    process = start(tmp_path / "outputs", *SETTINGS, "runs=600", preexec_fn=limit_file_size)
+    process = start(tmp_path / "outputs", *SETTINGS, f"runs={RUNS}", preexec_fn=limit_file_size)
     _, err = process.communicate(timeout=HANG)
     assert process.returncode == 1
     assert "File too large" in err
     assert "Traceback" not in err
     assert blocks(tmp_path / "outputs") == before
-    assert run(tmp_path / "outputs", *SETTINGS, "runs=600")[0] == 0
+    assert run(tmp_path / "outputs", *SETTINGS, f"runs={RUNS}")[0] == 0
     assert blocks(tmp_path / "outputs") == unbroken
 
 

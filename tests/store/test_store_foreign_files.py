@@ -18,6 +18,7 @@ from pomrl.store.signatures import signature_of
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["config.yaml", "manifest.json", "blocks.jsonl", WHOLE, "run.log", ".lock"])
 @pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
 def test_what_is_no_ordinary_file_is_never_followed_or_waited_for(tmp_path: Path, name: str, kind: str) -> None:

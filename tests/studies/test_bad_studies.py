@@ -15,6 +15,8 @@ from pomrl.configuration.study import find, shipped
 from pomrl.judging import judgements
 from pomrl.judging.verdict import Verdict
 
+pytestmark = pytest.mark.slow
+
 SECOND = CLAIM.replace("meta_learning_helps", "again")
 OTHERS = (
     FIGURE[FIGURE.index("@figure") :].replace("@figure()", '@figure(name="curves")').replace("curves()", "others()")

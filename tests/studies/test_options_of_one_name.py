@@ -12,6 +12,8 @@ from tests.support.study_folders import SMALL, SWEEP, forget, write
 
 from pomrl.commands import plot, report, reproduce
 
+pytestmark = pytest.mark.slow
+
 OWN = """\
 from pomrl.components import RegularisedLeastSquares
 

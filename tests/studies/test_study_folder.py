@@ -16,6 +16,8 @@ from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of, title_of
 from pomrl.judging.claims_of_study import claims_of
 
+pytestmark = pytest.mark.slow
+
 HORIZONS = {
     "study.yaml": """\
 title: The dependence of effective planning horizon on model accuracy

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from tests.support.commands import commands
+from tests.support.settings import ROOT
 
-from pomrl.commands import claims, documents, figures, report, run
+from pomrl.commands import claims, documents, figures, report
 from pomrl.configuration.sources import STUDIES
 
 SWEEP = "initial_similarity"
@@ -78,11 +80,16 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
 
 @contextmanager
 def two_runs_of(sweeps: Sequence[str], folder: Path) -> Iterator[None]:
-    """Compute two runs of published sweeps into a folder of outputs, which is in use while the context lasts."""
+    """Compute two runs of published sweeps into a folder of outputs, which is in use while the context lasts.
+
+    There is a command for each of the sweeps, or for several whose names are separated by commas.
+    """
+    with commands(ROOT, POMRL_OUTPUTS=str(folder)) as pomrl:
+        for words in sweeps:
+            status, _, said = pomrl("run", "-m", f"experiment={words}", "runs=2")
+            assert status == 0, said
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(folder))
-        for name in sweeps:
-            assert call(run, f"experiment={name}", "runs=2")[0] == 0
         yield
 
 

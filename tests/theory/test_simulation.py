@@ -27,6 +27,7 @@ def model_errors() -> pd.DataFrame:
     return model_error_coverage(delta=DELTA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["corrected", "sharpened"])
 def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.DataFrame, variant: str):
     ours = model_errors[model_errors["variant"] == variant]
@@ -35,6 +36,7 @@ def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.Da
     assert learned["looseness"].between(1.1, 2.1).all()  # neither false nor far off
 
 
+@pytest.mark.slow
 def test_the_printed_bound_on_the_model_error_fails_where_batches_rule(model_errors: pd.DataFrame):
     """(E2, E3) For sigma^2 m = 4000: in more than half of the sequences of 20 tasks."""
     printed = model_errors[model_errors["variant"] == "as_printed"]
@@ -47,6 +49,7 @@ def test_the_printed_bound_on_the_model_error_fails_where_batches_rule(model_err
     assert (small["looseness"] > 10).all()
 
 
+@pytest.mark.slow
 def test_sharpened_is_the_less_loose(model_errors: pd.DataFrame):
     wide = model_errors.pivot_table(
         index=["S", "m", "sigma", "T", "prior"], columns="variant", values="looseness", sort=False

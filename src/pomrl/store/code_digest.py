@@ -48,15 +48,19 @@ def code_digest(components: Sequence[str]) -> str:
 
 
 def package_digest(components: Sequence[str]) -> str:
-    """Return the digest of all modules of this package, but those of studies, and of the modules of these components.
+    """Return the digest of the files of this package, but those of studies, and of the modules of these components.
 
-    In contrast to `code_digest`, it also covers the modules that do not compute numbers, such as those of the store.
+    In contrast to `code_digest`, it also covers the modules that do not compute numbers, such as those of the store,
+    and comments and layout: to leave them out, each process that computes would have to parse the whole package.
     """
     package = Path(__file__).parents[1]
-    paths = (path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NOT_COMPUTING)
-    names = (".".join(path.relative_to(package.parent).with_suffix("").parts) for path in paths)
-    ours = {name.removesuffix(".__init__") for name in names}
-    return _digest(ours | modules(map(_module_of, components)))
+    files = {path for suffix in ("py", "c") for path in package.rglob(f"*.{suffix}")}
+    ours = {path for path in files if path.relative_to(package).parts[0] not in NOT_COMPUTING}
+    own = modules(module for module in map(_module_of, components) if _source(module) not in ours)
+    sources = {".".join(path.relative_to(package.parent).parts): path for path in ours}
+    sources |= {name: path for name in own if (path := _source(name)) is not None}
+    parts = (name.encode() + b"\0" + sources[name].read_bytes() for name in sorted(sources))
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 @cache
