@@ -17,6 +17,7 @@ from tests.support.computed import call
 
 from pomrl import store
 from pomrl.commands import audit, export, import_, run, runs
+from pomrl.commands.repairing import from_settings
 from pomrl.running import auditing
 from pomrl.store import blocks, reading
 
@@ -268,6 +269,16 @@ def test_an_audit_tells_forged_numbers_from_those_of_the_code(
     assert out.count("rows are not what the code gives here") == 2
     assert err.splitlines()[-1].endswith("2 of 2 are not what the code gives, or cannot be recomputed")
     assert origins_listed() == {"imported"}
+
+
+def test_an_audit_does_not_call_runs_of_other_code_forged(computed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(computed))
+    drawn, _ = auditing.sample(store.all_experiments(), 1.0, None)
+    assert isinstance(drawn[0].stored, store.StoredExperiment)
+    first = from_settings(drawn[0].stored)
+    found = list(auditing.audited(drawn, lambda _: first))  # the others have its settings no more
+    assert [each.is_equal for each in found] == [True] + [False] * (len(drawn) - 1)
+    assert {each.failure for each in found[1:]} == {"its settings have another signature under the present code"}
 
 
 def test_what_is_computed_here_is_not_called_imported(computed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
