@@ -18,6 +18,7 @@ from joblib import Parallel, delayed
 from scipy.stats import spearmanr
 
 import pomrl
+from pomrl.results.tables import markdown
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.mdp import expected_rewards, planning_loss
@@ -81,7 +82,7 @@ def main() -> None:
     settings = product(FAMILIES, SPREADS, MS)
     work = (delayed(measured)(*each, arguments.runs, arguments.tasks, arguments.seed) for each in settings)
     table = pd.DataFrame(list(Parallel(arguments.processes)(work)))
-    print(table.round(3).to_markdown(index=False))
+    print(markdown([str(name) for name in table], table.round(3).astype(str).to_numpy().tolist()))
     correlation, _ = spearmanr(table["gain"], table["bias"])
     print(f"rank correlation of gain and bias: {correlation:.2f}")
 
