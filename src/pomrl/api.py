@@ -159,7 +159,13 @@ def load(which: str | Path | None = None, *, runs: int | None = None, **settings
     found = find(**settings)
     if len(found) > 1:
         differing = ", ".join(varying_keys([stored.flat_settings() for stored in found]))
-        raise StoreError(f"{len(found)} stored experiments have these settings; they differ in {differing}")
+        signatures = " and ".join(stored.signature for stored in found[:3])
+        why = (
+            f"they differ in {differing}"
+            if differing
+            else f"different code computed them: name one, as in {signatures}"
+        )
+        raise StoreError(f"{len(found)} stored experiments have these settings; {why}")
     return found[0].table(runs)
 
 

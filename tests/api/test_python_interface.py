@@ -73,6 +73,19 @@ def test_an_answer_is_never_empty_without_a_word(here: Path) -> None:
         pomrl.load(S=4)
 
 
+def test_results_of_an_edited_component_are_told_apart_by_their_signatures(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for digest in ("a", "b"):
+        for module in ("signatures", "writing"):
+            monkeypatch.setattr(f"pomrl.store.{module}.code_digest", lambda _, digest=digest: 64 * digest)
+        pomrl.run(seed=1, **SMALL)
+    with pytest.raises(
+        StoreError, match=r"2 stored .* different code computed them: name one, as in \w{12} and \w{12}$"
+    ):
+        pomrl.load(seed=1)
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
