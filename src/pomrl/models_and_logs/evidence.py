@@ -1,0 +1,68 @@
+"""Which row model a log speaks for, by how well each predicts tasks that were held out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pomrl.models_and_logs.row_models import LearnedRows, RowModel
+from pomrl.models_and_logs.tied_rows import Ties
+
+DECIDED = 2.0
+"""The log-likelihood, and the multiple of its standard error, from which on evidence is called decided."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the tasks of a log say about how the rows of their models depend on each other."""
+
+    winner: str
+    loser: str
+    gain: Float[np.ndarray, " K"]
+    """By how much the winner predicts each held-out task better, as a logarithm of probabilities."""
+
+    @property
+    def error(self) -> float:
+        """The standard error of the sum of gains."""
+        return float(self.gain.std(ddof=1) * np.sqrt(len(self.gain))) if len(self.gain) > 1 else np.inf
+
+    @property
+    def is_decided(self) -> bool:
+        """Return whether the sum of gains is more than chance."""
+        return bool(self.gain.sum() > DECIDED * max(self.error, 1.0))
+
+    @property
+    def words(self) -> str:
+        """The evidence as a sentence."""
+        if not self.gain.any():
+            return f"The report takes it that {self.winner}; the log cannot say whether {self.loser}."
+        return (
+            f"By tasks that were held out, {self.winner} rather than {self.loser}: a log-likelihood that is larger by "
+            f"{self.gain.sum():.1f} ± {self.error:.1f}."
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is open, as a sentence."""
+        if self.is_decided:
+            return []
+        return [
+            f"The log does not decide between two assumptions: {self.winner}, or {self.loser}. "
+            "If the second one is true, the intervals may be too narrow."
+        ]
+
+
+def weigh(
+    counts: Int[np.ndarray, "K S A S"], structure: RowModel | None, rng: np.random.Generator
+) -> tuple[LearnedRows, Evidence]:
+    """Return what is believed of rows, by the row model that predicts held-out tasks best, and the evidence for it."""
+    ties = Ties().learn(counts, rng)
+    gain = ties.gain
+    if structure is None:
+        words = ("rows move together", "rows are independent")
+        return ties, Evidence(*words, gain) if gain.sum() > 0 else Evidence(*words[::-1], -gain)
+    declared = structure.learn(counts, rng)
+    gain = declared.scores - ties.scores
+    if gain.sum() > 0:
+        return declared, Evidence(declared.words, ties.words, gain)
+    return ties, Evidence(ties.words, declared.words, -gain)
