@@ -146,9 +146,10 @@ def judged(cell: Cell, seed: int, number: int) -> dict[str, object]:
     seconds = time.process_time() - start
     advice = report.recommendation
     plans = report.plans.reshape(TASKS, -1, report.plans.shape[-1])
-    V = optimal_value(of.P, of.R, GAMMA_EVAL)
-    losses = planning_loss(of.P, of.R, plans, GAMMA_EVAL, V, norm="mean").mean(0)
-    true = float(planning_loss(of.P, of.R, advice.policies[:, None], GAMMA_EVAL, V, norm="mean").mean())
+    P, R = of.log.playable(of.P, of.R, GAMMA_EVAL)  # a loss is against the best policy of pairs that a task has tried
+    V = optimal_value(P, R, GAMMA_EVAL)
+    losses = planning_loss(P, R, plans, GAMMA_EVAL, V, norm="mean").mean(0)
+    true = float(planning_loss(P, R, advice.policies[:, None], GAMMA_EVAL, V, norm="mean").mean())
     least = 1e-9 * max(1.0, float(np.abs(V).max()))
     chosen = len(GAMMAS) + cross_validated(of.log, rng)
     return {

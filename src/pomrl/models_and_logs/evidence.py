@@ -9,7 +9,13 @@ from pomrl.models_and_logs.row_models import LearnedRows, RowModel
 from pomrl.models_and_logs.tied_rows import Ties
 
 DECIDED = 2.0
-"""The log-likelihood, and the multiple of its standard error, from which on evidence is called decided."""
+"""The multiple of its standard error from which on evidence is called decided, if it is also `LEAST`."""
+
+LEAST = 10.0
+"""The log-likelihood from which on evidence is called decided, because standard errors over few tasks are too small."""
+
+EXACT = 200.0
+"""If what one number of a task says of a row is worth fewer transitions than this, the report says so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +26,8 @@ class Evidence:
     loser: str
     gain: Float[np.ndarray, " K"]
     """By how much the winner predicts each held-out task better, as a logarithm of probabilities."""
+    rest: float = np.inf
+    """What the winner's prediction of a row is worth, in transitions: beyond it, rows are taken as independent."""
 
     @property
     def error(self) -> float:
@@ -29,7 +37,7 @@ class Evidence:
     @property
     def is_decided(self) -> bool:
         """Return whether the sum of gains is more than chance."""
-        return bool(self.gain.sum() > DECIDED * max(self.error, 1.0))
+        return bool(self.gain.sum() > max(DECIDED * self.error, LEAST))
 
     @property
     def words(self) -> str:
@@ -44,12 +52,17 @@ class Evidence:
     @property
     def warnings(self) -> list[str]:
         """What is open, as a sentence."""
-        if self.is_decided:
-            return []
-        return [
-            f"The log does not decide between two assumptions: {self.winner}, or {self.loser}. "
-            "If the second one is true, the intervals may be too narrow."
-        ]
+        if not self.is_decided:
+            return [
+                f"The log does not decide between two assumptions: {self.winner}, or {self.loser}. "
+                "If the second one is true, the intervals may be too narrow."
+            ]
+        if self.rest < EXACT:
+            return [
+                "Rows move together, but one number of a task does not say all that they do: the rest is taken as "
+                "independent, and if it is not, the intervals are wrong. Declare the structure if you know it."
+            ]
+        return []
 
 
 def weigh(
@@ -57,12 +70,11 @@ def weigh(
 ) -> tuple[LearnedRows, Evidence]:
     """Return what is believed of rows, by the row model that predicts held-out tasks best, and the evidence for it."""
     ties = Ties().learn(counts, rng)
-    gain = ties.gain
     if structure is None:
-        words = ("rows move together", "rows are independent")
-        return ties, Evidence(*words, gain) if gain.sum() > 0 else Evidence(*words[::-1], -gain)
+        words, gain = ("rows move together", "rows are independent"), ties.gain
+        return ties, Evidence(*words, gain, ties.rest) if gain.sum() > 0 else Evidence(*words[::-1], -gain)
     declared = structure.learn(counts, rng)
     gain = declared.scores - ties.scores
     if gain.sum() > 0:
         return declared, Evidence(declared.words, ties.words, gain)
-    return ties, Evidence(ties.words, declared.words, -gain)
+    return ties, Evidence(ties.words, declared.words, -gain, ties.rest)

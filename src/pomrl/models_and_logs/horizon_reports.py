@@ -174,6 +174,10 @@ def _warnings(log: Log) -> list[str]:
     lines = []
     if log.rewards.differ:
         lines.append("Rewards differ from task to task by more than chance: each task is planned with its own.")
+    if log.rewards.skewed:
+        lines.append("A few transitions pay very differently from all others: with noise, losses may be overstated.")
+    if missing := int((~log.seen[log.seen.any(1)]).sum()):
+        lines.append(f"{missing} pairs of a state and an action were never tried: losses are against the best policy without them.")
     if len(log.tasks) < FEW_TASKS:
         tasks = "one task" if len(log.tasks) == 1 else f"{len(log.tasks)} tasks"
         lines.append(f"Do not trust the prior: it comes from {tasks}, fewer than {FEW_TASKS}.")

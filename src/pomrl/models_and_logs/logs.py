@@ -183,7 +183,7 @@ class Log:
         self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"], gamma: float
     ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A"]]:
         """Return models and rewards in which ends are never left, and unseen pairs pay too little to be planned."""
-        P, R = np.array(P), np.array(R)
+        P, R = P / P.sum(-1, keepdims=True), np.array(R)
         ends = np.flatnonzero(~self.seen.any(1))
         P[:, ends] = 0.0
         P[:, ends, :, ends] = 1.0

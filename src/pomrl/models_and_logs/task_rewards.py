@@ -17,6 +17,9 @@ from jaxtyping import Float, Int
 LEAST = 1e-9
 """The least variance, in units of the variance of all rewards, so that no matrix is singular."""
 
+NOISE, KURTOSIS = 1e-3, 8.0
+"""The share of noise in the variance of rewards, and their kurtosis, above which a normal model of them is doubted."""
+
 Sums = Float[np.ndarray, "K S A S"]
 """A sum over the transitions of each task."""
 
@@ -43,6 +46,8 @@ class KnownRewards:
     """R(s, a, s') of each task, or of all."""
     differ: bool = False
     """Whether tasks have been found to differ in their rewards."""
+    skewed: bool = False
+    """Whether a normal model of the rewards is wrong."""
 
     @property
     def theta(self) -> Float[np.ndarray, "S A S"]:
@@ -79,6 +84,8 @@ class LearnedRewards:
     """μ, the mean of all rewards."""
     differ: bool
     """Whether tasks differ in their rewards by more than chance."""
+    skewed: bool
+    """Whether there is noise, and a few transitions pay so differently that a normal model of rewards is wrong."""
 
     @cached_property
     def _shared(self) -> Float[np.ndarray, "K S A"]:
@@ -170,7 +177,15 @@ def learned_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Su
     pooled = counts.sum(0)
     places = (-pooled).argsort(-1, kind="stable")[..., : int((pooled > 0).sum(-1).max())]
     visits, gaps = (np.take_along_axis(each, places[None], -1) for each in (n, total - n * average))
-    return LearnedRewards(places, visits, gaps, variances, average, differ)
+    skewed = noise > NOISE * scale and _kurtosis(centre, pooled) > KURTOSIS
+    return LearnedRewards(places, visits, gaps, variances, average, differ, skewed)
+
+
+def _kurtosis(values: Float[np.ndarray, "S A S"], weight: Int[np.ndarray, "S A S"]) -> float:
+    """Return the fourth moment of values, in units of the square of their variance; 3 for a normal distribution."""
+    gap = values - np.average(values, weights=weight)
+    variance = np.average(gap**2, weights=weight)
+    return float(np.average(gap**4, weights=weight) / variance**2) if variance > 0 else 0.0
 
 
 def between(

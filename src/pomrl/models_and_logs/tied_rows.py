@@ -12,6 +12,7 @@ tasks that were held out; a and b are maximised, and their uncertainty is that o
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -42,7 +43,7 @@ SMALLEST = 1e-12
 STEPS = 40
 """The steps of the maximisation over a and b; those of the bootstrap start at the maximum, and take a third."""
 
-DRAWS = 64
+DRAWS = 40
 """The number of draws of a and b."""
 
 FOLDS = 10
@@ -76,6 +77,14 @@ class Successors:
         worth = memory.b[0] * np.maximum((pooled > 0).sum(-1, keepdims=True), 1) + pooled.sum(-1, keepdims=True)
         others = np.where(pooled > 0, 0.0, inside * worth / np.where(seen > 0, seen, 1.0))
         return cls(index, row, starts, others, float(memory.b.squeeze()))
+
+    @property
+    def worth_unseen(self) -> Float[np.ndarray, " E"]:
+        """The new draws that each successor is worth as long as no task has shown it: as many as others of its row."""
+        S = len(self.others)
+        seen = np.bincount(self.row)[self.row]
+        of_row = self.others.sum(-1).ravel()[self.index // S]
+        return np.where(seen < S, of_row / np.maximum(S - seen, 1), self.prior / S) + SMALLEST
 
     def summed(self, values: Float[np.ndarray, "*n E"]) -> Float[np.ndarray, "*n N"]:
         """Return sums over rows."""
@@ -225,11 +234,13 @@ class LearnedTies:
     @property
     def gain(self) -> Float[np.ndarray, " K"]:
         """By how much rows that move together predict each held-out task better than independent ones."""
-        return self.scores - self.by_variance[0] if len(self.by_variance) == 1 else self._tied - self.by_variance[0]
+        tied = self.by_variance[1:] if len(self.by_variance) > 1 else self.by_variance
+        return tied[tied.sum(-1).argmax()] - self.by_variance[0]
 
     @property
-    def _tied(self) -> Float[np.ndarray, " K"]:
-        return self.by_variance[1:][self.by_variance[1:].sum(-1).argmax()]
+    def rest(self) -> float:
+        """What p(z) is worth in transitions: the geometric mean of κ."""
+        return float(np.exp(np.log(self.kappa).mean()))
 
     @property
     def scores(self) -> Float[np.ndarray, " K"]:
@@ -242,26 +253,28 @@ class LearnedTies:
 
     def mean(self, counts: Counts) -> Float[np.ndarray, "S A S"]:
         """Return the posterior mean of the model of a task with these counts."""
-        P = self.fits.rows(self.of)
-        rows = np.einsum("rg,rge->re", self._weights(counts, P), P)
+        rows = np.einsum("rg,rge->re", self._weights(counts), self._rows)
         kappa, visits = self.kappa[:, None, None, None], counts.sum(-1, keepdims=True)
         return ((kappa * self.of.models(rows, self.others) + counts) / (kappa + visits)).mean(0)
 
     def sample(self, rng: np.random.Generator, counts: Counts, n: int) -> Float[np.ndarray, "n S A S"]:
         """Draw n models of a task with these counts; draw i has the unknowns i of what tasks share."""
-        P = self.fits.rows(self.of)
-        weights = self._weights(counts, P)
-        draw = np.arange(n) % len(P)
+        weights = self._weights(counts)
+        draw = np.arange(n) % len(weights)
         z = (rng.random((n, 1)) > weights.cumsum(-1)[draw, :-1]).sum(-1)
-        alpha = self.kappa[draw, None, None, None] * self.of.models(P[draw, z], self.others[draw]) + counts
+        alpha = self.kappa[draw, None, None, None] * self.of.models(self._rows[draw, z], self.others[draw]) + counts
         gammas = rng.standard_gamma(alpha)
         total = gammas.sum(-1, keepdims=True)
         return np.where(total > 0, gammas / np.where(total > 0, total, 1.0), alpha / alpha.sum(-1, keepdims=True))
 
-    def _weights(self, counts: Counts, P: Float[np.ndarray, "R g E"]) -> Float[np.ndarray, "R g"]:
+    @cached_property
+    def _rows(self) -> Float[np.ndarray, "R g E"]:
+        return self.fits.rows(self.of)
+
+    def _weights(self, counts: Counts) -> Float[np.ndarray, "R g"]:
         """Return the posterior probabilities of z in each draw."""
         x = counts.ravel()[self.of.index].astype(float)
-        found = log_chances(x, P, self.kappa[:, None, None], self.of) + np.log(CHANCES[:, 0])
+        found = log_chances(x, self._rows, self.kappa[:, None, None], self.of) + np.log(CHANCES[:, 0])
         return np.exp(found - logsumexp(found, axis=-1, keepdims=True))
 
 
@@ -310,16 +323,23 @@ def held_out(
     """
     K, V = len(x), len(variance)
     fold = np.arange(K) % min(FOLDS, K)
-    others = (fold != np.unique(fold)[:, None])[:, None, :, None]
-    of_folds = (others * draws).reshape(-1, *x.shape)
+    others = fold != np.unique(fold)[:, None]
+    of_folds = (others[:, None, :, None] * draws).reshape(-1, *x.shape)
+    shown = np.repeat(others @ x > 0, V, 0)
+    prior = np.where(shown, of.prior, of.worth_unseen)
     repeated = np.tile(variance, len(others))
-    prior = np.full((len(repeated), len(of.index)), of.prior)
     fits = fitted(of_folds, prior, of, beginnings(of_folds, z, repeated, of), STEPS)
     P = fits.rows(of).reshape(-1, V, len(GRID), len(of.index))
-    known = of.summed(of.prior + of_folds.sum(1)).reshape(-1, V, 1, len(of.starts))
-    error = np.where(variance[:, None, None] > 0, 1.0 + GRID**2, 1.0) / known
+    known = of.summed(prior + of_folds.sum(1))
+    unseen = of.others.sum(-1).ravel()[of.index[of.starts] // len(of.others)]
+    log_left = np.log(known / (known + unseen)).reshape(-1, V, len(of.starts))
+    error = np.where(variance[:, None, None] > 0, 1.0 + GRID**2, 1.0) / known.reshape(-1, V, 1, len(of.starts))
     kappa = 1.0 / (1.0 / KAPPAS[:, None, None, None, None] + error)
-    each = [logsumexp(log_chances(x[k], P[fold[k]], kappa[:, fold[k]], of) + np.log(CHANCES[:, 0]), axis=-1) for k in range(K)]
+    each = [
+        logsumexp(log_chances(x[k], P[fold[k]], kappa[:, fold[k]], of) + np.log(CHANCES[:, 0]), axis=-1)
+        + log_left[fold[k]] @ of.summed(x[k])
+        for k in range(K)
+    ]
     return np.stack(each, -1).swapaxes(0, 1)
 
 
