@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.models_and_logs.row_models import LearnedRows, RowModel
-from pomrl.models_and_logs.tied_rows import Ties
+from pomrl.models_and_logs.tied_rows import INDEPENDENT, TOGETHER, Ties
 
 DECIDED = 2.0
 """The multiple of its standard error from which on evidence is called decided, if it is also `LEAST`."""
@@ -43,24 +43,19 @@ class Evidence:
     def words(self) -> str:
         """The evidence as a sentence."""
         if not self.gain.any():
-            return f"The report takes it that {self.winner}; the log cannot say whether {self.loser}."
-        return (
-            f"By tasks that were held out, {self.winner} rather than {self.loser}: a log-likelihood that is larger by "
-            f"{self.gain.sum():.1f} ± {self.error:.1f}."
-        )
+            return f"The report takes it that {self.winner}."
+        said = f"a log-likelihood larger by {self.gain.sum():.1f} ± {self.error:.1f} than if {self.loser}"
+        return f"The report takes it that {self.winner}: this predicts tasks that were held out with {said}."
 
     @property
     def warnings(self) -> list[str]:
         """What is open, as a sentence."""
         if not self.is_decided:
-            return [
-                f"The log does not decide between two assumptions: {self.winner}, or {self.loser}. "
-                "If the second one is true, the intervals may be too narrow."
-            ]
+            return [f"That is not decided: if {self.loser}, the intervals may be too narrow."]
         if self.rest < EXACT:
             return [
-                "Rows move together, but one number of a task does not say all that they do: the rest is taken as "
-                "independent, and if it is not, the intervals are wrong. Declare the structure if you know it."
+                "What moves together is taken as one number of each task, and the rest as independent. If the rest is "
+                "not, the intervals are wrong; declare the structure if you know it."
             ]
         return []
 
@@ -71,7 +66,7 @@ def weigh(
     """Return what is believed of rows, by the row model that predicts held-out tasks best, and the evidence for it."""
     ties = Ties().learn(counts, rng)
     if structure is None:
-        words, gain = ("rows move together", "rows are independent"), ties.gain
+        words, gain = (TOGETHER, INDEPENDENT), ties.gain
         return ties, Evidence(*words, gain, ties.rest) if gain.sum() > 0 else Evidence(*words[::-1], -gain)
     declared = structure.learn(counts, rng)
     gain = declared.scores - ties.scores

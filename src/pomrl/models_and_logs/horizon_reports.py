@@ -25,6 +25,9 @@ from pomrl.science.planners import PolicyIteration
 GAMMAS = tuple(round(0.05 * i, 2) for i in range(20))
 """The discount factors that are compared by default, as far as they are below gamma_eval, which is added."""
 
+MOST_PLANNED = 20_000
+"""The most tasks of a report."""
+
 FEW_TASKS = 5
 """With fewer tasks a learned prior says little of the next one."""
 
@@ -46,6 +49,8 @@ class HorizonReport:
     tasks: pd.DataFrame
     """A row for each task, with columns task, transitions, pairs (the share of pairs that it has tried), and loss, lower
     and upper of the recommended policy."""
+    actions: pd.DataFrame
+    """The recommended policies by name: a row for each state of each task, with columns task, state and action."""
     gamma_eval: float
     evidence: Evidence
     """Whether rows of the tasks' models are independent of each other, or what else."""
@@ -93,6 +98,8 @@ def horizon_report(
     grid = _grid(gamma_eval, gammas)
     if samples < 2:
         raise ValueError(f"samples = {samples}: an interval needs at least 2")
+    if len(log.tasks) > MOST_PLANNED:
+        raise ValueError(f"the log has {len(log.tasks):,} tasks, and a report plans each: at most {MOST_PLANNED:,}")
     rng = np.random.default_rng(seed)
     some = some_of(len(log.tasks))
     rows, evidence = weigh(log.counts[some], structure, rng)
@@ -108,6 +115,7 @@ def horizon_report(
         Improvement((optimal - of_tasks - behaved).mean(0)),
         _table(grid, losses.mean(0)),
         _of_tasks(log, some, of_tasks),
+        _actions(log, plans[:, *place]),
         gamma_eval,
         evidence,
         plans,
@@ -167,6 +175,12 @@ def _of_tasks(log: Log, some: Int[np.ndarray, " k"], losses: Float[np.ndarray, "
     names = pd.Series([log.tasks[task] for task in some], dtype=object)
     columns = {"transitions": counts.sum((1, 2, 3)), "pairs": tried, "loss": losses.mean(-1)}
     return pd.DataFrame({"task": names, **columns, "lower": lower, "upper": upper})
+
+
+def _actions(log: Log, policies: Int[np.ndarray, "K S"]) -> pd.DataFrame:
+    tasks, states = np.indices(policies.shape).reshape(2, -1)
+    named = {"task": (log.tasks, tasks), "state": (log.states, states), "action": (log.actions, policies.ravel())}
+    return pd.DataFrame({role: pd.Series([names[i] for i in which], dtype=object) for role, (names, which) in named.items()})
 
 
 def _warnings(log: Log) -> list[str]:

@@ -97,7 +97,7 @@ def choose(losses: Float[np.ndarray, "2 G n"], gammas: Float[np.ndarray, " G"]) 
 def interval(draws: Float[np.ndarray, "*m n"]) -> tuple[Float[np.ndarray, "*m"], Float[np.ndarray, "*m"]]:
     """Return the ends of the 95 % interval of draws."""
     lower, upper = np.quantile(draws, [0.025, 0.975], axis=-1)
-    return lower, upper
+    return np.asarray(lower), np.asarray(upper)
 
 
 def with_interval(draws: Float[np.ndarray, " n"]) -> str:

@@ -5,9 +5,10 @@ one is right is decided by how well it predicts tasks that were held out. `Struc
 gives the model; `tied_rows` has the models that learn from the log alone.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -23,38 +24,38 @@ LEAST_CHANCE = 1e-12
 """The probability of a transition that a declared structure rules out, so that one such row in a log is no error."""
 
 
-class LearnedRows(Protocol):
+class LearnedRows(ABC):
     """What a row model believes after the counts of K tasks."""
 
     @property
+    @abstractmethod
     def words(self) -> str:
         """What it takes rows to do, as in "rows are independent"."""
-        ...
 
     @property
+    @abstractmethod
     def scores(self) -> Float[np.ndarray, " K"]:
         """The logarithm of the probability of the transitions of each task, predicted from the other tasks."""
-        ...
 
+    @abstractmethod
     def mean(self, counts: Counts) -> Float[np.ndarray, "S A S"]:
         """Return the posterior mean of the model of a task with these counts."""
-        ...
 
+    @abstractmethod
     def sample(self, rng: np.random.Generator, counts: Counts, n: int) -> Float[np.ndarray, "n S A S"]:
         """Draw n models of a task with these counts; what all tasks share is the same in draw i of each task."""
-        ...
 
 
-class RowModel(Protocol):
+class RowModel(ABC):
     """An assumption about rows. A further one needs no more than this method."""
 
+    @abstractmethod
     def learn(self, counts: Int[np.ndarray, "K S A S"], rng: np.random.Generator) -> LearnedRows:
         """Return what is believed after these counts."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
+class Structure(RowModel):
     """A row model that the user declares: the model of a task is a known function of one latent.
 
     Each value of the latent has the same chance before a task is seen.
@@ -81,11 +82,16 @@ class Structure:
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedStructure:
+class LearnedStructure(LearnedRows):
     """The models of a declared structure, among which the transitions of a task choose."""
 
     P: Float[np.ndarray, "g S A S"]
-    scores: Float[np.ndarray, " K"]
+    chances: Float[np.ndarray, " K"]
+    """The logarithms of the probabilities of the transitions of tasks, before any is known."""
+
+    @property
+    def scores(self) -> Float[np.ndarray, " K"]:
+        return self.chances
 
     @property
     def words(self) -> str:

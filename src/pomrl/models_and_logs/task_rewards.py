@@ -93,7 +93,7 @@ class LearnedRewards:
         return self.visits.sum(-1) + self.variances.of_noise / self.variances.of_tasks
 
     @cached_property
-    def _precision(self) -> Float[np.ndarray, "S A D+1 D+1"]:
+    def _precision(self) -> Float[np.ndarray, "S A E E"]:
         """The precision of ν and δ, with ε integrated out."""
         n, v = self.visits, self.variances
         crossed = np.einsum("ksai,ksaj->saij", n / self._shared[..., None], n, optimize=True)
@@ -102,7 +102,7 @@ class LearnedRewards:
         return prior + _with_total(_with_total(of_theta, -1), -2)
 
     @cached_property
-    def _effects(self) -> Float[np.ndarray, "S A D+1"]:
+    def _effects(self) -> Float[np.ndarray, "S A E"]:
         """The posterior means of ν and δ."""
         gap = self.total - self.visits * (self.total.sum(-1) / self._shared)[..., None]
         right = _with_total(gap.sum(0) / self.variances.of_noise, -1)
@@ -123,7 +123,7 @@ class LearnedRewards:
         return self._rewards(effects, others)
 
     def _rewards(
-        self, effects: Float[np.ndarray, "*n S A D+1"], others: Float[np.ndarray, "*n S A S"]
+        self, effects: Float[np.ndarray, "*n S A E"], others: Float[np.ndarray, "*n S A S"]
     ) -> Float[np.ndarray, "*n S A S"]:
         """Return θ with these effects of pairs and successors, and those of states that have not followed a pair."""
         places = np.broadcast_to(self.places, (*others.shape[:-1], self.places.shape[-1]))
@@ -177,7 +177,7 @@ def learned_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Su
     pooled = counts.sum(0)
     places = (-pooled).argsort(-1, kind="stable")[..., : int((pooled > 0).sum(-1).max())]
     visits, gaps = (np.take_along_axis(each, places[None], -1) for each in (n, total - n * average))
-    skewed = noise > NOISE * scale and _kurtosis(centre, pooled) > KURTOSIS
+    skewed = bool(noise > NOISE * scale and _kurtosis(centre, pooled) > KURTOSIS)
     return LearnedRewards(places, visits, gaps, variances, average, differ, skewed)
 
 
@@ -204,7 +204,7 @@ def between(
     freedom = float(((weight > 0).sum(axis) - 1).clip(0).sum())
     spare = float((total - _ratio((weight**2).sum(axis, keepdims=True), total)).sum())
     variance = max(chi_square - freedom, 0.0) / spare if spare > 0 else 0.0
-    return variance, chi_square > freedom + 4.0 * np.sqrt(2.0 * freedom)
+    return variance, bool(chi_square > freedom + 4.0 * np.sqrt(2.0 * freedom))
 
 
 def _ratio(a: Float[np.ndarray, "..."], b: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:

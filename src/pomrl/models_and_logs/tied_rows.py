@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import digamma, gammaln, logsumexp
 
-from pomrl.models_and_logs.row_models import Counts
+from pomrl.models_and_logs.row_models import Counts, LearnedRows, RowModel
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 
@@ -42,6 +42,10 @@ SMALLEST = 1e-12
 
 STEPS = 40
 """The steps of the maximisation over a and b; those of the bootstrap start at the maximum, and take a third."""
+
+TOGETHER = "what follows different states and actions moves together from task to task"
+INDEPENDENT = "what follows different states and actions differs independently from task to task"
+"""What the two kinds of rows are called in reports."""
 
 DRAWS = 40
 """The number of draws of a and b."""
@@ -220,7 +224,7 @@ def beginnings(
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedTies:
+class LearnedTies(LearnedRows):
     """What is believed of rows, with draws of all unknowns that tasks share."""
 
     of: Successors
@@ -249,7 +253,7 @@ class LearnedTies:
 
     @property
     def words(self) -> str:
-        return "rows move together" if self.gain.sum() > 0 else "rows are independent"
+        return TOGETHER if self.gain.sum() > 0 else INDEPENDENT
 
     def mean(self, counts: Counts) -> Float[np.ndarray, "S A S"]:
         """Return the posterior mean of the model of a task with these counts."""
@@ -279,7 +283,7 @@ class LearnedTies:
 
 
 @dataclass(frozen=True)
-class Ties:
+class Ties(RowModel):
     """The row model that learns from a log whether rows are independent or move together."""
 
     variances: tuple[float, ...] = VARIANCES
