@@ -12,14 +12,15 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from pomrl.models_and_logs.behaviour import Improvement, behaviour_values
+from pomrl.models_and_logs.behaviour import Improvement
+from pomrl.models_and_logs.drawn_losses import drawn_losses
 from pomrl.models_and_logs.evidence import Evidence, weigh
 from pomrl.models_and_logs.logs import Log, some_of
 from pomrl.models_and_logs.models import ascending
 from pomrl.models_and_logs.recommendations import PLANS, Recommendation, choose, interval
 from pomrl.models_and_logs.row_models import LearnedRows, RowModel
 from pomrl.science.data import Batch
-from pomrl.science.mdp import check_gamma_eval, optimal_value, planning_loss
+from pomrl.science.mdp import check_gamma_eval
 from pomrl.science.planners import PolicyIteration
 
 GAMMAS = tuple(round(0.05 * i, 2) for i in range(20))
@@ -105,7 +106,7 @@ def horizon_report(
     rows, evidence = weigh(log.counts[some], structure, rng)
     theta = log.rewards.draw(rng, samples)
     plans = np.stack([_plans(log, rows, task, grid) for task in range(len(log.tasks))])
-    drawn = [_drawn_losses(log, rows, int(task), plans[task], gamma_eval, (rng, theta, samples)) for task in some]
+    drawn = [drawn_losses(log, rows, int(task), plans[task], gamma_eval, (rng, theta, samples)) for task in some]
     losses, optimal, behaved = (np.stack(each) for each in zip(*drawn, strict=True))
     choice = choose(losses.mean(0), grid)
     place = PLANS.index(choice.plan_on), int(np.searchsorted(grid, choice.gamma))
@@ -137,27 +138,6 @@ def _plans(log: Log, rows: LearnedRows, task: int, grid: Float[np.ndarray, " G"]
     P = np.stack([rows.mean(counts), Batch.of_counts(counts[None], 1).P_bar[0]])
     R = np.stack([log.rewards.mean(task, each) for each in P])
     return PolicyIteration().plan(*log.playable(P, R, float(grid[-1])), grid)
-
-
-Draws = tuple[np.random.Generator, Float[np.ndarray, "..."], int]
-"""Where models are drawn from: a generator, draws of the rewards that tasks share, and the number of draws."""
-
-
-def _drawn_losses(
-    log: Log, rows: LearnedRows, task: int, plans: Int[np.ndarray, "2 G S"], gamma: float, draws: Draws
-) -> tuple[Float[np.ndarray, "2 G n"], Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-    """Return, in draws of the model of a task, the losses of its plans, and the values of two policies.
-
-    These values are means over states: that of the best policy, and that of the policy which made the log.
-    """
-    rng, theta, samples = draws
-    P = rows.sample(rng, log.counts[task], samples)
-    P, R = log.playable(P, log.rewards.sample(rng, task, P, theta), gamma)
-    V = optimal_value(P, R, gamma)
-    each = np.broadcast_to(plans.reshape(-1, plans.shape[-1]), (samples, plans[..., 0].size, plans.shape[-1]))
-    losses = planning_loss(P, R, each, gamma, V, norm="mean")
-    behaved = behaviour_values(log, task, P, R, gamma, rng).mean(-1)
-    return losses.T.reshape(*plans.shape[:-1], samples), V.mean(-1), behaved
 
 
 def _table(grid: Float[np.ndarray, " G"], losses: Float[np.ndarray, "2 G n"]) -> pd.DataFrame:

@@ -37,6 +37,9 @@ KAPPAS = np.geomspace(3.0, 3000.0, 10)
 KAPPA_MEDIAN, KAPPA_VARIANCE = 20.0, 1.5
 """Median of the log-normal prior of κ, and the variance of its logarithm."""
 
+LEAST_ALPHA = 1e-4
+"""The parameter of a Dirichlet distribution up to which an entry is taken as 0 in draws."""
+
 SMALLEST = 1e-12
 """The least probability of a successor that a task has shown."""
 
@@ -267,7 +270,9 @@ class LearnedTies(LearnedRows):
         draw = np.arange(n) % len(weights)
         z = (rng.random((n, 1)) > weights.cumsum(-1)[draw, :-1]).sum(-1)
         alpha = self.kappa[draw, None, None, None] * self.of.models(self._rows[draw, z], self.others[draw]) + counts
-        gammas = rng.standard_gamma(alpha)
+        likely = alpha > LEAST_ALPHA  # others are drawn as 0 nearly always
+        gammas = np.zeros_like(alpha)
+        gammas[likely] = rng.standard_gamma(alpha[likely])
         total = gammas.sum(-1, keepdims=True)
         return np.where(total > 0, gammas / np.where(total > 0, total, 1.0), alpha / alpha.sum(-1, keepdims=True))
 
