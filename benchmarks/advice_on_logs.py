@@ -22,6 +22,7 @@ from joblib import Parallel, delayed
 from scipy.stats import beta
 
 import pomrl
+from benchmarks.further_problems import Promotions, Triage, TwoMachines
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.row_models import Structure
 from pomrl.science.data import Trajectories
@@ -48,8 +49,12 @@ FAMILIES: dict[str, TaskFamily | None] = {
     "frozen_lake": FrozenLake(centre=0.4, spread=0.15),
     "frozen_lake_8x8": FrozenLake(centre=0.4, spread=0.15, map="8x8"),
     "cliff_walking": CliffWalking(centre=0.2, spread=0.15),
+    "two_machines": TwoMachines(centre=0.3, spread=0.15),
+    "promotions": Promotions(centre=0.4, spread=0.3),
+    "triage": Triage(centre=0.25, spread=0.15),
 }
-"""The families; chains are the paper's, whose rows are independent, and new in each log."""
+"""The families; chains are the paper's, whose rows are independent, and new in each log. The last three are no families
+of the project."""
 
 SIZES = (1, 4, 16)
 """Transitions of a task for each of its pairs, on average."""
@@ -63,7 +68,7 @@ NOISE = 0.25
 
 GAMMA_EVAL = 0.99
 GAMMAS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, GAMMA_EVAL)
-SAMPLES = 100
+SAMPLES = 80
 """The draws of a report."""
 
 HALVES = 4

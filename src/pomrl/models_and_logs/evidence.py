@@ -14,7 +14,7 @@ DECIDED = 2.0
 LEAST = 10.0
 """The log-likelihood from which on evidence is called decided, because standard errors over few tasks are too small."""
 
-EXACT = 200.0
+EXACT = 1000.0
 """If what one number of a task says of a row is worth fewer transitions than this, the report says so."""
 
 
