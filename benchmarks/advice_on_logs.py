@@ -107,7 +107,7 @@ class Drawn:
 def drawn(cell: Cell, rng: np.random.Generator) -> Drawn:
     """Draw the tasks and the log of a cell."""
     P, R, structure = _chains(rng) if FAMILIES[cell.family] is None else _of_family(FAMILIES[cell.family], rng)
-    K, S, A, _ = P.shape
+    S, A = P.shape[1:3]
     counts = Trajectories().draw([rng], P[:, None], max(1, cell.size * S * A // 10), 1)[:, 0, 0]
     log = logged(counts, R, NOISE * (cell.rewards == "noisy"), rng)
     log = log if cell.rewards == "noisy" else log.with_rewards(R)
@@ -223,8 +223,10 @@ def clopper_pearson(successes: int, n: int) -> tuple[float, float]:
 
 def markdown(table: pd.DataFrame) -> str:
     """Return the table of cells as Markdown; losses are in per cent of those of gamma_eval on frequencies."""
-    heads = ("family", "transitions a pair", "rewards", "coverage, %", "95 % interval", "loss that is said",
-             "true loss", "upper limit of the difference", "best in hindsight", "cross-validation", "warned, %")  # fmt: skip
+    heads = (
+        "family", "transitions a pair", "rewards", "coverage, %", "95 % interval", "loss that is said", "true loss",
+        "upper limit of the difference", "best in hindsight", "cross-validation", "warned, %",
+    )  # fmt: skip
     lines = [f"| {' | '.join(heads)} |", f"| {' | '.join(['---'] * len(heads))} |"]
     for row in table.to_dict("records"):
         losses = (f"{100 * row[name]:.1f}" for name in ("said", "true", "worse by at most", "best", "cross-validation"))
@@ -240,15 +242,16 @@ def bars(table: pd.DataFrame) -> Iterator[str]:
     inside = (table["rewards"] == "declared") | (table["family"] == "chains")
     gain, possible = 1.0 - table["true"], 1.0 - table["best"]
     missed: dict[str, pd.Series] = {
-        "the model class contains the family, and the lower end of coverage is below 85 %": inside & (table["from"] < 0.85),
+        "the model class contains the family, and the lower end of coverage is below 85 %": inside
+        & (table["from"] < 0.85),
         "coverage is below 85 %, and fewer than 90 % of the logs are warned of": ~inside
         & (table["coverage"] < 0.85)
         & (table["warned"] < 0.9),
         "worse than gamma_eval on frequencies by more than 2 % (upper limit)": table["worse by at most"] > 0.02,
     }
     for what, cells_of in missed.items():
-        names = table[cells_of][["family", "size", "rewards"]].astype(str).agg(" ".join, axis=1)
-        yield f"- {int(cells_of.sum())} of {len(table)} cells: {what}{': ' if len(names) else ''}{'; '.join(names)}"
+        names = [f"{row.family} {row[2]} {row.rewards}" for row in table[cells_of].itertuples()]
+        yield f"- {len(names)} of {len(table)} cells: {what}{': ' * bool(names)}{'; '.join(names)}"
     yield f"- the mean gain over cells is {100 * gain.mean() / possible.mean():.1f} % of that of the best in hindsight"
 
 

@@ -26,13 +26,13 @@ class TwoMachines(TaskFamily):
         for (first, second), repaired in product(product(range(3), range(3)), range(3)):
             pair = 3 * first + second, repaired
             R[pair] = (4.0, 3.0, 0.0)[first] + (4.0, 3.0, 0.0)[second] - 5.0 * (repaired > 0)
-            for one, chance in _wear(first, latent, repaired == 1):
-                for other, of_other in _wear(second, latent / 2.0, repaired == 2):
+            for one, chance in _wear(first, latent, is_repaired=repaired == 1):
+                for other, of_other in _wear(second, latent / 2.0, is_repaired=repaired == 2):
                     P[:, *pair, 3 * one + other] += chance * of_other
         return P, R
 
 
-def _wear(state: int, chance: Latents, is_repaired: bool) -> Iterator[tuple[int, Latents]]:
+def _wear(state: int, chance: Latents, *, is_repaired: bool) -> Iterator[tuple[int, Latents]]:
     """Yield what a machine may be in the next period, with the probability of each."""
     if is_repaired:
         yield 0, np.ones_like(chance)

@@ -1,9 +1,20 @@
-"""The advice on logs is right at the rates that are claimed: a seeded sample of the table in docs/models_and_logs.md."""
+"""The advice on logs is right at the rates that are claimed: a sample of the table in docs/models_and_logs.md."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.advice_on_logs import CELLS, FAMILIES, GAMMAS, Cell, bars, cells, clopper_pearson, drawn, judged, markdown
+from benchmarks.advice_on_logs import (
+    CELLS,
+    FAMILIES,
+    GAMMAS,
+    Cell,
+    bars,
+    cells,
+    clopper_pearson,
+    drawn,
+    judged,
+    markdown,
+)
 
 SEED, LOGS = 7, 6
 
@@ -49,7 +60,9 @@ def test_the_table_has_a_row_for_each_cell_and_says_which_bars_are_missed(logs: 
     assert len(lines) == 2 + len(SAMPLE)
     assert lines[2].startswith("| `chains` | 4 | known | ")
     said = list(bars(table.assign(coverage=0.5, warned=0.0, **{"worse by at most": -0.5})))
-    assert said[1].startswith("- 2 of 5 cells: coverage is below 85 %, and fewer than 90 % of the logs are warned of: two_m")
+    assert said[1].startswith(
+        "- 2 of 5 cells: coverage is below 85 %, and fewer than 90 % of the logs are warned of: two_m"
+    )
     assert said[2].startswith("- 0 of 5 cells: worse than gamma_eval on frequencies")
 
 

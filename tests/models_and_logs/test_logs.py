@@ -131,7 +131,12 @@ def test_an_environment_of_gymnasium_gives_the_log_of_its_episodes():
     gymnasium = pytest.importorskip("gymnasium")
     environment, episodes = gymnasium.make("FrozenLake-v1"), []
     for seed in range(30):
-        episode: dict = {"task": "lake", "observations": [environment.reset(seed=seed)[0]], "actions": [], "rewards": []}
+        episode: dict = {
+            "task": "lake",
+            "observations": [environment.reset(seed=seed)[0]],
+            "actions": [],
+            "rewards": [],
+        }
         ended = cut = False
         while not (ended or cut):
             episode["actions"].append((seed + len(episode["actions"])) % 4)

@@ -5,7 +5,9 @@ import pytest
 
 from pomrl.models_and_logs.evidence import weigh
 from pomrl.models_and_logs.row_models import Structure
-from pomrl.models_and_logs.tied_rows import INDEPENDENT, TOGETHER, Successors, Ties, log_chances
+from pomrl.models_and_logs.successors import Successors
+from pomrl.models_and_logs.tied_fits import log_chances
+from pomrl.models_and_logs.tied_rows import INDEPENDENT, TOGETHER, Ties
 
 S, A, K = 5, 2, 10
 
@@ -48,7 +50,10 @@ def test_a_task_of_tied_rows_learns_from_all_its_rows():
     counts = logged(TIED, 15)
     learned = Ties().learn(counts, np.random.default_rng(0))
     alone = Ties((0.0,)).learn(counts, np.random.default_rng(0))
-    error, of_alone = (np.mean([((each.mean(n) - P) ** 2).sum() for n, P in zip(counts, TIED, strict=True)]) for each in (learned, alone))
+    error, of_alone = (
+        np.mean([((each.mean(n) - P) ** 2).sum() for n, P in zip(counts, TIED, strict=True)])
+        for each in (learned, alone)
+    )
     assert error < 0.7 * of_alone
 
 
@@ -103,5 +108,3 @@ def test_a_declared_structure_that_is_wrong_loses():
     assert learned.words == INDEPENDENT
     assert evidence.loser == "tasks have the structure that you declared"
     assert evidence.is_decided
-
-

@@ -62,7 +62,9 @@ def test_draws_have_the_moments_of_the_posterior_and_hold_the_truth():
     assert 0.85 <= np.mean(inside) <= 1.0
 
 
-@pytest.mark.parametrize(("noise", "by_task", "differ"), [(0.0, 0.0, False), (1.0, 0.0, False), (1.0, 1.0, True), (0.0, 0.1, True)])
+@pytest.mark.parametrize(
+    ("noise", "by_task", "differ"), [(0.0, 0.0, False), (1.0, 0.0, False), (1.0, 1.0, True), (0.0, 0.1, True)]
+)
 def test_what_tasks_differ_by_is_told_from_noise(noise: float, by_task: float, differ: bool):
     counts, total, squares, _ = sums(10, noise, by_task, seed=3)
     found = learned_rewards(counts, total, squares)
@@ -99,7 +101,9 @@ def test_tasks_that_pay_for_different_actions_are_planned_by_their_own_rewards()
 def test_few_large_rewards_with_noise_are_warned_of():
     frame = two_kinds_of_tasks()
     noise = np.random.default_rng(1).normal(0.0, 0.3, len(frame))
-    few = frame.assign(reward=noise + 10.0 * ((frame["state"] == 0) & (frame["action"] == 0) & (frame["next_state"] == 2)))
+    few = frame.assign(
+        reward=noise + 10.0 * ((frame["state"] == 0) & (frame["action"] == 0) & (frame["next_state"] == 2))
+    )
     warnings = pomrl.horizon_report(pomrl.from_log(few), 0.9, samples=10).warnings
     assert any(warning.startswith("A few transitions pay very differently") for warning in warnings)
 

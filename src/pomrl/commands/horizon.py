@@ -28,7 +28,9 @@ def main() -> None:
     arguments = _arguments()
     folder = arguments.output or outputs() / "horizon" / arguments.log.stem
     if folder.exists() and any(folder.iterdir()):
-        raise ValueError(f"{folder}: there is a report already, and nothing is overwritten; --output names another folder")
+        raise ValueError(
+            f"{folder}: there is a report already, and nothing is overwritten; --output names another folder"
+        )
     columns = {column: getattr(arguments, column) for column in (*COLUMNS, "terminated")}
     log = from_log(arguments.log, **columns)
     report = horizon_report(log, arguments.gamma_eval)

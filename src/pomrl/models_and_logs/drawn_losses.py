@@ -37,7 +37,11 @@ def drawn_losses(
     best = optimal_values(P, R, gamma, plans[0, -1])
     gaps = (best - V).mean(-1)
     losses = np.where(gaps > action_tie_tolerance(magnitude(R), gamma), gaps, 0.0)
-    return losses[place.ravel()].reshape(*plans.shape[:-1], samples), best.mean(-1), behaviour_values(log, task, P, R, gamma, rng).mean(-1)
+    return (
+        losses[place.ravel()].reshape(*plans.shape[:-1], samples),
+        best.mean(-1),
+        behaviour_values(log, task, P, R, gamma, rng).mean(-1),
+    )
 
 
 def optimal_values(P: Models, R: OfPairs, gamma: float, start: Int[np.ndarray, " S"]) -> Float[np.ndarray, "n S"]:

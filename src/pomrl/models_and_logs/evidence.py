@@ -66,8 +66,9 @@ def weigh(
     """Return what is believed of rows, by the row model that predicts held-out tasks best, and the evidence for it."""
     ties = Ties().learn(counts, rng)
     if structure is None:
-        words, gain = (TOGETHER, INDEPENDENT), ties.gain
-        return ties, Evidence(*words, gain, ties.rest) if gain.sum() > 0 else Evidence(*words[::-1], -gain)
+        gain = ties.gain
+        tied = Evidence(TOGETHER, INDEPENDENT, gain, ties.rest)
+        return ties, tied if gain.sum() > 0 else Evidence(INDEPENDENT, TOGETHER, -gain)
     declared = structure.learn(counts, rng)
     gain = declared.scores - ties.scores
     if gain.sum() > 0:

@@ -44,12 +44,12 @@ class HorizonReport:
     improvement: Improvement
     """What the recommended policies gain over the policy that made the log."""
     table: pd.DataFrame
-    """A row for each discount factor, with columns gamma; loss, lower and upper (what plans on the prior are expected to
-    lose against the best policy, at gamma_eval, and the 95 % interval); and loss_of_frequencies, lower_of_frequencies
-    and upper_of_frequencies (the same of plans on the data of each task alone)."""
+    """A row for each discount factor, with columns gamma; loss, lower and upper (what plans on the prior should lose
+    against the best policy, at gamma_eval, and the 95 % interval); and loss_of_frequencies, lower_of_frequencies and
+    upper_of_frequencies (the same of plans on the data of each task alone)."""
     tasks: pd.DataFrame
-    """A row for each task, with columns task, transitions, pairs (the share of pairs that it has tried), and loss, lower
-    and upper of the recommended policy."""
+    """A row for each task, with columns task, transitions, pairs (the share of pairs that it has tried), and loss,
+    lower and upper of the recommended policy."""
     actions: pd.DataFrame
     """The recommended policies by name: a row for each state of each task, with columns task, state and action."""
     gamma_eval: float
@@ -160,7 +160,9 @@ def _of_tasks(log: Log, some: Int[np.ndarray, " k"], losses: Float[np.ndarray, "
 def _actions(log: Log, policies: Int[np.ndarray, "K S"]) -> pd.DataFrame:
     tasks, states = np.indices(policies.shape).reshape(2, -1)
     named = {"task": (log.tasks, tasks), "state": (log.states, states), "action": (log.actions, policies.ravel())}
-    return pd.DataFrame({role: pd.Series([names[i] for i in which], dtype=object) for role, (names, which) in named.items()})
+    return pd.DataFrame(
+        {role: pd.Series([names[i] for i in which], dtype=object) for role, (names, which) in named.items()}
+    )
 
 
 def _warnings(log: Log) -> list[str]:
@@ -171,7 +173,10 @@ def _warnings(log: Log) -> list[str]:
     if log.rewards.skewed:
         lines.append("A few transitions pay very differently from all others: with noise, losses may be overstated.")
     if missing := int((~log.seen[log.seen.any(1)]).sum()):
-        lines.append(f"{missing} pairs of a state and an action were never tried: losses are against the best policy without them.")
+        lines.append(
+            f"{missing} pairs of a state and an action were never tried: losses are against the best policy without "
+            "them."
+        )
     if len(log.tasks) < FEW_TASKS:
         tasks = "one task" if len(log.tasks) == 1 else f"{len(log.tasks)} tasks"
         lines.append(f"Do not trust the prior: it comes from {tasks}, fewer than {FEW_TASKS}.")

@@ -68,8 +68,10 @@ def from_log(
     shape = len(tasks), len(states), len(actions), len(states)
     check_memory(3 * 8 * int(np.prod(shape)), f"{table.where}: {len(tasks)} tasks, {len(states)} states")
     cell = np.ravel_multi_index((k, s, a, s_next), shape)
-    sums = (np.bincount(cell, weights, int(np.prod(shape))).reshape(shape) for weights in (None, rewards, rewards**2))
-    return Log(*sums, tasks, states, actions)
+    counts, total, squares = (
+        np.bincount(cell, weights, int(np.prod(shape))).reshape(shape) for weights in (None, rewards, rewards**2)
+    )
+    return Log(counts, total, squares, tasks, states, actions)
 
 
 def episodes_table(episodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -165,7 +167,7 @@ def _read_parquet(path: Path, named: Sequence[str]) -> pd.DataFrame:
 
 
 def _read_csv(path: Path, named: Sequence[str]) -> pd.DataFrame:
-    """Read a CSV file; its first line is read by itself, because pandas gives a column that is there twice a new name."""
+    """Read a CSV file; its first line by itself, because pandas gives a column that is there twice a new name."""
     first = _readable(path, lambda file: pd.read_csv(file, header=None, nrows=1, dtype=str))
     _check_columns(first.iloc[0].tolist(), str(path), named)
     return _readable(path, lambda file: pd.read_csv(file, usecols=list(dict.fromkeys(named))))

@@ -16,8 +16,8 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import betaincinv
 
 from pomrl.models_and_logs.models import Model, numbers
+from pomrl.models_and_logs.successors import prior_of_tasks
 from pomrl.models_and_logs.task_rewards import KnownRewards, LearnedRewards, learned_rewards
-from pomrl.models_and_logs.tied_rows import prior_of_tasks
 from pomrl.science.solvers.evaluation import check_finite
 
 MOST_TASKS = 200
@@ -194,5 +194,5 @@ class Log:
 
 
 def some_of(tasks: int) -> Int[np.ndarray, " k"]:
-    """Return the tasks that the prior is learned from and losses are means over: all, or `MOST_TASKS`, evenly spread."""
+    """Return the tasks that the prior is learned from and losses are means over: all, or some, evenly spread."""
     return np.unique(np.linspace(0, tasks - 1, min(tasks, MOST_TASKS)).round().astype(int))

@@ -57,9 +57,7 @@ class Choice:
     def recommendation(self, policies: Int[np.ndarray, "K S"]) -> Recommendation:
         """Return the choice as the recommendation of these policies."""
         lower, upper = map(float, interval(self.losses))
-        return Recommendation(
-            self.gamma, self.plan_on, policies, float(self.losses.mean()), lower, upper, self.words
-        )
+        return Recommendation(self.gamma, self.plan_on, policies, float(self.losses.mean()), lower, upper, self.words)
 
     @property
     def words(self) -> str:

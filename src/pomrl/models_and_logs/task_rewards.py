@@ -188,9 +188,7 @@ def _kurtosis(values: Float[np.ndarray, "S A S"], weight: Int[np.ndarray, "S A S
     return float(np.average(gap**4, weights=weight) / variance**2) if variance > 0 else 0.0
 
 
-def between(
-    values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], axis: int
-) -> tuple[float, bool]:
+def between(values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], axis: int) -> tuple[float, bool]:
     """Return the variance of values along an axis beyond their errors, and whether it is more than chance.
 
     Args:

@@ -16,17 +16,20 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import digamma, gammaln, logsumexp
+from scipy.special import logsumexp
 
 from pomrl.models_and_logs.row_models import Counts, LearnedRows, RowModel
-from pomrl.science.data import Batch
-from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
-
-GRID = np.linspace(-2.5, 2.5, 11)[:, None]
-"""The values of z over which integrals are sums."""
-
-CHANCES = np.exp(-(GRID**2) / 2) / np.exp(-(GRID**2) / 2).sum()
-"""Their probabilities."""
+from pomrl.models_and_logs.successors import Successors
+from pomrl.models_and_logs.tied_fits import (
+    CHANCES,
+    GRID,
+    Fits,
+    beginnings,
+    directions,
+    fitted,
+    log_chances,
+    new_draws,
+)  # fmt: skip
 
 VARIANCES = (0.0, 0.1, 0.5)
 """The variances of slopes that are compared; the first one is that of independent rows."""
@@ -40,15 +43,8 @@ KAPPA_MEDIAN, KAPPA_VARIANCE = 20.0, 1.5
 LEAST_ALPHA = 1e-4
 """The parameter of a Dirichlet distribution up to which an entry is taken as 0 in draws."""
 
-SMALLEST = 1e-12
-"""The least probability of a successor that a task has shown."""
-
 STEPS = 40
-"""The steps of the maximisation over a and b; those of the bootstrap start at the maximum, and take a third."""
-
-TOGETHER = "what follows different states and actions moves together from task to task"
-INDEPENDENT = "what follows different states and actions differs independently from task to task"
-"""What the two kinds of rows are called in reports."""
+"""The steps of the maximisation over a and b; those of the bootstrap start at the maximum, and take half as many."""
 
 DRAWS = 40
 """The number of draws of a and b."""
@@ -56,174 +52,9 @@ DRAWS = 40
 FOLDS = 10
 """Into so many parts tasks are divided, each of which is predicted from the others."""
 
-
-@dataclass(frozen=True, eq=False)
-class Successors:
-    """The E transitions that some task has shown, row by row."""
-
-    index: Int[np.ndarray, " E"]
-    """Their places in a model [S, A, S] that is made flat."""
-    row: Int[np.ndarray, " E"]
-    """The number of their row, among those with transitions."""
-    starts: Int[np.ndarray, " N"]
-    """The first of each row."""
-    others: Float[np.ndarray, "S A S"]
-    """The expected number of new draws of p that each other successor is worth."""
-    prior: float
-    """The number of new draws that each of these successors is worth before any task."""
-
-    @classmethod
-    def of(cls, counts: Int[np.ndarray, "K S A S"]) -> "Successors":
-        """Return the successors that these tasks have shown."""
-        memory = prior_of_tasks(counts)
-        pooled = counts.sum(0)
-        index = np.flatnonzero(pooled)
-        _, starts, row = np.unique(index // pooled.shape[-1], return_index=True, return_inverse=True)
-        inside = memory.P_o[0] / memory.P_o[0].sum(-1, keepdims=True)
-        seen = np.where(pooled > 0, inside, 0.0).sum(-1, keepdims=True)
-        worth = memory.b[0] * np.maximum((pooled > 0).sum(-1, keepdims=True), 1) + pooled.sum(-1, keepdims=True)
-        others = np.where(pooled > 0, 0.0, inside * worth / np.where(seen > 0, seen, 1.0))
-        return cls(index, row, starts, others, float(memory.b.squeeze()))
-
-    @property
-    def worth_unseen(self) -> Float[np.ndarray, " E"]:
-        """The new draws that each successor is worth as long as no task has shown it: as many as others of its row."""
-        S = len(self.others)
-        seen = np.bincount(self.row)[self.row]
-        of_row = self.others.sum(-1).ravel()[self.index // S]
-        return np.where(seen < S, of_row / np.maximum(S - seen, 1), self.prior / S) + SMALLEST
-
-    def summed(self, values: Float[np.ndarray, "*n E"]) -> Float[np.ndarray, "*n N"]:
-        """Return sums over rows."""
-        return np.add.reduceat(values, self.starts, axis=-1)
-
-    def rows(self, logits: Float[np.ndarray, "*n E"]) -> Float[np.ndarray, "*n E"]:
-        """Return the distributions that are proportional to the exponentials of these numbers."""
-        weight = np.exp(logits - np.maximum.reduceat(logits, self.starts, axis=-1)[..., self.row])
-        return np.maximum(weight / self.summed(weight)[..., self.row], SMALLEST)
-
-    def models(
-        self, rows: Float[np.ndarray, "*n E"], others: Float[np.ndarray, "*n S A S"]
-    ) -> Float[np.ndarray, "*n S A S"]:
-        """Return models with these rows, of which these probabilities of other successors are taken."""
-        found = others.reshape(*rows.shape[:-1], -1).copy()
-        left = 1.0 - others.sum(-1).reshape(*rows.shape[:-1], -1)
-        found[..., self.index] = rows * left[..., self.index // others.shape[-1]]
-        return found.reshape(others.shape)
-
-    def drawn_others(
-        self, weight: Float[np.ndarray, "R E"], rng: np.random.Generator
-    ) -> Float[np.ndarray, "R S A S"]:
-        """Draw the probabilities of other successors beside these weights of those that the log has shown."""
-        drawn = rng.standard_gamma(np.broadcast_to(self.others, (len(weight), *self.others.shape)))
-        known = np.zeros((len(weight), self.others[..., 0].size))
-        known[:, self.index[self.starts] // self.others.shape[-1]] = self.summed(weight)
-        total = drawn.sum(-1, keepdims=True) + known.reshape(*drawn.shape[:-1], 1)
-        return drawn / np.where(total > 0, total, 1.0)
-
-
-def prior_of_tasks(counts: Int[np.ndarray, "K S A S"]) -> DirichletMemory:
-    """Return what empirical Bayes learns from the counts of tasks, in their order."""
-    learner = EmpiricalBayes()
-    memory: DirichletMemory = learner.initial_memory(1, *counts.shape[1:3])
-    for each in counts:
-        memory = learner.learn(memory, Batch.of_counts(each[None], max(int(each.sum(-1).max()), 1)))
-    return memory
-
-
-@dataclass(frozen=True, eq=False)
-class Fits:
-    """The unknowns of R fits."""
-
-    a: Float[np.ndarray, "R E"]
-    b: Float[np.ndarray, "R E"]
-    variance: Float[np.ndarray, " R"]
-    """The variance of the prior of slopes."""
-    centre: Float[np.ndarray, "R E"] | float = 0.0
-    """The mean of the prior of slopes, which is random in the bootstrap."""
-
-    def rows(self, of: Successors) -> Float[np.ndarray, "R g E"]:
-        """Return p(z) on the grid of z."""
-        return of.rows(self.a[:, None] + GRID * self.b[:, None])
-
-    def __getitem__(self, index: Int[np.ndarray, " r"]) -> "Fits":
-        centre = self.centre if isinstance(self.centre, float) else self.centre[index]
-        return Fits(self.a[index], self.b[index], self.variance[index], centre)
-
-    def after(self, x: Float[np.ndarray, "R K E"], prior: Float[np.ndarray, "#R E"], of: Successors) -> "Fits":
-        """Return the fits to new draws x after a step of EM, with a diagonal Newton step on a and b.
-
-        Half of the step is taken, because a row with two successors has each twice.
-        """
-        P = self.rows(of)
-        log_weight = x @ np.log(P).swapaxes(1, 2) + np.log(CHANCES[:, 0])
-        weight = np.exp(log_weight - log_weight.max(-1, keepdims=True))
-        weight /= weight.sum(-1, keepdims=True)
-        draws = weight.swapaxes(1, 2) @ x + CHANCES * prior[:, None]
-        total = of.summed(draws)[..., of.row]
-        gap, bend = draws - total * P, total * P * (1.0 - P)
-        precision = 1.0 / np.maximum(self.variance, 1e-12)[:, None]
-        a = self.a + 0.5 * gap.sum(1) / (bend.sum(1) + 1e-9)
-        slope = (GRID * gap).sum(1) - precision * (self.b - self.centre)
-        b = self.b + 0.5 * slope / ((GRID**2 * bend).sum(1) + precision)
-        return replace(self, a=a, b=b)
-
-
-def fitted(
-    x: Float[np.ndarray, "R K E"], prior: Float[np.ndarray, "R E"], of: Successors, start: Fits, steps: int
-) -> Fits:
-    """Return the fits to new draws x and these before them: exact for independent rows, after some steps for others."""
-    a, b = np.log(np.maximum(prior + x.sum(1), SMALLEST)), np.array(start.b)
-    tied = np.flatnonzero(start.variance > 0)
-    part = start[tied]
-    for _ in range(steps):
-        part = part.after(x[tied], prior[tied], of)
-    a[tied], b[tied] = part.a, part.b
-    return replace(start, a=a, b=b)
-
-
-def log_chances(
-    counts: Float[np.ndarray, " E"],
-    P: Float[np.ndarray, "R g E"],
-    kappa: Float[np.ndarray, "*m #R #g #N"],
-    of: Successors,
-) -> Float[np.ndarray, "*m R g"]:
-    """Return the logarithm of the probability of the transitions of a task, for each z and each κ of rows."""
-    seen = np.flatnonzero(counts)
-    full = np.broadcast_to(kappa, (*kappa.shape[:-1], len(of.starts)))
-    mass = full[..., of.row[seen]] * P[..., seen]
-    of_rows = (gammaln(kappa) - gammaln(kappa + of.summed(counts))).sum(-1)
-    return (gammaln(mass + counts[seen]) - gammaln(mass)).sum(-1) + of_rows
-
-
-def new_draws(
-    x: Float[np.ndarray, "K E"], P: Float[np.ndarray, "V E"], kappa: Float[np.ndarray, " V"]
-) -> Float[np.ndarray, "V K E"]:
-    """Return the expected number of transitions that are new draws from p, and no copies of others in their task."""
-    mass = (kappa[:, None] * P)[:, None]
-    return np.where(x > 0, mass * (digamma(mass + np.maximum(x, 1.0)) - digamma(mass)), 0.0)
-
-
-def directions(x: Float[np.ndarray, "K E"], of: Successors) -> Float[np.ndarray, " K"]:
-    """Return where fits begin: the places of tasks on the main direction in which their frequencies differ."""
-    P = of.rows(np.log(x.sum(0) + of.prior))
-    total = of.summed(x)[:, of.row]
-    residual = (x - total * P) / np.sqrt(total.mean(0) * P * (1.0 - P) + 0.5)
-    return np.sqrt(len(x)) * np.linalg.svd(residual, full_matrices=False)[0][:, 0]
-
-
-def beginnings(
-    x: Float[np.ndarray, "R K E"],
-    z: Float[np.ndarray, " K"],
-    variance: Float[np.ndarray, " R"],
-    of: Successors,
-) -> Fits:
-    """Return fits with slopes after one step from none, with the tasks at these places."""
-    a = np.log(of.prior + x.sum(1))
-    P, total = of.rows(a)[:, None], of.summed(x)[..., of.row]
-    gap = np.einsum("k,rke->re", z, x - total * P)
-    bend = np.einsum("k,rke->re", z**2, total * P * (1.0 - P))
-    return Fits(a, gap / (bend + 1.0 / np.maximum(variance, 1e-12)[:, None]), variance)
+TOGETHER = "what follows different states and actions moves together from task to task"
+INDEPENDENT = "what follows different states and actions differs independently from task to task"
+"""What the two kinds of rows are called in reports."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,12 +130,11 @@ class Ties(RowModel):
         x = counts.reshape(len(counts), -1)[:, of.index].astype(float)
         variance = np.array(self.variances if len(counts) > 1 else self.variances[:1])
         z = directions(x, of)
-        draws = np.repeat(x[None], len(variance), 0)
-        for _ in range(ROUNDS):
-            scores = held_out(x, draws, z, variance, of)
-            best = scores.sum(-1).argmax(-1)
-            pooled = of.rows(np.log(of.prior + draws.sum(1)))
-            draws = new_draws(x, pooled, KAPPAS[best])
+        first = held_out(x, np.repeat(x[None], len(variance), 0), z, variance, of).sum(-1).argmax(-1)
+        pooled = of.rows(np.log(of.prior + x.sum(0)))
+        draws = new_draws(x, np.repeat(pooled[None], len(variance), 0), KAPPAS[first])
+        scores = held_out(x, draws, z, variance, of)
+        best = scores.sum(-1).argmax(-1)
         which, kappa = drawn_settings(scores.sum(-1), rng)
         prior = np.full((len(variance), len(of.index)), of.prior)
         start = fitted(draws, prior, of, beginnings(draws, z, variance, of), STEPS)[which]
@@ -313,10 +143,6 @@ class Ties(RowModel):
         fits = fitted(weighed, before, of, replace(start, centre=centre), STEPS // 2)
         others = of.drawn_others(before + weighed.sum(1), rng)
         return LearnedTies(of, fits, others, KAPPAS[kappa], scores[np.arange(len(variance)), best])
-
-
-ROUNDS = 2
-"""How often new draws are found, and held-out tasks are predicted by them."""
 
 
 def held_out(
@@ -356,8 +182,10 @@ def drawn_settings(
     scores: Float[np.ndarray, "V k"], rng: np.random.Generator
 ) -> tuple[Int[np.ndarray, " R"], Int[np.ndarray, " R"]]:
     """Draw variances and concentrations, with chances in proportion to what they give to held-out tasks."""
-    found = scores - np.log(KAPPAS / KAPPA_MEDIAN) ** 2 / (2.0 * KAPPA_VARIANCE)
-    chance = np.exp(found - logsumexp(found)).ravel()
+    density = scores - np.log(KAPPAS / KAPPA_MEDIAN) ** 2 / (2.0 * KAPPA_VARIANCE)
+    chance = np.exp(density - density.max()).ravel()
+    chance /= chance.sum()
     places = (np.arange(DRAWS) + rng.random()) / DRAWS
-    found = np.minimum((places[:, None] > chance.cumsum()).sum(-1), scores.size - 1)
-    return np.unravel_index(rng.permutation(found), scores.shape)
+    drawn = np.minimum((places[:, None] > chance.cumsum()).sum(-1), scores.size - 1)
+    which, kappa = np.unravel_index(rng.permutation(drawn), scores.shape)
+    return which, kappa
