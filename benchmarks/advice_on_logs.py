@@ -71,12 +71,12 @@ GAMMAS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, GAMMA_EVAL)
 SAMPLES = 80
 """The draws of a report."""
 
-HALVES = 4
+HALVES = 2
 """How often the transitions of each task are halved for cross-validation."""
 
 CHAIN_STATES, CHAIN_ACTIONS, CHAIN_CONCENTRATION = 10, 3, 20.0
 
-CHUNK = 10
+CHUNK = 5
 """The logs that are one job."""
 
 

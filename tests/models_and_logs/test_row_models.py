@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from pomrl.models_and_logs.evidence import weigh
+from pomrl.models_and_logs.fits_of_ties import log_chances
 from pomrl.models_and_logs.row_models import Structure
 from pomrl.models_and_logs.successors import Successors
-from pomrl.models_and_logs.tied_fits import log_chances
-from pomrl.models_and_logs.tied_rows import INDEPENDENT, TOGETHER, Ties
+from pomrl.models_and_logs.ties import INDEPENDENT, TOGETHER, Ties
 
 S, A, K = 5, 2, 10
 
@@ -37,7 +37,7 @@ def test_rows_that_move_together_are_found_in_held_out_tasks():
     learned, evidence = weigh(logged(TIED, 15), None, np.random.default_rng(0))
     assert evidence.winner == TOGETHER == learned.words
     assert evidence.is_decided
-    assert f"{TOGETHER}: this predicts tasks that were held out" in evidence.words
+    assert f"{TOGETHER}: +{evidence.gain.sum():.1f} ± " in evidence.words
 
 
 def test_where_rows_are_independent_the_log_does_not_decide_and_the_report_says_so():

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.models_and_logs.row_models import LearnedRows, RowModel
-from pomrl.models_and_logs.tied_rows import INDEPENDENT, TOGETHER, Ties
+from pomrl.models_and_logs.ties import INDEPENDENT, TOGETHER, Ties
 
 DECIDED = 2.0
 """The multiple of its standard error from which on evidence is called decided, if it is also `LEAST`."""
@@ -44,8 +44,8 @@ class Evidence:
         """The evidence as a sentence."""
         if not self.gain.any():
             return f"The report takes it that {self.winner}."
-        said = f"a log-likelihood larger by {self.gain.sum():.1f} ± {self.error:.1f} than if {self.loser}"
-        return f"The report takes it that {self.winner}: this predicts tasks that were held out with {said}."
+        said = f"{self.gain.sum():+.1f} ± {self.error:.1f} in the log-likelihood of tasks that were held out"
+        return f"The report takes it that {self.winner}: {said}, against that if {self.loser}."
 
     @property
     def warnings(self) -> list[str]:
@@ -63,14 +63,15 @@ class Evidence:
 def weigh(
     counts: Int[np.ndarray, "K S A S"], structure: RowModel | None, rng: np.random.Generator
 ) -> tuple[LearnedRows, Evidence]:
-    """Return what is believed of rows, by the row model that predicts held-out tasks best, and the evidence for it."""
+    """Return what is believed of rows, by the row model that predicts held-out tasks best, and the evidence for it.
+
+    What the user declares stands unless the evidence against it is decided.
+    """
     ties = Ties().learn(counts, rng)
     if structure is None:
         gain = ties.gain
         tied = Evidence(TOGETHER, INDEPENDENT, gain, ties.rest)
         return ties, tied if gain.sum() > 0 else Evidence(INDEPENDENT, TOGETHER, -gain)
     declared = structure.learn(counts, rng)
-    gain = declared.scores - ties.scores
-    if gain.sum() > 0:
-        return declared, Evidence(declared.words, ties.words, gain)
-    return ties, Evidence(ties.words, declared.words, -gain, ties.rest)
+    against = Evidence(ties.words, declared.words, ties.scores - declared.scores, ties.rest)
+    return (ties, against) if against.is_decided else (declared, Evidence(declared.words, ties.words, -against.gain))

@@ -83,8 +83,8 @@ def horizon_report(
         log: The transitions and rewards.
         gamma_eval: The discount factor that policies are judged at; it is always among those compared.
         gammas: The other discount factors to plan with, each at most gamma_eval; by default those of `GAMMAS` that are.
-        structure: What the models of tasks have in common, if that is known (`pomrl.Structure`). It is used if it
-            predicts tasks that were held out better than what is learned from the log alone.
+        structure: What the models of tasks have in common, if that is known (`pomrl.Structure`). It is used
+            unless tasks that were held out refute it.
         samples: The number of models that are drawn for each task.
         seed: The seed of these draws.
 

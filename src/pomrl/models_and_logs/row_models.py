@@ -2,7 +2,7 @@
 
 A row model learns from the counts of all tasks, and says what is believed of the model of each (`LearnedRows`). Which
 one is right is decided by how well it predicts tasks that were held out. `Structure` is for users who know how a latent
-gives the model; `tied_rows` has the models that learn from the log alone.
+gives the model; `ties` has the models that learn from the log alone.
 """
 
 from abc import ABC, abstractmethod

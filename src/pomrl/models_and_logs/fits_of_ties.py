@@ -1,4 +1,4 @@
-"""Fits of rows that one number of a task moves together, to the transitions of tasks (the model is in `tied_rows`)."""
+"""Fits of rows that one number of a task moves together, to the transitions of tasks (the model is in `ties`)."""
 
 from dataclasses import dataclass, replace
 

@@ -18,9 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import logsumexp
 
-from pomrl.models_and_logs.row_models import Counts, LearnedRows, RowModel
-from pomrl.models_and_logs.successors import Successors
-from pomrl.models_and_logs.tied_fits import (
+from pomrl.models_and_logs.fits_of_ties import (
     CHANCES,
     GRID,
     Fits,
@@ -30,6 +28,8 @@ from pomrl.models_and_logs.tied_fits import (
     log_chances,
     new_draws,
 )  # fmt: skip
+from pomrl.models_and_logs.row_models import Counts, LearnedRows, RowModel
+from pomrl.models_and_logs.successors import Successors
 
 VARIANCES = (0.0, 0.1, 0.5)
 """The variances of slopes that are compared; the first one is that of independent rows."""
