@@ -32,15 +32,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pomrl.api import component, find, load, plot, run, sweep, table
     from pomrl.models_and_logs.horizon_reports import horizon_report
-    from pomrl.models_and_logs.logs import from_log
+    from pomrl.models_and_logs.log_tables import from_log
     from pomrl.models_and_logs.models import from_arrays, from_gymnasium, plan
+    from pomrl.models_and_logs.row_models import Structure
 
 _PUBLIC = {
+    "Structure": "pomrl.models_and_logs.row_models",
     "component": "pomrl.api",
     "find": "pomrl.api",
     "from_arrays": "pomrl.models_and_logs.models",
     "from_gymnasium": "pomrl.models_and_logs.models",
-    "from_log": "pomrl.models_and_logs.logs",
+    "from_log": "pomrl.models_and_logs.log_tables",
     "horizon_report": "pomrl.models_and_logs.horizon_reports",
     "load": "pomrl.api",
     "plan": "pomrl.models_and_logs.models",
@@ -52,6 +54,7 @@ _PUBLIC = {
 """The module of each public name."""
 
 __all__ = [
+    "Structure",
     "component",
     "find",
     "from_arrays",

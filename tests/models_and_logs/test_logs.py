@@ -8,11 +8,8 @@ import pandas as pd
 import pytest
 
 import pomrl
-from pomrl.commands import horizon
-from pomrl.drawing.horizon_report import draw as drawn_report
-from pomrl.models_and_logs import horizon_reports
-from pomrl.models_and_logs.horizon_reports import HorizonReport
-from pomrl.models_and_logs.logs import COLUMNS, Log, Posterior
+from pomrl.models_and_logs.log_tables import COLUMNS
+from pomrl.models_and_logs.logs import Log, Posterior
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Truth
@@ -56,10 +53,11 @@ def test_transitions_are_counted_under_their_names():
     assert (log.tasks, log.states, log.actions) == (("x", "y"), NAMES, ("go", "wait"))
     assert log.counts.sum() == 4
     assert (log.counts[0, 0, 0, 1], log.counts[0, 1, 0, 2], log.counts[1, 0, 1, 0]) == (2, 1, 1)
-    assert log.R[0, 0].tolist() == [2.0, 2.0, 2.0]  # the mean of the pair, where a transition was never seen
+    assert (log.total[0, 0, 0, 1], log.squares[0, 0, 0, 1]) == (4.0, 10.0)
     assert log.remarks == [
         "state 3.5 is never left: it counts as an end that pays nothing",
         "1 pairs of a state and an action are in no task: they are never planned",
+        "1 of 2 tasks have one transition: what is said of them is the prior",
     ]
     plan = log.model(log.new_task()).plan([0.9])
     assert plan.policies[0, 1] == 0  # the pair that no task has a transition from is not planned
@@ -99,60 +97,6 @@ def test_files_give_the_log_of_the_frame(log: Log, suffix: str, tmp_path: Path):
     assert found.states == log.states
 
 
-def test_the_report_always_has_gamma_eval_and_says_what_its_prior_is(log: Log):
-    report = pomrl.horizon_report(log, 0.95, [0.0, 0.5, 0.9], samples=50)
-    table = report.table
-    assert table["gamma"].tolist() == [0.0, 0.5, 0.9, 0.95]
-    assert (table["lower"] <= table["loss"]).all()
-    assert (table["loss"] <= table["upper"]).all()
-    assert table["loss"].iloc[0] > table["loss"].iloc[-1]  # rewards of states that follow do matter here
-    assert "learned from 6 tasks" in report.prior
-    again = pomrl.horizon_report(log, 0.95, [0.0, 0.5, 0.9], samples=50)
-    pd.testing.assert_frame_equal(table, again.table)
-    uniform = pomrl.horizon_report(log, 0.95, [0.5], samples=50, prior="uniform")
-    assert uniform.prior.startswith("The prior is uniform")
-
-
-def test_the_default_discount_factors_end_at_gamma_eval(log: Log):
-    assert pomrl.horizon_report(log, 0.12, samples=2).table["gamma"].tolist() == [0.0, 0.05, 0.1, 0.12]
-
-
-def test_the_report_on_identical_tasks_is_that_on_one_with_a_narrower_interval():
-    one = chain_log(tasks=1, m=10)
-    several = pd.concat([one.assign(task=k) for k in range(9)])
-    wanted, found = (
-        pomrl.horizon_report(pomrl.from_log(rows), 0.9, [0.0], prior="uniform", samples=1000).table
-        for rows in (one, several)
-    )
-    np.testing.assert_allclose(found["loss"], wanted["loss"], rtol=0.05)
-    width = (found["upper"] - found["lower"]) / (wanted["upper"] - wanted["lower"])
-    np.testing.assert_allclose(width, 1 / 3, rtol=0.25)  # nearly: no loss is below 0
-
-
-def test_cross_validation_plans_on_one_half_and_judges_on_the_other():
-    # Action a wins 1 in one half and never in the other, and action b pays 0.4 in both. Both lead to an end.
-    rows = [("x", "s", "a", 1.0, "won")] * 2 + [("x", "s", "a", 0.0, "lost")] * 2 + [("x", "s", "b", 0.4, "lost")] * 2
-    log = pomrl.from_log(pd.DataFrame(rows, columns=COLUMNS))
-    s, won, lost = (log.states.index(name) for name in ("s", "won", "lost"))
-    half = np.zeros((3, 2, 3), int)
-    half[s, 0, won], half[s, 1, lost] = 2, 1
-
-    class Halves(np.random.Generator):
-        def binomial(self, *_: object) -> np.ndarray:  # type: ignore[override]
-            return half
-
-    found = horizon_reports._validated(log, log.counts[0], np.array([0.0, 0.9]), Halves(np.random.PCG64(0)))
-    np.testing.assert_allclose(found, 0.4 / 3)  # lost in one of three states
-
-
-def test_intervals_of_the_report_are_quantiles_of_draws_and_errors_over_tasks():
-    draws = np.stack([np.arange(41.0)[::-1, None], 2 * np.arange(41.0)[:, None]])
-    (row,) = horizon_reports._table(np.array([0.9]), draws, np.array([[1.0], [3.0]])).to_dict("records")
-    assert (row["loss"], row["lower"], row["upper"]) == pytest.approx((20.0, 1.0, 39.0))
-    assert (row["lower_of_frequencies"], row["upper_of_frequencies"]) == pytest.approx((2.0, 78.0))
-    assert (row["cross_validation"], row["standard_error"]) == pytest.approx((2.0, 1.0))
-
-
 def test_the_deviation_of_a_posterior_is_that_of_dirichlet_distributions():
     posterior = Posterior(np.array([[[1.0, 3.0]], [[2.0, 4.0]]]), ("s", "t"), ("a",))
     variance = np.array([1 * 3 / (4**2 * 5), 2 * 4 / (6**2 * 7)])
@@ -167,45 +111,56 @@ def test_what_is_no_log_is_said_by_its_type(given: object):
         UNCHECKED(given)
 
 
-def test_the_loss_is_that_of_the_posterior_where_the_model_is_certain():
-    log = pomrl.from_log(chain_log(tasks=8, m=400))
-    table = pomrl.horizon_report(log, 0.9, [0.0], samples=20).table
-    assert table["loss"].iloc[-1] < 0.1 * table["loss"].iloc[0]
-    assert table["cross_validation"].iloc[-1] < 0.1 * table["cross_validation"].iloc[0]
+EPISODE = {"task": 0, "observations": [0, 1, 0], "actions": [0, 1], "rewards": [1.0, 2.0], "terminated": True}
+"""An episode as an environment of Gymnasium gives it."""
+
+ONE_ROW = {"state": 0, "action": 0, "reward": 1.0, "next_state": 0}
 
 
-def test_few_tasks_are_warned_of():
-    report = pomrl.horizon_report(pomrl.from_log(chain_log(tasks=2)), samples=20)
-    assert "Do not trust the prior: it comes from 2 tasks, fewer than 5." in report.words
+def test_episodes_lead_to_an_end_where_they_are_terminated_and_go_on_where_they_are_truncated():
+    log = pomrl.from_log([EPISODE, EPISODE | {"terminated": False, "truncated": True}])
+    assert log.states == (0, 1, "end")
+    assert log.counts[0, 1, 1].tolist() == [1, 0, 1]
+    assert log.remarks[0] == "state 'end' is never left: it counts as an end that pays nothing"
+    frame = pd.DataFrame({"task": 0, "state": [0, 1], "action": [0, 1], "reward": [1.0, 2.0], "next_state": [1, 0]})
+    marked = pomrl.from_log(frame.assign(terminated=[0, 1]), terminated="terminated")
+    assert (marked.counts == pomrl.from_log([EPISODE]).counts).all()
 
 
-TIES = {"exactly tied": [0.3, 0.2, 0.2, 0.2], "tied but for rounding": [0.3, np.nextafter(0.2, 0.0), 0.2, 0.2]}
+def test_an_environment_of_gymnasium_gives_the_log_of_its_episodes():
+    gymnasium = pytest.importorskip("gymnasium")
+    environment, episodes = gymnasium.make("FrozenLake-v1"), []
+    for seed in range(30):
+        episode: dict = {
+            "task": "lake",
+            "observations": [environment.reset(seed=seed)[0]],
+            "actions": [],
+            "rewards": [],
+        }
+        ended = cut = False
+        while not (ended or cut):
+            episode["actions"].append((seed + len(episode["actions"])) % 4)
+            following, reward, ended, cut, _ = environment.step(episode["actions"][-1])
+            episode["observations"].append(following)
+            episode["rewards"].append(reward)
+        episodes.append(episode | {"terminated": ended, "truncated": cut})
+    log = pomrl.from_log(episodes)
+    assert log.counts.sum() == sum(len(each["actions"]) for each in episodes)
+    assert log.counts[..., log.states.index("end")].sum() == sum(each["terminated"] for each in episodes)
 
 
-@pytest.mark.parametrize("losses", TIES.values(), ids=TIES)
-def test_of_tied_discount_factors_a_report_always_takes_the_largest(losses: list[float], log: Log):
-    columns = dict.fromkeys(("loss", "loss_of_frequencies", "lower_of_frequencies", "upper_of_frequencies"), losses)
-    bands = {"lower": losses, "upper": losses, "standard_error": [0.1] * 4, "cross_validation": [0.3, 0.3, 0.2, 0.2]}
-    table = pd.DataFrame({"gamma": [0.0, 0.5, 0.9, 0.99], **columns, **bands})
-    report = HorizonReport(table, 0.99, "The prior is named.", horizon_reports._warnings(log, table))
-    assert report.best == dict.fromkeys(("posterior mean", "frequencies", "cross-validation"), 0.99)
-    assert not any("disagree" in warning for warning in report.warnings)
-    drawn = drawn_report(report).data
-    assert drawn.loc[drawn["marker"], "x"].tolist() == [0.99, 0.99]
+def test_what_a_log_leaves_open_is_remarked():
+    log = pomrl.from_log(pd.DataFrame({"task": range(300)} | ONE_ROW))
+    assert log.remarks == [
+        "300 of 300 tasks have one transition: what is said of them is the prior",
+        "all rewards are equal: every policy is as good as every other",
+        "the prior and losses are those of 200 of the 300 tasks, evenly spread",
+    ]
 
 
-def test_the_command_prints_the_report_and_draws_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    chain_log().rename(columns={"task": "patient"}).to_parquet(tmp_path / "visits.parquet")
-    monkeypatch.setattr("sys.argv", ["pomrl horizon", str(tmp_path / "visits.parquet"), "--task", "patient"])
-    horizon.main()
-    said = capsys.readouterr().out
-    assert "The prior is learned from 6 tasks" in said
-    drawn = pd.read_csv(tmp_path / "horizon" / "visits.csv")
-    assert set(drawn["series"]) == {"Plans on the posterior mean", "Plans on frequencies", "Cross-validation"}
-    assert (tmp_path / "horizon" / "visits.png").stat().st_size > 10_000
+def written(folder: Path, text: str) -> Path:
+    (folder / "log.csv").write_text(text)
+    return folder / "log.csv"
 
 
 def spoiled(column: str, value: object, row: int = 3) -> pd.DataFrame:
@@ -227,9 +182,40 @@ BAD = {
         lambda path: pomrl.horizon_report(pomrl.from_log(chain_log()), 0.9, [0.95]),
         "gamma = 0.95 is above gamma_eval = 0.9",
     ),
-    "a prior of another name": (
-        lambda path: UNCHECKED(pomrl.from_log(chain_log()), prior="Uniform"),
-        "prior='Uniform': it has to be one of learned, uniform",
+    "a state that is NaN": (lambda path: pomrl.from_log(spoiled("state", np.nan)), "row 3: the value of 'state' is"),
+    "a column twice in a file": (
+        lambda path: pomrl.from_log(written(path, "task,state,state,action,reward,next_state\n0,1,1,0,1,1\n")),
+        r"log\.csv: there are 2 columns 'state'",
+    ),
+    "a misspelt column of a file": (
+        lambda path: pomrl.from_log(written(path, "task,stat,action,reward,next_state\n0,1,0,1,1\n")),
+        r"log\.csv: there is no column 'state'; there are 'task', 'stat'",
+    ),
+    "an end that is neither true nor false": (
+        lambda path: pomrl.from_log(chain_log().assign(done="no"), terminated="done"),
+        "row 0: the value of 'done' is neither true nor false",
+    ),
+    "an episode without actions": (
+        lambda path: pomrl.from_log([{"task": 0, "observations": [0]}]),
+        "episode 0: actions is missing; it has task, observations",
+    ),
+    "an episode that lacks its last observation": (
+        lambda path: pomrl.from_log([EPISODE | {"observations": [0, 1]}]),
+        "episode 0: 2 observations, 2 actions and 2 rewards; there has to be one observation more",
+    ),
+    "more tasks than are planned": (
+        lambda path: pomrl.horizon_report(pomrl.from_log(pd.DataFrame({"task": range(20_001)} | ONE_ROW))),
+        "the log has 20,001 tasks, and a report plans each: at most 20,000",
+    ),
+    "known rewards of another shape": (
+        lambda path: pomrl.from_log(chain_log()).with_rewards(np.zeros((4, 3))),
+        r"R has to be \[4, 2\], \[4, 2, 4\] or \[6, 4, 2, 4\], and is \[4, 3\]",
+    ),
+    "a structure of another shape": (
+        lambda path: pomrl.horizon_report(
+            pomrl.from_log(chain_log()), structure=pomrl.Structure(np.zeros(3), lambda _: np.ones((3, 1, 1, 1)))
+        ),
+        r"the models of the declared structure have to be \[3, 4, 2, 4\], and are \[3, 1, 1, 1\]",
     ),
     "a gamma_eval of one": (
         lambda path: pomrl.horizon_report(pomrl.from_log(chain_log()), 1.0),

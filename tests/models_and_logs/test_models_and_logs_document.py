@@ -15,11 +15,12 @@ def test_the_code_of_the_document_runs_in_its_order(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL)
-    assert len(blocks) == 9
+    assert len(blocks) == 12
     names: dict = {}
     for block in blocks:
         exec(compile(block, "docs/models_and_logs.md", "exec"), names)
-    assert "γ_eval = 0.95" in capsys.readouterr().out
+    said = " ".join(re.findall(r"^    (Plan with .*\n    .*)$", DOCUMENT, flags=re.MULTILINE)[0].split())
+    assert capsys.readouterr().out.strip() == said
 
     names["frame"].to_parquet(tmp_path / "LOG.parquet")
     (command,) = re.findall(r"^pomrl horizon (.*)$", DOCUMENT, flags=re.MULTILINE)
@@ -27,4 +28,4 @@ def test_the_code_of_the_document_runs_in_its_order(
     monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
     monkeypatch.setattr("sys.argv", ["pomrl horizon", *command.split()])
     horizon.main()
-    assert (tmp_path / "outputs" / "horizon" / "LOG.png").exists()
+    assert (tmp_path / "outputs" / "horizon" / "LOG" / "losses.png").exists()

@@ -1,5 +1,7 @@
 """Planning with models of one's own: all forms give the same plan, and what is wrong is named in one line."""
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -103,6 +105,12 @@ def test_environments_of_gymnasium_are_planned():
 def test_remarks_name_states_that_are_never_left_or_never_reached():
     model = pomrl.from_arrays(FLIP, np.zeros(2), states=["home", "away"])
     assert model.remarks == ["state 'away' is never left", "state 'home' is reached from no other state"]
+
+
+def test_planning_loads_no_libraries_for_tables_figures_or_configurations():
+    code = "import sys, pomrl; pomrl.plan([[[1.0]]], [[1.0]], [0.5]); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"hydra", "omegaconf", "matplotlib", "pandas", "scipy.stats"} & set(loaded)
 
 
 def lacking_sum() -> np.ndarray:

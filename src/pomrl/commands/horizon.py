@@ -1,46 +1,84 @@
-"""Say which horizons the transitions of a log support: `pomrl horizon LOG.parquet`.
+"""Say what to plan the tasks of a log with: `pomrl horizon LOG.parquet`.
 
-The command prints what each discount factor is expected to lose, beside cross-validation, and when not to trust it. It
-writes the table and a figure to outputs/horizon/, under the name of the log.
+The command prints the recommendation, what it rests on, and what each discount factor is expected to lose. It writes a
+page, a figure, and tables of losses and of the recommended actions to a folder.
 """
 
+import argparse
+import textwrap
 from pathlib import Path
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.tables import print_table
-from pomrl.models_and_logs.horizon_reports import horizon_report
-from pomrl.models_and_logs.logs import COLUMNS, from_log
+from pomrl.commands.terminal import WIDTH, printable
+from pomrl.models_and_logs.horizon_reports import HorizonReport, horizon_report
+from pomrl.models_and_logs.log_tables import COLUMNS, from_log
+from pomrl.models_and_logs.logs import Log
 from pomrl.outputs import outputs
 from pomrl.store.provenance import commit
+
+SHOWN = 20
+"""The most rows of the table of actions that is printed."""
 
 
 @one_line_errors(ValueError)
 def main() -> None:
     """Run the command with the arguments of the process; exit with status 1 and one line where the log is wrong."""
-    parser = Parser(prog="pomrl horizon", description="Compare discount factors on the transitions of a log.")
+    arguments = _arguments()
+    folder = arguments.output or outputs() / "horizon" / arguments.log.stem
+    if folder.exists() and any(folder.iterdir()):
+        raise ValueError(
+            f"{folder}: there is a report already, and nothing is overwritten; --output names another folder"
+        )
+    columns = {column: getattr(arguments, column) for column in (*COLUMNS, "terminated")}
+    log = from_log(arguments.log, **columns)
+    report = horizon_report(log, arguments.gamma_eval)
+    _print(report, log)
+    for path in _written(report, log, folder, arguments.log):
+        print(path)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = Parser(prog="pomrl horizon", description="Recommend what to plan the tasks of a log with.")
     parser.add_argument("log", type=Path, help="a table of transitions, LOG.parquet or LOG.csv")
     for column in COLUMNS:
         parser.add_argument(
             f"--{column.replace('_', '-')}", metavar="COLUMN", default=column, help=f"its column (default {column})"
         )
+    parser.add_argument("--terminated", metavar="COLUMN", help="the column that says where episodes have ended")
     parser.add_argument("--gamma-eval", type=float, default=0.99, help="what policies are judged at (default 0.99)")
-    parser.add_argument("--prior", choices=("learned", "uniform"), default="learned", help="(default learned)")
-    arguments = parser.parse_args()
-    log = from_log(arguments.log, **{column: getattr(arguments, column) for column in COLUMNS})
-    report = horizon_report(log, arguments.gamma_eval, prior=arguments.prior)
-    shown = report.table.drop(columns=["lower_of_frequencies", "upper_of_frequencies"])
-    print_table("loss against the best policy, a mean over states and tasks", shown)
-    for sentence in [*log.remarks, *report.words]:
-        print(sentence)
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="default: outputs/horizon/ and the log's name")
+    return parser.parse_args()
+
+
+def _print(report: HorizonReport, log: Log) -> None:
+    for sentence in [*report.words, *log.remarks]:
+        print(textwrap.fill(printable(sentence), WIDTH))
+    table = report.table
+    losses = {
+        name: [f"{loss:.3g} ({low:.3g} to {high:.3g})" for loss, low, high in table[_columns(of)].to_numpy()]
+        for name, of in {"data of all tasks": "", "data of each task alone": "_of_frequencies"}.items()
+    }
+    shown = table[["gamma"]].assign(**losses)
+    print_table(f"expected loss at γ_eval = {report.gamma_eval:g} of plans on the", shown)
+    counted = report.actions.groupby(["state", "action"], sort=False).size().reset_index(name="tasks")
+    print_table("recommended actions, and in how many tasks", counted.head(SHOWN))
+
+
+def _columns(of: str) -> list[str]:
+    return [f"{name}{of}" for name in ("loss", "lower", "upper")]
+
+
+def _written(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:
+    """Write the files of a report, and return their paths."""
     from pomrl.drawing import horizon_report as figure  # here, because help and errors need no figures
     from pomrl.drawing.files import Sidecar, save
+    from pomrl.report.log_page import html
 
-    name = arguments.log.stem
-    for path in save(
-        figure.draw(report),
-        outputs() / "horizon",
-        name,
-        Sidecar(name, command=f"pomrl horizon {arguments.log}", **commit()),
-    ):
-        print(path)
+    sidecar = Sidecar("losses", command=f"pomrl horizon {source}", **commit())
+    paths = save(figure.draw(report), folder, "losses", sidecar)
+    actions, page = folder / "actions.csv", folder / "report.html"
+    report.actions.to_csv(actions, index=False)
+    page.write_text(html(report, log, (folder / "losses.png").read_bytes(), source.stem), encoding="utf-8")
+    return [page, actions, *paths]

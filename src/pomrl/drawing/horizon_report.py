@@ -1,7 +1,7 @@
-"""What each discount factor is expected to lose on the tasks of a log, and what cross-validation says.
+"""What each discount factor is expected to lose on the tasks of a log.
 
-Panel (a): the loss at gamma_eval of plans on the posterior mean and on the frequencies of each task alone, expected
-under the posterior, with 95 % intervals. Panel (b): cross-validation, with one standard error over tasks.
+The loss at gamma_eval of plans on the data of all tasks (the prior) and on the data of each task alone (frequencies),
+expected under the posterior, with 95 % intervals. The circle marks what is recommended.
 """
 
 import pandas as pd
@@ -11,35 +11,33 @@ from pomrl.drawing.drawing import Drawing, Series, collect
 from pomrl.drawing.style import TEXT_WIDTH, Look, context, look
 from pomrl.models_and_logs.horizon_reports import HorizonReport
 
-MEAN = Series(Look("Plans on the posterior mean", look("empirical_bayes").color, "P"), panel="a")
-FREQUENCIES = Series(Look("Plans on frequencies", look("without_meta").color, "D", "--"), panel="a")
-VALIDATED = Series(Look("Cross-validation", look("oracle").color, "s"), panel="b")
+SERIES = {
+    "prior": Series(Look("Plans on the data of all tasks", look("empirical_bayes").color, "P")),
+    "frequencies": Series(Look("Plans on the data of each task", look("without_meta").color, "D", "--")),
+}
+"""The curves, by what plans are made on."""
+
+_COLUMNS = {"prior": "", "frequencies": "_of_frequencies"}
 
 
 def draw(report: HorizonReport) -> Drawing:
     """Draw the figure from the report, whose table is the one behind it."""
-    table = report.table
-    half = table["standard_error"]
-    validated = pd.DataFrame({"gamma": table["gamma"], "mean": table["cross_validation"], "n": 0})
-    bands = validated.assign(lower=validated["mean"] - half, upper=validated["mean"] + half)
+    advice = report.recommendation
     parts = [
-        MEAN.points(_bands(table, ""), "gamma", "95 % interval", [report.best["posterior mean"]]),
-        FREQUENCIES.points(_bands(table, "_of_frequencies"), "gamma", "95 % interval"),
-        VALIDATED.points(bands, "gamma", "se", [report.best["cross-validation"]]),
+        series.points(_bands(report.table, name), "gamma", "95 % interval", [advice.gamma] * (name == advice.plan_on))
+        for name, series in SERIES.items()
     ]
     data = collect(parts, [])
     with context():
-        figure, axes = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
-        titles = ("Expected under the posterior", "Halves of the data")
-        for ax, series, title in zip(axes, ([MEAN, FREQUENCIES], [VALIDATED]), titles, strict=True):
-            panels.curves(ax, data, series)
-            panels.gamma_axis(ax)
-            panels.loss_axis(ax, f"Loss at γ = {report.gamma_eval:g}")
-            panels.letter(ax, series[0].panel, title)
-        panels.shared_legend(figure, axes, columns=3, more=[panels.minimum_marker()])
+        figure, (ax,) = panels.row_of_panels(1, 0.6 * TEXT_WIDTH, 2.8)
+        panels.curves(ax, data, list(SERIES.values()))
+        panels.gamma_axis(ax)
+        panels.loss_axis(ax, f"Loss at γ = {report.gamma_eval:g}")
+        panels.shared_legend(figure, [ax], columns=1, more=[panels.minimum_marker()])
         return panels.finish(figure, data)
 
 
-def _bands(table: pd.DataFrame, of: str) -> pd.DataFrame:
+def _bands(table: pd.DataFrame, plan_on: str) -> pd.DataFrame:
+    of = _COLUMNS[plan_on]
     names = {f"loss{of}": "mean", f"lower{of}": "lower", f"upper{of}": "upper"}
     return table[["gamma", *names]].rename(columns=names).assign(n=0)

@@ -1,8 +1,12 @@
-"""Your own models and logs in the place of the paper's tasks: plans, new tasks and horizons for them.
+"""Your own models and logs in the place of the paper's tasks: plans, new tasks, and what to plan with.
 
 - `models`: planning with a model of your own, from arrays or from Gymnasium (`pomrl.plan`).
-- `logs`: what the transitions of earlier tasks say about the next one (`pomrl.from_log`).
-- `horizon_reports`: which discount factor to plan with, by what a log says (`pomrl.horizon_report`).
+- `log_tables`, `logs`: what the transitions of earlier tasks say about the next one (`pomrl.from_log`).
+- `task_rewards`: what the rewards of a log say of each task.
+- `row_models`, `evidence`: how rows of the models of tasks depend on each other, and which assumption a log speaks for;
+  `ties`, with `successors` and `fits_of_ties`, learns it from the log, and `pomrl.Structure` declares it.
+- `horizon_reports`: what to plan tasks with (`pomrl.horizon_report`), from `drawn_losses`, `recommendations` and
+  `behaviour`.
 
 `docs/models_and_logs.md` introduces them.
 """

@@ -1,25 +1,33 @@
-"""The horizon to plan with, by what a log says: a report that compares discount factors.
+"""What to plan the tasks of a log with, by what the log says: one recommendation, and what it rests on.
 
-They are compared by what is lost in expectation under the posterior of each task's model, and by cross-validation.
+The models and rewards of tasks are drawn from what the log leaves open of them. In each draw the plans that are
+compared lose something against the best policy, and that is what the report is about.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from pomrl.models_and_logs.logs import Log, Posterior
+from pomrl.models_and_logs.behaviour import Improvement
+from pomrl.models_and_logs.drawn_losses import drawn_losses
+from pomrl.models_and_logs.evidence import Evidence, weigh
+from pomrl.models_and_logs.logs import Log, some_of
 from pomrl.models_and_logs.models import ascending
+from pomrl.models_and_logs.recommendations import PLANS, Recommendation, choose, interval
+from pomrl.models_and_logs.row_models import LearnedRows, RowModel
 from pomrl.science.data import Batch
-from pomrl.science.gamma_star import minimising
-from pomrl.science.mdp import check_gamma_eval, planning_loss
+from pomrl.science.mdp import check_gamma_eval
 from pomrl.science.planners import PolicyIteration
 
 GAMMAS = tuple(round(0.05 * i, 2) for i in range(20))
 """The discount factors that are compared by default, as far as they are below gamma_eval, which is added."""
+
+MOST_PLANNED = 20_000
+"""The most tasks of a report."""
 
 FEW_TASKS = 5
 """With fewer tasks a learned prior says little of the next one."""
@@ -27,45 +35,35 @@ FEW_TASKS = 5
 FEW_TRANSITIONS = 0.5
 """If more than this share of the pairs of a task has no transition, the report says so."""
 
-SPLITS = 10
-"""The number of times that the transitions of each task are halved for cross-validation."""
-
-Prior = Literal["learned", "uniform"]
-"""The prior of a posterior: learned from the tasks of the log, or one transition to each state from each pair."""
-
-
-LOSSES = {"posterior mean": "loss", "frequencies": "loss_of_frequencies", "cross-validation": "cross_validation"}
-"""The ways to judge a discount factor, and the columns of the report's table that have the losses by them."""
-
 
 @dataclass(frozen=True, eq=False)
 class HorizonReport:
-    """What each discount factor is expected to lose, on average over the tasks of a log."""
+    """What to plan the tasks of a log with, and what each discount factor is expected to lose on average over them."""
 
+    recommendation: Recommendation
+    improvement: Improvement
+    """What the recommended policies gain over the policy that made the log."""
     table: pd.DataFrame
-    """A row for each discount factor, with these columns, where losses are against the best policy, at gamma_eval:
-
-    gamma; loss, lower and upper (the expectation under the posterior and its 95 % interval, for plans on the posterior
-    mean); loss_of_frequencies and its lower and upper (the same for plans on the frequencies of each task alone);
-    cross_validation and its standard error over tasks (plans on one half of a task's transitions, judged on the
-    frequencies of the other half).
-    """
+    """A row for each discount factor, with columns gamma; loss, lower and upper (what plans on the prior should lose
+    against the best policy, at gamma_eval, and the 95 % interval); and loss_of_frequencies, lower_of_frequencies and
+    upper_of_frequencies (the same of plans on the data of each task alone)."""
+    tasks: pd.DataFrame
+    """A row for each task, with columns task, transitions, pairs (the share of pairs that it has tried), and loss,
+    lower and upper of the recommended policy."""
+    actions: pd.DataFrame
+    """The recommended policies by name: a row for each state of each task, with columns task, state and action."""
     gamma_eval: float
-    prior: str
-    """The prior in words."""
+    evidence: Evidence
+    """Whether rows of the tasks' models are independent of each other, or what else."""
+    plans: Int[np.ndarray, "K 2 G S"]
+    """The plans that are compared: of each task, on the prior and on frequencies, at each discount factor."""
     warnings: list[str]
     """When not to trust the numbers, a line each."""
 
     @property
-    def best(self) -> dict[str, float]:
-        """The discount factor with the smallest loss, by each way to judge it (`pomrl.science.gamma_star`)."""
-        return {name: _best(self.table, column) for name, column in LOSSES.items()}
-
-    @property
     def words(self) -> list[str]:
-        """The result, the prior and the warnings as sentences."""
-        best = [f"by {name} γ = {gamma:g}" for name, gamma in self.best.items()]
-        return [f"Smallest loss at γ_eval = {self.gamma_eval:g}: {', '.join(best)}.", self.prior, *self.warnings]
+        """The recommendation, what it is worth, what it rests on and the warnings as sentences."""
+        return [self.recommendation.words, self.improvement.words, self.evidence.words, *self.warnings]
 
 
 def horizon_report(
@@ -73,47 +71,57 @@ def horizon_report(
     gamma_eval: float = 0.99,
     gammas: Sequence[float] | None = None,
     *,
-    prior: Prior = "learned",
+    structure: RowModel | None = None,
     samples: int = 200,
     seed: int = 0,
 ) -> HorizonReport:
-    """Compare discount factors to plan with, by what the transitions of a log say of the loss at gamma_eval.
+    """Recommend what to plan the tasks of a log with, by what their transitions and rewards say.
 
-    It is a diagnostic under a prior that is named, and no default: where rows of models are tied to each other, or the
-    prior is wrong, the expectation is wrong too. Losses are means over states, in the units of rewards.
+    Losses are means over states, in the units of rewards, at gamma_eval.
 
     Args:
-        log: The transitions.
+        log: The transitions and rewards.
         gamma_eval: The discount factor that policies are judged at; it is always among those compared.
         gammas: The other discount factors to plan with, each at most gamma_eval; by default those of `GAMMAS` that are.
-        prior: Whether the posterior's prior is learned from the log, or uniform.
-        samples: The number of models that are drawn from the posterior of each task.
-        seed: The seed of these draws and of the halves of cross-validation.
+        structure: What the models of tasks have in common, if that is known (`pomrl.Structure`). It is used
+            unless tasks that were held out refute it.
+        samples: The number of models that are drawn for each task.
+        seed: The seed of these draws.
 
     Raises:
         TypeError: The log is none.
-        ValueError: A discount factor is above gamma_eval or not in [0, 1), the prior is another word, or there are too
-            few samples.
+        ValueError: A discount factor is above gamma_eval or not in [0, 1), the structure does not fit the log, or there
+            are too few samples.
     """
     if not isinstance(log, Log):
         raise TypeError(f"a horizon report takes a log as pomrl.from_log returns it, and not a {type(log).__name__}")
-    if prior not in get_args(Prior):
-        raise ValueError(f"prior={prior!r}: it has to be one of {', '.join(get_args(Prior))}")
     check_gamma_eval(gamma_eval)
     grid = _grid(gamma_eval, gammas)
     if samples < 2:
         raise ValueError(f"samples = {samples}: an interval needs at least 2")
+    if len(log.tasks) > MOST_PLANNED:
+        raise ValueError(f"the log has {len(log.tasks):,} tasks, and a report plans each: at most {MOST_PLANNED:,}")
     rng = np.random.default_rng(seed)
-    base = log.prior.alpha if prior == "learned" else np.ones(log.counts.shape[1:])
-    losses = np.zeros((2, samples, len(grid)))
-    validated = []
-    for counts in log.counts:
-        posterior = Posterior(base + counts, log.states, log.actions)
-        losses += _posterior_losses(log, posterior, counts, grid, rng, samples)
-        validated.append(_validated(log, counts, grid, rng))
-    losses /= len(log.tasks)
-    table = _table(grid, losses, np.array(validated))
-    return HorizonReport(table, gamma_eval, _prior_in_words(log, prior), _warnings(log, table))
+    some = some_of(len(log.tasks))
+    rows, evidence = weigh(log.counts[some], structure, rng)
+    theta = log.rewards.draw(rng, samples)
+    plans = np.stack([_plans(log, rows, task, grid) for task in range(len(log.tasks))])
+    drawn = [drawn_losses(log, rows, int(task), plans[task], gamma_eval, (rng, theta, samples)) for task in some]
+    losses, optimal, behaved = (np.stack(each) for each in zip(*drawn, strict=True))
+    choice = choose(losses.mean(0), grid)
+    place = PLANS.index(choice.plan_on), int(np.searchsorted(grid, choice.gamma))
+    of_tasks = losses[:, *place]
+    return HorizonReport(
+        choice.recommendation(plans[:, *place]),
+        Improvement((optimal - of_tasks - behaved).mean(0)),
+        _table(grid, losses.mean(0)),
+        _of_tasks(log, some, of_tasks),
+        _actions(log, plans[:, *place]),
+        gamma_eval,
+        evidence,
+        plans,
+        [*_warnings(log), *evidence.warnings],
+    )
 
 
 def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
@@ -124,84 +132,55 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
     return np.unique([*grid, gamma_eval])
 
 
-def _posterior_losses(
-    log: Log,
-    posterior: Posterior,
-    counts: Int[np.ndarray, "S A S"],
-    grid: Float[np.ndarray, " G"],
-    rng: np.random.Generator,
-    samples: int,
-) -> Float[np.ndarray, "2 n G"]:
-    """Return the losses of plans on the posterior mean, and on the frequencies, in models from the posterior."""
-    truth, rewards = log.playable(posterior.sample(rng, samples), grid[-1])
-    frequencies = Batch.of_counts(counts[None], 1).P_bar[0]
-    found = []
-    for P_hat in (posterior.mean, frequencies):
-        policies = _policies(log, P_hat, grid)
-        found.append(planning_loss(truth, rewards, np.repeat(policies, samples, 0), float(grid[-1]), norm="mean"))
-    return np.stack(found)
+def _plans(log: Log, rows: LearnedRows, task: int, grid: Float[np.ndarray, " G"]) -> Int[np.ndarray, "2 G S"]:
+    """Return the plans of a task on the prior and on frequencies at each discount factor."""
+    counts = log.counts[task]
+    P = np.stack([rows.mean(counts), Batch.of_counts(counts[None], 1).P_bar[0]])
+    R = np.stack([log.rewards.mean(task, each) for each in P])
+    return PolicyIteration().plan(*log.playable(P, R, float(grid[-1])), grid)
 
 
-def _policies(log: Log, P_hat: Float[np.ndarray, "S A S"], grid: Float[np.ndarray, " G"]) -> Int[np.ndarray, "1 G S"]:
-    P, R = log.playable(P_hat[None], float(grid[-1]))
-    return PolicyIteration().plan(P, R, grid)
-
-
-def _validated(
-    log: Log, counts: Int[np.ndarray, "S A S"], grid: Float[np.ndarray, " G"], rng: np.random.Generator
-) -> Float[np.ndarray, " G"]:
-    """Return the losses of plans on one half of a task's transitions, in the frequencies of the other half."""
-    losses = np.zeros(len(grid))
-    for _ in range(SPLITS):
-        half = rng.binomial(counts, 0.5)
-        one, other = (Batch.of_counts(part[None], 1).P_bar for part in (half, counts - half))
-        truth, rewards = log.playable(other, float(grid[-1]))
-        losses += planning_loss(truth, rewards, _policies(log, one[0], grid), float(grid[-1]), norm="mean")[0]
-    return losses / SPLITS
-
-
-def _table(
-    grid: Float[np.ndarray, " G"], losses: Float[np.ndarray, "2 n G"], validated: Float[np.ndarray, "K G"]
-) -> pd.DataFrame:
+def _table(grid: Float[np.ndarray, " G"], losses: Float[np.ndarray, "2 G n"]) -> pd.DataFrame:
     columns: dict[str, Any] = {"gamma": grid}
     for name, of_plans in zip(("", "_of_frequencies"), losses, strict=True):
-        lower, upper = np.quantile(of_plans, [0.025, 0.975], axis=0)
-        columns |= {f"loss{name}": of_plans.mean(0), f"lower{name}": lower, f"upper{name}": upper}
-    spread = validated.std(0, ddof=1) / np.sqrt(len(validated)) if len(validated) > 1 else np.full(len(grid), np.nan)
-    return pd.DataFrame(columns | {"cross_validation": validated.mean(0), "standard_error": spread})
+        lower, upper = interval(of_plans)
+        columns |= {f"loss{name}": of_plans.mean(-1), f"lower{name}": lower, f"upper{name}": upper}
+    return pd.DataFrame(columns)
 
 
-def _best(table: pd.DataFrame, column: str) -> float:
-    return float(minimising(table["gamma"].to_numpy(float), table[column].to_numpy(float)))
+def _of_tasks(log: Log, some: Int[np.ndarray, " k"], losses: Float[np.ndarray, "k n"]) -> pd.DataFrame:
+    lower, upper = interval(losses)
+    counts = log.counts[some]
+    tried = (counts.sum(-1) > 0)[:, log.seen].mean(-1)
+    names = pd.Series([log.tasks[task] for task in some], dtype=object)
+    columns = {"transitions": counts.sum((1, 2, 3)), "pairs": tried, "loss": losses.mean(-1)}
+    return pd.DataFrame({"task": names, **columns, "lower": lower, "upper": upper})
 
 
-def _prior_in_words(log: Log, prior: Prior) -> str:
-    if prior == "uniform":
-        return "The prior is uniform: one transition from each pair to each state, whatever other tasks show."
-    return (
-        f"The prior is learned from {_tasks(log)}: in each pair a Dirichlet distribution around their mean, "
-        f"worth {log.concentration:.1f} transitions, with independent rows."
+def _actions(log: Log, policies: Int[np.ndarray, "K S"]) -> pd.DataFrame:
+    tasks, states = np.indices(policies.shape).reshape(2, -1)
+    named = {"task": (log.tasks, tasks), "state": (log.states, states), "action": (log.actions, policies.ravel())}
+    return pd.DataFrame(
+        {role: pd.Series([names[i] for i in which], dtype=object) for role, (names, which) in named.items()}
     )
 
 
-def _tasks(log: Log) -> str:
-    return "one task" if len(log.tasks) == 1 else f"{len(log.tasks)} tasks"
-
-
-def _warnings(log: Log, table: pd.DataFrame) -> list[str]:
-    """Return a sentence on each reason not to trust a report."""
+def _warnings(log: Log) -> list[str]:
+    """Return a sentence on each reason not to trust a report that the log alone shows."""
     lines = []
+    if log.rewards.differ:
+        lines.append("Rewards differ from task to task by more than chance: each task is planned with its own.")
+    if log.rewards.skewed:
+        lines.append("A few transitions pay very differently from all others: with noise, losses may be overstated.")
+    if missing := int((~log.seen[log.seen.any(1)]).sum()):
+        lines.append(
+            f"{missing} pairs of a state and an action were never tried: losses are against the best policy without "
+            "them."
+        )
     if len(log.tasks) < FEW_TASKS:
-        lines.append(f"Do not trust the prior: it comes from {_tasks(log)}, fewer than {FEW_TASKS}.")
+        tasks = "one task" if len(log.tasks) == 1 else f"{len(log.tasks)} tasks"
+        lines.append(f"Do not trust the prior: it comes from {tasks}, fewer than {FEW_TASKS}.")
     empty = float((log.counts.sum(-1) == 0)[:, log.seen].mean())
     if empty > FEW_TRANSITIONS:
         lines.append(f"The prior decides: {100 * empty:.0f} % of the pairs of a task have no transition of its own.")
-    by_posterior, by_halves = (_best(table, column) for column in ("loss", "cross_validation"))
-    if abs(by_posterior - by_halves) > 0.1:
-        lines.append(
-            f"The posterior and cross-validation disagree (γ = {by_posterior:g} and {by_halves:g}): the prior may be "
-            "wrong, or halves of the data are too few."
-        )
-    if table["lower"].iloc[-1] <= table["loss"].min():
-        lines.append(f"No γ is better than {table['gamma'].iloc[-1]:g} beyond the uncertainty of the posterior.")
     return lines

@@ -1,28 +1,27 @@
 """Logs of one's own: what transitions of earlier tasks say about the next task.
 
-`from_log` counts the transitions of a table. `Log.prior` learns from them how the models of tasks are distributed, by
-empirical Bayes (`pomrl.science.estimators.empirical_bayes`), and `Log.new_task` gives the model of a new task with its
-uncertainty.
+`log_tables` makes a log from a table. `Log.prior` learns from it how the models of tasks are distributed, by empirical
+Bayes (`pomrl.science.estimators.empirical_bayes`), `Log.rewards` what they pay, and `Log.new_task` gives the model of a
+new task with its uncertainty.
 """
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.special import betaincinv
 
-from pomrl.checks import check_memory
 from pomrl.models_and_logs.models import Model, numbers
-from pomrl.science.data import Batch
-from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
-from pomrl.science.mdp import expected_rewards
+from pomrl.models_and_logs.successors import prior_of_tasks
+from pomrl.models_and_logs.task_rewards import KnownRewards, LearnedRewards, learned_rewards
+from pomrl.science.solvers.evaluation import check_finite
 
-COLUMNS = ("task", "state", "action", "reward", "next_state")
-"""What a log has for each transition, in the order of the arguments of `from_log`."""
+MOST_TASKS = 200
+"""The most tasks that the prior is learned from, and that losses are means over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +69,19 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The transitions of several tasks, counted; tasks, states and actions keep their names."""
+    """The transitions of several tasks, counted, with their rewards; tasks, states and actions keep their names."""
 
     counts: Int[np.ndarray, "K S A S"]
     """The number of transitions of each of K tasks."""
-    R: Float[np.ndarray, "S A S"]
-    """The mean reward of each transition over all tasks; where one was never seen, that of its pair (s, a)."""
+    total: Float[np.ndarray, "K S A S"]
+    """The sums of their rewards."""
+    squares: Float[np.ndarray, "K S A S"]
+    """The sums of the squares of their rewards."""
     tasks: tuple[Hashable, ...]
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
+    known: Float[np.ndarray, "#K S A S"] | None = None
+    """Rewards that are known, in the place of those of the log (`with_rewards`)."""
 
     @cached_property
     def seen(self) -> Bool[np.ndarray, "S A"]:
@@ -86,22 +89,43 @@ class Log:
         return self.counts.sum((0, 3)) > 0
 
     @cached_property
+    def rewards(self) -> LearnedRewards | KnownRewards:
+        """What is known of the rewards of each task."""
+        if self.known is not None:
+            return KnownRewards(self.known)
+        return learned_rewards(self.counts, self.total, self.squares)
+
+    def with_rewards(self, R: Any) -> "Log":
+        """Return the log with rewards that are known exactly, such as prices, in the place of the observed ones.
+
+        Args:
+            R: Rewards R(s, a) or R(s, a, s'), [S, A] or [S, A, S], or with an axis for tasks in front [K, S, A, S],
+                with tasks, states and actions in the order of this log.
+
+        Raises:
+            ValueError: The array has another shape, or a reward is not finite.
+        """
+        found = numbers(R, "R")
+        S, A = self.counts.shape[1:3]
+        found = np.repeat(found[..., None], S, -1) if found.shape == (S, A) else found
+        if found.shape not in ((S, A, S), self.counts.shape):
+            shapes = f"{[S, A]}, {[S, A, S]} or {list(self.counts.shape)}"
+            raise ValueError(f"R has to be {shapes}, and is {list(found.shape)}")
+        check_finite(found)
+        return replace(self, known=found.reshape(-1, S, A, S))
+
+    @cached_property
     def prior(self) -> Posterior:
         """What the tasks say of the next one: Dirichlet(c P_o) in each pair, with c and P_o from all tasks."""
-        learner = EmpiricalBayes()
-        memory: DirichletMemory = learner.initial_memory(1, len(self.states), len(self.actions))
-        for counts in self.counts:
-            memory = learner.learn(memory, Batch.of_counts(counts[None], max(int(counts.sum(-1).max()), 1)))
+        memory = prior_of_tasks(self.counts[some_of(len(self.tasks))])
         return Posterior((memory.c * memory.P_o)[0], self.states, self.actions)
-
-    @property
-    def concentration(self) -> float:
-        """The learned concentration c: the prior is worth so many transitions from each pair."""
-        return float(self.prior.alpha[0, 0].sum())
 
     @property
     def remarks(self) -> list[str]:
         """A line for each thing that the log does not say, and that is assumed in its place."""
+        return [*self._remarks_on_states(), *self._remarks_on_tasks()]
+
+    def _remarks_on_states(self) -> list[str]:
         ends = [self.states[state] for state in np.flatnonzero(~self.seen.any(1))]
         lines = [f"state {name!r} is never left: it counts as an end that pays nothing" for name in ends]
         missing = int((~self.seen).sum()) - len(ends) * len(self.actions)
@@ -110,6 +134,17 @@ class Log:
         starts = self.counts.sum((0, 1, 2)) == 0
         names = [name for name, unreached in zip(self.states, starts, strict=True) if unreached]
         return lines + [f"state {name!r} is reached by no transition" for name in names]
+
+    def _remarks_on_tasks(self) -> list[str]:
+        sizes = self.counts.sum((1, 2, 3))
+        lines = []
+        if single := int((sizes == 1).sum()):
+            lines.append(f"{single} of {len(sizes)} tasks have one transition: what is said of them is the prior")
+        if self.known is None and np.ptp(self.total[self.counts > 0] / self.counts[self.counts > 0]) == 0:
+            lines.append("all rewards are equal: every policy is as good as every other")
+        if len(some_of(len(sizes))) < len(sizes):
+            lines.append(f"the prior and losses are those of {MOST_TASKS} of the {len(sizes)} tasks, evenly spread")
+        return lines
 
     def new_task(self, counts: Int[np.ndarray, "S A S"] | None = None) -> Posterior:
         """Return what is believed of the model of a new task, before or after its first transitions.
@@ -140,130 +175,24 @@ class Log:
         """
         if not 0.0 <= gamma < 1.0:
             raise ValueError(f"gamma={gamma!r} is not in [0, 1)")
-        P, R = self.playable(posterior.mean[None], gamma)
+        mean = posterior.mean[None]
+        P, R = self.playable(mean, (mean * self.rewards.theta).sum(-1), gamma)
         return Model(P[0], R[0], self.states, self.actions)
 
     def playable(
-        self, P: Float[np.ndarray, "n S A S"], gamma: float
+        self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"], gamma: float
     ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A"]]:
-        """Return models, and their expected rewards, in which ends are never left and unseen pairs never pay."""
-        P = np.array(P)
+        """Return models and rewards in which ends are never left, and unseen pairs pay too little to be planned."""
+        P, R = P / P.sum(-1, keepdims=True), np.array(R)
         ends = np.flatnonzero(~self.seen.any(1))
         P[:, ends] = 0.0
         P[:, ends, :, ends] = 1.0
-        R = expected_rewards(self.R[None], P)
         low, high = min(float(R[:, self.seen].min()), 0.0), max(float(R[:, self.seen].max()), 0.0)
         R[:, ~self.seen] = low - (high - low + 1.0) / (1.0 - gamma)
         R[:, ends] = 0.0
         return P, R
 
 
-def from_log(
-    frame: pd.DataFrame | str | Path,
-    *,
-    task: str = "task",
-    state: str = "state",
-    action: str = "action",
-    reward: str = "reward",
-    next_state: str = "next_state",
-) -> Log:
-    """Return the transitions of a log, counted.
-
-    Tasks may have different numbers of transitions, and need not have any from some pairs. States and actions are
-    anything that is hashable; they are sorted where they can be, and else in the order of the log. Names of different
-    kinds differ: the state 1 is not the state '1', so that a column of numbers and one of texts share no state.
-
-    Args:
-        frame: A table with a row for each transition, or the path of one: a file of the format parquet, or CSV.
-        task: The name of the column that says which task a transition belongs to.
-        state: The column of states.
-        action: The column of actions.
-        reward: The column of rewards, which are numbers.
-        next_state: The column of next states.
-
-    Raises:
-        TypeError: The log is neither a data frame nor a path.
-        ValueError: The table cannot be read, lacks a column, or has a bad entry; the message names the first one.
-    """
-    table, where = _read(frame)
-    _check_columns(table, where, (task, state, action, reward, next_state))
-    if table.empty:
-        raise ValueError(f"{where}: there are no transitions")
-    rewards = _numbers(table, reward, where)
-    for column in (task, state, action, next_state):
-        _refuse(table[column].isna().to_numpy(), where, column, "is missing")
-    tasks, k = _coded(table, where, task)
-    actions, a = _coded(table, where, action)
-    states, codes = _coded(table, where, state, next_state)
-    s, s_next = codes.reshape(2, -1)
-    check_memory(8 * len(tasks) * len(states) ** 2 * len(actions), f"{where}: {len(tasks)} tasks, {len(states)} states")
-    counts = np.zeros((len(tasks), len(states), len(actions), len(states)), int)
-    np.add.at(counts, (k, s, a, s_next), 1)
-    total = np.zeros(counts.shape[1:])
-    np.add.at(total, (s, a, s_next), rewards)
-    return Log(counts, _mean_rewards(total, counts.sum(0)), tasks, states, actions)
-
-
-def _check_columns(table: pd.DataFrame, where: str, named: Sequence[str]) -> None:
-    """Raise a ValueError unless each of these columns is there once, and none has two roles."""
-    for role, column in zip(COLUMNS, named, strict=True):
-        times = list(table.columns).count(column)
-        if not times:
-            raise ValueError(f"{where}: there is no column {column!r}; there are {', '.join(map(repr, table.columns))}")
-        if times > 1:
-            raise ValueError(f"{where}: there are {times} columns {column!r}, and one of them has to be the {role}")
-        if (first := COLUMNS[named.index(column)]) != role:
-            raise ValueError(f"{where}: the column {column!r} is given twice, for {first} and for {role}")
-
-
-def _read(frame: object) -> tuple[pd.DataFrame, str]:
-    """Return the table of a log and a name for it in messages."""
-    if isinstance(frame, pd.DataFrame):
-        return frame, "the log"
-    if not isinstance(frame, str | Path):
-        raise TypeError(f"a log is a pandas.DataFrame or the path of a file, and not a {type(frame).__name__}")
-    path = Path(frame)
-    readers = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
-    if path.suffix.lower() not in readers:
-        raise ValueError(f"{path}: a log is a file that ends with .parquet or .csv")
-    try:
-        return readers[path.suffix.lower()](path), str(path)
-    except Exception as error:  # pandas and pyarrow raise errors of many kinds where a file is damaged
-        raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())})") from error
-
-
-def _numbers(table: pd.DataFrame, column: str, where: str) -> Float[np.ndarray, " n"]:
-    parsed = pd.to_numeric(table[column], errors="coerce")
-    _refuse(np.full(len(table), np.iscomplexobj(parsed)), where, column, "is a complex number")
-    found = parsed.to_numpy(float, na_value=np.nan)
-    _refuse(~np.isfinite(found), where, column, "is no finite number")
-    return found
-
-
-def _refuse(bad: np.ndarray, where: str, column: str, why: str) -> None:
-    """Raise a ValueError that names the first bad row, counted from 0, if there is one."""
-    if bad.any():
-        raise ValueError(f"{where}: row {int(bad.argmax())}: the value of {column!r} {why}")
-
-
-def _coded(table: pd.DataFrame, where: str, *columns: str) -> tuple[tuple[Hashable, ...], Int[np.ndarray, " n"]]:
-    """Return the names in some columns, and the number of the name in each of their rows, column by column."""
-    values = pd.concat([table[column] for column in columns], ignore_index=True)
-    try:
-        codes, names = pd.factorize(values)
-    except TypeError as error:
-        raise ValueError(f"{where}: the values of {columns[0]!r} cannot be names ({error})") from error
-    try:
-        order = sorted(range(len(names)), key=lambda number: names[number])
-    except TypeError:  # names of several kinds have no order
-        order = list(range(len(names)))
-    place = np.empty(len(order), int)
-    place[order] = np.arange(len(order))
-    plain = (names[number] for number in order)
-    return tuple(name.item() if isinstance(name, np.generic) else name for name in plain), place[codes]
-
-
-def _mean_rewards(total: Float[np.ndarray, "S A S"], counts: Int[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
-    """Return the mean reward of each transition; of one that was never seen, that of its pair; else 0."""
-    of_pair = np.divide(total.sum(-1), counts.sum(-1), out=np.zeros(total.shape[:2]), where=counts.sum(-1) > 0)
-    return np.divide(total, counts, out=np.repeat(of_pair[..., None], total.shape[-1], -1), where=counts > 0)
+def some_of(tasks: int) -> Int[np.ndarray, " k"]:
+    """Return the tasks that the prior is learned from and losses are means over: all, or some, evenly spread."""
+    return np.unique(np.linspace(0, tasks - 1, min(tasks, MOST_TASKS)).round().astype(int))

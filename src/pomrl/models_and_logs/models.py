@@ -11,10 +11,9 @@ actions.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
@@ -23,6 +22,9 @@ from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import evaluation, faces
 from pomrl.science.solvers.policy_stacks import SparseStack
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DENSE_BYTES = 2**28
 """The size of a transition model up to which a sparse one is planned as a dense one, which is faster."""
@@ -78,17 +80,26 @@ class Plan:
     """The index of the action in each state."""
     values: Float[np.ndarray, "*M G S"]
     """The expected discounted sum of rewards from each state, at the same discount factor, in the units of rewards."""
-    changes: pd.DataFrame
-    """The neighbouring discount factors between which the optimal policy changes.
-
-    The columns are model, below and above, and states, the number of states in which the action differs. A policy that
-    is as good at the larger discount factor does not change there.
-    """
+    changed: tuple[tuple[int, float, float, int], ...]
+    """The rows of `changes`."""
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
 
-    def table(self) -> pd.DataFrame:
+    @property
+    def changes(self) -> "pd.DataFrame":
+        """The neighbouring discount factors between which the optimal policy changes.
+
+        The columns are model, below and above, and states, the number of states in which the action differs. A policy
+        that is as good at the larger discount factor does not change there.
+        """
+        import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
+
+        return pd.DataFrame(self.changed, columns=["model", "below", "above", "states"])
+
+    def table(self) -> "pd.DataFrame":
         """Return a row for each model, discount factor and state, with columns model, gamma, state, action, value."""
+        import pandas as pd
+
         G, S = self.policies.shape[-2:]
         M = self.policies.size // (G * S)
         names = np.empty(len(self.actions), object)
@@ -340,14 +351,13 @@ def _plan_stack(
 
 def _changes(
     gammas: Float[np.ndarray, " G"], policies: Int[np.ndarray, "M G S"], kept: Bool[np.ndarray, "M G-1"]
-) -> pd.DataFrame:
+) -> tuple[tuple[int, float, float, int], ...]:
     """Return the pairs of neighbouring discount factors of which the smaller one's policy is not optimal any more."""
     neighbours = list(pairwise(gammas.tolist()))
-    rows = [
+    return tuple(
         (int(model), *neighbours[g], int((policies[model, g] != policies[model, g + 1]).sum()))
         for model, g in np.argwhere(~kept)
-    ]
-    return pd.DataFrame(rows, columns=["model", "below", "above", "states"])
+    )
 
 
 def _plan_sparse(model: Model, gammas: Float[np.ndarray, " G"]) -> Plan:

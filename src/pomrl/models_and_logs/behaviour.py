@@ -1,0 +1,57 @@
+"""What recommended policies gain over the policy that made a log, which is estimated from it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from pomrl.models_and_logs.logs import Log
+from pomrl.science.solvers.evaluation import chain_value
+
+
+@dataclass(frozen=True, eq=False)
+class Improvement:
+    """What the recommended policies gain at gamma_eval over the policy that made the log."""
+
+    draws: Float[np.ndarray, " n"]
+    """Draws of the difference of values, a mean over tasks and states."""
+
+    @property
+    def mean(self) -> float:
+        """The expected gain."""
+        return float(self.draws.mean())
+
+    @property
+    def lower(self) -> float:
+        """The gain is larger than this with a probability of 95 %."""
+        return float(np.quantile(self.draws, 0.05))
+
+    @property
+    def words(self) -> str:
+        """Whether to change what is done, as a sentence."""
+        gain = f"{self.mean:.3g}, and with 95 % probability more than {self.lower:.3g}"
+        if self.lower > 0:
+            return f"Against what the log does now, it should gain {gain}."
+        return f"Keep what you do, unless you can afford a loss: the expected gain over it is {gain}."
+
+
+def behaviour_values(
+    log: Log,
+    task: int,
+    P: Float[np.ndarray, "n S A S"],
+    R: Float[np.ndarray, "n S A"],
+    gamma: float,
+    rng: np.random.Generator,
+) -> Float[np.ndarray, "n S"]:
+    """Return the value in each model of a draw of the policy that made the log in a task.
+
+    The chances of actions are Dirichlet: the task's own numbers of actions, and one more, which is shared out as all
+    tasks together have chosen. In a state that no task has left, every action is as likely.
+    """
+    pooled = log.counts.sum((0, 3)).astype(float)
+    share = np.where(pooled.sum(-1, keepdims=True) > 0, pooled, 1.0)
+    alpha = log.counts[task].sum(-1) + share / share.sum(-1, keepdims=True)
+    chance = np.where(alpha > 0, rng.standard_gamma(alpha, (len(P), *alpha.shape)), 0.0) + 1e-300 * (alpha > 0)
+    chance /= chance.sum(-1, keepdims=True)
+    R_behaviour = (chance * np.where(chance > 0, R, 0.0)).sum(-1)
+    return chain_value(np.einsum("nsa,nsat->nst", chance, P, optimize=True), R_behaviour, gamma)

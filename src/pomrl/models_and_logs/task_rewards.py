@@ -1,0 +1,209 @@
+"""What the rewards of a log say of each task: a normal model whose variances are estimated.
+
+A reward in task k for the transition from (s, a) to s' is
+
+    r  =  θ(s, a, s') + ε(k, s, a) + noise,    θ(s, a, s') = μ + ν(s, a) + δ(s, a, s'),
+
+where ν, δ, ε and the noise are normal with a variance each, which moments of the log estimate. So the rewards of other
+tasks are a prior for those of a task, as far as tasks have been alike. Pairs are independent of each other.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+LEAST = 1e-9
+"""The least variance, in units of the variance of all rewards, so that no matrix is singular."""
+
+NOISE, KURTOSIS = 1e-3, 8.0
+"""The share of noise in the variance of rewards, and their kurtosis, above which a normal model of them is doubted."""
+
+Sums = Float[np.ndarray, "K S A S"]
+"""A sum over the transitions of each task."""
+
+
+@dataclass(frozen=True)
+class Variances:
+    """The variances of rewards."""
+
+    of_pairs: float
+    """That of ν, the means of pairs."""
+    of_successors: float
+    """That of δ, by which next states change the reward."""
+    of_tasks: float
+    """That of ε, by which tasks differ."""
+    of_noise: float
+    """That of a reward of which task, pair and next state are given."""
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRewards:
+    """Rewards that the user knows."""
+
+    R: Float[np.ndarray, "#K S A S"]
+    """R(s, a, s') of each task, or of all."""
+    differ: bool = False
+    """Whether tasks have been found to differ in their rewards."""
+    skewed: bool = False
+    """Whether a normal model of the rewards is wrong."""
+
+    @property
+    def theta(self) -> Float[np.ndarray, "S A S"]:
+        """What a transition pays in a task of which nothing is known."""
+        return self.R.mean(0)
+
+    def draw(self, rng: np.random.Generator, n: int) -> Float[np.ndarray, "S A S"]:
+        """Return the rewards that tasks share, of which nothing is to be drawn."""
+        return self.theta
+
+    def mean(self, task: int, P: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A"]:
+        """Return the expected rewards of pairs of a task in this model."""
+        return (P * self.R[task % len(self.R)]).sum(-1)
+
+    def sample(
+        self, rng: np.random.Generator, task: int, P: Float[np.ndarray, "n S A S"], theta: Float[np.ndarray, "S A S"]
+    ) -> Float[np.ndarray, "n S A"]:
+        """Return the expected rewards of pairs of a task in each of these models."""
+        return (P * self.R[task % len(self.R)]).sum(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedRewards:
+    """The posterior of rewards: ν and δ of a pair are normal together, and given them so is ε of each task."""
+
+    places: Int[np.ndarray, "S A D"]
+    """The states that have followed each pair, and others where fewer than D have."""
+    visits: Float[np.ndarray, "K S A D"]
+    """The number of transitions to these states."""
+    total: Float[np.ndarray, "K S A D"]
+    """The sums of their rewards, less the average."""
+    variances: Variances
+    average: float
+    """μ, the mean of all rewards."""
+    differ: bool
+    """Whether tasks differ in their rewards by more than chance."""
+    skewed: bool
+    """Whether there is noise, and a few transitions pay so differently that a normal model of rewards is wrong."""
+
+    @cached_property
+    def _shared(self) -> Float[np.ndarray, "K S A"]:
+        """The visits of pairs, and those that the prior of ε is worth."""
+        return self.visits.sum(-1) + self.variances.of_noise / self.variances.of_tasks
+
+    @cached_property
+    def _precision(self) -> Float[np.ndarray, "S A E E"]:
+        """The precision of ν and δ, with ε integrated out."""
+        n, v = self.visits, self.variances
+        crossed = np.einsum("ksai,ksaj->saij", n / self._shared[..., None], n, optimize=True)
+        of_theta = (np.eye(n.shape[-1]) * n.sum(0)[..., None, :] - crossed) / v.of_noise
+        prior = np.diag([1.0 / v.of_pairs, *[1.0 / v.of_successors] * n.shape[-1]])
+        return prior + _with_total(_with_total(of_theta, -1), -2)
+
+    @cached_property
+    def _effects(self) -> Float[np.ndarray, "S A E"]:
+        """The posterior means of ν and δ."""
+        gap = self.total - self.visits * (self.total.sum(-1) / self._shared)[..., None]
+        right = _with_total(gap.sum(0) / self.variances.of_noise, -1)
+        return np.linalg.solve(self._precision, right[..., None])[..., 0]
+
+    @cached_property
+    def theta(self) -> Float[np.ndarray, "S A S"]:
+        """The posterior mean of θ, what a transition pays in a task of which nothing is known."""
+        S = len(self.places)
+        return self._rewards(self._effects, np.zeros((*self.places.shape[:-1], S)))
+
+    def draw(self, rng: np.random.Generator, n: int) -> Float[np.ndarray, "n S A S"]:
+        """Draw θ n times from its posterior."""
+        root = np.linalg.inv(np.linalg.cholesky(self._precision))  # its transpose is a root of the covariance
+        deviates = rng.standard_normal((n, *self._effects.shape))
+        effects = self._effects + np.einsum("saji,nsaj->nsai", root, deviates, optimize=True)
+        others = rng.standard_normal((n, *self.theta.shape)) * np.sqrt(self.variances.of_successors)
+        return self._rewards(effects, others)
+
+    def _rewards(
+        self, effects: Float[np.ndarray, "*n S A E"], others: Float[np.ndarray, "*n S A S"]
+    ) -> Float[np.ndarray, "*n S A S"]:
+        """Return θ with these effects of pairs and successors, and those of states that have not followed a pair."""
+        places = np.broadcast_to(self.places, (*others.shape[:-1], self.places.shape[-1]))
+        np.put_along_axis(others, places, effects[..., 1:], -1)
+        return self.average + effects[..., :1] + others
+
+    def mean(self, task: int, P: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A"]:
+        """Return the posterior mean of the expected rewards of pairs of a task in this model."""
+        return (P * self.theta).sum(-1) + self._difference(task, self.theta)
+
+    def sample(
+        self, rng: np.random.Generator, task: int, P: Float[np.ndarray, "n S A S"], theta: Float[np.ndarray, "n S A S"]
+    ) -> Float[np.ndarray, "n S A"]:
+        """Draw the expected rewards of pairs of a task in each of these models, given draws of θ."""
+        deviation = np.sqrt(self.variances.of_noise / self._shared[task])
+        own = self._difference(task, theta) + deviation * rng.standard_normal(P.shape[:-1])
+        return (P * theta).sum(-1) + own
+
+    def _difference(self, task: int, theta: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
+        """Return the posterior mean of ε of a task, given θ."""
+        places = np.broadcast_to(self.places, (*theta.shape[:-1], self.places.shape[-1]))
+        of_seen = np.take_along_axis(theta, places, -1) - self.average
+        return (self.total[task] - self.visits[task] * of_seen).sum(-1) / self._shared[task]
+
+
+def _with_total(values: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
+    """Return the values along an axis after their sum."""
+    return np.concatenate([values.sum(axis, keepdims=True), values], axis)
+
+
+def learned_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums) -> LearnedRewards:
+    """Return what sums of rewards, and of their squares, say of the rewards of each task.
+
+    Variances are those by which cells, tasks, successors and pairs differ beyond the errors of their means (DerSimonian
+    and Laird, 1986). Where no cell has two rewards, what tasks differ by is taken for noise.
+    """
+    n = counts.astype(float)
+    mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0)
+    average = float(total.sum() / n.sum())
+    scale = max(float(squares.sum() / n.sum()) - average**2, 0.0)
+    least = LEAST * scale + 1e-12 * (1.0 + average**2)
+    freedom = float((n - 1.0).clip(0).sum())
+    noise = max(float((squares - n * mean**2).clip(0).sum()) / max(freedom, 1.0), least)
+    tasks, differ = between(mean, n / noise, 0)
+    if not freedom:
+        noise, tasks, differ = max(tasks, least), 0.0, False
+    weight = n / (noise + n * tasks)
+    centre = _ratio((weight * mean).sum(0), weight.sum(0))
+    successors, _ = between(centre, weight.sum(0), -1)
+    variances = Variances(scale + least, max(successors, least), max(tasks, least), noise)
+    pooled = counts.sum(0)
+    places = (-pooled).argsort(-1, kind="stable")[..., : int((pooled > 0).sum(-1).max())]
+    visits, gaps = (np.take_along_axis(each, places[None], -1) for each in (n, total - n * average))
+    skewed = bool(noise > NOISE * scale and _kurtosis(centre, pooled) > KURTOSIS)
+    return LearnedRewards(places, visits, gaps, variances, average, differ, skewed)
+
+
+def _kurtosis(values: Float[np.ndarray, "S A S"], weight: Int[np.ndarray, "S A S"]) -> float:
+    """Return the fourth moment of values, in units of the square of their variance; 3 for a normal distribution."""
+    gap = values - np.average(values, weights=weight)
+    variance = np.average(gap**2, weights=weight)
+    return float(np.average(gap**4, weights=weight) / variance**2) if variance > 0 else 0.0
+
+
+def between(values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], axis: int) -> tuple[float, bool]:
+    """Return the variance of values along an axis beyond their errors, and whether it is more than chance.
+
+    Args:
+        values: Numbers with errors.
+        weight: The inverse of the variance of each error, 0 where there is no value.
+        axis: The axis along which they are compared.
+    """
+    total = weight.sum(axis, keepdims=True)
+    centre = _ratio((weight * values).sum(axis, keepdims=True), total)
+    chi_square = float((weight * (values - centre) ** 2).sum())
+    freedom = float(((weight > 0).sum(axis) - 1).clip(0).sum())
+    spare = float((total - _ratio((weight**2).sum(axis, keepdims=True), total)).sum())
+    variance = max(chi_square - freedom, 0.0) / spare if spare > 0 else 0.0
+    return variance, bool(chi_square > freedom + 4.0 * np.sqrt(2.0 * freedom))
+
+
+def _ratio(a: Float[np.ndarray, "..."], b: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

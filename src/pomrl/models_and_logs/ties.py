@@ -1,0 +1,191 @@
+"""Rows that are independent, and rows that move together, learned from a log.
+
+The row of the pair (s, a) in a task is, for its successors s' in the log,
+
+    P  ~  Dirichlet(κ p(z)),    p(s'; z) ∝ exp(a(s, a, s') + z b(s, a, s')),    z ~ N(0, 1) in each task.
+
+With slopes b = 0 rows are independent; else one number z of the task moves all of them. Slopes have a normal prior,
+whose variance is one of `VARIANCES`. Successors that no task has shown have the probability that empirical Bayes gives
+them (`pomrl.science.estimators.empirical_bayes`). Variances and concentrations κ are weighed by how well they predict
+tasks that were held out; a and b are maximised, and their uncertainty is that of the weighted likelihood bootstrap
+(Newton and Raftery, 1994), in which each new draw from p has a random weight.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import logsumexp
+
+from pomrl.models_and_logs.fits_of_ties import (
+    CHANCES,
+    GRID,
+    Fits,
+    beginnings,
+    directions,
+    fitted,
+    log_chances,
+    new_draws,
+)  # fmt: skip
+from pomrl.models_and_logs.row_models import Counts, LearnedRows, RowModel
+from pomrl.models_and_logs.successors import Successors
+
+VARIANCES = (0.0, 0.1, 0.5)
+"""The variances of slopes that are compared; the first one is that of independent rows."""
+
+KAPPAS = np.geomspace(3.0, 3000.0, 10)
+"""The concentrations κ that are compared."""
+
+KAPPA_MEDIAN, KAPPA_VARIANCE = 20.0, 1.5
+"""Median of the log-normal prior of κ, and the variance of its logarithm."""
+
+LEAST_ALPHA = 1e-4
+"""The parameter of a Dirichlet distribution up to which an entry is taken as 0 in draws."""
+
+STEPS = 40
+"""The steps of the maximisation over a and b; those of the bootstrap start at the maximum, and take half as many."""
+
+DRAWS = 40
+"""The number of draws of a and b."""
+
+FOLDS = 10
+"""Into so many parts tasks are divided, each of which is predicted from the others."""
+
+TOGETHER = "what follows different states and actions moves together from task to task"
+INDEPENDENT = "what follows different states and actions differs independently from task to task"
+"""What the two kinds of rows are called in reports."""
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedTies(LearnedRows):
+    """What is believed of rows, with draws of all unknowns that tasks share."""
+
+    of: Successors
+    fits: Fits
+    others: Float[np.ndarray, "R S A S"]
+    """The probabilities of successors that the log has not shown."""
+    kappa: Float[np.ndarray, " R"]
+    by_variance: Float[np.ndarray, "V K"]
+    """The scores of tasks with the best κ, for independent rows and for each variance of slopes."""
+
+    @property
+    def gain(self) -> Float[np.ndarray, " K"]:
+        """By how much rows that move together predict each held-out task better than independent ones."""
+        tied = self.by_variance[1:] if len(self.by_variance) > 1 else self.by_variance
+        return tied[tied.sum(-1).argmax()] - self.by_variance[0]
+
+    @property
+    def rest(self) -> float:
+        """What p(z) is worth in transitions: the geometric mean of κ."""
+        return float(np.exp(np.log(self.kappa).mean()))
+
+    @property
+    def scores(self) -> Float[np.ndarray, " K"]:
+        """The scores of what predicts best."""
+        return self.by_variance[self.by_variance.sum(-1).argmax()]
+
+    @property
+    def words(self) -> str:
+        return TOGETHER if self.gain.sum() > 0 else INDEPENDENT
+
+    def mean(self, counts: Counts) -> Float[np.ndarray, "S A S"]:
+        """Return the posterior mean of the model of a task with these counts."""
+        rows = np.einsum("rg,rge->re", self._weights(counts), self._rows)
+        kappa, visits = self.kappa[:, None, None, None], counts.sum(-1, keepdims=True)
+        return ((kappa * self.of.models(rows, self.others) + counts) / (kappa + visits)).mean(0)
+
+    def sample(self, rng: np.random.Generator, counts: Counts, n: int) -> Float[np.ndarray, "n S A S"]:
+        """Draw n models of a task with these counts; draw i has the unknowns i of what tasks share."""
+        weights = self._weights(counts)
+        draw = np.arange(n) % len(weights)
+        z = (rng.random((n, 1)) > weights.cumsum(-1)[draw, :-1]).sum(-1)
+        alpha = self.kappa[draw, None, None, None] * self.of.models(self._rows[draw, z], self.others[draw]) + counts
+        likely = alpha > LEAST_ALPHA  # others are drawn as 0 nearly always
+        gammas = np.zeros_like(alpha)
+        gammas[likely] = rng.standard_gamma(alpha[likely])
+        total = gammas.sum(-1, keepdims=True)
+        return np.where(total > 0, gammas / np.where(total > 0, total, 1.0), alpha / alpha.sum(-1, keepdims=True))
+
+    @cached_property
+    def _rows(self) -> Float[np.ndarray, "R g E"]:
+        return self.fits.rows(self.of)
+
+    def _weights(self, counts: Counts) -> Float[np.ndarray, "R g"]:
+        """Return the posterior probabilities of z in each draw."""
+        x = counts.ravel()[self.of.index].astype(float)
+        found = log_chances(x, self._rows, self.kappa[:, None, None], self.of) + np.log(CHANCES[:, 0])
+        return np.exp(found - logsumexp(found, axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Ties(RowModel):
+    """The row model that learns from a log whether rows are independent or move together."""
+
+    variances: tuple[float, ...] = VARIANCES
+
+    def learn(self, counts: Int[np.ndarray, "K S A S"], rng: np.random.Generator) -> LearnedTies:
+        """Return what is believed after these counts; with one task rows are independent."""
+        of = Successors.of(counts)
+        x = counts.reshape(len(counts), -1)[:, of.index].astype(float)
+        variance = np.array(self.variances if len(counts) > 1 else self.variances[:1])
+        z = directions(x, of)
+        first = held_out(x, np.repeat(x[None], len(variance), 0), z, variance, of).sum(-1).argmax(-1)
+        pooled = of.rows(np.log(of.prior + x.sum(0)))
+        draws = new_draws(x, np.repeat(pooled[None], len(variance), 0), KAPPAS[first])
+        scores = held_out(x, draws, z, variance, of)
+        best = scores.sum(-1).argmax(-1)
+        which, kappa = drawn_settings(scores.sum(-1), rng)
+        prior = np.full((len(variance), len(of.index)), of.prior)
+        start = fitted(draws, prior, of, beginnings(draws, z, variance, of), STEPS)[which]
+        weighed, before = rng.standard_gamma(draws[which]), rng.standard_gamma(prior[which])
+        centre = np.sqrt(start.variance)[:, None] * rng.standard_normal(start.b.shape)
+        fits = fitted(weighed, before, of, replace(start, centre=centre), STEPS // 2)
+        others = of.drawn_others(before + weighed.sum(1), rng)
+        return LearnedTies(of, fits, others, KAPPAS[kappa], scores[np.arange(len(variance)), best])
+
+
+def held_out(
+    x: Float[np.ndarray, "K E"],
+    draws: Float[np.ndarray, "V K E"],
+    z: Float[np.ndarray, " K"],
+    variance: Float[np.ndarray, " V"],
+    of: Successors,
+) -> Float[np.ndarray, "V k K"]:
+    """Return the logarithm of the probability of each task for each variance and κ, predicted from other folds.
+
+    The error of a row p, which counts less the more new draws it comes from, is added to what tasks differ by.
+    """
+    K, V = len(x), len(variance)
+    fold = np.arange(K) % min(FOLDS, K)
+    others = fold != np.unique(fold)[:, None]
+    of_folds = (others[:, None, :, None] * draws).reshape(-1, *x.shape)
+    shown = np.repeat(others @ x > 0, V, 0)
+    prior = np.where(shown, of.prior, of.worth_unseen)
+    repeated = np.tile(variance, len(others))
+    fits = fitted(of_folds, prior, of, beginnings(of_folds, z, repeated, of), STEPS)
+    P = fits.rows(of).reshape(-1, V, len(GRID), len(of.index))
+    known = of.summed(prior + of_folds.sum(1))
+    unseen = of.others.sum(-1).ravel()[of.index[of.starts] // len(of.others)]
+    log_left = np.log(known / (known + unseen)).reshape(-1, V, len(of.starts))
+    error = np.where(variance[:, None, None] > 0, 1.0 + GRID**2, 1.0) / known.reshape(-1, V, 1, len(of.starts))
+    kappa = 1.0 / (1.0 / KAPPAS[:, None, None, None, None] + error)
+    each = [
+        logsumexp(log_chances(x[k], P[fold[k]], kappa[:, fold[k]], of) + np.log(CHANCES[:, 0]), axis=-1)
+        + log_left[fold[k]] @ of.summed(x[k])
+        for k in range(K)
+    ]
+    return np.stack(each, -1).swapaxes(0, 1)
+
+
+def drawn_settings(
+    scores: Float[np.ndarray, "V k"], rng: np.random.Generator
+) -> tuple[Int[np.ndarray, " R"], Int[np.ndarray, " R"]]:
+    """Draw variances and concentrations, with chances in proportion to what they give to held-out tasks."""
+    density = scores - np.log(KAPPAS / KAPPA_MEDIAN) ** 2 / (2.0 * KAPPA_VARIANCE)
+    chance = np.exp(density - density.max()).ravel()
+    chance /= chance.sum()
+    places = (np.arange(DRAWS) + rng.random()) / DRAWS
+    drawn = np.minimum((places[:, None] > chance.cumsum()).sum(-1), scores.size - 1)
+    which, kappa = np.unravel_index(rng.permutation(drawn), scores.shape)
+    return which, kappa

@@ -1,0 +1,35 @@
+"""The page of a report on a log: one file of HTML that needs no other file and no network."""
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pomrl.models_and_logs.horizon_reports import HorizonReport
+from pomrl.models_and_logs.logs import Log
+from pomrl.report.encoding import data_uri
+
+
+def html(report: HorizonReport, log: Log, picture: bytes, title: str) -> str:
+    """Return the page.
+
+    Args:
+        report: The report.
+        log: The log that it is about.
+        picture: The figure of expected losses, a PNG image.
+        title: The name of the log.
+    """
+    environment = Environment(
+        loader=PackageLoader("pomrl.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    policies = report.actions.groupby("task", sort=False)["action"].agg(list)
+    return environment.get_template("log.html.j2").render(
+        title=title,
+        report=report,
+        log=log,
+        policies=list(policies.items()),
+        losses=report.table.to_dict("records"),
+        tasks=report.tasks.to_dict("records"),
+        picture=data_uri(picture, "image/png"),
+    )

@@ -1,0 +1,189 @@
+"""The report on a log: the recommendation, the gain over what is done, the command and the page."""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.models_and_logs.test_logs import chain_log
+
+import pomrl
+from pomrl.commands import horizon
+from pomrl.drawing.horizon_report import draw
+from pomrl.models_and_logs.behaviour import behaviour_values
+from pomrl.models_and_logs.log_tables import COLUMNS
+from pomrl.models_and_logs.logs import Log
+from pomrl.models_and_logs.recommendations import choose
+from pomrl.science.mdp import policy_value
+
+
+@pytest.fixture(scope="module")
+def log() -> Log:
+    return pomrl.from_log(chain_log())
+
+
+def test_the_recommendation_is_the_plan_with_the_smallest_expected_loss(log: Log):
+    report = pomrl.horizon_report(log, 0.95, [0.0, 0.5, 0.9], samples=50)
+    table, advice = report.table, report.recommendation
+    assert table["gamma"].tolist() == [0.0, 0.5, 0.9, 0.95]
+    losses = {"prior": table["loss"], "frequencies": table["loss_of_frequencies"]}
+    row = table.index[table["gamma"] == advice.gamma][0]
+    assert advice.loss == pytest.approx(losses[advice.plan_on][row])
+    assert advice.loss <= 1.02 * min(each.min() for each in losses.values())
+    assert advice.lower <= advice.loss <= advice.upper
+    assert advice.policies.shape == (6, 4)
+    assert report.words[0] == advice.words
+    np.testing.assert_allclose(report.tasks["loss"].mean(), advice.loss)
+    (named,) = report.actions.query("task == 'task 2' and state == 's1'")["action"]
+    assert named == log.actions[advice.policies[2, 1]]
+
+
+def test_reports_with_the_same_seed_are_the_same(log: Log):
+    one, other = (pomrl.horizon_report(log, 0.9, [0.5], samples=20, seed=3) for _ in range(2))
+    pd.testing.assert_frame_equal(one.table, other.table)
+    assert one.words == other.words
+
+
+def test_the_default_discount_factors_end_at_gamma_eval(log: Log):
+    assert pomrl.horizon_report(log, 0.12, samples=2).table["gamma"].tolist() == [0.0, 0.05, 0.1, 0.12]
+
+
+def test_nothing_is_lost_where_the_models_are_certain():
+    table = pomrl.horizon_report(pomrl.from_log(chain_log(tasks=8, m=400)), 0.9, [0.0], samples=20).table
+    assert table["loss"].iloc[-1] < 0.1 * table["loss"].iloc[0]
+
+
+DRAWS = np.linspace(0.9, 1.1, 41)
+USUAL = 10.0 * DRAWS
+GAMMAS = np.array([0.5, 0.9, 0.99])
+
+
+def of_plans(best: np.ndarray, gamma: int = 1) -> np.ndarray:
+    """Draws of losses in which plans on the prior at one discount factor have these, and all others lose 10."""
+    losses = np.broadcast_to(USUAL, (2, 3, 41)).copy()
+    losses[0, gamma] = best
+    return losses
+
+
+def test_a_saving_that_is_certain_is_recommended_with_its_interval():
+    choice = choose(of_plans(0.5 * USUAL), GAMMAS)
+    assert (choice.plan_on, choice.gamma) == ("prior", 0.9)
+    assert choice.words == (
+        "Plan with γ = 0.9 on the data of all tasks (the prior). It should lose 5 (4.53 to 5.48) against the best "
+        "policy, 5 (4.53 to 5.48) less than γ_eval on the data of each task alone."
+    )
+
+
+def test_a_saving_that_is_small_is_no_difference():
+    choice = choose(of_plans(0.99 * USUAL), GAMMAS)
+    assert (choice.plan_on, choice.gamma) == ("frequencies", 0.99)
+    assert choice.words.startswith("No difference: plan with γ = 0.99 on the data of each task alone (frequencies)")
+
+
+def test_a_saving_that_may_be_none_is_a_guess():
+    choice = choose(of_plans(np.where(np.arange(41) % 2, 2.0, 12.0)), GAMMAS)
+    assert (choice.plan_on, choice.gamma) == ("prior", 0.9)
+    assert choice.words.startswith("Not enough data to say what is best; the best guess is to plan with γ = 0.9")
+
+
+@pytest.mark.parametrize("rounding", [0.0, 1e-15])
+def test_of_tied_discount_factors_the_largest_is_recommended(rounding: float):
+    losses = of_plans(0.5 * USUAL)
+    losses[0, 2] = losses[0, 1] + rounding
+    assert choose(losses, GAMMAS).gamma == 0.99
+
+
+def test_the_gain_over_the_log_is_that_over_the_policy_that_made_it():
+    frame = chain_log(m=200)
+    mostly_a = frame[(frame["action"] == "a") | (np.arange(len(frame)) % 10 == 0)]
+    log = pomrl.from_log(mostly_a)
+    rng = np.random.default_rng(0)
+    P, R = rng.dirichlet(np.ones(4), (1, 4, 2)), rng.random((1, 4, 2))
+    found = behaviour_values(log, 0, np.repeat(P, 400, 0), np.repeat(R, 400, 0), 0.9, rng).mean(0)
+    share = log.counts[0].sum(-1) / log.counts[0].sum((1, 2), keepdims=True)[..., 0]
+    mixed = (P * share[None, ..., None]).sum(2, keepdims=True), (R * share).sum(-1, keepdims=True)
+    np.testing.assert_allclose(found, policy_value(*mixed, np.zeros((1, 4), int), 0.9)[0], rtol=0.01)
+
+
+def test_what_cannot_be_improved_is_to_be_kept():
+    best = pomrl.horizon_report(pomrl.from_log(chain_log(m=40)), 0.9, samples=50)
+    assert best.improvement.lower > 0
+    assert best.improvement.words.startswith("Against what the log does now, it should gain")
+    same = chain_log(m=3).assign(reward=1.0)
+    report = pomrl.horizon_report(pomrl.from_log(same), 0.9, samples=50)
+    assert report.improvement.words.startswith("Keep what you do")
+
+
+def test_what_a_report_cannot_know_is_warned_of():
+    frame = chain_log(tasks=2)
+    report = pomrl.horizon_report(
+        pomrl.from_log(frame[(frame["state"] != "s0") | (frame["action"] != "b")]), samples=20
+    )
+    assert "Do not trust the prior: it comes from 2 tasks, fewer than 5." in report.words
+    assert any(line.startswith("1 pairs of a state and an action were never tried") for line in report.words)
+    few = chain_log(tasks=8, m=1).sample(frac=0.3, random_state=0)
+    assert any("The prior decides" in line for line in pomrl.horizon_report(pomrl.from_log(few), samples=20).words)
+
+
+def test_the_figure_marks_what_is_recommended(log: Log):
+    report = pomrl.horizon_report(log, 0.9, [0.0, 0.5], samples=20)
+    drawn = draw(report).data
+    assert drawn.loc[drawn["marker"], "x"].tolist() == [report.recommendation.gamma]
+    assert set(drawn["series"]) == {"Plans on the data of all tasks", "Plans on the data of each task"}
+
+
+def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(folder))
+    chain_log().rename(columns={"task": "patient"}).to_parquet(folder / "visits.parquet")
+    monkeypatch.setattr("sys.argv", ["pomrl horizon", str(folder / "visits.parquet"), "--task", "patient", *words])
+    horizon.main()
+
+
+def test_the_command_begins_with_the_recommendation_and_fits_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    called(tmp_path, monkeypatch)
+    said = capsys.readouterr().out
+    lines = [line for line in said.splitlines() if not line.startswith(str(tmp_path))]
+    assert lines[0].startswith(("Plan with γ", "No difference", "Not enough data"))
+    assert max(map(len, lines)) <= 80
+    folder = tmp_path / "horizon" / "visits"
+    files = {"report.html", "actions.csv", "losses.pdf", "losses.png", "losses.csv", "losses.json"}
+    assert {path.name for path in folder.iterdir()} == files
+    actions = pd.read_csv(folder / "actions.csv")
+    assert set(actions["state"]) == {"s0", "s1", "s2", "s3"}
+    assert set(actions["action"]) <= {"a", "b"}
+
+
+def test_the_page_has_the_recommendation_and_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    called(tmp_path, monkeypatch, "--output", str(tmp_path / "mine"))
+    page = (tmp_path / "mine" / "report.html").read_text()
+    report = pomrl.horizon_report(pomrl.from_log(tmp_path / "visits.parquet", task="patient"))
+    assert all(sentence in page for sentence in report.words)
+    assert 'src="data:image/png;base64,' in page
+    assert all(f'<th scope="col">s{state}</th>' in page for state in range(4))
+    assert page.count('<th scope="row">task 3</th>') == 2  # what its data say, and its actions
+    assert "http://" not in page.replace("http-equiv", "")
+
+
+def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    called(tmp_path, monkeypatch)
+    before = (tmp_path / "horizon" / "visits" / "report.html").read_bytes()
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        called(tmp_path, monkeypatch)
+    assert "there is a report already, and nothing is overwritten; --output names another" in capsys.readouterr().err
+    assert (tmp_path / "horizon" / "visits" / "report.html").read_bytes() == before
+
+
+def test_what_is_no_log_is_said_by_its_type():
+    with pytest.raises(TypeError, match="and not a dict"):
+        inspect.unwrap(pomrl.horizon_report)({})  # type: ignore[arg-type]
+
+
+def test_a_log_of_one_column_of_equal_rewards_has_nothing_to_choose():
+    frame = pd.DataFrame([(k, 0, a, 1.0, 0) for k in range(6) for a in range(2)], columns=COLUMNS)
+    report = pomrl.horizon_report(pomrl.from_log(frame), 0.9, samples=20)
+    assert report.recommendation.words.startswith("No difference")
+    assert report.recommendation.loss == pytest.approx(0.0, abs=1e-3)
