@@ -145,4 +145,4 @@ def test_what_is_no_override_is_told_apart() -> None:
 def test_a_sweep_that_has_no_meaning_under_a_variant_is_named_with_it() -> None:
     sources = Sources(CONF, ROOT / "examples" / "conf")
     with pytest.raises(ConfigError, match=r"^gamma_0, variant growing_horizon: .*gamma_0"):
-        sweep(sources, "gamma_0", replacing("gamma_schedule", "upper_bound", "growing_horizon"))
+        sweep(sources, "gamma_0", replacing("gamma_schedule", "upper_bound", "growing_horizon", "growing_horizon"))

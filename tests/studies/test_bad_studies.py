@@ -11,6 +11,7 @@ from tests.support.computed import call
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, obeying_permissions, refused, write
 
 from pomrl.commands import claims, documents, figures, new, report, reproduce, run, studies
+from pomrl.commands.arguments import replacing_variant
 from pomrl.configuration.study import find, shipped
 from pomrl.judging import judgements
 from pomrl.judging.verdict import Verdict
@@ -21,6 +22,15 @@ SECOND = CLAIM.replace("meta_learning_helps", "again")
 OTHERS = (
     FIGURE[FIGURE.index("@figure") :].replace("@figure()", '@figure(name="curves")').replace("curves()", "others()")
 )
+
+FAILING_VARIANT = """\
+from pomrl.study import variant
+
+
+@variant()
+def odd(job):
+    return [1 / 0]
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +81,21 @@ BAD: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "variant of no module": (
         {"study.yaml": "title: A\nvariants: {default: {}, odd: odd}\n"},
         ("mine/study.yaml", "variants.odd", "variants.py"),
+    ),
+    "a key twice": (
+        {"study.yaml": "title: A\nanalyses: [10]\nvariants:\n  default: {}\n  default: {loss: mean}\n"},
+        ("mine/study.yaml:5", "default is there twice"),
+    ),
+    "variant that leaves its folder": (
+        {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, ../../odd: {loss: mean}}\n"},
+        ("mine/study.yaml", "variants.../../odd", "a folder of its name"),
+    ),
+    "variant whose function fails": (
+        {
+            "study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: odd}\n",
+            "variants.py": FAILING_VARIANT,
+        },
+        ("mine/variants.py:6", "variant odd", "ZeroDivisionError"),
     ),
     "two claims of one id": ({"claims.py": f"{CLAIM}\n\n{SECOND}"}, ("mine", "meta_learning_helps", "again", "'K1'")),
     "two claims of one id in two modules": (
@@ -224,7 +249,7 @@ def test_a_folder_with_the_name_of_a_shipped_study_is_refused(name: str, here: P
     assert not (here / name).exists()
 
 
-@pytest.mark.parametrize("name", ["my-study", "2nd", "a b"])
+@pytest.mark.parametrize("name", ["my-study", "2nd", "a b", "class"])
 def test_the_name_of_a_study_is_one_in_python(name: str, here: Path) -> None:
     write(here / name)
     assert refused(reproduce, name).startswith(f"{name}: the name of the folder has to be a name in Python")
@@ -234,7 +259,46 @@ def test_the_name_of_a_study_is_one_in_python(name: str, here: Path) -> None:
 
 def test_a_folder_with_the_name_of_an_installed_package_is_refused(here: Path) -> None:
     write(here / "yaml")
-    assert refused(reproduce, "yaml") == "yaml: another package is named yaml; give the folder another name"
+    said = "another package is named yaml; give the folder another name"
+    assert refused(reproduce, "yaml") == f"yaml: {said}"
+    assert refused(new, "other/yaml") == f"other/yaml: {said}"
+
+
+def test_a_variant_may_ask_for_the_option_of_every_group(here: Path) -> None:
+    of_estimator = """\
+from pomrl.study import variant
+
+
+@variant()
+def odd(job):
+    of_job = job.options["estimator"], job.options["planner"]
+    return [*job.overrides, *(["loss=mean"] if of_job[0] == "ada_pomrl" else [])]
+"""
+    described = "title: A\nanalyses: [10]\nbudget: 0\nvariants: {default: {}, odd: odd}\n"
+    write(here / "mine", study_yaml=described, variants_py=of_estimator)
+    assert call(run, "-m", "experiment=mine/first")[0] == 0
+    status, _, said = call(claims, "mine", "--variants", "odd")
+    assert "Traceback" not in said
+    assert status == 1  # nothing is computed under it
+    assert "nothing is stored that its claims are about" in said
+
+
+def test_what_replaces_an_option_does_not_take_the_place_of_a_variant_of_its_name(here: Path) -> None:
+    described = "title: A\nanalyses: [10]\nbudget: 0\nvariants: {default: {}, pomrl: {loss: mean}}\n"
+    study = find(str(write(here / "mine", study_yaml=described)))
+    assert replacing_variant(study, None, "ada_pomrl=pomrl").name == "pomrl for ada_pomrl"
+    assert replacing_variant(study, None, "ada_pomrl=oracle").name == "oracle"
+
+
+def test_an_interrupt_is_one_line(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    write(here / "mine")
+    monkeypatch.setattr(reproduce, "compute", interrupted)
+    status, _, said = call(reproduce, "mine")
+    assert status == 130
+    assert "interrupted; finished blocks are stored" in said
 
 
 def test_new_makes_no_study_where_something_is(here: Path) -> None:

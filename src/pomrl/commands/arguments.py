@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -132,6 +133,8 @@ def own_folder(arguments: argparse.Namespace) -> Path | None:
 def replacing_variant(study: Study, own: Path | None, text: str) -> Variant:
     """Return the variant that `OLD=NEW` describes: the group is the first that has an option OLD.
 
+    It has the name NEW, or, if the study has a variant of that name, `NEW for OLD`.
+
     Raises:
         ConfigError: One of the options does not exist.
     """
@@ -142,7 +145,9 @@ def replacing_variant(study: Study, own: Path | None, text: str) -> Variant:
         folders = study.sources(own).folders
         options = {path.stem for folder in folders for path in (folder / group).glob("*.yaml")}
         if old in options and new in options:
-            return replacing(group, old, new)
+            families = (study.family(name).variants for name in study.families)
+            known = {each.name for each in chain(study.variants, *families)}
+            return replacing(group, old, new, f"{new} for {old}" if new in known else new)
         if old in options:
             raise ConfigError(f"--replace {text}: {group} has no option {new}; it has {', '.join(sorted(options))}")
     raise ConfigError(f"--replace {text}: there is no option {old} in {', '.join(REPLACEABLE)}")

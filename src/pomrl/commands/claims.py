@@ -72,7 +72,8 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
     judgements.write(study.outputs, frames, f"pomrl claims {study.word}")
     if selection.variants and selection.variants[0].replaced:
         _show_differences(study, claims, selection)
-    show(study, judgements.read(study.outputs, list(study.described.variants)), frames)
+    failed = {each.id for each in every} - {each.id for each in claims}
+    show(study, judgements.read(study.outputs, list(study.described.variants)), frames, failed)
     return len(every) - len(claims)
 
 

@@ -31,13 +31,14 @@ MOST_COLUMNS = 4
 """The most variants that have a column each; more are counted."""
 
 
-def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame]) -> None:
+def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame], failed: set[str]) -> None:
     """Print the verdicts of a study.
 
     Args:
         study: The study.
         judged: All of its judgements.
         made: The rows of the table that were made just now, which say which variants are shown.
+        failed: The claims whose functions do not work, which nothing that is computed can mend.
     """
     terminal = console()
     shown = list(dict.fromkeys(name for frame in made if len(frame) for name in frame["variant"]))
@@ -55,7 +56,9 @@ def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame]) -> None
     few = [each for each in listed if each.provisional]
     if few:
         terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than their sweeps promise")
-    lacking = [claim.id for claim in claims_of(study) if claim.id not in {each.id for each in listed}]
+    known = {each.id for each in listed} | failed
+    of_runs = main != study.described.headline[0]  # exact claims and simulations are judged under that one alone
+    lacking = [each.id for each in claims_of(study) if each.id not in known and (each.sweeps or not of_runs)]
     if lacking:
         terminal.print(f"not computed: {', '.join(lacking)}")
     if few or lacking:  # a command that is broken cannot be copied

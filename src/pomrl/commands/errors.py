@@ -22,9 +22,14 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextmanager
 def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
-    """End the command with one line and this exit status at an error in `EXPLAINED` or of a further type."""
+    """End the command with one line and this exit status at an error in `EXPLAINED` or of a further type.
+
+    An interrupt ends it with one line too.
+    """
     try:
         yield
+    except KeyboardInterrupt:
+        exit_with(f"interrupted; {GOES_ON}", 130)
     except (*EXPLAINED, *further) as error:
         exit_with(_explained(error), 2 if isinstance(error, UnreadableOverrideError) else status)
 

@@ -6,6 +6,8 @@ FOLDER` computes, judges, draws and reports it.
 
 import shutil
 from importlib.resources import as_file, files
+from importlib.util import find_spec
+from keyword import iskeyword
 from pathlib import Path
 
 from pomrl.commands.arguments import Parser
@@ -27,8 +29,11 @@ def main() -> None:
     folder: Path = parser.parse_args().folder
     if folder.exists():
         exit_with(f"{folder}: it exists already")
-    if not folder.name.isidentifier() or folder.name in (path.name for path in shipped_folders()):
+    name = folder.name
+    if not name.isidentifier() or iskeyword(name) or name in (path.name for path in shipped_folders()):
         exit_with(f"{folder}: the name has to be a name in Python, such as my_study, and not that of a shipped study")
+    if find_spec(name):
+        exit_with(f"{folder}: another package is named {name}; give the folder another name")
     with as_file(files("pomrl").joinpath(SKELETON)) as skeleton:
         shutil.copytree(skeleton, folder, ignore=shutil.ignore_patterns("__pycache__"))
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):

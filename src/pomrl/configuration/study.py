@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, cast
@@ -270,7 +271,7 @@ def find(word: str) -> Study:
         raise ConfigError(f"{word}: {what}; shipped are {', '.join(names)}, and pomrl new FOLDER makes one of your own")
     if folder.name in names:
         raise ConfigError(f"{word}: the study {folder.name} is shipped; give the folder another name")
-    if not folder.name.isidentifier():
+    if not folder.name.isidentifier() or iskeyword(folder.name):
         raise ConfigError(f"{word}: the name of the folder has to be a name in Python, such as my_study")
     return read(folder)
 
@@ -294,10 +295,25 @@ def read(folder: Path) -> Study:
     return Study(folder, described)
 
 
+class _NoDuplicates(yaml.SafeLoader):
+    """A loader that refuses a key that a mapping has twice, of which YAML would take the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
+        """Return the mapping of a node."""
+        keys = set[str]()
+        for key, _ in cast(list[tuple[yaml.Node, yaml.Node]], node.value):
+            if isinstance(key, yaml.ScalarNode) and key.value in keys:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key.value} is there twice", key.start_mark
+                )
+            keys.add(str(key.value))
+        return super().construct_mapping(node, deep)
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file; ConfigError with the file and the line where it is none."""
     try:
-        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content: Any = yaml.load(path.read_text(encoding="utf-8"), _NoDuplicates)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{shown(str(path))}:{mark.line + 1}" if mark else shown(str(path))

@@ -67,7 +67,7 @@ def sweep(
         if variant:
             word = (name or "").rpartition("/")[2]
             of_jobs = zip(jobs, composed, strict=True)
-            composed = composer.each(variant.change(Job(word, tuple(job), each.options)) for job, each in of_jobs)
+            composed = composer.each(variant.changed(Job(word, tuple(job), each.options)) for job, each in of_jobs)
         return [Setting(*each) for each in zip(varied, map(parse, composed), strict=True)]
     except ConfigError as error:
         if not name:

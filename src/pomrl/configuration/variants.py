@@ -15,6 +15,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
+from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.overrides import overrides as written
 from pomrl.configuration.parsing import checked
 
@@ -57,14 +58,35 @@ class Variant:
     replaced: tuple[str, str] | None = None
     """The group and the option that it puts another one in the place of, if it does that."""
 
+    def __post_init__(self) -> None:
+        if not self.name.isprintable() or not {*self.name}.isdisjoint("/\\") or self.name.startswith("."):
+            raise ConfigError(f"{self.name!r}: a variant has a folder of its name, which cannot be called so")
+
     @property
     def is_single(self) -> bool:
         """Return whether the variant consists of a single choice."""
         return len(self.choices) == 1
 
     def sets(self, override: str, options: Mapping[str, str]) -> bool:
-        """Return whether the variant sets a key so in an experiment with these options, given by group."""
-        return override in self.change(Job("", (), options))
+        """Return whether the variant sets a key so in an experiment with these options, given by group.
+
+        Raises:
+            ConfigError: As for `changed`.
+        """
+        return override in self.changed(Job("", (), {**dict.fromkeys(GROUPS, ""), **options}))
+
+    def changed(self, job: Job) -> Sequence[str]:
+        """Return the overrides of a job under the variant.
+
+        Raises:
+            ConfigError: Its function, which may be a user's, raises an error.
+        """
+        try:
+            return self.change(job)
+        except Exception as error:
+            code = getattr(self.change, "__code__", None)
+            place = place_of(error, code.co_filename, code.co_firstlineno) if code else f"variant {self.name}"
+            raise ConfigError(f"{place}: variant {self.name}: {in_words(error)}") from error
 
 
 def setting(name: str, values: Mapping[str, Any]) -> Variant:
@@ -91,15 +113,18 @@ def variant(
     return make
 
 
-def replacing(group: str, old: str, new: str) -> Variant:
-    """Return the variant with an option in the place of another one of its group, in every experiment that has it."""
+def replacing(group: str, old: str, new: str, name: str) -> Variant:
+    """Return the variant, of this name, with an option in the place of another one of its group.
+
+    It changes every experiment that has the other option.
+    """
 
     def change(job: Job) -> Sequence[str]:
         if job.options.get(group) != old:
             return job.overrides
         return [*(each for each in job.overrides if each.partition("=")[0] != group), f"{group}={new}"]
 
-    return Variant(new, change, about=f"{new} in the place of {old}", replaced=(group, old))
+    return Variant(name, change, about=f"{new} in the place of {old}", replaced=(group, old))
 
 
 REPLACEABLE = (*METHOD_GROUPS, *PROBLEM_GROUPS)
