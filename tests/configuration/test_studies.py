@@ -30,7 +30,8 @@ PROMISED = {"gamma_schedules": 600, "gamma_0": 600, "states_20": 20, "states_30"
 PROMISED |= {f"notebook_{name}": runs for name, runs in PROMISED.items() if name != "gamma_schedules"}
 PROMISED |= {"notebook_schedules": 600}
 PROMISED |= {"horizon_or_prior": 1200, "long_streams": 60}
-PROMISED |= dict.fromkeys(["families", "families_schedules", "wrong_priors"], 300)
+PROMISED |= dict.fromkeys(["families", "families_schedules", "families_repaired", "wrong_priors"], 300)
+PROMISED |= dict.fromkeys(["tied_rows", "tied_rows_in_practice"], 300) | {"tied_rows_in_chains": 1000}
 PROMISED |= dict.fromkeys(["streams", "unequal_data", "unknown_rewards"], 200)
 """Numbers of runs that the paper states for a sweep, or that a sweep beyond the paper has; the others have 100."""
 

@@ -79,6 +79,11 @@ AXES: dict[str, dict[str, list]] = {
         "task_distribution.spread": [0.15],
         "estimator": [*ESTIMATORS, "empirical_bayes", "exact_posterior"],
     },
+    "tied_rows": {
+        "task_distribution": FAMILIES,
+        "task_distribution.spread": [0.15],
+        "estimator": ["without_meta", "ada_pomrl", "empirical_bayes", "tied_rows", "exact_posterior"],
+    },
     "streams": {
         "stream": ["stationary", "drift", "switch", "cycle"],
         "estimator": [
@@ -107,6 +112,9 @@ AXES: dict[str, dict[str, list]] = {
 """The values of the settings that each sweep varies; `tests/configuration/test_studies.py` draws the real sweeps."""
 
 PROMISED = dict.fromkeys(AXES, 100) | dict.fromkeys(("gamma_schedules", "gamma_0"), 600)
+PROMISED |= dict.fromkeys(("families_repaired", "tied_rows", "tied_rows_in_practice"), 300) | {
+    "tied_rows_in_chains": 1000
+}
 PROMISED |= {"families": 300, "horizon_or_prior": 1200, "wrong_priors": 300, "known_law": 100}
 PROMISED |= {"streams": 200, "unequal_data": 200, "unknown_rewards": 200, "long_streams": 60}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
