@@ -132,7 +132,7 @@ class TestPage:
     ) -> None:
         both = judged(tmp_path, BOTH)
         made = [judgements.read_table(tmp_path / judgements.FILE, judgements.WORDS)]
-        show(PAPER, both, [frame for frame in made if frame is not None])
+        show(PAPER, both, [frame for frame in made if frame is not None], set())
         lines = capsys.readouterr().out.splitlines()
         assert max(map(len, lines)) <= 80
         assert any("verdict" in line and "computed" in line for line in lines)
