@@ -57,8 +57,8 @@ def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame], failed:
     if few:
         terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than their sweeps promise")
     known = {each.id for each in listed} | failed
-    of_runs = main != study.described.headline[0]  # exact claims and simulations are judged under that one alone
-    lacking = [each.id for each in claims_of(study) if each.id not in known and (each.sweeps or not of_runs)]
+    has_exact = main == study.described.headline[0]  # claims about no sweep are judged under that variant alone
+    lacking = [each.id for each in claims_of(study) if each.id not in known and (each.sweeps or has_exact)]
     if lacking:
         terminal.print(f"not computed: {', '.join(lacking)}")
     if few or lacking:  # a command that is broken cannot be copied

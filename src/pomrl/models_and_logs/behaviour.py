@@ -28,7 +28,7 @@ class Improvement:
 
     @property
     def words(self) -> str:
-        """Whether to change what is done, as a sentence."""
+        """A sentence that says whether to change what is done, with the expected gain and its lower limit."""
         gain = f"{self.mean:.3g}, and with 95 % probability more than {self.lower:.3g}"
         if self.lower > 0:
             return f"Against what the log does now, it should gain {gain}."

@@ -71,7 +71,7 @@ class LearnedTies(LearnedRows):
 
     @property
     def gain(self) -> Float[np.ndarray, " K"]:
-        """By how much rows that move together predict each held-out task better than independent ones."""
+        """The log-likelihood of each held-out task if rows move together, less that if they are independent."""
         tied = self.by_variance[1:] if len(self.by_variance) > 1 else self.by_variance
         return tied[tied.sum(-1).argmax()] - self.by_variance[0]
 

@@ -1,10 +1,9 @@
 """The page of a report on a log: one file of HTML that needs no other file and no network."""
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from pomrl.models_and_logs.horizon_reports import HorizonReport
 from pomrl.models_and_logs.logs import Log
 from pomrl.report.encoding import data_uri
+from pomrl.report.environment import environment
 
 
 def html(report: HorizonReport, log: Log, picture: bytes, title: str) -> str:
@@ -16,20 +15,17 @@ def html(report: HorizonReport, log: Log, picture: bytes, title: str) -> str:
         picture: The figure of expected losses, a PNG image.
         title: The name of the log.
     """
-    environment = Environment(
-        loader=PackageLoader("pomrl.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
     policies = report.actions.groupby("task", sort=False)["action"].agg(list)
-    return environment.get_template("log.html.j2").render(
-        title=title,
-        report=report,
-        log=log,
-        policies=list(policies.items()),
-        losses=report.table.to_dict("records"),
-        tasks=report.tasks.to_dict("records"),
-        picture=data_uri(picture, "image/png"),
+    return (
+        environment()
+        .get_template("log.html.j2")
+        .render(
+            title=title,
+            report=report,
+            log=log,
+            policies=list(policies.items()),
+            losses=report.table.to_dict("records"),
+            tasks=report.tasks.to_dict("records"),
+            picture=data_uri(picture, "image/png"),
+        )
     )

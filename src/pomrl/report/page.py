@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from pomrl.configuration.study import Study
@@ -21,6 +21,7 @@ from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS, Verdict
 from pomrl.report import ReportError, curves, pages
 from pomrl.report.encoding import data_uri, script_data
+from pomrl.report.environment import environment
 from pomrl.report.figure_files import FigureFiles, found_in, refuse_damage
 from pomrl.report.intervals import placed
 from pomrl.report.markup import document, sentence, slug, symbols
@@ -259,15 +260,9 @@ def html(studies: Sequence[Study], command: str) -> str:
 
 
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("pomrl.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
-    environment.globals |= {"LOOKS": LOOKS, "placed": placed}
-    environment.filters |= {
+    found = environment()
+    found.globals |= {"LOOKS": LOOKS, "placed": placed}
+    found.filters |= {
         "symbols": symbols,
         "sentence": sentence,
         "slug": slug,
@@ -275,7 +270,7 @@ def _environment() -> Environment:
         "kind": _kind,
         "value": _value,
     }
-    return environment
+    return found
 
 
 def _kind(verdict: Verdict | None) -> str:
