@@ -161,7 +161,8 @@ def judged(cell: Cell, seed: int, number: int) -> dict[str, object]:
         **vars(cell), "log": number, "covered": advice.lower - least <= true <= advice.upper + least,
         "loss": advice.loss, "lower": advice.lower, "upper": advice.upper, "true": true,
         "gamma": advice.gamma, "plan_on": advice.plan_on, "cross_validation": losses[chosen],
-        "warned": bool(report.warnings), "evidence": float(report.evidence.gain.sum()),
+        "warned": bool(report.warnings), "warnings": " | ".join(report.warnings), "rest": report.evidence.rest,
+        "evidence": float(report.evidence.gain.sum()),
         "error": report.evidence.error, "winner": report.evidence.winner, "improvement": report.improvement.lower,
         "seconds": seconds, **{f"plan {i}": loss for i, loss in enumerate(losses)},
     }  # fmt: skip
@@ -206,7 +207,7 @@ def _cell(name: tuple[object, ...], logs: pd.DataFrame) -> dict[str, object]:
     low, high = clopper_pearson(covered, n)
     return {
         **dict(zip(("family", "size", "rewards"), name, strict=True)),
-        "coverage": covered / n, "from": low, "to": high,
+        "logs": n, "coverage": covered / n, "from": low, "to": high,
         "said": logs["loss"].mean() / unit, "true": logs["true"].mean() / unit,
         "worse by at most": (gap.mean() + 1.96 * gap.std(ddof=1) / np.sqrt(n)) / unit,
         "best": best.mean() / unit, "cross-validation": logs["cross_validation"].mean() / unit,
@@ -224,14 +225,14 @@ def clopper_pearson(successes: int, n: int) -> tuple[float, float]:
 def markdown(table: pd.DataFrame) -> str:
     """Return the table of cells as Markdown; losses are in per cent of those of gamma_eval on frequencies."""
     heads = (
-        "family", "transitions a pair", "rewards", "coverage, %", "95 % interval", "loss that is said", "true loss",
-        "upper limit of the difference", "best in hindsight", "cross-validation", "warned, %",
+        "family", "transitions a pair", "rewards", "logs", "coverage, %", "95 % interval", "loss that is said",
+        "true loss", "upper limit of the difference", "best in hindsight", "cross-validation", "warned, %",
     )  # fmt: skip
     lines = [f"| {' | '.join(heads)} |", f"| {' | '.join(['---'] * len(heads))} |"]
     for row in table.to_dict("records"):
         losses = (f"{100 * row[name]:.1f}" for name in ("said", "true", "worse by at most", "best", "cross-validation"))
         lines.append(
-            f"| `{row['family']}` | {row['size']} | {row['rewards']} | {100 * row['coverage']:.1f} | "
+            f"| `{row['family']}` | {row['size']} | {row['rewards']} | {row['logs']} | {100 * row['coverage']:.1f} | "
             f"{100 * row['from']:.0f} to {100 * row['to']:.0f} | {' | '.join(losses)} | {100 * row['warned']:.0f} |"
         )
     return "\n".join(lines) + "\n"

@@ -38,6 +38,7 @@ class Scheduling(LoadFileScheduling):
         return folder if folder in TOGETHER else super()._split_scope(nodeid)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
     """Distribute tests over several processes with this scheduling, whatever `--dist` says."""
     return Scheduling(config, log)

@@ -17,7 +17,7 @@ from pomrl import store
 from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment
-from pomrl.configuration.settings import varying_keys
+from pomrl.configuration.settings import DEFAULTS, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.chosen_runs import Chosen, Tasks, choose
@@ -97,7 +97,8 @@ def component(group: str, option: str, *, config_dir: str | Path | None = None, 
     """Return a component with the defaults of its YAML file, such as `component("estimator", "ada_pomrl")`.
 
     Args:
-        group: One of task_distribution, data, meta_batch, estimator, gamma_schedule, planner and execution.
+        group: One of task_distribution, data, meta_batch, estimator, gamma_schedule, planner, agent, metric and
+            execution.
         option: The name of an option of the group.
         config_dir: A folder like conf/ with options of your own.
         **fields: Values of its fields that differ from the defaults, such as `prior="exclusive"`.
@@ -156,7 +157,7 @@ def load(which: str | Path | None = None, *, runs: int | None = None, **settings
         return StoredExperiment(Path(which)).table(runs)
     if which:
         return store.load(which, runs)
-    found = find(**settings)
+    found = find(**{"metric": DEFAULTS["metric"], **settings})
     if len(found) > 1:
         differing = ", ".join(varying_keys([stored.flat_settings() for stored in found]))
         signatures = " and ".join(stored.signature for stored in found[:3])
@@ -183,7 +184,7 @@ def plot(
 
     Args:
         x: `task`, `gamma`, or a setting, such as `sigma`.
-        y: A column of stored tables, such as `alpha`.
+        y: A column of stored tables, such as `alpha`, or a metric that was computed, such as `value`.
         hue: The setting that colours are for; by default one in which the experiments differ, and so for col and row.
         col: The setting that columns of panels are for.
         row: The setting that rows of panels are for.
@@ -199,7 +200,7 @@ def plot(
     """
     from pomrl.drawing.relational import Roles, draw  # here, because matplotlib takes long to load
 
-    return draw(_chosen(settings), x, y, Roles(hue, col, row), band).figure
+    return draw(_chosen(settings, y), x, y, Roles(hue, col, row), band).figure
 
 
 def table(
@@ -210,7 +211,8 @@ def table(
     Args:
         against: A method to compare with in pairs of runs, such as `{"estimator": "pomrl"}`. Columns NAME_difference
             and `better`, the probability that a run is better than that of the other method, are added.
-        y: A column of stored tables, of which the value at gamma_eval counts, or at the gamma that a schedule chose.
+        y: A column of stored tables, or a metric, of which the value at gamma_eval counts, or at the gamma that a
+            schedule chose.
         task: The tasks that are averaged: `all`, `first`, `last`, or the number of one.
         **settings: Settings of the experiments, as in `find`; a list stands for any of its elements.
 
@@ -218,11 +220,11 @@ def table(
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments cannot be compared in pairs.
     """
-    return summarised(_chosen(settings), y, task, against=against)
+    return summarised(_chosen(settings, y), y, task, against=against)
 
 
-def _chosen(settings: Mapping[str, Any]) -> Chosen:
-    return choose({overrides.key(name): value for name, value in settings.items()})
+def _chosen(settings: Mapping[str, Any], value: str) -> Chosen:
+    return choose({overrides.key(name): each for name, each in settings.items()}, value)
 
 
 def _sources(config_dir: str | Path | None, experiment: str | None = None) -> Sources:

@@ -23,6 +23,10 @@ from pydantic import model_validator as model_validator
 
 from pomrl.checks import Component as Component
 from pomrl.checks import DataFile as DataFile
+from pomrl.science.agents.agent import Agent as Agent
+from pomrl.science.agents.agent import AgentOfOneRun as AgentOfOneRun
+from pomrl.science.agents.agent import Decision as Decision
+from pomrl.science.agents.agent import TaskData as TaskData
 from pomrl.science.data import Batch as Batch
 from pomrl.science.data import Counts as Counts
 from pomrl.science.data import Data as Data
@@ -36,6 +40,8 @@ from pomrl.science.gamma_schedules import GammaSchedule as GammaSchedule
 from pomrl.science.gamma_schedules import TaskState as TaskState
 from pomrl.science.mdp import Rewards as Rewards
 from pomrl.science.meta_batches import MetaBatch as MetaBatch
+from pomrl.science.metrics.metric import Metric as Metric
+from pomrl.science.metrics.metric import Outcome as Outcome
 from pomrl.science.planners import Planner as Planner
 from pomrl.science.tasks.distribution import MeanModel as MeanModel
 from pomrl.science.tasks.distribution import TaskDistribution as TaskDistribution

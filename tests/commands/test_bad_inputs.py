@@ -38,6 +38,23 @@ def test_other_commands_end_with_a_line_too(command: str, name: str, tmp_path: P
         assert outcome(bad, tmp_path / str(number)).fault is None
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("override 'runs=4611686018427387904'", "runs=4611686018427387904: it has to be less than or equal to"),
+        ("override 'estimator={}'", "estimator={}: it chooses no option"),
+        ("option: a number", "conf/estimator/mine.yaml: it has to consist of keys and values, and is 5"),
+        ("module: KeyboardInterrupt", "importing mine ends the process"),
+        ("module: sys.exit when it is made", "Mine cannot be made: SystemExit(0)"),
+    ],
+)
+def test_the_line_names_what_is_wrong(name: str, said: str, tmp_path: Path) -> None:
+    (bad,) = [bad for bad in all_inputs() if bad.name == name and bad.command == "run"]
+    found = outcome(bad, tmp_path)
+    assert found.fault is None
+    assert said in found.said[0]
+
+
 def test_the_inputs_are_the_same_each_time_and_differ_between_seeds() -> None:
     assert seeded(3, 350) == seeded(3, 350) != seeded(4, 350)
     assert len(seeded(3, 350)) == 350

@@ -20,7 +20,7 @@ def composed_once() -> Iterator[None]:
     compose, known = Study.settings, {}
 
     def settings(
-        study: Study, name: str, variant: Variant | None = None, family: Family | None = None
+        study: Study, name: str, variant: Variant | None = None, family: Family | None = None, own: None = None
     ) -> list[Setting]:
         key = study.name, name, variant and variant.name, family and family.name
         if key not in known:

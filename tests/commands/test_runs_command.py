@@ -105,10 +105,20 @@ class TestRepair:
         assert "Traceback" not in err
         if name == "config.yaml":  # of an experiment that is in no published sweep: its settings are lost
             assert status == 1
-            assert "cannot be computed again" in err
+            assert err.splitlines()[-1].endswith("; pomrl run with its settings computes it again")
         else:
             assert status == 0, out
         assert blocks_of(one) == before
+
+    def test_the_last_line_is_the_command_for_what_it_cannot_mend(
+        self, call: Call, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "argv", ["pomrl run", "--config-dir", "my options"])
+        one = stored(0.01, 2)
+        (one.folder / "config.yaml").write_bytes(b"")
+        status, _, err = call("--repair")
+        assert status == 1
+        assert err.splitlines()[-1].endswith("; pomrl run --config-dir 'my options' computes it again")
 
     def test_settings_that_name_classes_of_someone_else_are_not_imported(
         self, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -248,7 +248,7 @@ def judgement(variant: str, id: str, verdict: Verdict, estimate: float) -> Judge
 
 def made(verdicts: Mapping[str, str]) -> Judgements:
     """A letter for each claim: r, n or i."""
-    words = {"r": Verdict.REPRODUCED, "n": Verdict.NOT_REPRODUCED, "i": Verdict.UNDECIDED}
+    words = {"r": Verdict.HOLDS, "n": Verdict.DOES_NOT_HOLD, "i": Verdict.UNDECIDED}
     return Judgements(
         {
             variant: {f"Q{i}": judgement(variant, f"Q{i}", words[letter], i + 0.25) for i, letter in enumerate(letters)}
@@ -265,16 +265,16 @@ class TestVerdicts:
     def test_ranking(self) -> None:
         assert over_variants.ranked(MADE, MADE.variants) == ORDER
         counts = [over_variants.counts(MADE.of(name).values()) for name in ORDER]
-        assert [of[Verdict.REPRODUCED] for of in counts] == [2, 1, 1, 0]
-        assert [of[Verdict.NOT_REPRODUCED] for of in counts] == [0, 0, 1, 2]
+        assert [of[Verdict.HOLDS] for of in counts] == [2, 1, 1, 0]
+        assert [of[Verdict.DOES_NOT_HOLD] for of in counts] == [0, 0, 1, 2]
         assert [of[Verdict.UNDECIDED] for of in counts] == [1, 2, 1, 1]
 
     def test_changes(self) -> None:
         found = over_variants.changes(MADE, DEFAULT, ["std", "exclusive", "fixed"])
         assert [(of.id, of.after.variant, str(of.before.verdict), str(of.after.verdict)) for of in found] == [
-            ("Q0", "exclusive", "reproduced", "not reproduced"),
-            ("Q1", "std", "not reproduced", "reproduced"),
-            ("Q1", "fixed", "not reproduced", "undecided"),
+            ("Q0", "exclusive", "holds", "does not hold"),
+            ("Q1", "std", "does not hold", "holds"),
+            ("Q1", "fixed", "does not hold", "undecided"),
         ]
         assert [of.is_turned for of in found] == [True, True, False]
 

@@ -2,8 +2,8 @@
 
 What takes long is not executed in full: of a sweep, `pomrl run` composes the first experiment and only says what it
 would compute, and commands that need all sweeps of a study only read their arguments. `pytest -rP` prints which these
-are. The pages docs/extending.md, docs/models_and_logs.md and docs/python.md, and the example of docs/studies.md, have
-tests of their own.
+are. The pages docs/agents.md, docs/extending.md, docs/models_and_logs.md and docs/python.md, and the example of
+docs/studies.md, have tests of their own.
 """
 
 import re
@@ -33,7 +33,7 @@ PAGES = [
     *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
     *PAGES_OF_STUDIES,
 ]
-ELSEWHERE = ("docs/extending.md", "docs/models_and_logs.md", "docs/python.md")
+ELSEWHERE = ("docs/agents.md", "docs/extending.md", "docs/models_and_logs.md", "docs/python.md")
 
 OF_STUDIES = ("claims", "documents", "figures", "report", "reproduce")
 """Commands that need all sweeps of a study: that they read their arguments is tested here, and their work elsewhere."""
@@ -95,7 +95,7 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "write", nothing)
     monkeypatch.setattr(reproduce, "stages", lambda *_: {})
     for name in ("renew_outputs", "renew_tracked"):
-        monkeypatch.setattr(documents, name, lambda _: ())
+        monkeypatch.setattr(documents, name, lambda *_: ())
     monkeypatch.setattr(documents, "beside_the_package", lambda name: Path.cwd() / name)
     monkeypatch.setattr(runs, "sweeps_by_signature", dict)
     monkeypatch.setattr(jobs, "MOST_JOBS", 1)

@@ -11,7 +11,7 @@ from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.files import Sidecar, save
 from pomrl.report import ReportError
 from pomrl.report.figure_files import FigureFiles
-from pomrl.report.page import html
+from pomrl.report.page import html, shown_of
 from pomrl.results.stored_sweeps import StoredSweeps
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ def test_a_figure_has_the_versions_that_are_drawn(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_page_shows_both_with_their_numbers_of_runs_and_tables() -> None:
-    page = html([find("pomrl")], "pomrl report pomrl")
+    page = html(shown_of([find("pomrl")]), "pomrl report pomrl")
     assert page.count("<img") == 3
     article = page.partition('id="figure-pomrl_vs_adapomrl"')[2].partition("</article>")[0]
     for part in ("One standard deviation over 4 runs.", "95 % intervals of the mean over 4 runs.", "Bands: 95 %"):
@@ -55,4 +55,4 @@ def test_the_page_shows_both_with_their_numbers_of_runs_and_tables() -> None:
 def test_damage_of_the_version_with_intervals_is_refused(folder: Path) -> None:
     (folder / "pomrl_vs_adapomrl_intervals.png").write_bytes(b"")
     with pytest.raises(ReportError, match=r"pomrl figures pomrl pomrl_vs_adapomrl_intervals renews it"):
-        html([find("pomrl")], "pomrl report pomrl")
+        html(shown_of([find("pomrl")]), "pomrl report pomrl")

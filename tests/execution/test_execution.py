@@ -42,6 +42,10 @@ def leave(number: int) -> None:
     os._exit(0)
 
 
+def close(number: int) -> None:
+    os.closerange(3, 256)
+
+
 def freeze(number: int) -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
@@ -117,3 +121,13 @@ def command(pid: str) -> str:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except OSError:
         return ""
+
+
+@pytest.mark.parametrize("deed", [fault, close])
+def test_a_process_that_crashes_says_nothing_but_its_reason(
+    deed: Callable[[int], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    (found,) = Local(workers=1).map_unordered(deed, work([0]))
+    assert isinstance(found[1], Failure)
+    assert re.match(r"its process ended, (SIGSEGV\(-11\)|SIGABRT\(-6\))$", found[1].reason)
+    assert capfd.readouterr().err == ""

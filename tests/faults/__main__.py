@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
 
-from tests.faults import damages, engines, inputs, kills
+from tests.faults import commands, damages, engines, forgeries, inputs, kills, other_users, types
 from tests.faults.outcomes import Result, table, wrong
 
 from pomrl.commands.terminal import console
 
 PARTS: dict[str, tuple[int, int, Callable[[int, int], Iterator[Result]]]] = {
     "kills": (100, 8, kills.results),
+    "commands": (30, 5, commands.results),
     "damages": (1500, 40, damages.results),
-    "inputs": (300, 40, inputs.results),
-    "engines": (18, 3, lambda _, number: engines.results(number)),
+    "inputs": (400, 40, inputs.results),
+    "forgeries": (len(forgeries.FORGERIES), 12, forgeries.results),
+    "types": (2000, 50, types.results),
+    "other users": (1, 1, lambda *_: other_users.results()),
+    "engines": (24, 4, lambda _, number: engines.results(number)),
 }
 """How many faults of each part --all injects, how many are injected without it, and the function that does it."""
 
@@ -27,7 +31,7 @@ PARTS: dict[str, tuple[int, int, Callable[[int, int], Iterator[Result]]]] = {
 def main() -> None:
     """Run the command with the arguments of the process."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Inject faults.")
-    parser.add_argument("--all", action="store_true", help="all faults, which takes about half an hour on two cores")
+    parser.add_argument("--all", action="store_true", help="all faults, which takes about an hour on two cores")
     parser.add_argument("--seed", type=int, default=0, help="the faults are drawn from it (default: 0)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="these parts only")
     arguments = parser.parse_args()

@@ -23,10 +23,15 @@ DEEDS = {
     "SIGKILL": "ended, |killed",
     "SIGSTOP": "given up",
     "sys.exit": "SystemExit: 3",
+    "KeyboardInterrupt": "KeyboardInterrupt: mine",
+    "SIGSEGV": "ended, |killed",
     "BaseException": "Odd: it is odd",
     "markup": r"\[/red\] \[bold\]x\[2J",
 }
 """What a component does in runs 50 to 69, and what the reason of its failure has to say."""
+
+MOST_LINES = 40
+"""The most lines that a command prints of a sweep of two experiments: its progress, two tables and the folders."""
 
 SMALL = ("-m", "T=2", "S=4", "runs=70")
 FROZEN_AFTER = 10
@@ -63,6 +68,8 @@ def _result(deed: str, engine: str, outputs: Path, sound: dict[str, bytes]) -> t
         raise FaultError("hanging", str(error)) from error
     if "Traceback" in err:
         raise FaultError("traceback", err)
+    if err.count("\n") > MOST_LINES:
+        raise FaultError("traceback", f"{err.count(chr(10))} lines: {err}")
     if status != 1 or not re.search(DEEDS[deed].replace(" ", r"\s+"), _reason(err)):
         raise FaultError("silently wrong", f"status {status}: {err}")
     stored = blocks(outputs)

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,10 +141,11 @@ def _kill_a_worker(undisturbed: Undisturbed, outputs: Path, rng: random.Random) 
     process = driver(outputs, *SWEEP, paths=(undisturbed.components,))
     try:
         _until_a_moment(rng, outputs, [process])
-        workers = [each for each in _children(process) if "popen_loky" in " ".join(each.cmdline())]
+        workers = [each for each in _children(process) if "popen_loky" in _command_line(each)]
         killed = workers[: rng.randint(1, 2)]
         for worker in killed:
-            worker.kill()
+            with suppress(psutil.NoSuchProcess):  # it may have ended meanwhile
+                worker.kill()
         _, err = process.communicate(timeout=HANGING)
     except subprocess.TimeoutExpired as error:
         raise FaultError("hanging", str(error)) from error
@@ -159,6 +161,14 @@ def _children(process: subprocess.Popen[str]) -> list[psutil.Process]:
         return psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
+
+
+def _command_line(process: psutil.Process) -> str:
+    """Return the words of a process; none of one that has ended meanwhile."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def _kill_at_flushes(undisturbed: Undisturbed, outputs: Path, rng: random.Random) -> int:

@@ -29,7 +29,7 @@ from pomrl.report import pages
 from pomrl.running.ensuring import ensure
 from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
 
-HOLDS, NOT, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
+HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 NOTEBOOK = PAPER.variants[-1]
 
 SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), OPEN: (-1.0, 1.0)}
@@ -119,12 +119,12 @@ class TestPage:
     def test_both_verdicts_stand_side_by_side(self, tmp_path: Path) -> None:
         text = claims_page(PAPER, judged(tmp_path, BOTH), {})
         (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.5**"))
-        assert "| reproduced | not reproduced |" in line
+        assert "| holds | does not hold |" in line
 
     def test_a_turned_verdict_says_what_turns_it(self, tmp_path: Path) -> None:
         text = claims_page(PAPER, judged(tmp_path, BOTH), {})
-        (line,) = (line for line in text.splitlines() if line.startswith("- **Q1.5** not reproduced"))
-        assert line.startswith("- **Q1.5** not reproduced, otherwise reproduced.")
+        (line,) = (line for line in text.splitlines() if line.startswith("- **Q1.5** does not hold"))
+        assert line.startswith("- **Q1.5** does not hold, otherwise holds.")
         assert line.endswith(NOTES["Q1.5"])
 
     def test_the_terminal_has_both_and_is_not_wider_than_80_columns(
@@ -132,7 +132,7 @@ class TestPage:
     ) -> None:
         both = judged(tmp_path, BOTH)
         made = [judgements.read_table(tmp_path / judgements.FILE, judgements.WORDS)]
-        show(PAPER, both, [frame for frame in made if frame is not None], set())
+        show(PAPER, both, [frame for frame in made if frame is not None], frozenset())
         lines = capsys.readouterr().out.splitlines()
         assert max(map(len, lines)) <= 80
         assert any("verdict" in line and "computed" in line for line in lines)
@@ -145,11 +145,11 @@ class TestPage:
         verdicts = {"std": NOT, "fixed": OPEN, "std + exclusive": NOT}
         turned = BOTH | {name: {"Q1.1": verdict} for name, verdict in verdicts.items()}
         found = judged(PAPER.outputs, turned)
-        documents.renew_outputs(PAPER)
+        documents.renew_outputs(PAPER, found)
         text = pages.text(PAPER, documents.CLAIMS)
         assert answer(PAPER, found) in text
         (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.1**"))
-        assert "| reproduced | reproduced |" in line
+        assert "| holds | holds |" in line
         assert line.endswith("| std |")
 
 

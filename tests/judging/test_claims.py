@@ -60,20 +60,20 @@ class TestClaims:
     @pytest.mark.parametrize("id", BY_ID)
     def test_holds_where_it_was_built_to(self, id, paper):
         evidence = Evidence(BY_ID[id].parts(paper))
-        assert [part.verdict(ERROR_RATE / len(evidence.parts)) for part in evidence.parts] == [
-            Verdict.REPRODUCED
-        ] * len(evidence.parts)
-        assert evidence.verdict is Verdict.REPRODUCED
+        assert [part.verdict(ERROR_RATE / len(evidence.parts)) for part in evidence.parts] == [Verdict.HOLDS] * len(
+            evidence.parts
+        )
+        assert evidence.verdict is Verdict.HOLDS
 
     @pytest.mark.parametrize("id", FAILING)
     def test_is_refuted_where_it_was_built_to_fail(self, id, in_world):
-        assert Evidence(BY_ID[id].parts(in_world(FAILING[id], id))).verdict is Verdict.NOT_REPRODUCED
+        assert Evidence(BY_ID[id].parts(in_world(FAILING[id], id))).verdict is Verdict.DOES_NOT_HOLD
 
     def test_spread_that_grows_is_refuted(self, paper):
         sweep = paper["task_similarity"]
         turned = {key: replace(losses, loss=losses.loss[:, ::-1]) for key, losses in sweep.losses.items()}
         parts = BY_ID["Q1.2"].parts({"task_similarity": replace(sweep, losses=turned)})
-        assert Evidence(parts).verdict is Verdict.NOT_REPRODUCED
+        assert Evidence(parts).verdict is Verdict.DOES_NOT_HOLD
 
     def test_every_claim_has_a_failing_world(self):
         assert set(FAILING) | {"Q1.2"} == set(BY_ID)

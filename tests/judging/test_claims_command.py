@@ -25,7 +25,7 @@ Call = Callable[..., tuple[int, list[str], str]]
 @pytest.fixture(autouse=True)
 def no_environments(monkeypatch: pytest.MonkeyPatch, empty_outputs: Path, simulated: Path) -> None:
     """None of the fifty environments is stored; to compose their experiments would take long, as simulations do."""
-    monkeypatch.setattr(command, "_shares", lambda study, claims: {})
+    monkeypatch.setattr(command, "_shares", lambda *_: {})
     shutil.copytree(simulated, empty_outputs, dirs_exist_ok=True)
 
 
@@ -61,7 +61,7 @@ class TestCommand:
             assert "environments" not in of
             assert "opposite under" not in of
         assert by_text["A.5"].verdict is Verdict.UNDECIDED
-        assert judged.of("printed")["T.1"].verdict is Verdict.NOT_REPRODUCED  # without any run
+        assert judged.of("printed")["T.1"].verdict is Verdict.DOES_NOT_HOLD  # without any run
         assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised) == (12, 100)
         assert "Q1.1" in by_text  # it reads ada-POMRL with its default start, which is one of the three
         assert judged.variants == ["printed", "repaired"]

@@ -25,14 +25,14 @@ def test_too_few_runs_show_nothing() -> None:
 @pytest.mark.parametrize(
     ("p_true", "above", "verdict"),
     [
-        ([0.001, 0.001, 0.001], 2.5, Verdict.REPRODUCED),
-        ([0.001, 0.001, 0.999], 2.5, Verdict.NOT_REPRODUCED),
+        ([0.001, 0.001, 0.001], 2.5, Verdict.HOLDS),
+        ([0.001, 0.001, 0.999], 2.5, Verdict.DOES_NOT_HOLD),
         ([0.001, 0.001, 0.2], 2.5, Verdict.UNDECIDED),
-        ([0.001, 0.9999, 0.9999], 0.5, Verdict.REPRODUCED),
+        ([0.001, 0.9999, 0.9999], 0.5, Verdict.HOLDS),
         ([0.01, 0.9, 0.9], 0.5, Verdict.UNDECIDED),
-        ([0.9999, 0.9999, 0.9999], 0.5, Verdict.NOT_REPRODUCED),
-        ([0.001, 0.001, 0.5], 1.5, Verdict.REPRODUCED),
-        ([0.001, 0.9999, 0.9999], 1.5, Verdict.NOT_REPRODUCED),
+        ([0.9999, 0.9999, 0.9999], 0.5, Verdict.DOES_NOT_HOLD),
+        ([0.001, 0.001, 0.5], 1.5, Verdict.HOLDS),
+        ([0.001, 0.9999, 0.9999], 1.5, Verdict.DOES_NOT_HOLD),
     ],
 )
 def test_claims_on_every_one_and_most(p_true: list[float], above: float, verdict: Verdict) -> None:

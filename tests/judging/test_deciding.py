@@ -78,7 +78,7 @@ class TestDeciding:
 
     def test_what_is_clear_is_decided_at_the_first_analysis(self, basis: Basis) -> None:
         verdicts, asked = self.outcomes(basis, np.inf, noise=0.001)
-        assert {id for id, verdict in verdicts.items() if verdict is not Verdict.REPRODUCED} <= {"Q1.2"}
+        assert {id for id, verdict in verdicts.items() if verdict is not Verdict.HOLDS} <= {"Q1.2"}
         assert asked[0] == {20}
 
     def test_without_a_budget_nothing_is_added(self, basis: Basis) -> None:

@@ -76,8 +76,8 @@ class TestEstimates:
         assert rank_correlation(np.ones((2, 3))).tolist() == [0.0, 0.0]
 
     def test_runs_that_are_all_alike_leave_no_doubt(self):
-        assert Part("", mean(np.full(20, -0.1)), below=0.0).verdict() is Verdict.REPRODUCED
-        assert Part("", mean(np.full(20, 0.1)), below=0.0).verdict() is Verdict.NOT_REPRODUCED
+        assert Part("", mean(np.full(20, -0.1)), below=0.0).verdict() is Verdict.HOLDS
+        assert Part("", mean(np.full(20, 0.1)), below=0.0).verdict() is Verdict.DOES_NOT_HOLD
 
     def test_what_is_always_equal_refutes_nothing(self):
         same, growing = heavy_tailed(np.random.default_rng(5), 30), Losses(np.ones((30, 4, 3)), np.arange(3.0))

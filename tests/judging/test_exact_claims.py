@@ -21,7 +21,7 @@ from pomrl.judging.verdict import Part, Verdict
 from pomrl.judging.views import claims_page, with_other_margins
 from pomrl.results.losses import Losses
 
-HOLDS, NOT, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
+HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 DEFAULT = PAPER.variants[0]
 
 
@@ -79,7 +79,7 @@ class TestExactClaims:
     def test_the_page_shows_neither_an_interval_nor_runs(self, tmp_path: Path) -> None:
         read(tmp_path, [loaded])
         lines = claims_page(PAPER, judgements.read(tmp_path, ["printed"]), {}).splitlines()
-        assert "| X.2 | printed | heads | exactly 0.987 | < 0.05 |  | not reproduced |" in lines
+        assert "| X.2 | printed | heads | exactly 0.987 | < 0.05 |  | does not hold |" in lines
 
     def test_they_take_no_share_of_the_error(self) -> None:
         (about_losses,) = (each for each in CLAIMS if each.id == "Q1.1")
@@ -160,10 +160,10 @@ class TestOtherMargins:
         assert outcome.verdict is NOT
         judgements.write(tmp_path, [rows("pomrl", "printed", [Row(outcome)])], "pomrl claims pomrl")
         (found,) = judgements.read(tmp_path).main
-        assert found.decisive.instead == "within 0.3: reproduced"
-        table = with_other_margins(PAPER, [found])
-        assert table.splitlines()[-1].endswith("|  |  |  | within 0.3: reproduced |")
+        assert found.decisive.instead == "within 0.3: holds"
+        table = with_other_margins([found])
+        assert table.splitlines()[-1].endswith("|  |  |  | within 0.3: holds |")
 
     def test_the_table_has_the_comparisons_with_a_margin_alone(self, tmp_path: Path) -> None:
-        table = with_other_margins(PAPER, read(tmp_path, [fair, loaded]).values())
+        table = with_other_margins(read(tmp_path, [fair, loaded]).values())
         assert [line.split(" | ")[:2] for line in table.strip().splitlines()[2:]] == [["| X.1", "heads"]]

@@ -8,12 +8,15 @@ from tests.support.worlds import heavy_tailed
 from pomrl.judging.extremes import (
     BestDifference,
     largest,
+    may_be_best,
     minimum_difference,
     minimum_ratio,
     p_best,
     smaller_best_gamma,
 )
 from pomrl.judging.inference import mean, ratio
+from pomrl.results.statistics import bootstrap_means, normal_means
+from pomrl.science.gamma_star import best_index
 
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])
 
@@ -133,3 +136,17 @@ class TestBestGamma:
         for threshold in (-0.95, -0.65, -0.35, -0.05, 0.05, 0.35, 0.65, 0.95):
             assert (lower > threshold) == (estimate.at_most(threshold) <= 0.25)
             assert (upper < threshold) == (estimate.at_least(threshold) <= 0.25)
+
+
+@pytest.mark.parametrize("runs", [30, 1000])
+def test_only_columns_that_may_be_best_are_best_in_a_resample(runs):
+    rng = np.random.default_rng(6)
+    curves = 0.2 * (np.arange(21.0) - 12.0) ** 2 / 10 + heavy_tailed(rng, runs * 21).reshape(runs, 21)
+    possible = may_be_best(curves)
+    assert 0 < len(possible) < 21
+    resampled = [bootstrap_means(curves, 5000, 0), *normal_means(curves, 50_000, 10_000, 0)]
+    assert set(np.unique(np.concatenate([best_index(means) for means in resampled]))) <= set(possible)
+
+
+def test_columns_that_are_tied_may_all_be_best():
+    assert may_be_best(np.array([[1.0, 0.5, 0.5, 2.0]] * 10)).tolist() == [1, 2]

@@ -58,43 +58,43 @@ def test_the_sweeps_have_the_families_of_the_claims() -> None:
 
 def test_meta_learning_has_to_help_in_every_family() -> None:
     everywhere: dict[str, float] = dict.fromkeys(FAMILIES, -0.1)
-    assert verdict("R1", ada_pomrl=everywhere) is Verdict.REPRODUCED
+    assert verdict("R1", ada_pomrl=everywhere) is Verdict.HOLDS
     one_worse = everywhere | {"forest": 0.1}
-    assert verdict("R1", ada_pomrl=one_worse) is Verdict.NOT_REPRODUCED
+    assert verdict("R1", ada_pomrl=one_worse) is Verdict.DOES_NOT_HOLD
 
 
 def test_one_family_is_enough_for_the_schedule() -> None:
     everywhere: dict[str, float] = dict.fromkeys(FAMILIES, 0.1)
-    assert verdict("R2", upper_bound=everywhere) is Verdict.NOT_REPRODUCED
+    assert verdict("R2", upper_bound=everywhere) is Verdict.DOES_NOT_HOLD
     one_better = everywhere | {"garnet": -0.1}
-    assert verdict("R2", upper_bound=one_better) is Verdict.REPRODUCED
+    assert verdict("R2", upper_bound=one_better) is Verdict.HOLDS
 
 
 def test_the_schedule_has_to_harm_in_more_than_half() -> None:
     worse: dict[str, float] = dict.fromkeys(FAMILIES[:5], 0.1)
-    assert verdict("R5", upper_bound=worse) is Verdict.REPRODUCED
+    assert verdict("R5", upper_bound=worse) is Verdict.HOLDS
     better: dict[str, float] = dict.fromkeys(FAMILIES[4:], -0.1)
-    assert verdict("R5", upper_bound=better | dict.fromkeys(FAMILIES[:4], 0.1)) is Verdict.NOT_REPRODUCED
+    assert verdict("R5", upper_bound=better | dict.fromkeys(FAMILIES[:4], 0.1)) is Verdict.DOES_NOT_HOLD
 
 
 def test_in_forest_the_papers_rate_has_to_harm_and_the_better_one_to_help() -> None:
-    assert verdict("R6", ada_pomrl={"forest": 0.1}, mse_optimal={"forest": -0.1}) is Verdict.REPRODUCED
-    assert verdict("R6", ada_pomrl={"forest": -0.1}, mse_optimal={"forest": -0.1}) is Verdict.NOT_REPRODUCED
-    assert verdict("R6", ada_pomrl={"forest": 0.1}, mse_optimal={"forest": 0.1}) is Verdict.NOT_REPRODUCED
+    assert verdict("R6", ada_pomrl={"forest": 0.1}, mse_optimal={"forest": -0.1}) is Verdict.HOLDS
+    assert verdict("R6", ada_pomrl={"forest": -0.1}, mse_optimal={"forest": -0.1}) is Verdict.DOES_NOT_HOLD
+    assert verdict("R6", ada_pomrl={"forest": 0.1}, mse_optimal={"forest": 0.1}) is Verdict.DOES_NOT_HOLD
 
 
 def test_empirical_bayes_has_to_be_worse_in_each_of_the_four_and_worst_in_forest() -> None:
     worse: dict[str, float] = dict.fromkeys(("inventory", "queue", "forest", "frozen_lake_8x8"), 0.1)
-    assert verdict("R7", empirical_bayes=worse) is Verdict.REPRODUCED
-    assert verdict("R7", empirical_bayes=worse | {"queue": -0.1}) is Verdict.NOT_REPRODUCED
-    assert verdict("R7", empirical_bayes=worse, without_meta={"forest": 0.2}) is Verdict.NOT_REPRODUCED
+    assert verdict("R7", empirical_bayes=worse) is Verdict.HOLDS
+    assert verdict("R7", empirical_bayes=worse | {"queue": -0.1}) is Verdict.DOES_NOT_HOLD
+    assert verdict("R7", empirical_bayes=worse, without_meta={"forest": 0.2}) is Verdict.DOES_NOT_HOLD
 
 
 def test_horizons_have_to_grow_in_more_than_half() -> None:
-    assert verdict("R3", grows=FAMILIES[:5]) is Verdict.REPRODUCED
-    assert verdict("R3", grows=FAMILIES[:4]) is not Verdict.REPRODUCED
+    assert verdict("R3", grows=FAMILIES[:5]) is Verdict.HOLDS
+    assert verdict("R3", grows=FAMILIES[:4]) is not Verdict.HOLDS
 
 
 def test_a_gain_with_the_exact_posterior_refutes() -> None:
-    assert verdict("R4") is Verdict.REPRODUCED
-    assert verdict("R4", exact_posterior={"queue": 0.2}) is Verdict.NOT_REPRODUCED
+    assert verdict("R4") is Verdict.HOLDS
+    assert verdict("R4", exact_posterior={"queue": 0.2}) is Verdict.DOES_NOT_HOLD

@@ -31,7 +31,7 @@ class TestJudging:
         made = table(judged)
         assert len(made) == sum(len(each.evidence.parts) for each in judged)
         about_sweeps = made["claim"].isin([each.claim.id for each in judged if each.claim.sweeps])
-        assert (made.loc[about_sweeps, "verdict_at_promised_runs"] == "reproduced").all()
+        assert (made.loc[about_sweeps, "verdict_at_promised_runs"] == "holds").all()
         assert made.groupby("claim")["decisive"].sum().eq(1).all()
 
     def test_what_was_judged_at_the_promised_runs_alone_is_undecided_at_precision(self, judged: list[Judged]) -> None:

@@ -55,9 +55,7 @@ def judged(basis: Basis, id: str, **curves: list[float]) -> Outcome:
     return outcome.after(MadeUp(**curves).parts(basis, BY_ID[id], outcome.plan.analyses[0]))
 
 
-@pytest.mark.parametrize(
-    ("bayes", "verdict"), [(LONG_IS_BEST, Verdict.REPRODUCED), (SHORT_IS_BEST, Verdict.NOT_REPRODUCED)]
-)
+@pytest.mark.parametrize(("bayes", "verdict"), [(LONG_IS_BEST, Verdict.HOLDS), (SHORT_IS_BEST, Verdict.DOES_NOT_HOLD)])
 def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
     basis: Basis, bayes: list[float], verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,7 +71,7 @@ def test_resamples_resolve_the_error_that_parts_of_h2_are_allowed(basis: Basis) 
     assert allowed / 2 > 1.0 / (inference.MANY_RESAMPLES + 2)
 
 
-@pytest.mark.parametrize(("loss", "verdict"), [(0.5, Verdict.REPRODUCED), (0.9, Verdict.NOT_REPRODUCED)])
+@pytest.mark.parametrize(("loss", "verdict"), [(0.5, Verdict.HOLDS), (0.9, Verdict.DOES_NOT_HOLD)])
 def test_h3_compares_with_the_best_fixed_gamma(basis: Basis, loss: float, verdict: Verdict) -> None:
     # ada-POMRL loses (5 * 0.5 + 10 * 0.4) / 15 = 0.433 at its best fixed gamma if that is 0.9, and more at gamma_eval.
     outcome = judged(basis, "H3", ada_pomrl=SHORT_IS_BEST, empirical_bayes=[1.0, 1.0, 1.0, loss - 0.08])

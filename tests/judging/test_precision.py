@@ -49,17 +49,17 @@ class TestParts:
         assert part.interest == pytest.approx(0.02 * 5.0)
         judged = judged_part(part, 1e-4)
         assert judged.no_difference
-        assert judged.verdict is Verdict.NOT_REPRODUCED
+        assert judged.verdict is Verdict.DOES_NOT_HOLD
 
     def test_a_wide_interval_decides_nothing(self) -> None:
         judged = judged_part(less(5.0 + normal(-0.01, 5.0), np.full(1000, 5.0), ""), 1e-4)
         assert (judged.verdict, judged.no_difference) == (Verdict.UNDECIDED, False)
 
-    @pytest.mark.parametrize(("deviation", "verdict"), [(0.05, Verdict.REPRODUCED), (0.5, Verdict.UNDECIDED)])
+    @pytest.mark.parametrize(("deviation", "verdict"), [(0.05, Verdict.HOLDS), (0.5, Verdict.UNDECIDED)])
     def test_at_its_margin_on_a_par_holds_once_the_interval_is_narrow(self, deviation: float, verdict: Verdict) -> None:
         judged = judged_part(on_a_par(1.1 + normal(0.0, deviation), np.ones(1000), ""), 1e-4)
         assert judged.verdict is verdict
-        assert judged.no_difference == (verdict is Verdict.REPRODUCED)
+        assert judged.no_difference == (verdict is Verdict.HOLDS)
 
     def test_errors_of_all_parts_of_all_claims_add_up_to_the_level(self) -> None:
         plans = [
@@ -80,19 +80,19 @@ class TestOutcome:
         assert outcome.open == [1]
         later = outcome.after([self.against, self.clear])
         assert later.parts[0] is outcome.parts[0]
-        assert later.verdict is Verdict.REPRODUCED
+        assert later.verdict is Verdict.HOLDS
         assert later.decided
 
     def test_one_part_refutes_a_claim_and_ends_its_search(self) -> None:
         outcome = EMPTY.after([self.clear, self.against, self.wide])
-        assert outcome.verdict is Verdict.NOT_REPRODUCED
+        assert outcome.verdict is Verdict.DOES_NOT_HOLD
         assert outcome.open == []
         assert outcome.decisive.part is self.against
 
     def test_each_topic_is_searched_for_itself(self) -> None:
         parts = [*under("one", [self.against, self.wide]), *under("other", [self.clear, self.wide])]
         outcome = EMPTY.after(parts)
-        assert outcome.verdicts == {"one": Verdict.NOT_REPRODUCED, "other": Verdict.UNDECIDED}
+        assert outcome.verdicts == {"one": Verdict.DOES_NOT_HOLD, "other": Verdict.UNDECIDED}
         assert outcome.open == [3]
         assert not outcome.decided
 

@@ -19,7 +19,7 @@ from pomrl.studies.pomrl.claims import planning_accuracy, theory
 from pomrl.theory.bounds import model_error_bound
 from pomrl.theory.squared_error import DIRICHLET, dirichlet_squared_error
 
-HOLDS, NOT, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
+HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 OF_NO_SWEEP: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if not claim.sweeps}
 
 

@@ -18,19 +18,19 @@ class TestVerdicts:
 
     def test_swapping_two_methods_swaps_the_verdict(self):
         a, b = self.pairs(0.5)
-        assert less(a, b, "").verdict() is Verdict.REPRODUCED
-        assert less(b, a, "").verdict() is Verdict.NOT_REPRODUCED
+        assert less(a, b, "").verdict() is Verdict.HOLDS
+        assert less(b, a, "").verdict() is Verdict.DOES_NOT_HOLD
 
     def test_no_difference_is_inconclusive_and_on_a_par(self):
         a, b = self.pairs(0.0)
         assert less(a, b, "").verdict() is Verdict.UNDECIDED
-        assert on_a_par(a, b, "").verdict() is Verdict.REPRODUCED
+        assert on_a_par(a, b, "").verdict() is Verdict.HOLDS
 
     def test_on_a_par_is_refuted_only_beyond_the_margin(self):
         a, b = self.pairs(0.0)
-        assert on_a_par(a, b + 0.2, "").verdict() is Verdict.REPRODUCED  # some 7 % of a mean of 3
+        assert on_a_par(a, b + 0.2, "").verdict() is Verdict.HOLDS  # some 7 % of a mean of 3
         assert on_a_par(a, b + 0.31, "").verdict() is Verdict.UNDECIDED
-        assert on_a_par(a, b + 1.0, "").verdict() is Verdict.NOT_REPRODUCED
+        assert on_a_par(a, b + 1.0, "").verdict() is Verdict.DOES_NOT_HOLD
 
     def test_two_one_sided_tests_by_hand(self):
         a, b = self.pairs(0.15)
@@ -48,14 +48,14 @@ class TestVerdicts:
         for part in (less(a, b, ""), on_a_par(a, b, ""), no_worse(a, b, "")):
             holds = part.above < part.estimate.lower and part.estimate.upper < part.below
             refuted = part.estimate.upper < part.above or part.below < part.estimate.lower
-            assert (part.verdict() is Verdict.REPRODUCED, part.verdict() is Verdict.NOT_REPRODUCED) == (holds, refuted)
+            assert (part.verdict() is Verdict.HOLDS, part.verdict() is Verdict.DOES_NOT_HOLD) == (holds, refuted)
 
     def test_a_compound_claim(self):
         a, b = self.pairs(0.5)
         holds, refuted, open_part = less(a, b, ""), less(b, a, ""), less(*self.pairs(0.0), "")
-        assert Evidence((holds, holds)).verdict is Verdict.REPRODUCED
+        assert Evidence((holds, holds)).verdict is Verdict.HOLDS
         assert Evidence((holds, open_part)).verdict is Verdict.UNDECIDED
-        assert Evidence((holds, open_part, refuted)).verdict is Verdict.NOT_REPRODUCED
+        assert Evidence((holds, open_part, refuted)).verdict is Verdict.DOES_NOT_HOLD
 
     def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
         a, b = self.pairs(0.02)
@@ -67,9 +67,9 @@ class TestVerdicts:
 
     def test_equality_is_no_worse(self):
         a, b = self.pairs(0.0)
-        assert no_worse(a, b, "").verdict() is Verdict.REPRODUCED
-        assert no_worse(a + 1.0, b, "").verdict() is Verdict.NOT_REPRODUCED
-        assert no_worse(a - 1.0, b, "").verdict() is Verdict.REPRODUCED
+        assert no_worse(a, b, "").verdict() is Verdict.HOLDS
+        assert no_worse(a + 1.0, b, "").verdict() is Verdict.DOES_NOT_HOLD
+        assert no_worse(a - 1.0, b, "").verdict() is Verdict.HOLDS
 
     def test_holm_by_hand(self):
         assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
@@ -79,10 +79,10 @@ class TestVerdicts:
     def test_holm_makes_a_weak_claim_inconclusive_and_keeps_the_direction(self):
         a, b = self.pairs(0.05, n=40)
         weak, strong = Evidence((less(a, b, ""),)), Evidence((less(b + 1, a, ""),))
-        assert weak.verdict is Verdict.REPRODUCED
+        assert weak.verdict is Verdict.HOLDS
         assert weak.corrected(0.051) is Verdict.UNDECIDED
-        assert weak.corrected(0.05) is Verdict.REPRODUCED
-        assert strong.corrected(strong.p) is Verdict.NOT_REPRODUCED
+        assert weak.corrected(0.05) is Verdict.HOLDS
+        assert strong.corrected(strong.p) is Verdict.DOES_NOT_HOLD
 
     def test_false_verdicts_are_as_rare_as_holm_promises(self):
         """Ten claims at the very edge of truth: any verdict on any of them is false."""

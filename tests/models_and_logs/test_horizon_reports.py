@@ -11,10 +11,12 @@ from tests.models_and_logs.test_logs import chain_log
 import pomrl
 from pomrl.commands import horizon
 from pomrl.drawing.horizon_report import draw
+from pomrl.models_and_logs import horizon_reports
 from pomrl.models_and_logs.behaviour import behaviour_values
+from pomrl.models_and_logs.horizon_reports import Budget
 from pomrl.models_and_logs.log_tables import COLUMNS
 from pomrl.models_and_logs.logs import Log
-from pomrl.models_and_logs.recommendations import choose
+from pomrl.models_and_logs.recommendations import choose, interval
 from pomrl.science.mdp import policy_value
 
 
@@ -70,21 +72,26 @@ def test_a_saving_that_is_certain_is_recommended_with_its_interval():
     choice = choose(of_plans(0.5 * USUAL), GAMMAS)
     assert (choice.plan_on, choice.gamma) == ("prior", 0.9)
     assert choice.words == (
-        "Plan with γ = 0.9 on the data of all tasks (the prior). It should lose 5 (4.53 to 5.48) against the best "
-        "policy, 5 (4.53 to 5.48) less than γ_eval on the data of each task alone."
+        "Plan with the discount factor 0.9 and a model of each task that the data of all tasks shape (a prior). The "
+        "expected loss against the best policy is 5 (4.53 to 5.48), which is 5 (4.53 to 5.48) less than that of the "
+        "usual plan, with γ_eval and the data of each task alone."
     )
 
 
 def test_a_saving_that_is_small_is_no_difference():
     choice = choose(of_plans(0.99 * USUAL), GAMMAS)
     assert (choice.plan_on, choice.gamma) == ("frequencies", 0.99)
-    assert choice.words.startswith("No difference: plan with γ = 0.99 on the data of each task alone (frequencies)")
+    assert choice.words.startswith(
+        "No difference: plan with the discount factor 0.99 and a model of each task that comes from"
+    )
 
 
 def test_a_saving_that_may_be_none_is_a_guess():
     choice = choose(of_plans(np.where(np.arange(41) % 2, 2.0, 12.0)), GAMMAS)
     assert (choice.plan_on, choice.gamma) == ("prior", 0.9)
-    assert choice.words.startswith("Not enough data to say what is best; the best guess is to plan with γ = 0.9")
+    assert choice.words.startswith(
+        "Not enough data to say what is best; the best guess is to plan with the discount factor 0.9 "
+    )
 
 
 @pytest.mark.parametrize("rounding", [0.0, 1e-15])
@@ -109,10 +116,10 @@ def test_the_gain_over_the_log_is_that_over_the_policy_that_made_it():
 def test_what_cannot_be_improved_is_to_be_kept():
     best = pomrl.horizon_report(pomrl.from_log(chain_log(m=40)), 0.9, samples=50)
     assert best.improvement.lower > 0
-    assert best.improvement.words.startswith("Against what the log does now, it should gain")
+    assert best.improvement.words.startswith("The expected gain over the decisions in the log is")
     same = chain_log(m=3).assign(reward=1.0)
     report = pomrl.horizon_report(pomrl.from_log(same), 0.9, samples=50)
-    assert report.improvement.words.startswith("Keep what you do")
+    assert report.improvement.words.startswith("Keep to the decisions in the log")
 
 
 def test_what_a_report_cannot_know_is_warned_of():
@@ -146,7 +153,7 @@ def test_the_command_begins_with_the_recommendation_and_fits_80_columns(
     called(tmp_path, monkeypatch)
     said = capsys.readouterr().out
     lines = [line for line in said.splitlines() if not line.startswith(str(tmp_path))]
-    assert lines[0].startswith(("Plan with γ", "No difference", "Not enough data"))
+    assert lines[0].startswith(("Plan with the discount factor", "No difference", "Not enough data"))
     assert max(map(len, lines)) <= 80
     folder = tmp_path / "horizon" / "visits"
     files = {"report.html", "actions.csv", "losses.pdf", "losses.png", "losses.csv", "losses.json"}
@@ -187,3 +194,27 @@ def test_a_log_of_one_column_of_equal_rewards_has_nothing_to_choose():
     report = pomrl.horizon_report(pomrl.from_log(frame), 0.9, samples=20)
     assert report.recommendation.words.startswith("No difference")
     assert report.recommendation.loss == pytest.approx(0.0, abs=1e-3)
+
+
+def test_long_reports_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    log, lines = pomrl.from_log(chain_log()), list[str]()
+    pomrl.horizon_report(log, samples=2, budget=Budget(say=lines.append))
+    assert lines == []
+    monkeypatch.setattr(horizon_reports, "SHORT", 0.0)
+    pomrl.horizon_report(log, samples=2, budget=Budget(say=lines.append))
+    assert lines[0].startswith("about 0.0 minutes")
+    tasks = len(log.tasks)
+    assert lines[1:] == [f"{n} of {tasks} tasks {what}" for what in ("planned", "judged") for n in range(1, tasks)]
+
+
+def test_an_interval_contains_the_mean_of_skewed_draws():
+    lower, upper = interval(np.array([[0.0] * 199 + [100.0], [0.0] * 199 + [-100.0]]))
+    assert lower.tolist() == [0.0, -0.5]
+    assert upper.tolist() == [0.5, 0.0]
+
+
+def test_neighbouring_discount_factors_with_the_same_losses_share_a_row():
+    same = chain_log(m=3).assign(reward=1.0)
+    report = pomrl.horizon_report(pomrl.from_log(same), 0.9, [0.0, 0.5], samples=20)
+    assert report.losses["discount factor"].tolist() == ["0 to 0.9"]
+    assert len(report.table) == 3

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import pomrl
+from pomrl.models_and_logs.horizon_reports import Budget
 from pomrl.models_and_logs.log_tables import COLUMNS
 from pomrl.models_and_logs.logs import Log, Posterior
 from pomrl.science.data import Batch
@@ -203,9 +204,15 @@ BAD = {
         lambda path: pomrl.from_log([EPISODE | {"observations": [0, 1]}]),
         "episode 0: 2 observations, 2 actions and 2 rewards; there has to be one observation more",
     ),
-    "more tasks than are planned": (
-        lambda path: pomrl.horizon_report(pomrl.from_log(pd.DataFrame({"task": range(20_001)} | ONE_ROW))),
-        "the log has 20,001 tasks, and a report plans each: at most 20,000",
+    "more tasks than the hours allow": (
+        lambda path: pomrl.horizon_report(
+            pomrl.from_log(pd.DataFrame({"task": range(20_001)} | ONE_ROW)), budget=Budget(1e-3)
+        ),
+        "a report on 20,001 tasks of .* states and .* actions takes about .* hours, and 0.001 are allowed",
+    ),
+    "a model whose draws do not fit into the memory": (
+        lambda path: pomrl.horizon_report(pomrl.from_log(chain_log()), samples=10**12),
+        "1000000000000 draws of a model of 4 states: the transition probabilities take",
     ),
     "known rewards of another shape": (
         lambda path: pomrl.from_log(chain_log()).with_rewards(np.zeros((4, 3))),

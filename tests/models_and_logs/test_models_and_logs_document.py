@@ -19,7 +19,7 @@ def test_the_code_of_the_document_runs_in_its_order(
     names: dict = {}
     for block in blocks:
         exec(compile(block, "docs/models_and_logs.md", "exec"), names)
-    said = " ".join(re.findall(r"^    (Plan with .*\n    .*)$", DOCUMENT, flags=re.MULTILINE)[0].split())
+    said = " ".join(re.findall(r"^    (Plan with .*\n    .*\n    .*)$", DOCUMENT, flags=re.MULTILINE)[0].split())
     assert capsys.readouterr().out.strip() == said
 
     names["frame"].to_parquet(tmp_path / "LOG.parquet")

@@ -37,13 +37,16 @@ def test_rows_that_move_together_are_found_in_held_out_tasks():
     learned, evidence = weigh(logged(TIED, 15), None, np.random.default_rng(0))
     assert evidence.winner == TOGETHER == learned.words
     assert evidence.is_decided
-    assert f"{TOGETHER}: +{evidence.gain.sum():.1f} ± " in evidence.words
+    assert evidence.words.startswith(f"The log shows that {TOGETHER}, against the assumption that {INDEPENDENT} (log-")
 
 
 def test_where_rows_are_independent_the_log_does_not_decide_and_the_report_says_so():
     _, evidence = weigh(logged(FREE, 15), None, np.random.default_rng(0))
     assert evidence.winner == INDEPENDENT
-    assert evidence.warnings == [f"That is not decided: if {TOGETHER}, the intervals may be too narrow."]
+    assert evidence.words.startswith(
+        f"The log does not decide whether {INDEPENDENT}, or whether {TOGETHER}; it favours the "
+    )
+    assert evidence.warnings[0].startswith("As long as it is open how tasks differ, the intervals may be too narrow.")
 
 
 def test_a_task_of_tied_rows_learns_from_all_its_rows():
@@ -83,7 +86,7 @@ def test_with_one_task_rows_are_taken_as_independent():
     learned, evidence = weigh(logged(TIED[:1], 5), None, np.random.default_rng(0))
     assert learned.words == INDEPENDENT
     assert not evidence.is_decided
-    assert evidence.words == f"The report takes it that {INDEPENDENT}."
+    assert evidence.words == f"The report assumes that {INDEPENDENT}."
 
 
 LATENTS = np.linspace(0.05, 0.95, 19)

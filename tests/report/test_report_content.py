@@ -93,12 +93,12 @@ class TestContent:
         second = "computed"
         table = pd.read_csv(of_study(folder) / "claims.csv", keep_default_na=False)
         first = table.loc[table["variant"] == "repaired"]
-        word = {"verdict": "not reproduced", "part_verdict": "not reproduced"}
+        word = {"verdict": "does not hold", "part_verdict": "does not hold"}
         others = [first.loc[first["claim"] == "Q1.1"].assign(variant=name, **word) for name in (second, "further")]
         content = pd.concat([first, *others]).to_csv(index=False).encode()
         DerivedFiles(of_study(empty_outputs) / "claims.json").write({"claims.csv": content}, {})
         found = html_of("pomrl")
-        beside = f'<span class="alone">{second}:</span> <span class="chip not-reproduced">'
+        beside = f'<span class="alone">{second}:</span> <span class="chip does-not-hold">'
         assert beside in found.partition('id="claim-Q1.1"')[2].partition("</article>")[0]
         assert found.count(beside) == 1
         matrix = found.partition('<table class="matrix">')[2].partition("</table>")[0]
@@ -107,9 +107,7 @@ class TestContent:
             bool(each.verdict) for each in judged.of("repaired").values()
         )
         for name in (second, "further"):
-            assert re.findall(rf'title="(\S+ under {name}: [a-z ]+), ', matrix) == [
-                f"Q1.1 under {name}: not reproduced"
-            ]
+            assert re.findall(rf'title="(\S+ under {name}: [a-z ]+), ', matrix) == [f"Q1.1 under {name}: does not hold"]
 
     def test_provenance_is_that_of_the_manifests(self, page: str) -> None:
         section = page.partition('id="provenance"')[2]

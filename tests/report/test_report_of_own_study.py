@@ -8,7 +8,7 @@ from tests.support.elements import Elements
 
 from pomrl.commands import figures as figures_command
 from pomrl.configuration.study import find
-from pomrl.report.page import html
+from pomrl.report.page import html, shown_of
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +47,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> str:
         status, _, err = call(figures_command, str(study))
         assert status == 0, err
         assert (outputs / "studies" / "marked_up" / "figures" / "drawn.png").exists()
-        return html([find(str(study))], f"pomrl report {EVIL}")
+        return html(shown_of([find(str(study))]), f"pomrl report {EVIL}")
 
 
 class TestOwnStudy:

@@ -15,6 +15,7 @@ from pomrl.commands import plot, run, table
 from pomrl.results.chosen_runs import choose, filter_of
 from pomrl.results.statistics import band
 from pomrl.results.summaries import paired_difference, probability_of_improvement, summary
+from pomrl.results.summary_tables import as_text
 
 SWEEP = ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02,0.03", "T=3", "S=4", "runs=6")
 
@@ -79,13 +80,42 @@ class TestTables:
             ("S=4 --against estimator=oracle", 1, "estimator=oracle: no such experiment is chosen"),
             ("S=4 --task 4", 1, "it has the tasks 1 to 3, not 4"),
             ("S=4 --task x", 2, "x: it has to be all, first, last, or the number of a task"),
-            ("S=4 --columns m", 1, "m: it does not vary in these experiments; sigma, estimator does"),
+            ("S=4 --columns m", 1, "m: it does not vary in these experiments; what varies is sigma, estimator"),
         ],
     )
     def test_mistakes_are_one_line(self, arguments: str, status: int, words: str) -> None:
         found, out, err = call(table, *arguments.split())
         assert (found, out, err.count("\n")) == (status, "", 1)
         assert words in err
+
+    def test_a_part_that_varies_within_an_option_has_a_column_everywhere(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+        small = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
+        _, _, said = call(run, "-m", *small, "estimator=pomrl,ada_pomrl", "estimator.prior=uniform,inclusive")
+        assert re.search(r"estimator +estimator\.prior +runs", said)
+        columns = frame("--columns", "estimator", "T=2")  # filters may follow options
+        assert list(columns) == ["estimator.prior", "estimator=ada_pomrl", "estimator=pomrl"]
+        assert list(columns["estimator.prior"]) == ["inclusive", "uniform"]
+
+    def test_a_key_that_an_option_lacks_is_an_empty_cell(self) -> None:
+        assert list(as_text(pd.DataFrame({"estimator.lag": [1, None, [0.1]]}))["estimator.lag"]) == ["1", "", "[0.1]"]
+
+    def test_what_a_schedule_in_hindsight_sweeps_has_a_column(self) -> None:
+        schedule = ("gamma_schedule=best_fixed", "gamma_schedule.choice=population,per_run")
+        _, _, said = call(run, "-m", *schedule, "T=2", "S=3", "runs=2", "dry_run=true")
+        assert re.search(r"gamma_schedule\.choice.*\n.*\n.* population .*\n.* per_run ", said), said
+
+    def test_what_earlier_code_computed_is_left_out_or_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        copies = [*store.find(S=4), *store.find(S=4)]
+        monkeypatch.setattr(store, "find", lambda **_: copies)
+        assert call(table, "S=4", "--columns", "sigma")[2].startswith(
+            "12 experiments have the same settings, which earlier code computed; pomrl runs --prune --yes removes them"
+        )
+        reasons = iter([None, "the code has changed since"] * 6)
+        monkeypatch.setattr(store.StoredExperiment, "outdated", lambda _: next(reasons))
+        assert len(choose({}).stored) == 6
 
 
 class TestPlots:

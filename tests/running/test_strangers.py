@@ -38,6 +38,7 @@ def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sources:
         ("os._exit", 1, "runs 50 to 69, tried twice: its process ended, EXIT(0)"),
         ("exit", 1, "SystemExit: 0"),
         ("BaseException", 2, "Odd: it is odd"),
+        ("KeyboardInterrupt", 2, "KeyboardInterrupt: mine"),
         ("SIGSEGV", 1, "runs 50 to 69, tried twice: its process ended, SIGSEGV(-11)"),
         (
             "SIGKILL",

@@ -109,3 +109,18 @@ def test_rows_without_transitions_have_a_model(visits: int):
     P_hat = estimate(memory, batch)
     assert (P_hat >= 0).all()
     np.testing.assert_allclose(P_hat.sum(-1), 1.0)
+
+
+def test_a_row_expects_the_moves_that_other_rows_show_although_it_has_never_made_them_itself():
+    counts = np.zeros((1, 12, 1, 12), int)
+    for s in range(1, 11):
+        counts[0, s, 0, [s - 1, s, s + 1]] = (2, 2, 6)
+    counts[0, 5, 0] = 0
+    counts[0, 5, 0, 4] = 2  # the row of state 5 has only ever gone down
+    batch = Batch.of_counts(counts, 10)
+    memory = TiedRows().initial_memory(1, 12, 1)
+    for _ in range(3):
+        memory = TiedRows().learn(memory, batch)
+    assert memory.share.min() > 0.9
+    assert memory.h_tied[0, 5, 0, [5, 6]].min() > 0.05
+    assert memory.h_tied[0, 5, 0, [0, 9, 11]].max() < 0.01  # which no row has shown as a move from there

@@ -25,7 +25,7 @@ KILLED_IN_AN_IMPORT = """
 import os, signal, sys
 from pathlib import Path
 from pomrl.store import ro_crates
-def killed(path, place):
+def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 ro_crates._added = killed
 ro_crates.import_(Path(sys.argv[1]))
@@ -64,6 +64,18 @@ def test_what_is_damaged_is_verified_with_what_mends_it_and_is_not_exported(pare
     assert call(runs, "--verify")[:2] == (1, said)
     status, _, err = call(export, str(outputs.parent / "crate.zip"))
     assert (status, err) == (1, said)
+
+
+@pytest.mark.parametrize("names", [["json"], ["json", "csv"]])
+def test_exchanged_files_are_damaged_though_all_digests_are_sound(names: list[str], outputs: Path) -> None:
+    DerivedFiles(outputs / "plots" / "b.json").write({"b.csv": b"y\n"}, {"command": "make b"})
+    for suffix in names:
+        one, other = (outputs / "plots" / f"{name}.{suffix}" for name in "ab")
+        content = one.read_bytes()
+        one.write_bytes(other.read_bytes())
+        other.write_bytes(content)
+    status, said, _ = call(runs, "--verify")
+    assert (status, said.count("it is that of other files")) == (1, 2)
 
 
 def test_a_simulation_is_removed_if_no_code_has_its_signature(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.support.computed import call
+from tests.support.computed import Command, call
 
 from pomrl import store
-from pomrl.commands import audit, export, import_, run, runs
+from pomrl.commands import audit, export, import_, progress, run, runs
 from pomrl.commands.repairing import from_settings
 from pomrl.running import auditing
 from pomrl.store import blocks, reading
@@ -297,6 +297,25 @@ def test_files_that_are_too_large_together_are_not_unpacked(crate: Path, tmp_pat
     assert (status, err.count("\n")) == (1, 1)
     assert "--most 0.1 allows so much" in err
     assert not list((tmp_path / "elsewhere").glob("*"))
+
+
+def test_what_takes_long_says_how_far_it_is_and_is_refused_where_it_takes_too_long(
+    crate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "LEAST_BYTES", 0)
+    _, _, err = call(import_, str(crate))
+    percents = [line.split()[1] for line in err.splitlines() if line.startswith("checked: ")]
+    assert percents == sorted(percents, key=int)
+    assert int(percents[-1]) > 50  # what is no table counts once
+    assert call(runs, "--verify")[2].splitlines()[-1].startswith("read: 100 % of ")
+    assert call(audit, "--share", "1")[2].splitlines()[-1] == "2 of 2 recomputed"
+    monkeypatch.setattr(runs, "MOST_READ", 0)
+    monkeypatch.setattr(audit, "LONG", 0.0)
+    for command, arguments in list[tuple[Command, list[str]]]([(runs, ["--verify"]), (audit, ["--share", "1"])]):
+        status, out, err = call(command, *arguments)
+        assert (status, out) == (1, "")
+        assert "--yes" in err.splitlines()[-1]
+        assert call(command, *arguments, "--yes")[0] == 0
 
 
 def test_a_fifo_a_folder_and_an_endless_link_are_one_line_and_no_hang(tmp_path: Path) -> None:

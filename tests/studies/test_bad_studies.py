@@ -1,6 +1,7 @@
 """What is wrong with a study is said in one line, which names the file, or the folder, and the key."""
 
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -238,6 +239,21 @@ def test_a_claim_that_fails_is_named_and_the_others_are_judged(here: Path) -> No
     assert call(figures, "judged")[0] == 0
 
 
+def test_a_claim_that_fails_leaves_the_intervals_of_the_others_as_they_are(here: Path) -> None:
+    works, fails = SECOND.replace('"K1"', '"K2"'), SECOND.replace('"K1"', '"K2"').replace(".regret", ".task(9)")
+    later = works.replace("    return", "    assert len(sweep.at(estimator='ada_pomrl').regret) < 10\n    return")
+    found = []
+    for name, claims_py in {"works": works, "fails": fails, "fails_later": later}.items():
+        write(here / name, claims_py=f"{CLAIM}\n\n{claims_py}")
+        status, _, said = call(reproduce, name, "--runs", "10")
+        found.append(judgements.read(here / "outputs" / "studies" / name).of("default")["K1"].decisive)
+        assert (status, said.count("claim K2")) == ((0, 0) if name == "works" else (1, 1))
+        assert name != "fails" or "there is no task 9: tasks count from 1, and the experiment has 2" in said
+        forget(name)
+    assert found[0].lower < found[0].upper
+    assert found[1] == found[2] == found[0]
+
+
 def test_a_claim_that_fails_on_what_is_stored_or_simulated_is_named_and_the_others_are_judged(here: Path) -> None:
     fails_on_ten_runs = """
 @claim("K2", "first")
@@ -269,7 +285,24 @@ def test_a_claim_that_compares_losses_with_themselves_is_judged(here: Path) -> N
     write(here / "mine", claims_py=CLAIM.replace('"without_meta"', '"ada_pomrl"'))
     assert call(reproduce, "mine", "--runs", "10")[0] == 0
     (judgement,) = judgements.read(here / "outputs" / "studies" / "mine").main
-    assert (judgement.verdict, judgement.decisive.found) == (Verdict.NOT_REPRODUCED, "0.000 in all runs")
+    assert (judgement.verdict, judgement.decisive.found) == (Verdict.DOES_NOT_HOLD, "0.000 in all runs")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"task"', '"tasks"', "the x of a panel is task or gamma, and not 'tasks'"),
+        ('"ci"', '"95"', "the band of a panel is sd or se or ci, and not '95'"),
+    ],
+)
+def test_a_panel_of_an_unknown_axis_or_band_is_one_line(old: str, new: str, words: str, here: Path) -> None:
+    write(here / "mine", figures_py=FIGURE.replace(old, new))
+    command = [sys.executable, "-m", "pomrl", "figures", "mine"]  # here a type checker would refuse it before
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert re.fullmatch(
+        rf"mine: mine.figures: importing .* at mine/figures.py:\d+ with .*{re.escape(words)}.*\n", ended.stderr
+    )
 
 
 def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> None:
@@ -320,7 +353,6 @@ def test_a_folder_that_cannot_be_written_to_is_reproduced_and_a_page_that_cannot
     here: Path,
 ) -> None:
     write(here / "fixed", {**SMALL, "pages/notes.md": "# Notes\n"})
-    (here / "fixed" / "figures.py").unlink()
     (here / "fixed").chmod(0o555)
     with obeying_permissions():
         status, _, said = call(reproduce, "fixed", "--runs", "2")

@@ -148,7 +148,7 @@ def test_an_option_of_a_study_is_compared_and_judged_in_the_place_of_another(her
 
 
 def test_a_study_builds_on_the_sweep_of_a_shipped_one(here: Path) -> None:
-    claim = CLAIM.replace('"first"', '"pomrl/illustration"')
+    claim = CLAIM.replace('"first", figures=("curves",)', '"pomrl/illustration"')
     part = claim[claim.index("    return") :]
     body = '    return [less(*(sweep.at(mixing=a, m=5).regret for a in (0.25, 0.0)), "some less none")]\n'
     files = {"study.yaml": SMALL["study.yaml"], "claims.py": claim.replace(part, body)}

@@ -98,7 +98,7 @@ import pandas as pd
 
 
 def parts(page):
-    held = [each.id for each in page.judgements.main if each.verdict == "reproduced"]
+    held = [each.id for each in page.judgements.main if each.verdict == "holds"]
     page.write("held", pd.DataFrame({"claim": held}))
     return {"the counts": f"{len(held)} claims hold."}
 """,
@@ -148,9 +148,9 @@ def test_claims_are_decided_under_every_variant(made: tuple[Path, str, str]) -> 
     verdicts = {(row["variant"], row["claim"]): row["verdict"] for row in table}
     variants = ("default", "worst_state", "own_rewards")
     assert set(verdicts) == {(variant, claim) for variant in variants for claim in ("J1", "J2", "J3")}
-    assert {verdicts[variant, "J2"] for variant in variants} == {"reproduced"}
-    assert {verdicts[variant, "J3"] for variant in variants} == {"not reproduced"}
-    assert verdicts["default", "J1"] == "reproduced"
+    assert {verdicts[variant, "J2"] for variant in variants} == {"holds"}
+    assert {verdicts[variant, "J3"] for variant in variants} == {"does not hold"}
+    assert verdicts["default", "J1"] == "holds"
     assert {int(row["runs"]) for row in table} <= {50, 800}
 
 

@@ -9,6 +9,9 @@ OTHERS = (
     FIGURE[FIGURE.index("@figure") :].replace("@figure()", '@figure(name="curves")').replace("curves()", "others()")
 )
 
+OF_FLAT = SWEEP.format(seed=1).replace("ada_pomrl,", "flat,")
+FLAT = "from pomrl.components import Estimator\n\n\nclass Flat(Estimator):\n    pass\n"
+
 FAILING_VARIANT = """\
 from pomrl.study import variant
 
@@ -38,15 +41,15 @@ BAD: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     ),
     "variant of an unknown key": (
         {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: {sgima: 0.1}}\n"},
-        ("mine", "odd", "sgima"),
+        ("mine/study.yaml: variants.odd", "mine/first", "sgima"),
     ),
     "variant of an unknown option": (
         {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: {planner: guess}}\n"},
-        ("mine", "odd", "planner", "guess"),
+        ("mine/study.yaml: variants.odd", "planner", "guess"),
     ),
     "variant of a wrong value": (
         {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: {sigma: -1.0}}\n"},
-        ("mine", "odd", "sigma=-1.0"),
+        ("mine/study.yaml: variants.odd", "sigma=-1.0"),
     ),
     "variant of no function": (
         {"study.yaml": "title: A\nvariants: {default: {}, odd: odd}\n", "variants.py": "even = 2\n"},
@@ -90,6 +93,22 @@ BAD: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         ("mine", "figure curves", "pomrl/last"),
     ),
     "claim that names no sweep": ({"claims.py": CLAIM.replace('"first", ', "")}, ("mine", "@claim", "K1")),
+    "claim that names no figure": (
+        {"claims.py": CLAIM.replace('"curves"', '"curve"')},
+        ("mine: claim K1: figures='curve'", "there is curves"),
+    ),
+    "figure of a value that its sweep does not have": (
+        {"figures.py": FIGURE.replace('"without_meta")', '"oracle")')},
+        ("mine: figure curves: first has no estimator='oracle'; in it estimator is 'ada_pomrl', 'without_meta'",),
+    ),
+    "figure of a key that its sweep does not vary": (
+        {"figures.py": FIGURE.replace("{}", '{"sgima": 0.1}')},
+        ("mine: figure curves: first has no sgima=0.1; it varies estimator",),
+    ),
+    "component in a study that had another name": (
+        {"conf/estimator/flat.yaml": "_target_: former.flat.Flat\n", "flat.py": FLAT, "sweeps/first.yaml": OF_FLAT},
+        ("mine/first", "estimator._target_=former.flat.Flat: it is mine.flat.Flat now"),
+    ),
     "claim without a statement": (
         {"claims.py": re.sub(r'    """.*"""\n', "", CLAIM)},
         ("mine", "meta_learning_helps", "docstring"),
@@ -116,6 +135,18 @@ BAD: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "sweep of a wrong value": (
         {"sweeps/first.yaml": SWEEP.format(seed=1).replace("T: 2", "T: two")},
         ("mine", "first", "T='two'"),
+    ),
+    "sweep without its first line": (
+        {"sweeps/first.yaml": SWEEP.format(seed=1).replace("# @package _global_\n", "")},
+        ("mine/first", "begin with the line '# @package _global_'"),
+    ),
+    "sweep whose axis is a list": (
+        {"sweeps/first.yaml": SWEEP.format(seed=1).replace('"ada_pomrl,without_meta"', "[ada_pomrl, oracle]")},
+        ("mine/first", "the values of an axis are text with commas: 'ada_pomrl,oracle'"),
+    ),
+    "figure that returns nothing": (
+        {"figures.py": FIGURE.replace("return PanelGrid", "PanelGrid")},
+        ("mine/figures.py", "curves: a function without arguments returns panels, and this one NoneType"),
     ),
     "sweep that is no YAML": ({"sweeps/first.yaml": "runs: [1\n"}, ("mine", "first.yaml")),
     "sweep of an unknown option": (

@@ -91,7 +91,7 @@ def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed
     draw, parts = CASES[name]
     rng = np.random.default_rng(seed)
     made = claim("X.1")(lambda: [])
-    count: dict[Verdict, int] = {Verdict.REPRODUCED: 0, Verdict.NOT_REPRODUCED: 0}
+    count: dict[Verdict, int] = {Verdict.HOLDS: 0, Verdict.DOES_NOT_HOLD: 0}
     for _ in range(replications):
         pairs, outcome = draw(rng, analyses[-1]), Outcome(made, plan_of(name))
         for runs in analyses:

@@ -25,6 +25,7 @@ DEEDS = {
     "os._exit": lambda: os._exit(0),
     "exit": lambda: exit(0),
     "sys.exit": lambda: sys.exit(3),
+    "KeyboardInterrupt": lambda: raise_(KeyboardInterrupt("mine")),
     "BaseException": lambda: raise_(Odd("it is odd")),
     "markup": lambda: raise_(ValueError("[/red] [bold]x\\x1b[2J")),
     "global state": lambda: np.random.rand(),

@@ -5,12 +5,15 @@ makes its digests too. Where blocks were computed with the same packages on the 
 agree to 1e-9 in all rows; elsewhere rounding may break a tie otherwise in one row of a thousand.
 """
 
+import os
+
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.repairing import from_settings
 from pomrl.commands.terminal import exit_with, printable, warn
 from pomrl.running import auditing
+from pomrl.running.resources import LONG, duration
 
 FORGED = 0.05
 """The share of blocks for which the summary says how likely it is that a forgery of so many is found."""
@@ -24,6 +27,7 @@ def main() -> None:
     number = parser.add_mutually_exclusive_group()
     number.add_argument("--share", type=float, default=0.05, help="the share of all blocks and simulations; 0.05")
     number.add_argument("--blocks", type=int, metavar="N", help="how many of them instead")
+    parser.add_argument("--yes", action="store_true", help="also if it takes more than an hour")
     arguments = parser.parse_args()
     if not 0.0 < arguments.share <= 1.0 or (arguments.blocks is not None and arguments.blocks < 1):
         exit_with("--share has to be above 0 and at most 1, and --blocks at least 1", 2)
@@ -32,10 +36,15 @@ def main() -> None:
     drawn, total = auditing.sample(stored, arguments.share, arguments.blocks)
     if not drawn:
         exit_with(f"{store.root()}: nothing is stored to recompute")
-    warn(f"recomputing {len(drawn):,} of {total:,} blocks and simulations")
-    found = []
+    seconds = auditing.seconds(drawn, from_settings) / (os.cpu_count() or 1)
+    warn(f"recomputing {len(drawn):,} of {total:,} blocks and simulations in about {duration(seconds)}")
+    if seconds > LONG and not arguments.yes:
+        exit_with("what takes more than an hour is recomputed with --yes; --blocks 20 draws fewer")
+    found: list[auditing.Found] = []
     for each in auditing.audited(drawn, from_settings):
         found.append(each)
+        if 10 * len(found) // len(drawn) > 10 * (len(found) - 1) // len(drawn):
+            warn(f"{len(found):,} of {len(drawn):,} recomputed")
         if not each.is_equal:
             print(printable(f"{each.name}: {_what_is_wrong(each)}"), flush=True)
     _summarise(found)

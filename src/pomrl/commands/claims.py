@@ -18,8 +18,10 @@ from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import simulate
 from pomrl.commands.tables import print_table
 from pomrl.commands.terminal import exit_with, warn
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
+from pomrl.drawing.figure import figures_of
 from pomrl.judging import claims_of_variants, deciding, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, ClaimError
@@ -59,86 +61,105 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
     Returns:
         The number of claims that are not judged, because their functions do not work.
     """
-    every = claims_of(study)
+    every = known(study)
     if not every:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
     simulate(claims_of_variants.needed_simulations(every))
-    claims, frames = _judged(study, sound(study, every), selection, budget)
-    of_runs = {claim.id for claim in claims if claim.sweeps} or {claim.id for claim in claims}
+    failed, frames = _judged(study, every, failing(study, every), selection, budget)
+    of_runs = {claim.id for claim in every if claim.sweeps} or {claim.id for claim in every}
     if not any(len(frame) and (frame["claim"].isin(of_runs) & frame["estimate"].notna()).any() for frame in frames):
         named = ",".join(family.name for family in selection.families)
         remedy = f"pomrl reproduce {study.word}" + (f" --variants {named}" if named else "")
         exit_with(f"{study.word}: nothing is stored that its claims are about; {remedy} computes it")
-    judgements.write(study.outputs, frames, f"pomrl claims {study.word}")
+    renewed = {name for frame in frames if len(frame) for name in frame["variant"]}
+    judged_on = claims_of_variants.judged_on(study, every, renewed)
+    judgements.write(study.outputs, frames, f"pomrl claims {study.word}", judged_on)
     if selection.variants and selection.variants[0].replaced:
-        _show_differences(study, claims, selection)
-    failed = {each.id for each in every} - {each.id for each in claims}
-    show(study, judgements.read(study.outputs, list(study.described.variants)), frames, failed)
-    return len(every) - len(claims)
+        _show_differences(study, every, selection)
+    show(study, claims_of_variants.stored(study), frames, failed)
+    return len(failed)
 
 
-def sound(study: Study, claims: Sequence[Claim]) -> list[Claim]:
-    """Return the claims whose functions work; name the others in a line each on standard error."""
+def known(study: Study) -> list[Claim]:
+    """Return the claims of a study; ConfigError where one names a figure that the study does not have."""
+    claims = claims_of(study)
+    there = [each.name for each in figures_of(study)] if any(each.figures for each in claims) else []
+    for claim in claims:
+        for name in claim.figures:
+            if name not in there:
+                what = f"figures={name!r}: there is no such figure; there is {', '.join(there) or 'none'}"
+                raise ConfigError(f"{study.word}: claim {claim.id}: {what}")
+    return claims
+
+
+def failing(study: Study, claims: Sequence[Claim]) -> frozenset[str]:
+    """Return the ids of the claims whose functions do not work, each named in a line on standard error."""
     default = next((each for each in study.variants if each.name == study.unchanged), study.variants[0])
     basis = claims_of_variants.basis(study, claims, default)
-    working = []
+    failed = set[str]()
     for claim in claims:
         try:
             claims_of_variants.try_out(claim, basis)
-            working.append(claim)
         except ClaimError as error:
             warn(f"{study.word}: {error}")
-    return working
+            failed.add(claim.id)
+    return frozenset(failed)
 
 
 def _judged(
-    study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None
-) -> tuple[Sequence[Claim], list[pd.DataFrame]]:
-    """Return the rows of each variant, and the claims that they are of: those whose functions work on what is stored.
+    study: Study, claims: Sequence[Claim], failed: frozenset[str], selection: Selection, budget: float | None
+) -> tuple[frozenset[str], list[pd.DataFrame]]:
+    """Return the rows of each variant, and the ids of the claims whose functions do not work on what is stored either.
 
-    A claim that fails there is named in a line, and the others are judged without it; what was estimated is kept.
+    A claim that fails there is named in a line, and the others are judged with the error that they have beside it; what
+    was estimated is kept.
     """
     reader = Reader()
-    while claims:
+    while len(failed) < len(claims):
         try:
-            frames = _under_variants(study, claims, selection, budget, reader)
+            frames = _under_variants(study, claims, failed, selection, budget, reader)
             for family in selection.families:
                 if not family.is_sample:
-                    frames += _under_family(study, claims, family, budget, reader)
-            return claims, frames
+                    frames += _under_family(study, claims, failed, family, budget, reader)
+            return failed, frames
         except ClaimError as error:
             warn(f"{study.word}: {error}")
-            claims = [each for each in claims if each.id != error.id]
+            failed |= {error.id}
     raise SystemExit(1)
 
 
 def _under_variants(
-    study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None, reader: Reader
+    study: Study,
+    claims: Sequence[Claim],
+    failed: frozenset[str],
+    selection: Selection,
+    budget: float | None,
+    reader: Reader,
 ) -> list[pd.DataFrame]:
     """Judge claims under single variants, one after the other: each has what those before leave of the budget."""
     frames, spending = [], Spending(budget or 0.0)
     for variant in selection.variants:
         refused: list[str] = []
         on = claims_of_variants.basis(
-            study, claims, variant, own=selection.own, refused=refused if variant.replaced else None
+            study, claims, variant, own=selection.own, refused=refused if variant.replaced else None, failed=failed
         )
         for line in refused:
             warn(line)
         cases = _cases([on], reader, spending, budget)
         is_headline = variant.name in study.described.headline
         if budget is not None and is_headline:
-            compute(deciding.pools(on))
-        shares = _shares(study, claims) if variant.name == study.unchanged else {}
+            compute(deciding.pools(on), ", beyond analyses and budget, for the power of the promised numbers")
+        shares = _shares(study, claims, failed) if variant.name == study.unchanged else {}
         frames.append(claims_of_variants.judged(study, variant, on, reader, cases, shares, is_main=True))
     return frames
 
 
 def _under_family(
-    study: Study, claims: Sequence[Claim], family: Family, budget: float | None, reader: Reader
+    study: Study, claims: Sequence[Claim], failed: frozenset[str], family: Family, budget: float | None, reader: Reader
 ) -> list[pd.DataFrame]:
     """Judge claims under all variants of a family together, within the budget of the family."""
     variants = family.variants
-    bases = [claims_of_variants.basis(study, claims, variant, family) for variant in variants]
+    bases = [claims_of_variants.basis(study, claims, variant, family, failed=failed) for variant in variants]
     own_budget = None if budget is None else family.budget
     cases = _cases(bases, reader, Spending(own_budget or 0.0), own_budget)
     named = {variant.name for variant in study.variants}
@@ -157,11 +178,11 @@ def _cases(bases: Sequence[Basis], reader: Reader, spending: Spending, budget: f
     return deciding.stored_outcomes(bases, reader) if budget is None else decided(bases, reader, spending)
 
 
-def _shares(study: Study, claims: Sequence[Claim]) -> Mapping[str, TrueShare]:
+def _shares(study: Study, claims: Sequence[Claim], failed: frozenset[str]) -> Mapping[str, TrueShare]:
     """Return in how many environments each claim is true, from the first family that is a sample of environments."""
     families = (study.family(name) for name in study.families)
     sample = next((family for family in families if family.is_sample), None)
-    return claims_of_variants.true_shares(study, claims, sample) if sample else {}
+    return claims_of_variants.true_shares(study, claims, sample, failed) if sample else {}
 
 
 def _show_differences(study: Study, claims: Sequence[Claim], selection: Selection) -> None:

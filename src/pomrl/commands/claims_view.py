@@ -24,14 +24,14 @@ LEGEND = {
 }
 """What is said of columns and marks below the table."""
 
-SHORT = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "not", Verdict.UNDECIDED: "open"}
+SHORT = {Verdict.HOLDS: "holds", Verdict.DOES_NOT_HOLD: "not", Verdict.UNDECIDED: "open"}
 """The verdicts in a word."""
 
 MOST_COLUMNS = 4
 """The most variants that have a column each; more are counted."""
 
 
-def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame], failed: set[str]) -> None:
+def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame], failed: frozenset[str]) -> None:
     """Print the verdicts of a study.
 
     Args:
@@ -49,6 +49,8 @@ def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame], failed:
     terminal.print(_rows(study, judged, main, others))
     if main in study.described.headline:
         terminal.print(views.answer(study, judged))
+    if judged.older:
+        terminal.print(printable(views.older_in_words(study, judged)))
     listed = judged.listed(shown)
     for each in listed:
         if each.why:
@@ -77,7 +79,7 @@ def _rows(study: Study, judged: Judgements, main: str, others: Sequence[str]) ->
     for each in listed:
         mark = " (s)" if each.selected_on else ""
         sentence = f"{each.id}{mark}: {each.statement}" + (f" ({each.where})" if each.where else "")
-        verdict = "\n".join([views.in_words(study, each.verdict), *_topics(each)]) if each.variant == main else ""
+        verdict = "\n".join([views.in_words(each.verdict), *_topics(each)]) if each.variant == main else ""
         under = [judged.of(name).get(each.id) for name in others]
         words = [SHORT[other.verdict] if other and other.verdict else "" for other in under]
         style = LOOKS[each.verdict].style if each.verdict else ""

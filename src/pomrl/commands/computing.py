@@ -52,7 +52,10 @@ def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
 
 def _offer(experiments: Sequence[Experiment]) -> None:
     """Print the commands that plot and tabulate a sweep that is stored."""
-    what = shlex.join(f"{key}={','.join(map(str, values))}" for key, values in _filter(experiments).items())
+    words = {key: values for key, values in _filter(experiments).items() if key != "metric"}
+    what = shlex.join(f"{key}={','.join(map(str, values))}" for key, values in words.items())
+    metrics = [each.options["metric"] for each in experiments if each.method.is_measured]
+    what += f" --y {metrics[0]}" if metrics else ""
     warn(f"to plot it: pomrl plot {what}")
     warn(f"as a table: pomrl table {what}")
 
@@ -102,7 +105,7 @@ def compute(experiments: Sequence[Experiment]) -> bool:
     jobs = checked_jobs(experiments)
     request, wanted = experiments[0].request, estimate(jobs)
     for fault in dict.fromkeys(fault for job in jobs for fault in job.faults):
-        warn(fault)
+        warn(f"{fault}; it is computed again")
     if request.dry_run:
         if len(jobs) <= tables.MOST_ROWS:
             terminal.print(tables.plan(jobs))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from pomrl.commands.progress import progress_of
 from pomrl.commands.terminal import warn
@@ -23,21 +24,21 @@ def decided(bases: Sequence[Basis], reader: Reader, spending: Spending) -> list[
     return deciding.decide(bases, spending, reader, compute)
 
 
-def compute(experiments: Sequence[Experiment]) -> None:
-    """Compute what the store lacks of experiments, and say so.
+def compute(experiments: Sequence[Experiment], why: str = "") -> None:
+    """Compute what the store lacks of experiments, and say so, and why.
 
     Raises:
         ConfigError: What is lacking does not fit into the memory or on the disk.
         ExecutionError: A method fails.
     """
-    ensure(experiments, _announced)
+    ensure(experiments, partial(_announced, why=why))
 
 
 @contextmanager
-def _announced(jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
+def _announced(jobs: Sequence[Job], why: str) -> Iterator[Callable[[Tally], None]]:
     if lacking := unfinished(jobs).values():
         runs = max(job.experiment.request.runs for job in lacking)
         what = f"up to {number_of(runs, 'run')} of {number_of(len(lacking), 'experiment')}"
-        warn(f"{what}: about {sum(map(seconds, lacking)):.0f} s of one core")
+        warn(f"{what}{why}: about {sum(map(seconds, lacking)):.0f} s of one core")
     with progress_of(jobs) as advance:
         yield advance

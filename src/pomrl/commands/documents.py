@@ -14,7 +14,8 @@ from pomrl.configuration.reference import configuration
 from pomrl.configuration.sources import PUBLISHED, beside_the_package
 from pomrl.configuration.study import Study, find, shipped
 from pomrl.configuration.wording import number_of
-from pomrl.judging import judgements, views
+from pomrl.judging import claims_of_variants, views
+from pomrl.judging.judgements import Judgements
 from pomrl.report import ReportError, pages
 from pomrl.results.markdown import renewed
 from pomrl.store import files
@@ -40,19 +41,21 @@ def main() -> None:
     if not arguments.study and not (reference.is_file() and Path.cwd().resolve().is_relative_to(checkout)):
         parser.error("name a study; only in a checkout of this project are all documents made without one")
     for study in map(find, arguments.study) if arguments.study else shipped():
-        renew_outputs(study)
-        for path in renew_tracked(study):
+        judged = claims_of_variants.stored(study)
+        renew_outputs(study, judged)
+        for path in renew_tracked(study, judged):
             print(path)
     if not arguments.study:
         files.write(reference, configuration(PUBLISHED).encode())
         print(reference)
 
 
-def renew_outputs(study: Study) -> None:
-    """Write the pages of a study to its outputs, and a line for each whose results are not stored."""
+def renew_outputs(study: Study, judged: Judgements) -> None:
+    """Write the pages of a study to its outputs, and a line for each whose results are not stored, or are old."""
     for line in pages.renew(study):
         warn(line)
-    judged = judgements.read(study.outputs, list(study.described.variants))
+    if judged.older:
+        warn(f"{study.word}: {views.older_in_words(study, judged)}")
     if judged.main:
         families = {
             name: [each.name for each in study.family(name).variants if each.is_single] for name in study.families
@@ -60,12 +63,12 @@ def renew_outputs(study: Study) -> None:
         pages.write(study, CLAIMS, views.claims_page(study, judged, families))
 
 
-def renew_tracked(study: Study) -> list[Path]:
-    """Write the pages of a study into its folder, unless results are provisional; return the paths."""
-    judged = judgements.read(study.outputs, list(study.described.variants))
+def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
+    """Write the pages of a study into its folder, unless results are provisional or old; return the paths."""
     few = [each for each in judged.main if each.provisional or (each.verdict and each.is_decided_by_too_few)]
-    if not judged.main or few:
-        reason = f"{number_of(len(few), 'claim')} with too few runs" if few else "no claims are judged"
+    if not judged.main or few or judged.older:
+        older = "verdicts are old" if judged.main else "no claims are judged"
+        reason = f"{number_of(len(few), 'claim')} with too few runs" if few else older
         remedy = f"pomrl reproduce {study.word} computes them"
         warn(f"{study.word}: its own pages stay as they are, because {reason}; {remedy}")
         return []
@@ -73,6 +76,7 @@ def renew_tracked(study: Study) -> list[Path]:
     for name, path in pages.documents(study).items():
         if not path.is_relative_to(study.folder):
             target = study.folder / "pages" / f"{name}.md"
+            target.parent.mkdir(exist_ok=True)
             files.write(target, pages.text(study, name).encode())
             written.append(target)
     for path in sorted((study.folder / "pages").glob("*.csv")):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pomrl.commands.terminal import GOES_ON, exit_with, one_line
+from pomrl.commands.terminal import GOES_ON, exit_with, fault_of_output, one_line
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.composition import UnreadableOverrideError
 from pomrl.execution import EngineUnavailableError, ExecutionError
@@ -47,7 +47,12 @@ def _explained(error: Exception) -> str:
 
 
 def _of_system(error: OSError) -> str:
-    """Name the path that the system could not read or write, and say what to do where the disk is full."""
+    """Name the path that the system could not read or write, and say what to do where the disk is full.
+
+    An error without a path may be one of standard output, which an empty line tries.
+    """
+    if error.filename is None and (fault := fault_of_output("\n")):
+        return fault
     path = error.filename or outputs()
     if error.errno in _FULL:
         return f"{path}: {error.strerror}; free some space, and the same command goes on from what is stored"

@@ -14,6 +14,9 @@ from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.wording import number_of
 from pomrl.store import ro_crates
 
+MADE_OF_IT = "pomrl import takes experiments and simulations alone; pomrl reproduce makes verdicts and figures of them"
+"""What becomes of the other files of a crate."""
+
 
 @one_line_errors()
 def main() -> None:
@@ -29,5 +32,5 @@ def main() -> None:
         exit_with(f"{store.root()}: no stored experiment matches {' '.join(arguments.filter)}")
     count = ro_crates.export(arguments.crate, stored, everything=not arguments.filter)
     what = f"{number_of(len(stored), 'experiment')}, {number_of(count, 'file')}"
-    warn(f"{what}, {arguments.crate.stat().st_size / 1e6:.1f} MB")
+    warn(f"{what}, {arguments.crate.stat().st_size / 1e6:.1f} MB; {MADE_OF_IT}")
     print(arguments.crate)

@@ -11,8 +11,8 @@ from pathlib import Path
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.tables import print_table
-from pomrl.commands.terminal import WIDTH, printable
-from pomrl.models_and_logs.horizon_reports import HorizonReport, horizon_report
+from pomrl.commands.terminal import WIDTH, printable, warn
+from pomrl.models_and_logs.horizon_reports import Budget, HorizonReport, horizon_report
 from pomrl.models_and_logs.log_tables import COLUMNS, from_log
 from pomrl.models_and_logs.logs import Log
 from pomrl.outputs import outputs
@@ -33,7 +33,7 @@ def main() -> None:
         )
     columns = {column: getattr(arguments, column) for column in (*COLUMNS, "terminated")}
     log = from_log(arguments.log, **columns)
-    report = horizon_report(log, arguments.gamma_eval)
+    report = horizon_report(log, arguments.gamma_eval, budget=Budget(arguments.hours, warn))
     _print(report, log)
     for path in _written(report, log, folder, arguments.log):
         print(path)
@@ -48,6 +48,7 @@ def _arguments() -> argparse.Namespace:
         )
     parser.add_argument("--terminated", metavar="COLUMN", help="the column that says where episodes have ended")
     parser.add_argument("--gamma-eval", type=float, default=0.99, help="what policies are judged at (default 0.99)")
+    parser.add_argument("--hours", type=float, default=1.0, help="the most hours that it may take (default 1)")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="default: outputs/horizon/ and the log's name")
     return parser.parse_args()
 
@@ -55,19 +56,9 @@ def _arguments() -> argparse.Namespace:
 def _print(report: HorizonReport, log: Log) -> None:
     for sentence in [*report.words, *log.remarks]:
         print(textwrap.fill(printable(sentence), WIDTH))
-    table = report.table
-    losses = {
-        name: [f"{loss:.3g} ({low:.3g} to {high:.3g})" for loss, low, high in table[_columns(of)].to_numpy()]
-        for name, of in {"data of all tasks": "", "data of each task alone": "_of_frequencies"}.items()
-    }
-    shown = table[["gamma"]].assign(**losses)
-    print_table(f"expected loss at γ_eval = {report.gamma_eval:g} of plans on the", shown)
     counted = report.actions.groupby(["state", "action"], sort=False).size().reset_index(name="tasks")
     print_table("recommended actions, and in how many tasks", counted.head(SHOWN))
-
-
-def _columns(of: str) -> list[str]:
-    return [f"{name}{of}" for name in ("loss", "lower", "upper")]
+    print_table(f"expected loss at γ_eval = {report.gamma_eval:g} of plans on the", report.losses)
 
 
 def _written(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
+from pomrl.commands.progress import tenths
 from pomrl.commands.terminal import exit_with, printable, warn
 from pomrl.configuration.wording import number_of
 from pomrl.store import ro_crates
+from pomrl.store.ro_crates import MOST_BYTES
 
 
 @one_line_errors()
@@ -19,10 +21,15 @@ def main() -> None:
     """Run the command with the arguments of the process, and print the folders that are added."""
     parser = Parser(prog="pomrl import", description="Check an RO-Crate, and add its experiments to what is stored.")
     parser.add_argument("crate", type=Path, metavar="CRATE.zip", help="the archive, as pomrl export has written it")
-    parser.add_argument("--most", type=float, metavar="GB", help="the most gigabytes that its files may have; 8.6")
+    parser.add_argument(
+        "--most",
+        type=float,
+        metavar="GB",
+        default=MOST_BYTES / 1e9,
+        help="the most gigabytes that its files may have; 8.6",
+    )
     arguments = parser.parse_args()
-    most = ro_crates.MOST_BYTES if arguments.most is None else int(arguments.most * 1e9)
-    imported = ro_crates.import_(arguments.crate, most)
+    imported = ro_crates.import_(arguments.crate, arguments.most * 1e9, tenths("checked"))
     for folder in imported.added:
         print(printable(str(folder)))
     for line in imported.refused:

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from pomrl.commands.terminal import PROGRAM, exit_with
+from pomrl.commands.terminal import PROGRAM, complete_output, exit_with
 from pomrl.configuration.importing import imported
 
 COMMANDS: Mapping[str, str] = {
@@ -52,6 +52,11 @@ Completion of settings with the tab key: eval "$(pomrl --shell-completion instal
 
 def main() -> None:
     """Run the command that the first argument names, with the other arguments."""
+    with complete_output():
+        _run()
+
+
+def _run() -> None:
     name, arguments = next(iter(sys.argv[1:]), ""), sys.argv[2:]
     if name in ("-sc", "--shell-completion"):
         _complete(arguments)

@@ -23,14 +23,14 @@ def main() -> None:
     parser = Parser(prog="pomrl plot", description="Plot what is stored of your own sweeps.")
     add_filters(parser)
     parser.add_argument("--x", default="task", help="the horizontal axis: task (default), gamma, or a setting: sigma")
-    parser.add_argument("--y", default="planning_loss", choices=VALUES, help="the vertical axis")
+    parser.add_argument("--y", default="planning_loss", help=f"the vertical axis: {', '.join(VALUES)}, or a metric")
     for role, what in (("hue", "colours"), ("col", "columns"), ("row", "rows"), ("style", "kinds of line")):
         parser.add_argument(f"--{role}", metavar="KEY", help=f"the setting that {what} are for")
     parser.add_argument("--band", default="ci", choices=BANDS, help="95 %% interval, standard error or deviation")
     parser.add_argument("--task", default="all", type=tasks, help="tasks to average: all (default), first, last, 3")
     parser.add_argument("--name", help="the name of the files, without suffix")
-    arguments = parser.parse_args()
-    chosen = choose(filters(arguments.filter))
+    arguments = parser.parse_intermixed_args()  # filters may follow options
+    chosen = choose(filters(arguments.filter), arguments.y)
     roles = Roles(arguments.hue, arguments.col, arguments.row, arguments.style)
     drawing = draw(chosen, arguments.x, arguments.y, roles, arguments.band, arguments.task)
     name = arguments.name or f"{arguments.y}_against_{arguments.x}"

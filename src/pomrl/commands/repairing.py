@@ -1,16 +1,19 @@
 """Computing damaged experiments and simulations again, and the sweeps that experiments belong to."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pomrl import store
 from pomrl.commands.progress import progress_of, simulate
-from pomrl.commands.terminal import one_line, warn
+from pomrl.commands.terminal import PROGRAM, one_line
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.study import shipped
 from pomrl.execution import ExecutionError
 from pomrl.running.ensuring import ensure
+from pomrl.science.agents.agent import CertaintyEquivalence
+from pomrl.science.metrics.metric import PlanningLoss
 from pomrl.store import StoredExperiment, StoreError, stored_simulations
 from pomrl.theory.simulations import SIMULATIONS
 
@@ -25,19 +28,29 @@ def sweeps_by_signature() -> dict[str, list[str]]:
     return names
 
 
-def repair(listed: Sequence[StoredExperiment]) -> None:
-    """Compute again what is damaged of stored experiments and of simulations; print a line for what cannot be.
+def repair(listed: Sequence[StoredExperiment]) -> list[str]:
+    """Compute again what is damaged of stored experiments and of simulations; return a line for what cannot be.
 
     An experiment can be computed again if it belongs to a sweep of a shipped study, or if its settings can be read,
     name classes of this package only, and have its signature under the present code. The other runs of it are kept.
     """
+    lines: list[str] = []
     for stored in (stored for stored in listed if stored.faults()):
         try:
             _compute_again(stored)
         except (StoreError, ConfigError, ExecutionError, OSError) as error:
-            warn(f"{stored.folder}: it cannot be computed again ({one_line(error)})")
+            lines.append(f"{stored.folder}: not mended ({one_line(error)}); {_command(stored)} computes it again")
     damaged = {each.sidecar.parent.name for each in stored_simulations.all_simulations() if each.fault()}
     simulate(name for name, each in SIMULATIONS.items() if damaged and stored_simulations.signature(each) in damaged)
+    return lines
+
+
+def _command(stored: StoredExperiment) -> str:
+    """Return the command that has computed an experiment, as a shell reads it, as far as that is known."""
+    said = stored.manifest()
+    command = said.provenance.command if said else ()
+    known = command[:1] == (f"{PROGRAM} run",)
+    return f"{PROGRAM} run {shlex.join(command[1:]) if known else 'with its settings'}"
 
 
 def _compute_again(stored: StoredExperiment) -> None:
@@ -73,7 +86,12 @@ def from_settings(stored: StoredExperiment) -> Experiment:
         raise ConfigError(f"{stored.folder}: its settings are damaged")
     groups = {group: value for group, value in settings.items() if group in GROUPS and isinstance(value, dict)}
     if not all(str(value.get("_target_")).startswith("pomrl.") for value in groups.values()):
-        raise ConfigError("it has components of your own, which only pomrl run imports")
+        raise ConfigError("it has components of your own: the pomrl run or pomrl reproduce that made it does so")
     manifest = stored.manifest()
+    default = {"agent": {"_target_": _named(CertaintyEquivalence)}, "metric": {"_target_": _named(PlanningLoss)}}
     here = {"execution": {"_target_": "pomrl.execution.local.Local"}, "runs": 1}
-    return parse(Composed({**settings, **here}, manifest.options if manifest else {}))
+    return parse(Composed({**default, **settings, **here}, manifest.options if manifest else {}))
+
+
+def _named(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"

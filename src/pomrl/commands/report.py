@@ -5,9 +5,10 @@ from pathlib import Path
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
+from pomrl.commands.terminal import warn
 from pomrl.configuration.study import Study, find
 from pomrl.report import ReportError
-from pomrl.report.page import html
+from pomrl.report.page import html, shown_of
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
@@ -24,6 +25,10 @@ def write(studies: Sequence[Study]) -> Path:
     """Write the page of studies into the outputs of the first one, and return its path."""
     command = f"pomrl report {' '.join(study.word for study in studies)}"
     path = studies[0].outputs / "report" / "index.html"
-    page = html(studies, command)
+    shown = shown_of(studies)
+    page = html(shown, command)
+    for each in shown:
+        if each.older:
+            warn(f"{each.study.word}: {each.older}")
     DerivedFiles(path.with_suffix(".json")).write({path.name: page.encode()}, {"command": command, **commit()})
     return path

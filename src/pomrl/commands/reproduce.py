@@ -17,10 +17,12 @@ from pomrl.commands.arguments import Parser, Selection, add_study, named
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.parsing import MOST_RUNS, Experiment
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
+from pomrl.drawing import figures_of_study
 from pomrl.drawing.figure import figures_of
+from pomrl.judging import claims_of_variants
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.report import ReportError
 
@@ -35,8 +37,8 @@ def main() -> None:
         "--variants", metavar="NAME,...", help="judge the claims under these families too, or under all"
     )
     arguments = parser.parse_args()
-    if arguments.runs is not None and arguments.runs < 1:
-        exit_with(f"--runs {arguments.runs}: it has to be at least 1", 2)
+    if arguments.runs is not None and not 1 <= arguments.runs <= MOST_RUNS:
+        exit_with(f"--runs {arguments.runs}: it has to be at least 1, and at most {MOST_RUNS}", 2)
     study = find(arguments.study)
     times, failed = [], False
     for name, work in stages(study, arguments.runs, arguments.variants).items():
@@ -60,7 +62,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     selection, budget = named(study, None), study.described.budget if runs is None else None
     further = named(study, variants) if variants else None
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
-    if claims_of(study):
+    if claims.known(study):
         work["claims"] = lambda: claims.check(study, selection, budget)
     if further:
         families = replace(further, variants=())
@@ -71,7 +73,8 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     elif not sweeps_of(study) and "claims" not in work:
         raise ConfigError(f"{study.word}: it has no sweeps/*.yaml, no claims and no figures yet")
     _refuse_bad_variants(study)
-    work["pages"] = lambda: documents.renew_outputs(study)
+    _refuse_bad_figures(drawn)
+    work["pages"] = lambda: documents.renew_outputs(study, claims_of_variants.stored(study))
     work["report"] = lambda: print(report.write([study]))
     return work
 
@@ -82,6 +85,15 @@ def _refuse_bad_variants(study: Study) -> None:
     for variant in study.variants:
         for name in read:
             study.settings(name, variant)
+
+
+def _refuse_bad_figures(drawn: figures_of_study.Selection) -> None:
+    """Look for what the figures show in their sweeps, before anything is computed."""
+    for each in figures_of(drawn.study):
+        try:
+            figures_of_study.shown_settings(each, drawn)
+        except ConfigError as error:
+            raise ConfigError(f"{drawn.study.word}: figure {each.name}: {error}") from error
 
 
 def _variants(study: Study, families: Selection, *, decides: bool) -> None:

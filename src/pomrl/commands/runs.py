@@ -7,26 +7,27 @@ this takes half a minute, because all of them are composed.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import pandas as pd
-from rich.table import Table
 
 from pomrl import store
-from pomrl.commands import tables
 from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
+from pomrl.commands.progress import tenths
 from pomrl.commands.repairing import repair, sweeps_by_signature
-from pomrl.commands.terminal import console, exit_with, one_line, printable, warn
+from pomrl.commands.terminal import exit_with, one_line, print_rows, printable, warn
 from pomrl.configuration.settings import varying_keys
 from pomrl.outputs import outputs
 from pomrl.running.resources import size
 from pomrl.store import StoredExperiment
+from pomrl.store.derived import LARGEST
 from pomrl.store.everything import Kept, everything, of_experiment
 from pomrl.store.origins import HERE
 
-WIDE = 2000
-"""The number of columns of a list that does not go to a terminal, so that each experiment has one line."""
+MOST_READ = 3 * 10**11
+"""The most bytes that are verified without `--yes`, which takes about an hour."""
 
 
 @one_line_errors()
@@ -44,18 +45,22 @@ def main() -> None:
     task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
     task.add_argument("--repair", action="store_true", help="compute what is damaged again, then verify")
     task.add_argument("--prune", action="store_true", help="list only what the present code does not use")
-    parser.add_argument("--yes", action="store_true", help="with --prune: remove it")
+    parser.add_argument("--yes", action="store_true", help="with --prune: remove it; else: read what is very large")
     arguments = parser.parse_args()
     wanted = filters(arguments.filter)
     listed = store.find(**wanted) if wanted else store.all_experiments()
     if wanted and not listed:
         exit_with(f"{store.root()}: no stored experiment matches {' '.join(arguments.filter)}")
-    if arguments.repair:
-        repair(listed)
+    if (arguments.verify or arguments.repair) and not arguments.yes:
+        _refuse_much(map(of_experiment, listed))
+    unmended = repair(listed) if arguments.repair else []
     kept = map(of_experiment, listed) if wanted else everything()
     if arguments.verify or arguments.repair:
         beside = "" if wanted else " and of what is made of them"
-        raise SystemExit(verify(kept, f"{len(listed)} stored experiments{beside}"))
+        status = verify(list(kept), f"{len(listed)} stored experiments{beside}")
+        for line in unmended:
+            warn(line)
+        raise SystemExit(status)
     if arguments.prune:
         raise SystemExit(prune(kept, yes=arguments.yes))
     show(listed, arguments.format, sweeps=arguments.sweeps)
@@ -75,7 +80,7 @@ def show(listed: Sequence[StoredExperiment], form: str, *, sweeps: bool = False)
     elif form == "csv":
         print(_csv(rows), end="")
     else:
-        console(width=WIDE).print(_table(rows))
+        print_rows(*_table(rows))
 
 
 def _row(stored: StoredExperiment) -> dict[str, Any]:
@@ -107,21 +112,21 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return shown.to_csv(index=False, lineterminator="\n")
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table with a row for each stored experiment, sorted by the settings that vary."""
+def _table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
+    """Return the head and the rows of a table of stored experiments, sorted by the settings that vary."""
     varying = varying_keys([row["settings"] for row in rows]) if len(rows) > 1 else []
     labels = [label for label in ("sweeps", "tags", "notes") if any(row.get(label) for row in rows)]
     origins = [] if all(row["origin"] == HERE for row in rows) else ["origin"]
-    columns = ("signature", *varying, "runs", "status", *origins, "computed", "commit", *labels)
-    table = tables.plain_table(str(store.root()), *columns)
+    head = ["signature", *varying, "runs", "status", *origins, "computed", "commit", *labels]
+    body: list[list[Any]] = []
     for row in sorted(rows, key=lambda row: _order(row["settings"], varying)):
         commit = (row["commit"] or "")[:7] + ("+" if row["dirty"] else "")
         values = [row["settings"].get(key, "") for key in varying]
         made = (row["computed"] or "")[:16]
         lists = [", ".join(row[key]) for key in labels]
         of_origin = [row[key] for key in origins]
-        tables.add_row(table, row["signature"], *values, row["runs"], row["status"], *of_origin, made, commit, *lists)
-    return table
+        body.append([row["signature"], *values, row["runs"], row["status"], *of_origin, made, commit, *lists])
+    return head, body
 
 
 def _order(settings: Mapping[str, Any], keys: Sequence[str]) -> list[tuple[str, Any]]:
@@ -133,11 +138,26 @@ def _order(settings: Mapping[str, Any], keys: Sequence[str]) -> list[tuple[str, 
     return [(type(value).__name__, value if isinstance(value, int | float | str) else str(value)) for value in values]
 
 
-def verify(kept: Iterable[Kept], what: str) -> int:
+def _refuse_much(kept: Iterable[Kept]) -> None:
+    """End the command where it would take more than an hour or so to read what is kept."""
+    if (total := sum(map(_readable, kept))) > MOST_READ:
+        exit_with(f"{outputs()}: {size(total)} take long to read; --yes reads them, and filters choose experiments")
+
+
+def _readable(kept: Kept) -> int:
+    """Return the size of what is kept, as far as it is read: larger files are refused."""
+    return sum(min(path.stat().st_size, LARGEST) for path in kept.files if path.exists())
+
+
+def verify(kept: Sequence[Kept], what: str) -> int:
     """Print a line for each fault of what is kept, or that there is none; return the exit status, 1 if there is one."""
-    faults = [fault for each in kept for fault in each.faults()]
-    for fault in faults:
-        print(printable(fault))
+    faults: list[str] = []
+    sizes, advance = list(map(_readable, kept)), tenths("read")
+    for each, done in zip(kept, accumulate(sizes), strict=True):
+        faults += (found := each.faults())
+        for fault in found:
+            print(printable(fault))
+        advance(done, sum(sizes))
     if not faults:
         print(f"all files of {what} are as they were written")
     return 1 if faults else 0
@@ -149,11 +169,10 @@ def prune(kept: Iterable[Kept], *, yes: bool) -> int:
     Folders with files that the store did not write are left out. What cannot be removed does not stop the others.
     """
     unused = [(each, reason) for each in kept if (reason := each.unused())]
-    table = tables.plain_table(str(outputs()), "name", "size", "why it is not used")
-    for each, reason in unused:
-        tables.add_row(table, each.path.name, size(sum(path.stat().st_size for path in each.files)), reason)
     if unused:
-        console(width=WIDE).print(table)
+        sizes = [size(sum(path.stat().st_size for path in each.files)) for each, _ in unused]
+        rows = [[each.path.name, of_each, why] for (each, why), of_each in zip(unused, sizes, strict=True)]
+        print_rows(["name", "size", "why it is not used"], rows)
     if not yes:
         print(f"{len(unused)} would be removed{'; --yes removes them' if unused else ''}")
         return 0

@@ -6,6 +6,9 @@ each method and a column for each value of a setting, as in papers. With --again
 another method on the same problem, in pairs of runs.
 """
 
+import sys
+from shutil import get_terminal_size
+
 import pandas as pd
 
 from pomrl.commands.arguments import Parser, add_filters, filters, tasks
@@ -27,11 +30,11 @@ def main() -> None:
     parser.add_argument("--columns", metavar="KEY", help="a setting whose values become columns, as in papers")
     parser.add_argument("--against", metavar="KEY=VALUE", help="a method to compare with, in pairs: estimator=pomrl")
     parser.add_argument("--statistic", choices=STATISTICS, help="only this one (default: all; mean with --columns)")
-    parser.add_argument("--y", default="planning_loss", choices=VALUES, help="the number that is tabulated")
+    parser.add_argument("--y", default="planning_loss", help=f"what is tabulated: {', '.join(VALUES)}, or a metric")
     parser.add_argument("--task", default="all", type=tasks, help="tasks to average: all (default), first, last, 3")
     parser.add_argument("--format", default="text", choices=("text", "csv", "markdown", "latex"))
-    arguments = parser.parse_args()
-    chosen = choose(filters(arguments.filter))
+    arguments = parser.parse_intermixed_args()  # filters may follow options
+    chosen = choose(filters(arguments.filter), arguments.y)
     wanted = [arguments.statistic] if arguments.statistic else ["mean"] if arguments.columns else list(STATISTICS)
     against = filters([arguments.against]) if arguments.against else None
     table = summarised(chosen, arguments.y, arguments.task, wanted, against)
@@ -50,4 +53,6 @@ def _written(table: pd.DataFrame, form: str) -> str:
     head, *rows = [[printable(str(cell)) for cell in row] for row in [list(text.columns), *text.to_numpy().tolist()]]
     if form == "markdown":
         return tables.markdown([*map(markdown_text, head)], [[*map(markdown_text, row)] for row in rows])
-    return {"text": tables.plain, "latex": tables.latex}[form](head, rows)
+    if form == "latex":
+        return tables.latex(head, rows)
+    return tables.fitted(head, rows, get_terminal_size().columns) if sys.stdout.isatty() else tables.plain(head, rows)

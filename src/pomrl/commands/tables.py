@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pomrl.commands.terminal import console, printable
-from pomrl.configuration.settings import flat_settings, scientific_settings, varying_keys
+from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
 from pomrl.execution import Failure
 from pomrl.results.losses import Losses
 from pomrl.running import resources
@@ -38,7 +38,8 @@ def results(jobs: Sequence[Job]) -> Table:
     """Return a table with a row for each job: the runs requested, those computed now, and the mean planning losses."""
     keys, rows = _settings(jobs)
     losses = ("first", "last", "minimum", "gamma*")
-    table = plain_table("mean planning loss over runs", *keys, "runs", "new", *losses)
+    or_metric = ", or metric," if any(job.experiment.method.is_measured for job in jobs) else ""
+    table = plain_table(f"mean planning loss{or_metric} over runs", *keys, "runs", "new", *losses)
     for column in table.columns[len(keys) :] if keys == ["settings"] else table.columns[: len(keys)]:
         column.no_wrap = True
     for job, values in rows:
@@ -89,7 +90,8 @@ def _losses(job: Job) -> list[str]:
         return ["", "", "", ""]
     mean = losses.loss.mean(0)
     first_and_last = [f"{mean[0, -1]:.3f}", f"{mean[-1, -1]:.3f}"]
-    if len(losses.gammas) == 1:  # a schedule chose the discount factor, so that there is none to compare it with
+    # A schedule chose the only discount factor, or a metric does not say whether less of it is better.
+    if len(losses.gammas) == 1 or job.experiment.method.is_measured:
         return [*first_and_last, "", ""]
     return [*first_and_last, f"{mean[-1].min():.3f}", f"{losses.best(mean[-1:])[0]:g}"]
 
@@ -99,7 +101,7 @@ def _settings(jobs: Sequence[Job]) -> tuple[list[str], list[tuple[Job, list[str]
 
     Where they are too wide for columns of their own, they are the sentences of a single column.
     """
-    described = [flat_settings(scientific_settings(job.experiment), job.experiment.options) for job in jobs]
+    described = [flat_settings(asked_settings(job.experiment), job.experiment.options) for job in jobs]
     keys = varying_keys(described)
     rows = [[str(each.get(key, "")) for key in keys] for each in described]
     widths = [max(map(len, column)) + len("   ") for column in zip(keys, *rows, strict=True)]

@@ -1,7 +1,13 @@
 """Functions that all commands share: the console, errors as one line, and the exit status."""
 
+import os
 import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NoReturn
+
+from pomrl.results.tables import fitted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +37,44 @@ def console(*, stderr: bool = False, width: int = WIDTH) -> "Console":
     stream = sys.stderr if stderr else sys.stdout
     columns = None if stream.isatty() else width
     return Console(stderr=stderr, width=columns, safe_box=True, highlight=False, markup=False, emoji=False)
+
+
+def print_rows(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table: on a terminal as wide as that, with a record for each row if need be; else tabs between cells."""
+    lines = [[printable(str(cell)) for cell in line] for line in [head, *rows]]
+    if sys.stdout.isatty():
+        print(fitted(lines[0], lines[1:], get_terminal_size().columns), end="")
+    else:
+        print("\n".join("\t".join(line) for line in lines))
+
+
+@contextmanager
+def complete_output() -> Generator[None, None, None]:
+    """End a command with status 1 and one line where standard output does not take all that it printed.
+
+    Python itself would say so in several lines after the end, or would not have the stream at all.
+    """
+    sys.stdout, sys.stderr = (
+        stream or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w") for stream in (sys.stdout, sys.stderr)
+    )
+    try:
+        yield
+    finally:
+        if fault := fault_of_output():
+            exit_with(fault)
+
+
+def fault_of_output(text: str = "") -> str | None:
+    """Return in one line why standard output does not take text and what was printed before; None if it does.
+
+    What is left of it goes nowhere, so that Python does not try again at the end of the process.
+    """
+    try:
+        print(end=text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return f"standard output: {error.strerror}"
+    return None
 
 
 def printable(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-METHOD_GROUPS = ("estimator", "gamma_schedule", "planner")
+METHOD_GROUPS = ("estimator", "gamma_schedule", "planner", "agent", "metric")
 """Groups that form the method; they do not affect the random draws."""
 
 PROBLEM_GROUPS = ("task_distribution", "stream", "data", "meta_batch")

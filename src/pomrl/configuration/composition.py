@@ -6,6 +6,7 @@ remembers what it has composed for as long as no file is changed; nothing is kep
 `hydra_plugins.whole_sweep` hands over the jobs of a command.
 """
 
+import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -40,6 +41,9 @@ from pomrl.configuration.study_sweeps import GROUP, append_studies
 MOST_VALUES = 1_000_000
 """The most values that one axis of a sweep may have."""
 
+
+_EMPTY = re.compile(rf"\+*({'|'.join(GROUPS)})=\s*\{{\s*\}}")
+"""An override that Hydra takes without a word, and the defaults remain."""
 
 SEVERAL = "several values are a sweep, for which -m has to be on the command line"
 
@@ -82,6 +86,9 @@ def composing(overrides: Iterable[str] = ()) -> Generator[None, None, None]:
         ConfigError: Something was raised that is neither a ConfigError nor an error of the operating system.
     """
     try:
+        for override in overrides:
+            if _EMPTY.fullmatch(override):
+                raise ConfigError(f"{override}: it chooses no option and changes no key")
         yield
     except OverrideParseException as error:
         what = f"{error.override}: Hydra cannot read this override; it has to be key=value"
@@ -245,8 +252,12 @@ class Composer(ConfigLoaderImpl):
                 counts, and each of them replaces an axis.
 
         Raises:
-            ConfigError: An axis has no values, or more than `MOST_VALUES`.
+            ConfigError: An axis is a list, has no values, or more than `MOST_VALUES`.
         """
+        for key, values in axes.items():
+            if isinstance(values, list):
+                listed = ",".join(map(str, cast(list[Any], values)))
+                raise ConfigError(f"{key}={values}: the values of an axis are text with commas: '{listed}'")
         overrides = [*(f"{key}={values}" for key, values in axes.items()), *further]
         last = {override.partition("=")[0]: override for override in overrides}
         parsed = self.parsed(list(last.values()))

@@ -3,7 +3,6 @@
 import os
 import sys
 import warnings
-from contextlib import suppress
 from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -131,11 +130,18 @@ def _ends_its_process(module: str) -> bool:
 
 
 def _import_silently(module: str, sender: Connection) -> None:
-    """Import a module without output, and report through the pipe that the import is over, whatever it raised."""
+    """Import a module without output, and report through the pipe that the import is over, whatever it raised.
+
+    Nobody interrupts the copy alone: a module that raises a KeyboardInterrupt would end the command in the user's name.
+    """
     with Path(os.devnull).open("w") as nowhere:
         sys.stdout = sys.stderr = nowhere
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
-        with suppress(BaseException):
+        try:
             import_module(module)
+        except KeyboardInterrupt:
+            return
+        except BaseException:  # which is raised again where the module is imported in earnest
+            pass
         sender.send_bytes(b".")

@@ -16,14 +16,17 @@ from pydantic.dataclasses import dataclass
 from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import imported
-from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sources import PUBLISHED, own_studies
 from pomrl.execution import Execution
 from pomrl.execution.engine import MissingPackagesError
+from pomrl.science.agents.acting import AgentMethod
+from pomrl.science.agents.agent import Agent
 from pomrl.science.data import Data
 from pomrl.science.estimators.estimator import Estimator
-from pomrl.science.experiment import Method, Problem
+from pomrl.science.experiment import Problem
 from pomrl.science.gamma_schedules import GammaSchedule
 from pomrl.science.meta_batches import MetaBatch
+from pomrl.science.metrics.metric import Metric
 from pomrl.science.planners import Planner
 from pomrl.science.tasks.distribution import TaskDistribution
 from pomrl.science.tasks.streams import TaskStream
@@ -31,12 +34,15 @@ from pomrl.science.tasks.streams import TaskStream
 Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
 """Text that people attach to an experiment; what looks like a number is one."""
 
+MOST_RUNS = 10**8
+"""The most runs of an experiment; the list of their blocks takes 100 MB while they are estimated."""
+
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Request:
     """How many runs of an experiment are requested, and whether to compute them."""
 
-    runs: Annotated[int, Field(ge=1, description="number of independent runs")]
+    runs: Annotated[int, Field(ge=1, le=MOST_RUNS, description="number of independent runs")]
     force: Annotated[bool, Field(description="compute again what is stored")] = False
     dry_run: Annotated[bool, Field(description="only list what would be computed")] = False
     yes: Annotated[bool, Field(description="compute also more than 10,000 jobs, or more than an hour")] = False
@@ -49,7 +55,7 @@ class Experiment:
     """A configuration as checked objects."""
 
     problem: Problem
-    method: Method
+    method: AgentMethod
     request: Request
     execution: Execution
     options: Mapping[str, str]
@@ -68,6 +74,8 @@ COMPONENTS: Mapping[str, type] = {
     "estimator": Estimator,
     "gamma_schedule": GammaSchedule,
     "planner": Planner,
+    "agent": Agent,
+    "metric": Metric,
     "execution": Execution,
 }
 """For each group the class that the classes of its options have to derive from."""
@@ -100,6 +108,8 @@ def parse(composed: Composed) -> Experiment:
     """
     values = composed.values
     for key in values:
+        if key == "experiment":
+            raise ConfigError("the file of a sweep has to begin with the line '# @package _global_'")
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(f"{key}={values[key]!r}: unknown key; the keys are {', '.join((*KEYS, *GROUPS))}")
     numbers = _sized({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
@@ -108,7 +118,7 @@ def parse(composed: Composed) -> Experiment:
     components = {group: _component(group, values.get(group)) for group in GROUPS}
     return Experiment(
         problem=checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
-        method=checked(Method, {group: components[group] for group in METHOD_GROUPS}),
+        method=checked(AgentMethod, {group: components[group] for group in METHOD_GROUPS}),
         request=request,
         execution=components["execution"],
         options={
@@ -176,7 +186,7 @@ def _class(group: str, values: Any) -> Any:
     except MissingPackagesError as error:
         raise ConfigError(str(error)) from error
     except (ImportError, AttributeError, ValueError) as error:
-        moved = _in_science(target)
+        moved = _in_science(target) or _in_renamed_study(target)
         why = f"it is {moved} now" if moved else f"there is no such class ({error})"
         raise ConfigError(f"{group}._target_={target}: {why}") from error
     except KeyboardInterrupt:
@@ -197,6 +207,13 @@ def _in_science(target: str) -> str | None:
     return None
 
 
+def _in_renamed_study(target: str) -> str | None:
+    """Return the dotted name of a class in a study whose folder had another name before, or None if there is none."""
+    package, _, rest = target.partition(".")
+    modules = ((folder, folder.joinpath(*rest.split(".")[:-1])) for folder in own_studies() if folder.name != package)
+    return next((f"{folder.name}.{rest}" for folder, module in modules if module.with_suffix(".py").is_file()), None)
+
+
 def _check_class(cls: Any, where: str, base: type) -> None:
     """Refuse what is no class of a component."""
     if not (isinstance(cls, type) and issubclass(cls, base)):
@@ -211,7 +228,7 @@ def checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
         return cls(**arguments)
     except ValidationError as invalid:
         raise ConfigError(_one_line(invalid.errors(), prefix, _fields(cls), arguments)) from invalid
-    except Exception as error:  # of a component of somebody's own
+    except (Exception, SystemExit) as error:  # of a component of somebody's own, which may even exit
         raise ConfigError(f"{prefix.rstrip('.')}: {cls.__qualname__} cannot be made: {error!r}") from error
 
 

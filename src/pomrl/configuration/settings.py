@@ -2,36 +2,57 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 from pomrl.checks import DataPath
 from pomrl.configuration.parsing import Experiment
-from pomrl.science.experiment import components
+from pomrl.science.agents.agent import CertaintyEquivalence
+from pomrl.science.experiment import Problem, components
+
+DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
+"""The names of the options of groups that settings leave out."""
 
 
 def scientific_settings(experiment: Experiment) -> dict[str, Any]:
     """Return the settings that can change a number, all of them and no others.
 
     They are read from the checked objects: defaults that a YAML file leaves out are included, and 0 and 0.0 are the
-    same where a real number is expected. A hindsight schedule has the settings of the grid whose table it is read from.
+    same where a real number is expected. A hindsight schedule has the settings of the grid whose table it is read from,
+    and the default agent and metric have none, so that nothing that is stored depends on there being others.
 
     Returns:
         The numbers of the problem by their keys, and for each group the settings of its component: the name of its
         class under `_target_`, and its parameters. A data file is represented by the digest of its content.
     """
-    problem, method = experiment.problem, experiment.method
+    schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed()}
+    return _settings(experiment.problem, _parts(experiment) | schedule, _content)
+
+
+def asked_settings(experiment: Experiment) -> dict[str, Any]:
+    """Return the settings as they were asked for: those of a hindsight schedule itself, and paths of data files."""
+    return _settings(experiment.problem, _parts(experiment), str)
+
+
+def _parts(experiment: Experiment) -> dict[str, Any]:
+    """Return the components by their groups, without those that settings leave out."""
+    method = experiment.method
+    left_out = {"agent": type(method.agent) is CertaintyEquivalence, "metric": not method.is_measured}
+    parts = components(experiment.problem, method)
+    return {group: part for group, part in parts.items() if not left_out.get(group)}
+
+
+def _settings(problem: Problem, parts: Mapping[str, Any], of_file: Callable[[DataPath], str]) -> dict[str, Any]:
     of_problem = {field.name: getattr(problem, field.name) for field in dataclasses.fields(problem)}
-    parts = components(problem, method) | {"gamma_schedule": method.gamma_schedule.computed()}
-    return of_problem | {group: _component_settings(part) for group, part in parts.items()}
+    return of_problem | {group: _component_settings(part, of_file) for group, part in parts.items()}
 
 
-def _component_settings(component: Any) -> dict[str, Any]:
+def _component_settings(component: Any, of_file: Callable[[DataPath], str]) -> dict[str, Any]:
     cls = component.__class__
     fields = {
-        name: _content(value) if isinstance(value, DataPath) else value
+        name: of_file(value) if isinstance(value, DataPath) else value
         for name, value in dataclasses.asdict(component).items()
     }
     return {"_target_": f"{cls.__module__}.{cls.__qualname__}"} | fields
@@ -62,7 +83,7 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
         options: The name of the option of each group. It becomes the value of the group's key; the name of the class
             does where a group is missing here.
     """
-    flat: dict[str, Any] = {}
+    flat: dict[str, Any] = {group: name for group, name in DEFAULTS.items() if settings and group not in settings}
     for key, value in settings.items():
         if isinstance(value, dict):
             parts = cast(dict[str, Any], value)
@@ -74,7 +95,14 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
 
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys in which flat settings differ; where options differ, the key of their group and not its parts."""
+    """Return the keys in which flat settings differ; a part of a component counts if it differs within an option."""
     keys = dict.fromkeys(key for each in settings for key in each)
-    differ = [key for key in keys if len({repr(each.get(key)) for each in settings}) > 1]
-    return [key for key in differ if "." not in key or key.partition(".")[0] not in differ]
+    return [key for key in keys if _differs(key, settings)]
+
+
+def _differs(key: str, settings: Sequence[Mapping[str, Any]]) -> bool:
+    group, dot, _ = key.partition(".")
+    values: dict[str, set[str]] = {}
+    for each in settings:
+        values.setdefault(repr(each.get(group)) if dot else "", set()).add(repr(each.get(key)))
+    return any(len(of_option) > 1 for of_option in values.values())

@@ -137,7 +137,15 @@ class Study:
         try:
             return sweep(self.sources(own), self.option(name) if axes is None else name, variant, axes)
         except ConfigError as error:
-            raise ConfigError(f"{self.word}: {error}") from error
+            raise ConfigError(f"{self._place_of(variant, family)}: {error}") from error
+
+    def _place_of(self, variant: Variant | None, family: Family | None) -> str:
+        """Return where a variant is described, and what stands for the study where none is."""
+        if family:
+            return f"{self.word}/variants/{family.name}.yaml"
+        if variant is None or variant.name == self.unchanged or variant.name not in self.described.variants:
+            return self.word
+        return f"{shown(str(self.path))}: variants.{variant.name}"
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:

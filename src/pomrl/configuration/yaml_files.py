@@ -6,6 +6,7 @@ that contains itself, and OmegaConf writes all of them out.
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -54,6 +55,17 @@ def _check_file(path: Path) -> None:
     text = path.read_text(errors="backslashreplace")
     if "&" in text and "*" in text:
         _check_aliases(path, text)
+    if ":" not in text:
+        _check_value(path, text)
+
+
+def _check_value(path: Path, text: str) -> None:
+    """Refuse a single number, of which OmegaConf says only that its type is wrong, and not where it stands."""
+    value: Any = None
+    with suppress(yaml.YAMLError, ValueError, RecursionError):  # which Hydra reports if it reads the file
+        value = yaml.safe_load(text)
+    if not isinstance(value, dict | list | str | None):
+        raise ConfigError(f"{path}: it has to consist of keys and values, and is {value!r}")
 
 
 def _check_aliases(path: Path, text: str) -> None:

@@ -11,6 +11,7 @@ its fixture `component` returns the component:
 The options of `conf/` are tested by the same classes.
 """
 
+from pomrl.contracts.agent import AgentContract as AgentContract
 from pomrl.contracts.data import DataContract as DataContract
 from pomrl.contracts.estimator import EstimatorContract as EstimatorContract
 from pomrl.contracts.gamma_schedule import GammaScheduleContract as GammaScheduleContract

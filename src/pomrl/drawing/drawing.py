@@ -9,9 +9,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from pomrl.configuration.composed import ConfigError
 from pomrl.drawing.style import Look
 from pomrl.drawing.views import View, everything
+from pomrl.results.losses import with_metric
 from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.science.experiment import SCHEMA
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
 """Columns of the table behind a drawing, which has a row for each point.
@@ -56,13 +59,22 @@ class Series:
         chosen = {name: value for name, value in self.settings.items() if name in varied}
         return sweep == self.sweep and all(_equal(varied[name], value) for name, value in chosen.items())
 
+    def refuse_unknown(self, varied: Sequence[Mapping[str, Any]]) -> None:
+        """Raise a ConfigError if the series asks for a value that none of the settings of its sweep has."""
+        for key, wanted in self.settings.items():
+            values = [each[key] for each in varied if key in each]
+            if key not in SCHEMA and not any(_equal(value, wanted) for value in values):
+                known = f"in it {key} is {', '.join(dict.fromkeys(map(repr, values)))}"
+                there = known if values else f"it varies {', '.join(varied[0])}"
+                raise ConfigError(f"{self.sweep} has no {key}={wanted!r}; {there}")
+
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
-        """Return the stored rows that the series shows.
+        """Return the stored rows that the series shows, with the metric in the place of the loss if they have one.
 
         Raises:
             ValueError: If the table of the sweep lacks a column of `settings`.
         """
-        return self.view(self._chosen(sweeps[self.sweep].table))
+        return self.view(with_metric(self._chosen(sweeps[self.sweep].table)))
 
     def _chosen(self, table: pd.DataFrame) -> pd.DataFrame:
         missing = set(self.settings) - set(table.columns)
@@ -102,7 +114,8 @@ class Series:
 
 
 def _equal(varied: Any, wanted: int | float | str) -> bool:
-    return varied == wanted if isinstance(wanted, str) else bool(np.isclose(varied, wanted))
+    is_number = isinstance(varied, int | float) and not isinstance(wanted, str)
+    return bool(np.isclose(varied, wanted)) if is_number else varied == wanted
 
 
 def collect(parts: Iterable[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataFrame:

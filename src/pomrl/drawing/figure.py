@@ -102,7 +102,7 @@ def figure(
         simulations: The names of the simulations that it shows.
 
     Raises:
-        TypeError: The decorator stands without parentheses.
+        TypeError: The decorator stands without parentheses, or the function without arguments returns no panels.
     """
     if sweeps and callable(sweeps[0]):
         raise TypeError(
@@ -112,7 +112,11 @@ def figure(
     def make(function: Draw) -> Figure:
         docstring, of_name = inspect.cleandoc(function.__doc__ or ""), name or function.__name__
         if not inspect.signature(function).parameters:
-            return of_panels(function(), of_name, docstring, function.__module__)
+            panels = function()
+            if not isinstance(panels, Panels):
+                what = f"a function without arguments returns panels, and this one {type(panels).__name__}"
+                raise TypeError(f"{of_name}: {what}")
+            return of_panels(panels, of_name, docstring, function.__module__)
         shown = sweeps or _sweeps_of(series)
         return Figure(
             of_name, docstring, tuple(shown), function, tuple(series), tuple(simulations), function.__module__

@@ -27,6 +27,9 @@ from pomrl.theory.simulations import SIMULATIONS
 FEW = 4
 """Fewer figures than this are drawn in this process: starting others would take longer."""
 
+MOST_RUNS = 4000
+"""The most runs of a setting that a figure shows: with more, intervals get narrower than a line, and memory grows."""
+
 FOLDER = "figures"
 """The folder of figures in the outputs of a study; those of variants have folders in it."""
 
@@ -125,11 +128,11 @@ def _draw_one(selection: Selection, name: str, write: Writer) -> Outcome:
     figure = next(each for each in figures_of(selection.study) if name in each.versions)
     with_intervals = name != figure.name
     try:
-        shown = _shown(figure, selection)
+        shown = shown_settings(figure, selection)
         shared = shared_runs(chain.from_iterable(shown.values()))
         sweeps: dict[str, StoredSweep] = {}
         for sweep, settings in shown.items():
-            most = shared if with_intervals else min(shared, promised_runs(settings))
+            most = min(shared, MOST_RUNS if with_intervals else promised_runs(settings))
             sweeps[sweep] = stored_sweep(settings, most=most)
     except (ConfigError, StoreError) as error:
         return Outcome(problems=[f"{name} is not drawn: {error}"])
@@ -145,11 +148,17 @@ def _draw_one(selection: Selection, name: str, write: Writer) -> Outcome:
     return Outcome(files, lacking=lacking)
 
 
-def _shown(figure: Figure, selection: Selection) -> dict[str, list[Setting]]:
-    """Return the experiments of each sweep that a figure shows; all of them where its series do not say which."""
+def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setting]]:
+    """Return the experiments of each sweep that a figure shows; all of them where its series do not say which.
+
+    Raises:
+        ConfigError: A series asks for a value that the sweep does not have.
+    """
     shown = {}
     for sweep in figure.sweeps:
         settings = selection.study.settings(sweep, selection.variant, own=selection.own)
+        for one in (one for one in figure.series if one.sweep == sweep):
+            one.refuse_unknown([each.varied for each in settings])
         of_series = [each for each in settings if any(one.shows(sweep, each.varied) for one in figure.series)]
         shown[sweep] = of_series or settings
     return shown
@@ -175,4 +184,14 @@ def _relabelled(drawing: Drawing, variant: Variant | None) -> Drawing:
     return drawing.renamed(look(old, group).label, variant.name.replace("_", " "))
 
 
-__all__ = ["FOLDER", "INTERVALS", "Outcome", "Selection", "Writer", "draw", "needed_simulations", "versions"]
+__all__ = [
+    "FOLDER",
+    "INTERVALS",
+    "Outcome",
+    "Selection",
+    "Writer",
+    "draw",
+    "needed_simulations",
+    "shown_settings",
+    "versions",
+]

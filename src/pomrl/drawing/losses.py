@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 from matplotlib.artist import Artist
@@ -76,6 +76,11 @@ class Panel:
     """Whether the vertical axis starts at the lowest band instead of 0."""
     label: str = panels.LOSS
     """The label of the vertical axis."""
+
+    def __post_init__(self) -> None:
+        for name, known in (("x", ("task", "gamma")), ("band", get_args(Kind))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"the {name} of a panel is {' or '.join(known)}, and not {getattr(self, name)!r}")
 
     @property
     def letter(self) -> str:

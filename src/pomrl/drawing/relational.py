@@ -28,7 +28,7 @@ LABELS = {
 
 BANDS = {"ci": "95 % intervals of the mean", "se": "standard errors", "sd": "standard deviations over runs"}
 
-LOOKING = ("estimator", "gamma_schedule", "planner", "task_distribution")
+LOOKING = ("estimator", "gamma_schedule", "planner", "agent", "task_distribution")
 """Groups whose options have looks."""
 
 WIDTH, HEIGHT = 2.6, 2.2
@@ -65,7 +65,7 @@ def draw(
     Args:
         chosen: The experiments.
         x: `task`, `gamma`, or a setting, such as `sigma` or `estimator.sigma_1`.
-        y: A column of stored tables: one of `chosen_runs.VALUES`.
+        y: A column of stored tables, one of `chosen_runs.VALUES`, or a metric.
         roles: The settings that tell curves apart.
         kind: What the bands are.
         tasks: The tasks that are averaged, unless x is `task`.
@@ -136,7 +136,7 @@ def _relplot(
         words, x=x, y=y, kind="line", errorbar=_error_bar(kind), palette=palette, height=HEIGHT,
         aspect=WIDTH / HEIGHT, err_kws={"alpha": BAND_OPACITY}, **of_roles, **order,
     )  # fmt: skip
-    grid.set_axis_labels(LABELS.get(x, x), LABELS[y])
+    grid.set_axis_labels(LABELS.get(x, x), LABELS.get(y, y.replace("_", " ").capitalize()))
     for ax in grid.axes.flat:
         ax.title.set_text(ax.get_title().replace(" | ", ", "))
         if x == "task":

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from pydantic import Field
 
-from pomrl.execution.children import end_with, left_to_this_process
+from pomrl.execution.children import end_with, left_to_this_process, with_its_pipes
 from pomrl.execution.engine import (
     BlockTimeout,
     Execution,
@@ -84,7 +84,7 @@ def _in_processes(
                 index, each = waiting.popleft()
                 process, limit = idle.pop() if idle else _new_process(), time_limit(each, block_timeout)
                 with left_to_this_process():
-                    future = process.submit(function, each.item)  # which starts a new process
+                    future = process.submit(with_its_pipes, function, each.item)  # which starts a new process
                 computing[future] = _Computation(index, process, limit, monotonic() + limit)
             yield from ended  # after the processes have got new work
             end = min(each.end for each in computing.values())
@@ -106,7 +106,7 @@ def _outcome(future: "Future[Any]", limit: float) -> Any:
         return future.result(timeout=0) if future.done() else too_long(limit)
     except BrokenProcessPool as error:
         exit_code = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
-        how = exit_code[1] if exit_code else "for an unknown reason"
+        how = (exit_code and exit_code[1]) or "for an unknown reason"
         hint = "; perhaps there was not enough memory, which execution.runs_at_a_time saves" if "SIGKILL" in how else ""
         return Failure(f"its process ended, {how}{hint}", str(error))
 

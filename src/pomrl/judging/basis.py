@@ -22,7 +22,7 @@ from pomrl.science.gamma_schedules import Grid
 from pomrl.science.gamma_star import HindsightChoice
 from pomrl.theory.simulations import SIMULATIONS
 
-MOST_BYTES = 400 * 2**20
+MOST_BYTES = 150 * 2**20
 """The most memory that losses take which are kept for the next claim."""
 
 Settings = Mapping[str, Sequence[Setting]]
@@ -45,11 +45,18 @@ class Basis:
     """The probability that the verdict on any of the claims is wrong."""
     choice: HindsightChoice = "population"
     """How the schedules that choose in hindsight do so."""
+    failed: frozenset[str] = frozenset()
+    """The ids of those whose functions do not work; the others are judged as if they did."""
 
     @property
     def claims(self) -> list[Claim]:
         """The claims about sweeps that can be judged on this basis, because it has all settings that they read."""
-        return [claim for claim in self.registry if claim.id in self._read]
+        return [claim for claim in self.working if claim.id in self._read]
+
+    @property
+    def working(self) -> list[Claim]:
+        """The claims whose functions work."""
+        return [claim for claim in self.registry if claim.id not in self.failed]
 
     def plan(self, claim: Claim) -> Plan:
         """Return when a claim is judged; an exact one has no share of the error."""
@@ -108,7 +115,7 @@ class Basis:
     def _read(self) -> dict[str, list[list[Experiment]]]:
         """The experiments that each part of each claim reads, by the id of the claim."""
         read: dict[str, list[list[Experiment]]] = {}
-        for claim in self.registry:
+        for claim in self.working:
             if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
                 with suppress(LookupError):  # the claim is about a setting that this basis does not have
                     read[claim.id] = self.read_by_parts(claim)

@@ -24,9 +24,9 @@ class Chance:
     """Power of the promised sample size for one claim that is judged by itself, at 95 %."""
 
     shown: Interval
-    """The share of samples in which the claim is reproduced."""
+    """The share of samples in which the claim holds."""
     refuted: Interval
-    """The share of samples in which it is not reproduced; in the others it stays undecided."""
+    """The share of samples in which it does not hold; in the others it stays undecided."""
 
 
 def pool_of(basis: Basis, claim: Claim) -> int | None:
@@ -54,7 +54,7 @@ def chance(basis: Basis, id: str) -> Chance | None:
     for _ in range(DRAWS):
         runs = rng.choice(pool, promised, replace=False)
         verdicts.append(Evidence(reader.parts_of_sample(basis, claim, pool, runs)).verdict)
-    return Chance(*(wilson(verdicts.count(of), DRAWS) for of in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)))
+    return Chance(*(wilson(verdicts.count(of), DRAWS) for of in (Verdict.HOLDS, Verdict.DOES_NOT_HOLD)))
 
 
 def wilson(count: int, number: int) -> Interval:

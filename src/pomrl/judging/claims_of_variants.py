@@ -1,6 +1,10 @@
 """The claims of a study on the experiments of its variants, and everything that is known of each of them."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import inspect
+import json
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,12 +14,14 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
 from pomrl.configuration.variants import Family, Variant
 from pomrl.execution.parallel import in_parallel
+from pomrl.judging import judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.chances import chance
 from pomrl.judging.claim import Claim
+from pomrl.judging.claims_of_study import claims_of
 from pomrl.judging.deciding import Case
 from pomrl.judging.fixed_runs import at_promised_runs
-from pomrl.judging.judgements import Row, rows
+from pomrl.judging.judgements import Judgements, Row, rows
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.true_shares import TrueShare, parts_in, true_share
 from pomrl.judging.verdict import Part
@@ -33,16 +39,18 @@ def basis(
     family: Family | None = None,
     own: Path | None = None,
     refused: list[str] | None = None,
+    failed: frozenset[str] = frozenset(),
 ) -> Basis:
     """Return what the claims of a study are judged on under a variant.
 
     Args:
         study: The study.
-        claims: Its claims.
+        claims: Its claims, which share the error.
         variant: The variant.
         family: The family that the variant belongs to, which says which sweeps are computed under it.
         own: A folder of further options.
         refused: Takes a line for each sweep that cannot be composed under the variant; by default that is an error.
+        failed: The ids of claims whose functions do not work.
 
     Raises:
         ConfigError: A sweep cannot be composed.
@@ -67,7 +75,42 @@ def basis(
         analyses=() if sampled else variant.analyses or tuple(study.described.analyses),
         error=study.described.error / shared,
         choice="per_run" if per_run else "population",
+        failed=failed,
     )
+
+
+def judged_on(study: Study, claims: Sequence[Claim], variants: Container[str]) -> dict[str, str]:
+    """Return the digest of what claims are judged on under these of the variants that the description names.
+
+    It covers the experiments and the simulations with their code, the numbers of runs, the error, and the claims.
+    """
+    simulations = [stored_simulations.signature(SIMULATIONS[name]) for name in needed_simulations(claims)]
+    sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
+    digests = {}
+    for variant in (each for each in study.variants if each.name in variants):
+        on = basis(study, claims, variant)
+        experiments = {
+            name: [(store.signature(each.experiment), each.experiment.request.runs) for each in settings]
+            for name, settings in on.settings.items()
+        }
+        said = json.dumps([experiments, simulations, sources, on.analyses, on.error])
+        digests[variant.name] = hashlib.sha256(said.encode()).hexdigest()
+    return digests
+
+
+def stored(study: Study) -> Judgements:
+    """Return the judgements of a study, with the variants whose verdicts are older than the present code and settings.
+
+    Raises:
+        StoreError: The table is damaged, or another version wrote it.
+    """
+    found = judgements.read(study.outputs, list(study.described.variants))
+    judged = [name for name in study.described.variants if found.of(name)]
+    try:
+        present = judged_on(study, claims_of(study), judged) if judged else {}
+    except ConfigError:  # what can no longer be composed is not what was judged
+        present = {}
+    return replace(found, older=tuple(name for name in judged if found.judged_on.get(name, "") != present.get(name)))
 
 
 def try_out(claim: Claim, basis: Basis) -> None:
@@ -110,7 +153,7 @@ def judged(
     if not is_main:
         only = [Row(each, note=variant.notes.get(id, "")) for id, each in outcomes.items()]
         return rows(study.name, variant.name, only)
-    of_no_sweep = [each for each in on.registry if not each.sweeps and variant.name == study.described.headline[0]]
+    of_no_sweep = [each for each in on.working if not each.sweeps and variant.name == study.described.headline[0]]
     at_once = {claim: without_sweeps(claim) for claim in of_no_sweep}
     at_promised = {each.claim.id: each for each in at_promised_runs(on, reader, at_once)}
     # A claim about a simulation has one analysis: of all its sequences.
@@ -144,11 +187,11 @@ def needed_simulations(claims: Sequence[Claim]) -> list[str]:
     return list(dict.fromkeys(claim.simulation for claim in claims if claim.simulation))
 
 
-def true_shares(study: Study, claims: Sequence[Claim], family: Family) -> dict[str, TrueShare]:
+def true_shares(study: Study, claims: Sequence[Claim], family: Family, failed: frozenset[str]) -> dict[str, TrueShare]:
     """Return in how many environments of a sample each claim is true, by its id; none if they are not all stored."""
     bases: list[Basis] = []
     for variant in family.variants:  # one after the other, because most often not even the first is stored
-        on = basis(study, claims, variant, family)
+        on = basis(study, claims, variant, family, failed=failed)
         experiments = (each.experiment for settings in on.settings.values() for each in settings)
         if not all(store.lookup(each).complete() >= each.request.runs for each in experiments):
             return {}

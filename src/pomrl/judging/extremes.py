@@ -21,12 +21,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import stdtr, stdtrit
 
 from pomrl.judging.inference import FEWEST_RUNS, LARGE, Estimate, cautious, furthest, inverted
 from pomrl.results.statistics import NO_SPREAD
-from pomrl.science.gamma_star import minimising
+from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
+
+FAR = 8.0
+"""The standard errors at which a mean is never the smallest one in any of some hundred thousand resamples."""
 
 Means = Float[np.ndarray, "n _k"]
 """Several numbers for each of n independent runs."""
@@ -233,3 +236,11 @@ def p_best(curve: Means) -> Float[np.ndarray, " G"]:
     better = stdtr(len(curve) - 1, -t)
     better = np.where(np.isnan(better), 1.0, better)  # a column and itself, or one that equals it in all runs
     return np.minimum(1.0, max(1, len(t) - 1) * better.min(1))
+
+
+def may_be_best(curve: Means) -> Int[np.ndarray, " C"]:
+    """Return the columns whose mean is the smallest, or is not farther from it than `FAR` standard errors."""
+    means = curve.mean(0)
+    best = int(means.argmin())
+    error = (curve - curve[:, [best]]).std(0) / np.sqrt(len(curve))
+    return np.flatnonzero(means - means[best] <= FAR * error + MEAN_TIE_TOLERANCE * max(1.0, float(means.max())))

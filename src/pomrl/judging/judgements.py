@@ -5,7 +5,7 @@ objects. Terminal, Markdown and page are views of what `read` returns.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import copysign, inf, isfinite, nan
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from pomrl.judging.verdict import Verdict, claimed_range
 from pomrl.results.intervals import ERROR_RATE, Interval
 from pomrl.store import StoreError
 from pomrl.store.csv_tables import read_table, write_table
+from pomrl.store.derived import DerivedFiles
 from pomrl.store.files import locked
 
 FILE = "claims.csv"
@@ -138,13 +139,18 @@ def _part_columns(row: Row, number: int, judged: JudgedPart, is_decisive: bool) 
     } | {f"{end}_at_promised_runs": value for end, value in zip(("estimate", "lower", "upper"), ends, strict=True)}
 
 
-def write(folder: Path, made: Sequence[pd.DataFrame], command: str) -> None:
+JUDGED_ON = "judged_on"
+"""The entry of the table's sidecar with the digest of what the claims were judged on, by variant."""
+
+
+def write(folder: Path, made: Sequence[pd.DataFrame], command: str, judged_on: Mapping[str, str] | None = None) -> None:
     """Put the rows of variants into the table of a study; those of other variants stay.
 
     Args:
         folder: The outputs of the study.
         made: The rows of each variant that was judged.
         command: The command that makes the table again.
+        judged_on: The digest of what the claims were judged on under variants that are judged now.
     """
     path = folder / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +163,12 @@ def write(folder: Path, made: Sequence[pd.DataFrame], command: str) -> None:
         renewed = {name for frame in of_variants for name in frame["variant"].unique()}
         rest = [] if kept is None else [kept[~kept["variant"].isin(renewed)]]
         frames = [frame for frame in (*rest, *of_variants) if len(frame)]
-        write_table(pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(), path, command)
+        said = {JUDGED_ON: ({} if kept is None else _judged_on(path)) | dict(judged_on or {})}
+        write_table(pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(), path, command, said)
+
+
+def _judged_on(path: Path) -> dict[str, str]:
+    return DerivedFiles(path.with_suffix(".json")).said().get(JUDGED_ON, {})
 
 
 WORDS = (
@@ -211,9 +222,9 @@ class Comparison:
         above, below = (copysign(margin, end) if isfinite(end) else end for end in (self.above, self.below))
         lower, upper = (self.lower, self.upper) if self.runs else (self.estimate, self.estimate)
         if lower >= below or upper <= above:
-            return Verdict.NOT_REPRODUCED
+            return Verdict.DOES_NOT_HOLD
         holds = (lower > above and upper < below) or upper - lower < NARROW * margin
-        return Verdict.REPRODUCED if holds else Verdict.UNDECIDED
+        return Verdict.HOLDS if holds else Verdict.UNDECIDED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,7 +282,7 @@ class Judgement:
     @property
     def why(self) -> str:
         """A sentence on why the claim does not hold or is not decided; empty for one that holds."""
-        if self.verdict in (Verdict.REPRODUCED, None):
+        if self.verdict in (Verdict.HOLDS, None):
             return ""
         if self.verdict is Verdict.UNDECIDED:
             return f"is undecided: {self.reason}."
@@ -288,6 +299,10 @@ class Judgements:
 
     by_variant: Mapping[str, Mapping[str, Judgement]]
     """For each variant the judgements by the claim's id, in the order of the table."""
+    judged_on: Mapping[str, str] = field(default_factory=dict)
+    """The digest of what they were judged on, by variant, where that is known."""
+    older: tuple[str, ...] = ()
+    """The variants whose verdicts are older than the present code and settings (`claims_of_variants.stored`)."""
 
     @property
     def variants(self) -> list[str]:
@@ -332,7 +347,7 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise StoreError(f"{folder / FILE}: of another version ({error})") from error
     first = [name for name in named if name in found]
-    return Judgements({name: found[name] for name in dict.fromkeys([*first, *found])})
+    return Judgements({name: found[name] for name in dict.fromkeys([*first, *found])}, _judged_on(folder / FILE))
 
 
 def _judgement(of_claim: pd.DataFrame) -> Judgement:

@@ -7,7 +7,7 @@ from itertools import chain
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import LOOKS, Verdict
 
-ORDER = (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED)
+ORDER = (Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED)
 """The order in which verdicts are counted."""
 
 
@@ -31,7 +31,7 @@ def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
 
 
 def ranked(judgements: Judgements, variants: Sequence[str]) -> list[str]:
-    """Return variants ordered by the number of claims that are reproduced, then by the fewest that are not."""
+    """Return variants ordered by the number of claims that hold, then by the fewest that do not."""
     by_variant = {variant: counts(judgements.of(variant).values()) for variant in variants}
     return sorted(variants, key=lambda name: (-by_variant[name][ORDER[0]], by_variant[name][ORDER[1]]))
 

@@ -17,13 +17,13 @@ analyses depend on each other; that they do makes the plan conservative.
   effect of interest (`Part.interest`: 2 % of the comparator's mean; 0.02 for gammas, correlations and shares) of the
   threshold. It is also met once the full width of the interval is below a quarter of that effect, and usually a good
   deal sooner. For a claim with a margin, the full width of the interval is below a quarter of the margin. A claim that
-  two numbers are on a par, or that one is no worse, then holds. A claim of a difference is not reproduced.
+  two numbers are on a par, or that one is no worse, then holds. A claim of a difference does not hold.
 
 A verdict is a function of the first runs up to the analysis that decides it. What is stored beyond them never changes
 it, and neither does the order in which runs were computed.
 
-A claim is *reproduced* when all its parts are decided in its favour, *not reproduced* when one is decided against it,
-and *undecided* otherwise. A claim with topics (`Part.topic`) is pursued until all of them are decided.
+A claim *holds* when all its parts are decided in its favour, *does not hold* when one is decided against it,
+and is *undecided* otherwise. A claim with topics (`Part.topic`) is pursued until all of them are decided.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,7 +78,7 @@ def judged_part(part: Part, error: float) -> JudgedPart:
     verdict = part.verdict(error)
     no_difference = verdict is Verdict.UNDECIDED and _no_difference(part, lower, upper)
     if no_difference:
-        verdict = Verdict.NOT_REPRODUCED if part.margin is None else Verdict.REPRODUCED
+        verdict = Verdict.DOES_NOT_HOLD if part.margin is None else Verdict.HOLDS
     instead = {
         number: judged_part(replace(part, estimate=estimate, instead={}), error).verdict
         for number, estimate in part.instead.items()
@@ -166,7 +166,7 @@ def decisive(parts: Sequence[JudgedPart]) -> JudgedPart:
     """Return the part on which a verdict rests: the one refuted most clearly, else the one supported least clearly."""
     verdict = together([judged.verdict for judged in parts])
     of_verdict = [judged for judged in parts if judged.verdict is verdict]
-    if verdict is Verdict.NOT_REPRODUCED:
+    if verdict is Verdict.DOES_NOT_HOLD:
         return min(of_verdict, key=lambda judged: judged.part.p_refute)
     return max(of_verdict, key=lambda judged: judged.part.p_hold)
 
@@ -181,6 +181,6 @@ def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdic
 
 def together(verdicts: Sequence[Verdict]) -> Verdict:
     """Return the verdict on a claim, or a topic, whose parts have these verdicts."""
-    if Verdict.NOT_REPRODUCED in verdicts:
-        return Verdict.NOT_REPRODUCED
-    return Verdict.REPRODUCED if verdicts and set(verdicts) == {Verdict.REPRODUCED} else Verdict.UNDECIDED
+    if Verdict.DOES_NOT_HOLD in verdicts:
+        return Verdict.DOES_NOT_HOLD
+    return Verdict.HOLDS if verdicts and set(verdicts) == {Verdict.HOLDS} else Verdict.UNDECIDED

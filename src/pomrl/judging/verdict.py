@@ -39,9 +39,14 @@ correlations and shares, as it is."""
 class Verdict(StrEnum):
     """What the data say of a claim."""
 
-    REPRODUCED = "reproduced"
-    NOT_REPRODUCED = "not reproduced"
+    HOLDS = "holds"
+    DOES_NOT_HOLD = "does not hold"
     UNDECIDED = "undecided"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Verdict | None":
+        """Read the words that tables had before studies without a paper."""
+        return {"reproduced": cls.HOLDS, "not reproduced": cls.DOES_NOT_HOLD}.get(str(value))
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,9 @@ class VerdictLook:
 
 
 LOOKS = {
-    Verdict.NOT_REPRODUCED: VerdictLook(score=-1, symbol="-", style="red", sign="✗", color="#EE8866"),
+    Verdict.DOES_NOT_HOLD: VerdictLook(score=-1, symbol="-", style="red", sign="✗", color="#EE8866"),
     Verdict.UNDECIDED: VerdictLook(score=0, symbol=".", style="yellow", sign="?", color="#EEEEEE"),
-    Verdict.REPRODUCED: VerdictLook(score=1, symbol="+", style="green", sign="✓", color="#77AADD"),
+    Verdict.HOLDS: VerdictLook(score=1, symbol="+", style="green", sign="✓", color="#77AADD"),
 }
 """The look of each verdict, in the order in which verdicts are listed: what a reader asks for first comes first."""
 
@@ -119,8 +124,8 @@ def _p(value: float) -> float:
 def verdict_of(p_hold: float, p_refute: float, error: float) -> Verdict:
     """Return the verdict that two p-values show, where half of the error may be made in either direction."""
     if p_refute <= error / 2:
-        return Verdict.NOT_REPRODUCED
-    return Verdict.REPRODUCED if p_hold <= error / 2 else Verdict.UNDECIDED
+        return Verdict.DOES_NOT_HOLD
+    return Verdict.HOLDS if p_hold <= error / 2 else Verdict.UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ class Evidence:
         """Return the verdict with Holm's correction, from the adjusted p-value."""
         if p_adjusted > ERROR_RATE:
             return Verdict.UNDECIDED
-        return Verdict.REPRODUCED if self.p_hold < self.p_refute else Verdict.NOT_REPRODUCED
+        return Verdict.HOLDS if self.p_hold < self.p_refute else Verdict.DOES_NOT_HOLD
 
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pomrl.configuration.study import Study
 from pomrl.configuration.wording import number_of
-from pomrl.judging.judgements import Comparison, Judgement, Judgements
+from pomrl.judging.judgements import REPORTED, Comparison, Judgement, Judgements
 from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import Verdict
 from pomrl.results.tables import markdown
@@ -12,9 +12,9 @@ from pomrl.results.tables import markdown
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
 """The explanation of the mark (s)."""
 
-REPRODUCED = {
-    Verdict.REPRODUCED: ("holds", "hold"),
-    Verdict.NOT_REPRODUCED: ("does not", "do not"),
+SENTENCES = {
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.DOES_NOT_HOLD: ("does not", "do not"),
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
 }
 """What is said of one claim, and of several, with each verdict."""
@@ -22,15 +22,18 @@ REPRODUCED = {
 MARGINS = (0.05, 0.1, 0.15)
 """The margins at which verdicts are shown side by side, as shares of the comparator's mean."""
 
-HOLDS = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "does not hold", Verdict.UNDECIDED: "undecided"}
-"""The verdicts on the claims of a study that reproduces no paper."""
 
-
-def in_words(study: Study, verdict: Verdict | None) -> str:
+def in_words(verdict: Verdict | None) -> str:
     """Return what stands for a verdict, or in its place where estimates are reported."""
-    if verdict is None:
-        return "reported"
-    return str(verdict) if study.described.cite else HOLDS[verdict]
+    return str(verdict or REPORTED)
+
+
+def older_in_words(study: Study, judgements: Judgements) -> str:
+    """Return a sentence on verdicts that are older than the present code and settings; empty if there are none."""
+    if not judgements.older:
+        return ""
+    verdicts = f"The verdicts under {' and '.join(judgements.older)} are older than the present code and settings"
+    return f"{verdicts}: pomrl reproduce {study.word} renews them."
 
 
 def answer(study: Study, judgements: Judgements) -> str:
@@ -101,7 +104,7 @@ def _in_one(judgements: Judgements, variants: Sequence[str], found: Sequence[Jud
 
 
 def _that_hold(found: Sequence[Judgement]) -> str:
-    return f"{len(found)} {REPRODUCED[Verdict.REPRODUCED][len(found) != 1]}"
+    return f"{len(found)} {SENTENCES[Verdict.HOLDS][len(found) != 1]}"
 
 
 def grouped(judgements: Judgements, variants: Sequence[str]) -> dict[tuple[str, ...] | None, list[Judgement]]:
@@ -114,7 +117,7 @@ def grouped(judgements: Judgements, variants: Sequence[str]) -> dict[tuple[str, 
     for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
         found = {name: of[id] for name in variants if id in (of := judgements.of(name)) and of[id].verdict}
         verdicts = [each.verdict for each in found.values()]
-        holds = tuple(name for name, each in found.items() if each.verdict is Verdict.REPRODUCED)
+        holds = tuple(name for name, each in found.items() if each.verdict is Verdict.HOLDS)
         key = None if Verdict.UNDECIDED in verdicts else tuple(variants) if len(holds) == len(found) else holds
         if found:
             groups.setdefault(key, []).append(next(iter(found.values())))
@@ -123,7 +126,7 @@ def grouped(judgements: Judgements, variants: Sequence[str]) -> dict[tuple[str, 
 
 def _counted(judgements: Sequence[Judgement]) -> str:
     numbers = counts(judgements)
-    words = [f"{number} {REPRODUCED[verdict][number != 1]}" for verdict, number in numbers.items() if number]
+    words = [f"{number} {SENTENCES[verdict][number != 1]}" for verdict, number in numbers.items() if number]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
@@ -138,12 +141,12 @@ def environments_in_words(judgement: Judgement) -> str:
     return at_most + share.percent() if share else ""
 
 
-def verdict_with_topics(study: Study, judgement: Judgement) -> str:
+def verdict_with_topics(judgement: Judgement) -> str:
     """Return the verdict on a claim, and on each of its topics."""
-    topics, word = judgement.topics, in_words(study, judgement.verdict)
+    topics, word = judgement.topics, in_words(judgement.verdict)
     if len(topics) < 2:
         return word
-    return f"{word} ({', '.join(f'{topic}: {in_words(study, verdict)}' for topic, verdict in topics.items())})"
+    return f"{word} ({', '.join(f'{topic}: {in_words(verdict)}' for topic, verdict in topics.items())})"
 
 
 def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Sequence[str]]) -> str:
@@ -161,17 +164,19 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
     turned = opposite(judgements, study.unchanged if study.unchanged in named else main, single)
     listed = judgements.listed(named)
     columns = _columns(study, judgements, main, others, turned)
-    lines = [f"# The claims: {study.described.title}", "", answer(study, judgements), "", _legend(study, columns), ""]
+    lines = [f"# The claims: {study.described.title}", "", answer(study, judgements), ""]
+    lines += [older, ""] if (older := older_in_words(study, judgements)) else []
+    lines += [_legend(study, columns), ""]
     lines += [markdown([*columns], [*zip(*columns.values(), strict=True)])]
     for name in others:
-        notes = [_other(study, each, judgements.of(name).get(each.id)) for each in listed]
+        notes = [_other(each, judgements.of(name).get(each.id)) for each in listed]
         lines += _section(f"Under the variant {name}", notes)
     reasons = [f"- **{each.id}** {each.why}" for each in listed if each.why]
     lines += _section("Why, where a claim does not hold or is not decided", reasons)
     lines += _section("Rules that were revised after verdicts had been seen", [_revision(each) for each in listed])
     lines += _section("At the promised numbers of runs", [_at_promised(listed)])
-    lines += _section("With other margins", [with_other_margins(study, listed)])
-    lines += ["## All comparisons", "", _comparisons(study, judgements, named)]
+    lines += _section("With other margins", [with_other_margins(listed)])
+    lines += ["## All comparisons", "", _comparisons(judgements, named)]
     return "\n".join(lines)
 
 
@@ -210,8 +215,8 @@ def _columns(
     under = {name: [judgements.of(name).get(each.id) for each in listed] for name in others}
     columns = {
         "claim": [f"**{each.id}**{' (s)' * each.selected_on} {each.statement} ({each.where})" for each in listed],
-        main: [verdict_with_topics(study, each) if each.variant == main else "" for each in listed],
-        **{name: [in_words(study, each.verdict) if each else "" for each in of] for name, of in under.items()},
+        main: [verdict_with_topics(each) if each.variant == main else "" for each in listed],
+        **{name: [in_words(each.verdict) if each else "" for each in of] for name, of in under.items()},
         "decisive comparison, estimate [interval], claimed": [_decisive(each.decisive) for each in listed],
         POWER: [power_in_words(each) for each in listed],
         ENVIRONMENTS: [environments_in_words(unchanged.get(each.id, each)) for each in listed],
@@ -224,14 +229,14 @@ def _decisive(part: Comparison) -> str:
     return f"{part.compared}: {part.found}" + (f", claimed {part.claimed}" if part.claimed else "")
 
 
-def _other(study: Study, main: Judgement, theirs: Judgement | None) -> str:
+def _other(main: Judgement, theirs: Judgement | None) -> str:
     """Return a line on a claim that is turned, open or not judged under another variant; empty for the others."""
     if theirs is None:
         return f"- **{main.id}** is not judged under it."
     if theirs.verdict is Verdict.UNDECIDED:
         verdict = f"is undecided after {theirs.runs:,} runs"
     elif theirs.verdict is not main.verdict:
-        verdict = f"{in_words(study, theirs.verdict)}, otherwise {in_words(study, main.verdict)}"
+        verdict = f"{in_words(theirs.verdict)}, otherwise {in_words(main.verdict)}"
     else:
         return ""
     return f"- **{main.id}** {verdict}. {_decisive(theirs.decisive)}. {theirs.note}".rstrip()
@@ -270,7 +275,7 @@ def _at_promised(listed: Sequence[Judgement]) -> str:
     return note + markdown(heads, rows)
 
 
-def with_other_margins(study: Study, listed: Iterable[Judgement]) -> str:
+def with_other_margins(listed: Iterable[Judgement]) -> str:
     """Return a table of the comparisons that rest on a margin, or on a word such as "near", with verdicts at others.
 
     All verdicts of a row follow from its interval, and no run is added for them. Those for other meanings of a word are
@@ -278,7 +283,7 @@ def with_other_margins(study: Study, listed: Iterable[Judgement]) -> str:
     """
     heads = ["claim", "compared", "estimate [interval]", *(f"margin {margin:.0%}" for margin in MARGINS), "other words"]
     rows = [
-        [each.id, part.compared, part.found, *_at_margins(study, part), part.instead]
+        [each.id, part.compared, part.found, *_at_margins(part), part.instead]
         for each in listed
         for part in each.comparisons
         if part.margin or part.instead
@@ -286,14 +291,14 @@ def with_other_margins(study: Study, listed: Iterable[Judgement]) -> str:
     return markdown(heads, rows)
 
 
-def _at_margins(study: Study, part: Comparison) -> list[str]:
-    return [in_words(study, part.at_margin(margin)) if part.margin else "" for margin in MARGINS]
+def _at_margins(part: Comparison) -> list[str]:
+    return [in_words(part.at_margin(margin)) if part.margin else "" for margin in MARGINS]
 
 
-def _comparisons(study: Study, judgements: Judgements, variants: Sequence[str]) -> str:
+def _comparisons(judgements: Judgements, variants: Sequence[str]) -> str:
     heads = ("claim", "variant", "compared", "estimate [interval]", "claimed", "runs", "verdict")
     rows = [
-        [each.id, name, part.compared, part.found, part.claimed, _number(part.runs), in_words(study, part.verdict)]
+        [each.id, name, part.compared, part.found, part.claimed, _number(part.runs), in_words(part.verdict)]
         for name in variants
         for each in judgements.of(name).values()
         for part in each.comparisons

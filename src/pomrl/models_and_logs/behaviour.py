@@ -31,8 +31,8 @@ class Improvement:
         """A sentence that says whether to change what is done, with the expected gain and its lower limit."""
         gain = f"{self.mean:.3g}, and with 95 % probability more than {self.lower:.3g}"
         if self.lower > 0:
-            return f"Against what the log does now, it should gain {gain}."
-        return f"Keep what you do, unless you can afford a loss: the expected gain over it is {gain}."
+            return f"The expected gain over the decisions in the log is {gain}."
+        return f"Keep to the decisions in the log, unless you can afford a loss: the expected gain over them is {gain}."
 
 
 def behaviour_values(

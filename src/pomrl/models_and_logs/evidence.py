@@ -43,19 +43,26 @@ class Evidence:
     def words(self) -> str:
         """The evidence as a sentence."""
         if not self.gain.any():
-            return f"The report takes it that {self.winner}."
-        said = f"{self.gain.sum():+.1f} ± {self.error:.1f} in the log-likelihood of tasks that were held out"
-        return f"The report takes it that {self.winner}: {said}, against that if {self.loser}."
+            return f"The report assumes that {self.winner}."
+        said = f"log-likelihood of held-out tasks {self.gain.sum():+.1f}, standard error {self.error:.1f}"
+        if self.is_decided:
+            return f"The log shows that {self.winner}, against the assumption that {self.loser} ({said})."
+        return (
+            f"The log does not decide whether {self.winner}, or whether {self.loser}; it favours the former ({said})."
+        )
 
     @property
     def warnings(self) -> list[str]:
         """What is open, as a sentence."""
         if not self.is_decided:
-            return [f"That is not decided: if {self.loser}, the intervals may be too narrow."]
+            return [
+                "As long as it is open how tasks differ, the intervals may be too narrow. More tasks decide it, or a "
+                "structure that you declare (pomrl.Structure)."
+            ]
         if self.rest < EXACT:
             return [
                 "What moves together is taken as one number of each task, and the rest as independent. If the rest is "
-                "not, the intervals are wrong; declare the structure if you know it."
+                "not, the intervals may be too narrow; declare the structure if you know it."
             ]
         return []
 

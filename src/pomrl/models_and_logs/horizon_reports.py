@@ -4,7 +4,7 @@ The models and rewards of tasks are drawn from what the log leaves open of them.
 compared lose something against the best policy, and that is what the report is about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
+from pomrl.checks import check_memory
 from pomrl.models_and_logs.behaviour import Improvement
 from pomrl.models_and_logs.drawn_losses import drawn_losses
 from pomrl.models_and_logs.evidence import Evidence, weigh
@@ -26,14 +27,27 @@ from pomrl.science.planners import PolicyIteration
 GAMMAS = tuple(round(0.05 * i, 2) for i in range(20))
 """The discount factors that are compared by default, as far as they are below gamma_eval, which is added."""
 
-MOST_PLANNED = 20_000
-"""The most tasks of a report."""
+SHORT = 10.0
+"""Seconds from which on it is said how long a report takes, and how far it is."""
+
+COPIES_OF_DRAWS = 4
+"""How often the draws of a model are held together, with what is computed of them."""
 
 FEW_TASKS = 5
 """With fewer tasks a learned prior says little of the next one."""
 
 FEW_TRANSITIONS = 0.5
 """If more than this share of the pairs of a task has no transition, the report says so."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a report may take, and who is told how far it is."""
+
+    hours: float = 1.0
+    """The most hours that it may take, by an estimate within a factor of about three."""
+    say: Callable[[str], None] = lambda _: None
+    """A function that takes a line for people; it is called for what takes more than `SHORT`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +77,30 @@ class HorizonReport:
     @property
     def words(self) -> list[str]:
         """The recommendation, what it is worth, what it rests on and the warnings as sentences."""
-        return [self.recommendation.words, self.improvement.words, self.evidence.words, *self.warnings]
+        losses = (
+            "A loss is what a policy earns less than the best one over the whole future, in units of rewards, where a "
+            f"reward one step later counts γ_eval = {self.gamma_eval:g} times as much; it is a mean over tasks and "
+            "states. Brackets hold 95 % intervals."
+        )
+        return [self.recommendation.words, losses, self.improvement.words, self.evidence.words, *self.warnings]
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        """The table as text, in which neighbouring discount factors with the same losses share a row."""
+        shown = {
+            name: [f"{loss:.3g} ({low:.3g} to {high:.3g})" for loss, low, high in self.table[list(columns)].to_numpy()]
+            for name, columns in (
+                ("data of all tasks", ("loss", "lower", "upper")),
+                ("data of each task alone", ("loss_of_frequencies", "lower_of_frequencies", "upper_of_frequencies")),
+            )
+        }
+        rows, gammas = pd.DataFrame(shown), self.table["gamma"].to_numpy()
+        starts = np.flatnonzero((rows != rows.shift()).any(axis=1))
+        ends = np.append(starts[1:], len(rows)) - 1
+        names = [
+            f"{gammas[i]:g}" if i == j else f"{gammas[i]:g} to {gammas[j]:g}" for i, j in zip(starts, ends, strict=True)
+        ]
+        return pd.DataFrame({"discount factor": names, **rows.iloc[starts].to_dict("list")})
 
 
 def horizon_report(
@@ -74,6 +111,7 @@ def horizon_report(
     structure: RowModel | None = None,
     samples: int = 200,
     seed: int = 0,
+    budget: Budget = Budget(),
 ) -> HorizonReport:
     """Recommend what to plan the tasks of a log with, by what their transitions and rewards say.
 
@@ -87,26 +125,28 @@ def horizon_report(
             unless tasks that were held out refute it.
         samples: The number of models that are drawn for each task.
         seed: The seed of these draws.
+        budget: What the report may take, and who is told how far it is.
 
     Raises:
         TypeError: The log is none.
-        ValueError: A discount factor is above gamma_eval or not in [0, 1), the structure does not fit the log, or there
-            are too few samples.
+        ValueError: A discount factor is above gamma_eval or not in [0, 1), the structure does not fit the log, there
+            are too few samples, or it would take too long or too much memory.
     """
     if not isinstance(log, Log):
         raise TypeError(f"a horizon report takes a log as pomrl.from_log returns it, and not a {type(log).__name__}")
-    check_gamma_eval(gamma_eval)
-    grid = _grid(gamma_eval, gammas)
     if samples < 2:
         raise ValueError(f"samples = {samples}: an interval needs at least 2")
-    if len(log.tasks) > MOST_PLANNED:
-        raise ValueError(f"the log has {len(log.tasks):,} tasks, and a report plans each: at most {MOST_PLANNED:,}")
+    grid = _grid(gamma_eval, gammas)
+    tell = _told(budget, _check_size(log, 2 * len(grid), samples, budget.hours))
     rng = np.random.default_rng(seed)
     some = some_of(len(log.tasks))
     rows, evidence = weigh(log.counts[some], structure, rng)
     theta = log.rewards.draw(rng, samples)
-    plans = np.stack([_plans(log, rows, task, grid) for task in range(len(log.tasks))])
-    drawn = [drawn_losses(log, rows, int(task), plans[task], gamma_eval, (rng, theta, samples)) for task in some]
+    plans = np.stack([_plans(log, rows, task, grid) for task in _counted(range(len(log.tasks)), "tasks planned", tell)])
+    drawn = [
+        drawn_losses(log, rows, task, plans[task], gamma_eval, (rng, theta, samples))
+        for task in _counted(some.tolist(), "tasks judged", tell)
+    ]
     losses, optimal, behaved = (np.stack(each) for each in zip(*drawn, strict=True))
     choice = choose(losses.mean(0), grid)
     place = PLANS.index(choice.plan_on), int(np.searchsorted(grid, choice.gamma))
@@ -124,8 +164,43 @@ def horizon_report(
     )
 
 
+def _check_size(log: Log, plans: int, samples: int, hours: float) -> float:
+    """Return about how many seconds a report takes in which each task has so many plans.
+
+    Raises:
+        ValueError: They are too many, or the draws of a model do not fit into the memory.
+    """
+    K, S, A, _ = log.counts.shape
+    check_memory(COPIES_OF_DRAWS * 8 * samples * S * A * S, f"{samples} draws of a model of {S} states")
+    judged, sweep, solve = len(some_of(K)), 4e-8 * S * A * S, 6e-11 * S**3 + 5e-9 * S**2
+    seconds = judged * (1000 * sweep + samples * plans * solve) + K * plans * (1e-5 + sweep + 5 * solve)
+    if not seconds <= 3600 * hours:
+        size = f"{K:,} tasks of {S:,} states and {A} actions"
+        raise ValueError(
+            f"a report on {size} takes about {seconds / 3600:,.3g} hours, and {hours:g} are allowed (--hours)"
+        )
+    return seconds
+
+
+def _told(budget: Budget, seconds: float) -> Callable[[str], None]:
+    """Return who is told how far a report of so many seconds is, after a first line; nobody if it is short."""
+    if seconds <= SHORT:
+        return lambda _: None
+    budget.say(f"about {seconds / 60:.1f} minutes; first, what the tasks have in common")
+    return budget.say
+
+
+def _counted(tasks: Sequence[int], what: str, say: Callable[[str], None]) -> Iterator[int]:
+    """Yield tasks, and say at each tenth of them how many are done."""
+    for number, task in enumerate(tasks):
+        if number and number * 10 // len(tasks) > (number - 1) * 10 // len(tasks):
+            say(f"{number:,} of {len(tasks):,} {what}")
+        yield task
+
+
 def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
     """Return the discount factors to compare, ascending; gamma_eval is the last one."""
+    check_gamma_eval(gamma_eval)
     grid = ascending([gamma for gamma in GAMMAS if gamma <= gamma_eval] if gammas is None else gammas)
     if grid[-1] > gamma_eval:
         raise ValueError(f"gamma = {grid[-1]:g} is above gamma_eval = {gamma_eval:g}; it has to be at most that")

@@ -18,8 +18,8 @@ NO_DIFFERENCE = 0.02
 """A saving of less than this share of the loss is none."""
 
 IN_WORDS = {
-    "prior": "the data of all tasks (the prior)",
-    "frequencies": "the data of each task alone (frequencies)",
+    "prior": "a model of each task that the data of all tasks shape (a prior)",
+    "frequencies": "a model of each task that comes from its own data alone (frequencies)",
 }
 """What plans are made on, for people."""
 
@@ -62,16 +62,16 @@ class Choice:
     @property
     def words(self) -> str:
         """The choice as a sentence or two."""
-        what = f"γ = {self.gamma:g} on {IN_WORDS[self.plan_on]}"
-        loss = f"It should lose {with_interval(self.losses)}"
-        usual = "γ_eval on the data of each task alone"
+        what = f"the discount factor {self.gamma:g} and {IN_WORDS[self.plan_on]}"
+        loss = f"The expected loss against the best policy is {with_interval(self.losses)}"
+        usual = "the usual plan, with γ_eval and the data of each task alone"
         if not self.saved.any() or abs(self.saved.mean()) <= NO_DIFFERENCE * (self.losses + self.saved).mean():
-            return f"No difference: plan with {what}; nothing compared is better. {loss} against the best policy."
+            return f"No difference: plan with {what}; nothing else that was compared is better. {loss}."
         if np.quantile(self.saved, 0.025) > 0:
-            return f"Plan with {what}. {loss} against the best policy, {with_interval(self.saved)} less than {usual}."
+            return f"Plan with {what}. {loss}, which is {with_interval(self.saved)} less than that of {usual}."
         return (
-            f"Not enough data to say what is best; the best guess is to plan with {what}. {loss} against the best "
-            f"policy; against {usual} it saves {with_interval(self.saved)}, which may be nothing."
+            f"Not enough data to say what is best; the best guess is to plan with {what}. {loss}, which is "
+            f"{with_interval(self.saved)} less than that of {usual}, and so may be no less."
         )
 
 
@@ -93,9 +93,10 @@ def choose(losses: Float[np.ndarray, "2 G n"], gammas: Float[np.ndarray, " G"]) 
 
 
 def interval(draws: Float[np.ndarray, "*m n"]) -> tuple[Float[np.ndarray, "*m"], Float[np.ndarray, "*m"]]:
-    """Return the ends of the 95 % interval of draws."""
+    """Return the ends of the 95 % interval of draws, which is made to contain their mean."""
     lower, upper = np.quantile(draws, [0.025, 0.975], axis=-1)
-    return np.asarray(lower), np.asarray(upper)
+    mean = draws.mean(-1)
+    return np.asarray(np.minimum(lower, mean)), np.asarray(np.maximum(upper, mean))
 
 
 def with_interval(draws: Float[np.ndarray, " n"]) -> str:

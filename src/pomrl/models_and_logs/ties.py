@@ -52,8 +52,8 @@ DRAWS = 40
 FOLDS = 10
 """Into so many parts tasks are divided, each of which is predicted from the others."""
 
-TOGETHER = "what follows different states and actions moves together from task to task"
-INDEPENDENT = "what follows different states and actions differs independently from task to task"
+TOGETHER = "tasks differ in one way that changes all states and actions at once"
+INDEPENDENT = "tasks differ separately in each state and action"
 """What the two kinds of rows are called in reports."""
 
 

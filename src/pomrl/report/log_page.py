@@ -24,7 +24,7 @@ def html(report: HorizonReport, log: Log, picture: bytes, title: str) -> str:
             report=report,
             log=log,
             policies=list(policies.items()),
-            losses=report.table.to_dict("records"),
+            losses=report.losses,
             tasks=report.tasks.to_dict("records"),
             picture=data_uri(picture, "image/png"),
         )

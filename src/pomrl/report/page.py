@@ -15,7 +15,7 @@ from markupsafe import Markup
 from pomrl.configuration.study import Study
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.figures_of_study import FOLDER
-from pomrl.judging import judgements, views
+from pomrl.judging import claims_of_variants, views
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS, Verdict
@@ -91,7 +91,7 @@ class Shown:
     @cached_property
     def judgements(self) -> Judgements:
         """The judgements of the study."""
-        return judgements.read(self.study.outputs, list(self.study.described.variants))
+        return claims_of_variants.stored(self.study)
 
     @property
     def main(self) -> list[Judgement]:
@@ -119,18 +119,19 @@ class Shown:
         return views.answer(self.study, self.judgements) if self.judged else ""
 
     @property
+    def older(self) -> str:
+        """A sentence on verdicts that are older than the present code and settings; empty if there are none."""
+        return views.older_in_words(self.study, self.judgements)
+
+    @property
     def findings(self) -> list[tuple[str, list[Judgement]]]:
         """The claims that the summary names: the main ones of those that hold, and all others."""
-        held = [each for each in self.judged if each.verdict is Verdict.REPRODUCED]
+        held = [each for each in self.judged if each.verdict is Verdict.HOLDS]
         return [
             ("What holds", [each for each in held if each.is_main] or held),
-            ("What does not hold", [each for each in self.judged if each.verdict is Verdict.NOT_REPRODUCED]),
+            ("What does not hold", [each for each in self.judged if each.verdict is Verdict.DOES_NOT_HOLD]),
             ("What is open", [each for each in self.judged if each.verdict is Verdict.UNDECIDED]),
         ]
-
-    def word(self, verdict: Verdict | None) -> str:
-        """Return what stands for a verdict on a claim of this study."""
-        return views.in_words(self.study, verdict)
 
     @property
     def others(self) -> list[str]:
@@ -217,18 +218,22 @@ class Element:
         return [Markup(path.read_text(encoding="utf-8")) for path in paths]
 
 
-def html(studies: Sequence[Study], command: str) -> str:
+def shown_of(studies: Sequence[Study]) -> list[Shown]:
+    """Return what the page of studies shows of each."""
+    return [Shown(study, f"{study.name}-" * bool(number)) for number, study in enumerate(studies)]
+
+
+def html(shown: Sequence[Shown], command: str) -> str:
     """Render the page of studies.
 
     Args:
-        studies: The studies, of which the first one gives the page its title.
+        shown: What it shows of each study, of which the first one gives the page its title.
         command: The command that makes the page again.
 
     Raises:
         ReportError: The studies have neither figures nor claims, or a file is damaged or of another version.
         StoreError: A table or a stored experiment that a figure shows is damaged.
     """
-    shown = [Shown(study, f"{study.name}-" * bool(number)) for number, study in enumerate(studies)]
     of_variants = [figures for each in shown for figures in each.under_variants.values()]
     for figures in (*(each.figures for each in shown), *of_variants):
         refuse_damage(figures)
@@ -237,7 +242,7 @@ def html(studies: Sequence[Study], command: str) -> str:
     for stored in shown_experiments(every).values():
         stored.refuse_damage()
     if not drawn and not any(each.main for each in shown):
-        words = " && ".join(f"pomrl reproduce {study.word}" for study in studies)
+        words = " && ".join(f"pomrl reproduce {each.study.word}" for each in shown)
         raise ReportError(f"there is nothing to report yet; {words} computes, draws and judges all of it")
     versions: dict[str, list[FigureFiles]] = {"": []}
     for version in chain.from_iterable(figure.versions for figure in every):

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from pomrl import store
-from pomrl.configuration.settings import varying_keys
+from pomrl.configuration.settings import DEFAULTS, varying_keys
 from pomrl.results.stored_sweeps import Source
+from pomrl.science.metrics.metric import COLUMN
 from pomrl.store import StoredExperiment, StoreError
 
 VALUES = ("planning_loss", "alpha", "sigma_hat", "model_error")
-"""The columns of stored tables that are plotted and tabulated."""
+"""The columns of stored tables that are plotted and tabulated; so are metrics, by the names of their options."""
 
 Tasks = Literal["all", "first", "last"] | int
 """The tasks that a number is of: the mean over all, the first, the last, or the one with this number, from 1."""
@@ -50,21 +51,39 @@ class Chosen:
         ]
 
 
-def choose(wanted: Mapping[str, Any]) -> Chosen:
+def choose(wanted: Mapping[str, Any], value: str = "planning_loss") -> Chosen:
     """Return the stored experiments with these settings that have runs, sorted by the settings in which they differ.
+
+    Args:
+        wanted: The settings.
+        value: What is plotted or tabulated. If it is a metric, the experiments are those that have this one, and else
+            those that have none, unless the settings say otherwise.
 
     Raises:
         StoreError: There are none.
     """
-    found = [stored for stored in store.find(**wanted) if stored.complete()]
+    wanted = wanted if value in VALUES else {"metric": value, **wanted}
+    described = {"metric": DEFAULTS["metric"], **wanted}
+    found = _of_present_code([stored for stored in store.find(**described) if stored.complete()])
     if not found:
         asked = ", ".join(f"{key}={value}" for key, value in wanted.items())
-        raise StoreError(f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}")
+        raise StoreError(
+            f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}; pomrl run computes them"
+        )
     settings = _settings_of(found)
     varying = varying_keys(list(settings.values()))
     found.sort(key=lambda stored: [_order(settings[stored].get(key)) for key in varying])
     runs = min(stored.complete() for stored in found)
     return Chosen(tuple(found), tuple(settings[stored] for stored in found), tuple(varying), runs)
+
+
+def _of_present_code(found: Sequence[StoredExperiment]) -> list[StoredExperiment]:
+    """Leave out what earlier code computed with the settings of an experiment of the present code."""
+    alike: dict[str, list[StoredExperiment]] = {}
+    for stored in found:
+        alike.setdefault(repr(sorted(stored.flat_settings().items())), []).append(stored)
+    present = ([each for each in of_settings if each.outdated() is None] for of_settings in alike.values())
+    return [each for kept, of_settings in zip(present, alike.values(), strict=True) for each in kept or of_settings]
 
 
 def _settings_of(found: Sequence[StoredExperiment]) -> dict[StoredExperiment, dict[str, Any]]:
@@ -121,7 +140,7 @@ def per_run(
 
     Args:
         chosen: The experiments.
-        value: One of `VALUES`.
+        value: One of `VALUES`, or the metric that the experiments have.
         by: `task` or `gamma`, whose values then are told apart; or None.
         tasks: The tasks that numbers are of, unless they are told apart.
         gamma: The discount factor of planning that numbers are at, unless they are told apart; by default the largest,
@@ -136,6 +155,8 @@ def per_run(
     frames = []
     for place, stored in enumerate(chosen.stored):
         table = stored.table(chosen.runs)
+        if value not in VALUES:
+            table = table.rename(columns={COLUMN: value})
         if by != "gamma":
             table = _at_gamma(table, gamma, stored)
         if by != "task":

@@ -14,6 +14,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.science.experiment import loss_array
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import HindsightChoice, Scope, hindsight_index, minimising
+from pomrl.science.metrics.metric import COLUMN
 
 FIRST = range(2, 6)
 """The tasks that the claims call the first ones: 2 to 5."""
@@ -23,6 +24,12 @@ LAST = range(11, 16)
 
 LossPerRun = Float[np.ndarray, " n"]
 """A loss, or a difference of losses, in each of n independent runs."""
+
+
+def with_metric(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with the metric, where all of its rows have one, in the place of the planning loss."""
+    measured = COLUMN in table and bool(table[COLUMN].notna().all())
+    return table.assign(planning_loss=table[COLUMN]) if measured else table
 
 
 @dataclass(frozen=True)
@@ -41,10 +48,12 @@ class Losses:
     def of_table(table: pd.DataFrame) -> "Losses":
         """Return the losses in an experiment's table, which is complete and sorted by run, task and gamma.
 
+        The metric of an experiment that has one takes their place; a schedule in hindsight still chooses by the losses.
+
         Raises:
             ValueError: The number of rows is not a multiple of the number of runs times that of tasks.
         """
-        return Losses(*loss_array(table))
+        return Losses(*loss_array(with_metric(table)))
 
     @staticmethod
     def of_experiment(experiment: Experiment, runs: int) -> "Losses":
@@ -67,12 +76,16 @@ class Losses:
         return self.loss[..., -1]
 
     def task(self, t: int) -> LossPerRun:
-        """Return the loss in task t, counted from 1, at the largest gamma."""
-        return self.at_eval[:, t - 1]
+        """Return the loss in task t, counted from 1, at the largest gamma; LookupError if there is no such task."""
+        return self.at_eval[:, self._place(t)]
 
     def tasks(self, numbers: Iterable[int]) -> LossPerRun:
-        """Return the loss at the largest gamma, averaged over the tasks with these numbers, counted from 1."""
-        return self.at_eval[:, [t - 1 for t in numbers]].mean(1)
+        """Return the loss at the largest gamma, averaged over the tasks with these numbers, counted from 1.
+
+        Raises:
+            LookupError: There is no task with one of the numbers.
+        """
+        return self.at_eval[:, [self._place(t) for t in numbers]].mean(1)
 
     @cached_property
     def regret(self) -> LossPerRun:
@@ -85,8 +98,14 @@ class Losses:
         return self._at(hindsight_index(self.loss, "each_task", "population")).mean(1)
 
     def curve(self, t: int) -> Float[np.ndarray, "n G"]:
-        """Return the loss in task t, counted from 1, against the discount factor."""
-        return self.loss[:, t - 1]
+        """Return the loss in task t, counted from 1, against the discount factor; LookupError as for `task`."""
+        return self.loss[:, self._place(t)]
+
+    def _place(self, t: int) -> int:
+        T = self.loss.shape[1]
+        if not 1 <= t <= T:
+            raise LookupError(f"there is no task {t}: tasks count from 1, and the experiment has {T}")
+        return t - 1
 
     @cached_property
     def average_curve(self) -> Float[np.ndarray, "n G"]:
@@ -104,17 +123,15 @@ class Losses:
         those with even numbers, by their mean, and the other way round: a choice that is judged on the runs that made
         it looks better than it is. A single run chooses for itself in both cases.
         """
-        chosen_by = self.loss if choice == "per_run" or len(self.loss) == 1 else self._mean_of_other_half()
-        index = hindsight_index(chosen_by, scope, "per_run")
+        if choice == "per_run" or len(self.loss) == 1:
+            index = hindsight_index(self.loss, scope, "per_run")
+        else:
+            of_halves = np.stack([self.loss[1::2].mean(0), self.loss[::2].mean(0)])
+            index = hindsight_index(of_halves, scope, "per_run")[np.arange(len(self.loss)) % 2]
         return Losses(self._at(index)[..., None], self.gammas[-1:])
 
     def _at(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
         return np.take_along_axis(self.loss, index[..., None], -1)[..., 0]
-
-    def _mean_of_other_half(self) -> Float[np.ndarray, "n T G"]:
-        """Return for each run the mean losses of the runs whose number is odd where its own is even, and vice versa."""
-        means = np.stack([self.loss[1::2].mean(0), self.loss[::2].mean(0)])
-        return means[np.arange(len(self.loss)) % 2]
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,10 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
             triples = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
             cells[str(name).replace("_", " ")] = [Interval(*triple).text() for triple in triples]
         else:
-            cells[str(name)] = [str(each) for each in table[name]]
+            known = table[name].notna()  # an option has no value of a key that is another one's
+            cells[str(name)] = [
+                str(each) if is_known else "" for each, is_known in zip(table[name], known, strict=True)
+            ]
     return pd.DataFrame(cells)
 
 
@@ -103,13 +106,18 @@ def pivoted(table: pd.DataFrame, column: str, statistic: str) -> pd.DataFrame:
         statistic: The name of the summary that the cells have, with its interval.
 
     Raises:
-        ValueError: The setting does not vary.
+        ValueError: The setting does not vary, or experiments differ in their code alone.
     """
     keys = list(table.columns[: list(table.columns).index("runs")])
     if column not in keys:
-        raise ValueError(f"{column}: it does not vary in these experiments; {', '.join(keys) or 'nothing'} does")
+        raise ValueError(
+            f"{column}: it does not vary in these experiments; what varies is {', '.join(keys) or 'nothing'}"
+        )
     text = as_text(table)
     rows = [key for key in keys if key != column]
+    if text.duplicated(keys).any():
+        what = "experiments have the same settings, which earlier code computed"
+        raise ValueError(f"{text.duplicated(keys, keep=False).sum()} {what}; pomrl runs --prune --yes removes them")
     values = list(dict.fromkeys(text[column]))
     cells = {
         value: of_value.set_index(rows)[statistic] if rows else of_value[statistic].reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""Tables of text cells as plain text, in Markdown and in LaTeX; each line ends with a line break."""
+"""Tables of text cells as plain text, as records, in Markdown and in LaTeX; each line ends with a line break."""
 
 import re
 from collections.abc import Sequence
@@ -15,6 +15,16 @@ def plain(head: Sequence[str], rows: Rows) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     cells = ((cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
     return "".join(f"{'  '.join(line).rstrip()}\n" for line in cells)
+
+
+def fitted(head: Sequence[str], rows: Rows, width: int) -> str:
+    """Return a table if its lines have at most so many characters, and else some lines for each row."""
+    table = plain(head, rows)
+    if max(map(len, table.splitlines())) <= width:
+        return table
+    names = max(map(len, head))
+    named = ([(name, cell) for name, cell in zip(head, row, strict=True) if cell] for row in rows)
+    return "\n".join("".join(f"{name:<{names}}  {cell}\n" for name, cell in record) for record in named)
 
 
 def markdown(head: Sequence[str], rows: Rows) -> str:

@@ -2,17 +2,20 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from secrets import SystemRandom
 
 import numpy as np
 import pandas as pd
 
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.execution import Failure
 from pomrl.execution.parallel import one_by_one
 from pomrl.running.blocks import Block, MethodOfBlock, compute
 from pomrl.running.missing_simulations import simulated
+from pomrl.running.sweeps import seconds_of
 from pomrl.store import StoredBlock, StoredExperiment, StoreError, blocks, origins, signature, stored_simulations
 from pomrl.store.provenance import decisive_versions, provenance
 from pomrl.store.stored_simulations import TABLE, StoredSimulation
@@ -23,6 +26,10 @@ TOLERANCE = 1e-9
 
 MOST_FLIPPED = 1e-3
 """The largest share of rows in which elsewhere computed ties may have been broken otherwise."""
+
+
+SECONDS_OF_SIMULATION = 3.0
+"""About how long a simulation takes."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,18 @@ def sample(stored: Sequence[StoredExperiment], share: float, number: int | None)
     everything += [Sampled(each) for each in stored_simulations.all_simulations() if each.is_made]
     wanted = int(np.ceil(share * len(everything))) if number is None else number
     return SystemRandom().sample(everything, min(wanted, len(everything))), len(everything)
+
+
+def seconds(drawn: Sequence[Sampled], parsed: Callable[[StoredExperiment], Experiment]) -> float:
+    """Estimate how long it takes on one core to recompute what was drawn, as far as it can be recomputed."""
+    total = 0.0
+    for each in drawn:
+        if isinstance(each.stored, StoredExperiment) and each.block:
+            with suppress(StoreError, ConfigError):
+                total += seconds_of(parsed(each.stored), len(each.block.runs))
+        else:
+            total += SECONDS_OF_SIMULATION
+    return total
 
 
 def audited(drawn: Sequence[Sampled], parsed: Callable[[StoredExperiment], Experiment]) -> Iterator[Found]:

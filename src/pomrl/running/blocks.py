@@ -17,8 +17,10 @@ from threadpoolctl import threadpool_limits
 from pomrl import store
 from pomrl.checks import Engine
 from pomrl.execution import Failure
+from pomrl.execution.children import can_be_interrupted
 from pomrl.running import cpu_time
-from pomrl.science.experiment import STACK_BYTES, Method, Problem, components, tables
+from pomrl.science.agents.acting import AgentMethod, tables
+from pomrl.science.experiment import STACK_BYTES, Method, Problem, components
 from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
 
@@ -30,7 +32,7 @@ MEMORY = 256 * 2**20
 class MethodOfBlock:
     """One method of a block, and where its table belongs."""
 
-    method: Method
+    method: AgentMethod
     stored: StoredExperiment
     replace: bool
     """Whether the table replaces the runs that are stored already."""
@@ -97,9 +99,9 @@ def compute(block: Block, runs_at_a_time: int | None = None, engine: Engine = "a
     try:
         with threadpool_limits(limits=1, user_api="blas"), compiled.using(engine):
             return _compared(block, _compute_together(block, runs_at_a_time), runs_at_a_time)
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # a component of somebody's own may even exit
+        if isinstance(error, KeyboardInterrupt) and can_be_interrupted():
+            raise
         if len(block.methods) == 1:
             return [Failure(f"{type(error).__name__}: {error}", traceback.format_exc())]
         return [compute(replace(block, methods=(each,)), runs_at_a_time, engine)[0] for each in block.methods]
@@ -145,7 +147,8 @@ def _compared(block: Block, tables: Sequence[pd.DataFrame], runs_at_a_time: int 
             recomputed = _compute_together(again, runs_at_a_time)
         for index, table in zip(twice, recomputed, strict=True):
             if _bytes(table) != _bytes(tables[index]):
-                compared[index] = _unrepeatable(block.problem, block.methods[index].method)
+                where = _first_difference(table, tables[index])
+                compared[index] = _unrepeatable(block.problem, block.methods[index].method, where)
     return compared
 
 
@@ -166,12 +169,19 @@ def _bytes(table: pd.DataFrame) -> bytes:
     return table.to_records(index=False).tobytes()
 
 
-def _unrepeatable(problem: Problem, method: Method) -> Unrepeatable:
+def _first_difference(table: pd.DataFrame, other: pd.DataFrame) -> str:
+    """Return the run and the task of the first row in which two tables differ."""
+    differs = (table.to_numpy() != other.to_numpy()) & ~(table.isna() & other.isna()).to_numpy()
+    run, task = table.loc[int(differs.any(1).argmax()), ["run", "task"]].astype(int)
+    return f"run {run}, task {task}"
+
+
+def _unrepeatable(problem: Problem, method: Method, where: str) -> Unrepeatable:
     names = ", ".join(type(component).__qualname__ for component in _foreign_components(problem, method))
     reason = (
-        f"{names} does not depend on its arguments alone: the same block, computed twice, gave two tables; random "
-        "numbers have to be drawn from the rng that a method is given, and not from NumPy's global state, and a result "
-        "may not depend on the clock or on what is kept between calls"
+        f"{names} does not depend on its arguments alone: the same block, computed twice, gave two tables, which "
+        f"differ first in {where}; random numbers have to be drawn from the rng that a method is given, and not from "
+        "NumPy's global state, and a result may not depend on the clock or on what is kept between calls"
     )
     return Unrepeatable(reason, reason)
 

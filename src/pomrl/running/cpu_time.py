@@ -11,6 +11,7 @@ Models with few transitions, such as Taxi's, take about a fifth of what is estim
 
 from collections.abc import Sequence
 
+from pomrl.science.agents.acting import AgentMethod
 from pomrl.science.experiment import Method, Problem
 from pomrl.science.solvers.elimination import SMALL
 
@@ -33,7 +34,7 @@ def seconds(problem: Problem, methods: Sequence[Method], runs: int) -> float:
     S, entries = problem.S, problem.S**2 * problem.A
     of_task = PER_TASK + PER_ENTRY_OF_TASK * entries
     of_trial = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > SMALL else 0.0)
-    of_each = (of_task + problem.trials * (of_trial + _gammas(each) * _of_plan(S)) for each in methods)
+    of_each = (of_task + problem.trials * (of_trial + _plans(each) * _of_plan(S)) for each in methods)
     return runs * problem.T * sum(of_each)
 
 
@@ -44,6 +45,11 @@ def plans(problem: Problem, methods: Sequence[Method], runs: int) -> int:
 
 def _gammas(method: Method) -> int:
     return method.gamma_schedule.computed().gammas_per_task
+
+
+def _plans(method: Method) -> int:
+    """Return how many plans of a model the work of a method on it is like."""
+    return _gammas(method) * (method.agent.plans_per_gamma if isinstance(method, AgentMethod) else 1)
 
 
 def _of_plan(S: int) -> float:

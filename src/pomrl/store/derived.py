@@ -46,9 +46,15 @@ class DerivedFiles:
         said, is_sound = files.read_json(self.sidecar, LARGEST)
         digests = said.get("files")
         names = cast(dict[str, str], digests) if isinstance(digests, dict) else {}
-        if is_sound and names is digests and all(Path(name).name == name != ".." for name in names):
-            return said
-        raise StoreError(f"{self.sidecar}: it is damaged, or another version wrote it")
+        if not is_sound or names is not digests or not all(Path(name).name == name != ".." for name in names):
+            raise StoreError(f"{self.sidecar}: it is damaged, or another version wrote it")
+        if not all(map(self.is_own, names)):
+            raise StoreError(f"{self.sidecar}: it is that of other files")
+        return said
+
+    def is_own(self, name: str) -> bool:
+        """Return whether a file of this name can be one of the set: two exchanged sidecars have sound digests."""
+        return Path(name).stem == self.sidecar.stem
 
     def paths(self) -> tuple[Path, ...]:
         """Return the paths of all files of the set; that of the sidecar alone if this is damaged."""

@@ -15,7 +15,7 @@ from pomrl.outputs import outputs
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles, derived
 from pomrl.store.finding import all_experiments
-from pomrl.store.layout import is_our_name, name_of_temporary
+from pomrl.store.layout import REPAIR, is_our_name, name_of_temporary
 from pomrl.store.reading import StoredExperiment
 from pomrl.store.stored_simulations import StoredSimulation, all_simulations
 from pomrl.store.writing import remove
@@ -62,14 +62,18 @@ def of_experiment(stored: StoredExperiment) -> Kept:
     """Return a stored experiment as something that is kept."""
     own = tuple(path for path in _ordinary(stored.folder, "*") if is_our_name(path.name))
     reason = stored.outdated if stored.is_removable() else lambda: None
-    return Kept(stored.folder, own, stored.faults, reason, partial(remove, stored))
+    return Kept(stored.folder, own, partial(_repaired, stored), reason, partial(remove, stored))
 
 
 def _of_simulation(stored: StoredSimulation) -> Kept:
     folder, own = stored.sidecar.parent, stored.paths()
     reason = stored.outdated if set(folder.iterdir()) <= set(own) else lambda: None
-    faults = partial(_faults, stored, "pomrl runs --repair computes it again")
+    faults = partial(_faults, stored, REPAIR)
     return Kept(folder, own, faults, reason, partial(shutil.rmtree, folder))
+
+
+def _repaired(stored: StoredExperiment) -> list[str]:
+    return [f"{fault}; {REPAIR}" for fault in stored.faults()]
 
 
 def _faults(made: DerivedFiles, remedy: str) -> list[str]:

@@ -23,6 +23,9 @@ MOST_BYTES = 16 * 2**20
 MOST_LIST_BYTES = 2**30
 """Largest list of blocks that is read, enough for hundreds of millions of runs."""
 
+REPAIR = "pomrl runs --repair computes it again"
+"""What is to be done about a damaged file, as the end of a line."""
+
 _SIGNATURE = re.compile(r"[0-9a-f]{12}")
 _BLOCK_FILE = re.compile(r"runs-(\d{6,18})-(\d{6,18})\.parquet")
 _TEMPORARY = re.compile(r"\.(?P<of>.+)\.[0-9a-f]{16}\.tmp")

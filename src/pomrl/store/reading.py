@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from pomrl.configuration.settings import component_classes, flat_settings
 from pomrl.science.experiment import SCHEMA
+from pomrl.science.metrics.metric import COLUMN
 from pomrl.store import files, manifest
 from pomrl.store.blocks import StoredBlock, fault, listed, verified
 from pomrl.store.code_digest import code_digest
@@ -22,6 +23,7 @@ from pomrl.store.layout import (
     CONFIG,
     MANIFEST,
     MOST_BYTES,
+    REPAIR,
     StoreError,
     is_block_name,
     is_our_name,
@@ -85,7 +87,7 @@ class StoredExperiment:
         """Return what the settings say of the tables; None if the settings cannot be used."""
         try:
             return Shape.of(_settings(self.folder, manifest.read(self.folder)))
-        except (StoreError, KeyError, TypeError, ValueError):
+        except StoreError:
             return None
 
     def outdated(self) -> str | None:
@@ -133,7 +135,7 @@ class StoredExperiment:
             StoreError: One of them is damaged. The message names it, and the command that mends it.
         """
         if fault := self.damage():
-            raise StoreError(f"{fault}; pomrl runs --repair mends it")
+            raise StoreError(f"{fault}; {REPAIR}")
 
     def is_removable(self) -> bool:
         """Return whether the folder has a signature as its name and contains only files that the store writes."""
@@ -152,7 +154,7 @@ class StoredExperiment:
 
     def table_of(self, block: StoredBlock) -> pd.DataFrame:
         """Return the table of one block; StoreError if it is damaged."""
-        return pd.DataFrame(self._columns_of(block, list(SCHEMA)), copy=False)
+        return pd.DataFrame(self._columns_of(block, self._names()), copy=False)
 
     def sound_blocks(self) -> tuple[list[StoredBlock], list[str]]:
         """Return the blocks whose files are as they were written, and a message for each fault.
@@ -163,14 +165,13 @@ class StoredExperiment:
             manifest.read(self.folder)
         except StoreError as error:
             begun = any(self.folder.glob("*.parquet"))
-            return [], [f"{error}; its runs are computed again"] if begun else []
+            return [], [str(error)] if begun else []
         blocks, faults = listed(self.folder)
         reasons = {block.name: reason for block in blocks if (reason := self.fault_of(block))}
         if reasons and self.blocks() != blocks:  # another process has completed a block meanwhile
             return self.sound_blocks()
-        lines = [f"{fault}; its block is computed again" for fault in faults]
-        lines += [f"{self.folder / name}: {reason}; it is computed again" for name, reason in reasons.items()]
-        return [block for block in blocks if block.name not in reasons], lines
+        lines = [f"{self.folder / name}: {reason}" for name, reason in reasons.items()]
+        return [block for block in blocks if block.name not in reasons], [*faults, *lines]
 
     def faults(self) -> list[str]:
         """Return a message for each fault of the manifest, the settings, the list of blocks and the blocks.
@@ -215,12 +216,17 @@ class StoredExperiment:
         return _written(self.folder / CONFIG)
 
     def table(self, runs: int | None = None) -> pd.DataFrame:
-        """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.science.experiment.SCHEMA`.
+        """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.science.experiment.SCHEMA`,
+        and that of the metric if the experiment has one.
 
         Raises:
             StoreError: Runs are missing, or a block is damaged.
         """
-        return pd.DataFrame(self.columns(list(SCHEMA), runs), copy=False)
+        return pd.DataFrame(self.columns(self._names(), runs), copy=False)
+
+    def _names(self) -> Sequence[str]:
+        shape = self.shape()
+        return shape.columns if shape else tuple(SCHEMA)
 
     def column(self, name: str, runs: int | None = None) -> np.ndarray:
         """Return one column of the table of the first `runs` runs, or of all, without decoding the other columns.
@@ -231,7 +237,7 @@ class StoredExperiment:
         return self.columns([name], runs)[name]
 
     def losses(self, runs: int | None = None) -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
-        """Return the planning losses over runs, tasks and discount factors, and the discount factors.
+        """Return the planning losses over runs, tasks and discount factors, or the metric, and the discount factors.
 
         This takes little more memory than the losses themselves. If a schedule chose the discount factors, G is 1, and
         the discount factor that is returned is the one in the first row of the table.
@@ -239,7 +245,7 @@ class StoredExperiment:
         Raises:
             StoreError: Runs are missing, or a block is damaged.
         """
-        loss = self.column("planning_loss", runs)
+        loss = self.column(COLUMN if COLUMN in self._names() else "planning_loss", runs)
         first = self.columns(["task", "gamma"], 1)
         rows, T = len(first["task"]), len(np.unique(first["task"]))
         return loss.reshape(-1, T, rows // T), first["gamma"][: rows // T]
@@ -270,7 +276,7 @@ class StoredExperiment:
             columns = self._columns_of(block, names)
             length = len(columns[names[0]])
             rows = length // len(block.runs)
-            arrays = arrays or {name: np.empty(rows * wanted, SCHEMA[name]) for name in names}
+            arrays = arrays or {name: np.empty(rows * wanted, SCHEMA.get(name, "float64")) for name in names}
             if length != rows * len(block.runs) or len(arrays[names[0]]) != rows * wanted:
                 raise StoreError(f"{self.folder / block.name}: its runs have another number of rows than those before")
             start, stop = rows * block.runs.start, rows * min(block.runs.stop, wanted)
@@ -291,7 +297,7 @@ class StoredExperiment:
             if shape and (reason := fault_of_columns(columns, block.runs, shape)):
                 raise StoreError(reason)
         except (StoreError, OSError, KeyError) as error:  # Arrow's, of pages that cannot be decoded, or of no column
-            raise StoreError(f"{self.folder / block.name}: {error}; it is computed again") from error
+            raise StoreError(f"{self.folder / block.name}: {error}; {REPAIR}") from error
         return columns
 
 
@@ -333,9 +339,13 @@ def _settings(folder: Path, said: Manifest) -> dict[str, Any]:
 def _vouched(path: Path, schema: int, code: str) -> dict[str, Any]:
     settings = _written(path)
     try:
-        if signature_of(settings, schema=schema, code=code) == path.parent.name:
-            return settings
-    except (ValueError, TypeError, RecursionError) as error:
+        if not isinstance(settings, dict):
+            raise TypeError("settings have keys")
+        named = cast(dict[str, Any], settings)
+        if signature_of(named, schema=schema, code=code) == path.parent.name:
+            Shape.of(named)
+            return named
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise StoreError(f"{path}: it is damaged") from error
     raise StoreError(f"{path}: its settings are not those that were computed here")
 

@@ -20,7 +20,7 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -33,7 +33,7 @@ from pomrl.outputs import outputs
 from pomrl.store import files, manifest, stored_simulations
 from pomrl.store.derived import LARGEST
 from pomrl.store.everything import IMPORTS, everything
-from pomrl.store.layout import BLOCK_LIST, CONFIG, LOG, MANIFEST, StoreError, is_our_name, is_signature, root
+from pomrl.store.layout import BLOCK_LIST, CONFIG, LOG, MANIFEST, REPAIR, StoreError, is_our_name, is_signature, root
 from pomrl.store.origins import record
 from pomrl.store.provenance import commit
 from pomrl.store.reading import StoredExperiment
@@ -56,6 +56,9 @@ MOST_BYTES = 8 * 2**30
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of all entries of the archive, so that its bytes do not depend on when it is written."""
 
+
+Advance = Callable[[int, int], None]
+"""A function that takes how many bytes are checked, of how many; each counts once as a file and once as a table."""
 
 Described = dict[str, str]
 """The description of a file: its name, size and digest."""
@@ -85,6 +88,7 @@ def export(path: Path, stored: Sequence[StoredExperiment], *, everything: bool =
         StoreError: There is nothing to export, or a file of an experiment is damaged.
         OSError: The archive cannot be written.
     """
+    stored = [each for each in stored if each.blocks() or each.faults()]
     if not stored:
         raise StoreError(f"{root()}: nothing is stored to export")
     described: list[Described] = []
@@ -109,7 +113,7 @@ def _of_experiment(stored: StoredExperiment) -> Iterator[tuple[str, bytes]]:
     """Yield the files of an experiment, as they are between two changes of it."""
     with files.locked(stored.folder):
         if faults := stored.faults():
-            raise StoreError(f"{faults[0]}; pomrl runs --repair mends it")
+            raise StoreError(f"{faults[0]}; {REPAIR}")
         names = [CONFIG, MANIFEST, BLOCK_LIST, *(block.name for block in stored.blocks()), LOG]
         for name in names:
             if (stored.folder / name).exists():
@@ -190,7 +194,7 @@ def _described(stored: StoredExperiment, said: manifest.Manifest, names: Sequenc
     }
 
 
-def import_(path: Path, most: int = MOST_BYTES) -> Imported:
+def import_(path: Path, most: float = MOST_BYTES, advance: Advance | None = None) -> Imported:
     """Check a crate, and add its experiments and simulations to the store.
 
     What the store has already is left as it is. What is made of experiments, such as figures, is checked but not added,
@@ -199,6 +203,7 @@ def import_(path: Path, most: int = MOST_BYTES) -> Imported:
     Args:
         path: The archive.
         most: The most bytes that its files may have together.
+        advance: Called after each file and each experiment that is checked.
 
     Raises:
         StoreError: It is no crate, it is too large, or a file of it is missing, damaged or unexpected. Nothing is added
@@ -206,7 +211,7 @@ def import_(path: Path, most: int = MOST_BYTES) -> Imported:
     """
     try:
         with _ordinary_file(path) as file, zipfile.ZipFile(file) as archive:
-            return _unpacked(path, archive, most)
+            return _unpacked(path, archive, most, advance or (lambda _done, _total: None))
     except FileNotFoundError as error:
         raise StoreError(f"{path}: there is no such file") from error
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError) as error:
@@ -228,17 +233,19 @@ def _ordinary_file(path: Path) -> Generator[BinaryIO, None, None]:
         yield file
 
 
-def _unpacked(path: Path, archive: zipfile.ZipFile, most: int) -> Imported:
+def _unpacked(path: Path, archive: zipfile.ZipFile, most: float, advance: Advance) -> Imported:
     """Unpack a crate into a temporary folder, and move what is good from there to the store."""
-    if (total := sum(entry.file_size for entry in archive.infolist())) > most:
+    if not (total := sum(entry.file_size for entry in archive.infolist())) <= most:  # which may be NaN
         raise StoreError(f"{path}: its files have {total / 1e9:.1f} GB; --most {total / 1e9 + 0.1:.1f} allows so much")
     outputs().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=IMPORTS, dir=outputs()) as name_of_place, files.held(place := Path(name_of_place)):
+        done = 0
         for name, content in _checked(path, archive):
+            advance(done := done + len(content), 2 * total)
             if PurePosixPath(name).parts[0] in ("runs", "simulations"):
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 (place / name).write_bytes(content)
-        return _added(path, place)
+        return _added(path, place, lambda done: advance(total + done, 2 * total))
 
 
 def _checked(path: Path, archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
@@ -275,15 +282,16 @@ def _listed(path: Path, archive: zipfile.ZipFile) -> dict[str, str]:
         raise StoreError(f"{path}: it has no {METADATA} of pomrl export") from error
 
 
-def _added(crate: Path, place: Path) -> Imported:
+def _added(crate: Path, place: Path, advance: Callable[[int], None]) -> Imported:
     """Move what was unpacked to its places in the store, after all of it has been checked."""
-    experiments = [StoredExperiment(folder) for folder in sorted((place / "runs").glob("*"))]
+    done, experiments = 0, [StoredExperiment(folder) for folder in sorted((place / "runs").glob("*"))]
     for each in experiments:
         names = [path.name for path in each.folder.iterdir()]
         if not is_signature(each.signature) or not all(map(is_our_name, names)):
             raise StoreError(f"{crate}: runs/{each.signature} is no experiment of a store")
-        if faults := each.faults():
+        if faults := each.faults() or ([] if each.blocks() else [f"runs/{each.signature}: it has no runs"]):
             raise StoreError(f"{crate}: {faults[0].replace(f'{place}/', '')}")
+        advance(done := done + sum(path.stat().st_size for path in each.folder.iterdir()))
     of_simulations = sorted((place / "simulations").glob("*"))
     for folder in of_simulations:
         fault = _fault_of_simulation(folder)

@@ -39,6 +39,9 @@ MOST_ROWS = 1_000_000
 class StoredSimulation(DerivedFiles):
     """A simulation in the store, which may be damaged or not exist yet. The name of its folder is its signature."""
 
+    def is_own(self, name: str) -> bool:
+        return name == TABLE
+
     def said(self) -> dict[str, Any]:
         said = super().said()
         if said.get("signature") != self.sidecar.parent.name or TABLE not in said["files"]:

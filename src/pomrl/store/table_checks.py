@@ -17,11 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pomrl.science.experiment import SCHEMA
+from pomrl.science.metrics.metric import COLUMN
 
 MOST_GAMMAS = 10_000
 """The most discount factors in a task of a schedule that is not of this package."""
 
-_TYPES = {name: pa.from_numpy_dtype(np.dtype(of)) for name, of in SCHEMA.items()}
+_TYPES = {name: pa.from_numpy_dtype(np.dtype(of)) for name, of in {**SCHEMA, COLUMN: "float64"}.items()}
 
 _MAY_BE_NAN = ("sigma_hat",)
 """Columns that are NaN where a method has no such number."""
@@ -36,6 +37,13 @@ class Shape(NamedTuple):
     """The discount factors of a grid; None where a schedule chooses them."""
     most: int
     """The most discount factors in a task."""
+    is_measured: bool = False
+    """Whether there is a column of a metric."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return (*SCHEMA, COLUMN) if self.is_measured else tuple(SCHEMA)
 
     @staticmethod
     def of(settings: Mapping[str, Any]) -> "Shape":
@@ -44,12 +52,15 @@ class Shape(NamedTuple):
         Raises:
             KeyError, TypeError, ValueError: They are no settings of an experiment.
         """
-        schedule = settings["gamma_schedule"]
+        T, schedule, measured = settings["T"], settings["gamma_schedule"], "metric" in settings
+        targets = [value["_target_"] for value in settings.values() if isinstance(value, dict)]
+        if type(T) is not int or T < 1 or not all(isinstance(target, str) for target in targets):
+            raise ValueError("they are no settings of an experiment")
         if schedule["_target_"] == "pomrl.science.gamma_schedules.Grid":
             gammas = tuple(map(float, schedule["gammas"]))
-            return Shape(int(settings["T"]), gammas, len(gammas))
-        is_ours = str(schedule["_target_"]).startswith("pomrl.")
-        return Shape(int(settings["T"]), None, 1 if is_ours else MOST_GAMMAS)
+            of_all = "agent" not in settings  # an agent may choose one of them
+            return Shape(T, gammas if of_all else None, len(gammas), measured)
+        return Shape(T, None, 1 if schedule["_target_"].startswith("pomrl.") else MOST_GAMMAS, measured)
 
     def gammas_in(self, rows: int, runs: range) -> int | None:
         """Return the number of discount factors in each task of a table with so many rows; None if it cannot be."""
@@ -61,7 +72,7 @@ class Shape(NamedTuple):
 def fault_of_file(file: pq.ParquetFile, runs: range, shape: Shape) -> str | None:
     """Return what is wrong with the columns and the number of rows of a block's file, or None; nothing is decoded."""
     found = {field.name: field.type for field in file.schema_arrow}
-    if found != _TYPES:
+    if found != {name: _TYPES[name] for name in shape.columns}:
         return "its columns are not those of a table of results"
     if shape.gammas_in(file.metadata.num_rows, runs) is None:
         return f"it has {file.metadata.num_rows:,} rows, which do not belong to {len(runs)} runs of these settings"

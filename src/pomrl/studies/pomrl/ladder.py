@@ -1,8 +1,8 @@
 """The ladder from the paper's text to the authors' notebook: one change more on each rung.
 
 Above: the mean losses in each task at γ_eval; thin grey lines repeat those of the rung before. Below: numbers that
-claims of the paper are about, on each rung. A tile has the colour of "reproduced" where the 95 % interval lies above
-what the paper says (0, or 0.7 for γ*), that of "not reproduced" where it lies below, and is grey where it contains it
+claims of the paper are about, on each rung. A tile has the colour of "holds" where the 95 % interval lies above
+what the paper says (0, or 0.7 for γ*), that of "does not hold" where it lies below, and is grey where it contains it
 or where the paper says nothing.
 """
 
@@ -71,8 +71,8 @@ def _cells(checks: pd.DataFrame, column: str) -> pd.DataFrame:
 def _verdict(check: Mapping[Any, Any]) -> Verdict:
     """Return whether the interval is above what the paper says, below it, or neither."""
     if check["lower"] > check["above"]:
-        return Verdict.REPRODUCED
-    return Verdict.NOT_REPRODUCED if check["upper"] < check["above"] else Verdict.UNDECIDED
+        return Verdict.HOLDS
+    return Verdict.DOES_NOT_HOLD if check["upper"] < check["above"] else Verdict.UNDECIDED
 
 
 def _table(ladder: Ladder) -> pd.DataFrame:

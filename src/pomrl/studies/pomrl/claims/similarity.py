@@ -94,9 +94,7 @@ def does_not_hurt(sweep: SweepLosses) -> list[Part]:
 @claim(
     "Q3.3",
     "task_similarity",
-    revised=Revision(
-        REVISED_ON, "the shape and the place of the minimum are judged separately", Verdict.NOT_REPRODUCED
-    ),
+    revised=Revision(REVISED_ON, "the shape and the place of the minimum are judged separately", Verdict.DOES_NOT_HOLD),
     title="the best γ is near 0.5 where tasks are loosely related",
     figures=("dependence_on_tasksimilarity",),
 )
@@ -128,7 +126,7 @@ def u_shaped(sweep: SweepLosses) -> list[Part]:
     revised=Revision(
         REVISED_ON,
         "each sigma is judged by itself, and 'not beaten' has a margin of 10 %, as 'on a par' has",
-        Verdict.NOT_REPRODUCED,
+        Verdict.DOES_NOT_HOLD,
     ),
     title="POMRL and ada-POMRL are on a par with the oracle at every similarity",
     figures=("dependence_on_tasksimilarity",),
@@ -269,7 +267,7 @@ def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
         "2026-11-22",
         "The gain over no meta-learning is judged at the best constant gamma of each learner too, and not at 0.99 "
         "alone, because the figure shows losses against gamma",
-        Verdict.NOT_REPRODUCED,
+        Verdict.DOES_NOT_HOLD,
     ),
     title="where tasks are loosely related, meta-learning gains little",
     figures=("dependence_on_tasksimilarity",),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pomrl.studies.pomrl import readings_figure
 from pomrl.study import Change, Judgement, Page, Verdict, changes, environments_in_words, markdown_table, over, ranked
 
-WORDS = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "does not", Verdict.UNDECIDED: "undecided"}
+WORDS = {Verdict.HOLDS: "holds", Verdict.DOES_NOT_HOLD: "does not", Verdict.UNDECIDED: "undecided"}
 """The verdicts in a word or two."""
 
 COUNTS = ("hold", "do not", "undecided")

@@ -1,0 +1,167 @@
+"""What an agent is: it maps the data of a task, a memory of earlier tasks and a generator to policies.
+
+The estimator, the schedule and the planner of an experiment are the default agent (`CertaintyEquivalence`). Other
+agents may ask them: each task comes with the estimate, with the discount factors of the schedule and with the planner.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pomrl.checks import Component
+from pomrl.science.data import Batch
+from pomrl.science.exploration import Belief
+from pomrl.science.gamma_star import best_index
+from pomrl.science.mdp import LossNorm, Rewards, expected_rewards, planning_loss
+from pomrl.science.planners import Planner
+from pomrl.science.randomness import Generators
+
+MemoryT = TypeVar("MemoryT")
+"""What an agent keeps of earlier tasks: any immutable value, which only the agent itself looks into."""
+
+Policy = Int[np.ndarray, "*n G S"]
+"""The action in each state, for each of G discount factors."""
+
+
+@dataclass(frozen=True, eq=False)
+class TaskData:
+    """What is known of a task when an agent acts, in each of n runs; all arrays are read-only.
+
+    The data of one run (`of_run`) have the same arrays without the axis of runs, and its generator alone.
+    """
+
+    t: int
+    """Number of the task, from 1."""
+    gamma_eval: float
+    """Discount factor at which policies are judged."""
+    loss: LossNorm
+    """The norm over states in which they are judged."""
+    batch: Batch
+    """The transitions that were sampled in the task, with their counts, frequencies and numbers of visits."""
+    R: Rewards
+    """Rewards R(s, a) or R(s, a, s'): the known ones, or what the key reward_model makes of samples; the means of the
+    task's own samples if it is `own`."""
+    P_hat: Float[np.ndarray, "*n S A S"]
+    """The estimate of the estimator."""
+    gammas: Float[np.ndarray, "*n G"]
+    """The discount factors of the schedule, ascending."""
+    planner: Planner
+    believe: Callable[[Batch], Belief]
+    """What the estimator believes of the task after other data than the batch, such as a part of it; a belief has the
+    axis of runs also where it is of one run."""
+    rngs: Generators
+    """The generator of each run, which is the agent's own."""
+
+    def plan(self, P: Float[np.ndarray, "*n S A S"], gammas: Float[np.ndarray, "*n G"]) -> Policy:
+        """Return the planner's policies on these models, with the task's rewards, at each model's discount factors."""
+        front, model = P.shape[:-3], P.shape[-3:]
+        R = expected_rewards(self.R, P)
+        stack = P.reshape(-1, *model), R.reshape(-1, *model[:-1]), gammas.reshape(-1, gammas.shape[-1])
+        return self.planner.plan(*stack).reshape(*front, -1, model[0])
+
+    def losses(self, P: Float[np.ndarray, "*n S A S"], policy: Policy) -> Float[np.ndarray, "*n G"]:
+        """Return what policies lose if these are the models of the runs, with the task's rewards."""
+        R, model = expected_rewards(self.R, P), P.shape[-3:]
+        stack = P.reshape(-1, *model), R.reshape(-1, *model[:-1]), policy.reshape(-1, *policy.shape[-2:])
+        return planning_loss(*stack, self.gamma_eval, norm=self.loss).reshape(policy.shape[:-1])
+
+    def of_run(self, i: int) -> "TaskData":
+        """Return the data of one run."""
+
+        def believe(batch: Batch) -> Belief:
+            alike = batch.reshaped(1, *batch.counts.shape[:-3]).of_runs(np.zeros(len(self.P_hat), np.intp))
+            belief = self.believe(alike)
+            return Belief(belief.P_hat[i : i + 1], belief.concentration[i : i + 1])
+
+        (batch,) = self.batch.of_runs(np.array([i]))
+        arrays = {"R": self.R[i], "P_hat": self.P_hat[i], "gammas": self.gammas[i]}
+        return replace(self, batch=batch, **arrays, believe=believe, rngs=[self.rngs[i]])
+
+
+class Decision(NamedTuple):
+    """What an agent returns for a task."""
+
+    policy: Policy
+    gamma: Float[np.ndarray, "*n G"]
+    """The discount factor of each policy: those of the schedule, or the one that the agent has chosen."""
+
+    @staticmethod
+    def best(task: TaskData, expected: Float[np.ndarray, "*n G"]) -> "Decision":
+        """Return the policies that are planned at the discount factors with the smallest of these losses (gamma*)."""
+        gamma = np.take_along_axis(task.gammas, best_index(expected)[..., None], axis=-1)
+        return Decision(task.plan(task.P_hat, gamma), gamma)
+
+
+class Agent(Component, Generic[MemoryT]):
+    """Base class of agents, of which the type parameter says what they keep from task to task.
+
+    An agent has no state. All methods work on n independent runs at once, which must not influence one another; those
+    of an `AgentOfOneRun` work on one.
+    """
+
+    chooses_gamma: ClassVar[bool] = False
+    """Whether the agent returns one policy, and not one for each discount factor of the schedule."""
+
+    @property
+    def plans_per_gamma(self) -> int:
+        """How many plans of a small model a discount factor costs, roughly, for estimates of time."""
+        return 1
+
+    def initial_memory(self, n: int, S: int, A: int) -> Any:
+        """Return the memory before the first task, for n runs; by default, there is none."""
+        return None
+
+    @abstractmethod
+    def act(self, task: TaskData, memory: MemoryT) -> Decision:
+        """Return policies for a task, and their discount factors, which are in [0, gamma_eval]."""
+
+    def learn(self, memory: MemoryT, batch: Batch, R: Rewards) -> MemoryT:
+        """Return the memory after one more task.
+
+        Args:
+            memory: The tasks before.
+            batch: The transitions that later tasks learn from: the task's own, unless `meta_batch` says otherwise.
+            R: The rewards, as `TaskData.R` has them.
+        """
+        return memory
+
+
+class AgentOfOneRun(Agent[tuple[Any, ...]]):
+    """Base class of agents that are written for one run, and called for one run after the other.
+
+    This costs about 0.1 ms for each run and task, ten times as much as an agent whose arrays are of all runs.
+    """
+
+    @abstractmethod
+    def act_in_run(self, task: TaskData, memory: Any) -> tuple[Policy, Float[np.ndarray, " G"]]:
+        """Return policies for the task of one run, [G, S], and their discount factors."""
+
+    def memory_of_run(self, S: int, A: int) -> Any:
+        """Return the memory of a run before the first task; by default, there is none."""
+        return None
+
+    def learn_in_run(self, memory: Any, batch: Batch, R: Rewards) -> Any:
+        """Return the memory of a run after one more task (`Agent.learn`)."""
+        return memory
+
+    def initial_memory(self, n: int, S: int, A: int) -> tuple[Any, ...]:
+        return tuple(self.memory_of_run(S, A) for _ in range(n))
+
+    def act(self, task: TaskData, memory: Sequence[Any]) -> Decision:
+        of_runs = [self.act_in_run(task.of_run(i), memory[i]) for i in range(len(task.P_hat))]
+        policies, gammas = zip(*of_runs, strict=True)
+        return Decision(np.stack(policies), np.stack(gammas))
+
+    def learn(self, memory: Sequence[Any], batch: Batch, R: Rewards) -> tuple[Any, ...]:
+        return tuple(map(self.learn_in_run, memory, batch, R))
+
+
+class CertaintyEquivalence(Agent[None]):
+    """The default agent, which plans on the estimated model as if it were the true one (Algorithms 1 and 2)."""
+
+    def act(self, task: TaskData, memory: None) -> Decision:
+        return Decision(task.plan(task.P_hat, task.gammas), task.gammas)

@@ -1,0 +1,39 @@
+"""Least-squares temporal differences with an L2 penalty, followed by greedy improvement."""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from pomrl.science.agents.agent import Agent, Decision, TaskData
+from pomrl.science.agents.stochastic_policies import action_values
+from pomrl.science.mdp import expected_rewards
+
+
+class LeastSquares(Agent[None]):
+    """LSTD-Q with an L2 penalty (Lagoudakis and Parr, 2003), from the uniform policy on, and greedy improvement.
+
+    With one feature for each pair its equations are (N + l2) Q = N R + gamma C V, with the numbers N of transitions of
+    pairs, their counts C, and V(s) = sum_a pi(a|s) Q(s, a). So V is the value of a chain whose rows are shrunk by
+    N / (N + l2); rows without transitions are 0 if l2 is.
+    """
+
+    l2: Annotated[float, Field(ge=0)] = 1.0
+    """Weight of the squares of action values, in transitions."""
+    improvements: Annotated[int, Field(ge=1, le=1000)] = 10
+    """Rounds of evaluation and improvement."""
+
+    @property
+    def plans_per_gamma(self) -> int:
+        return 20 * self.improvements
+
+    def act(self, task: TaskData, memory: None) -> Decision:
+        P_bar, visits = task.batch.P_bar, task.batch.visits
+        N = np.broadcast_to(visits, P_bar.shape[:-1])
+        kept = np.divide(N, N + self.l2, out=np.zeros(N.shape), where=N > 0)
+        P, R = kept[..., None] * P_bar, kept * expected_rewards(task.R, P_bar)
+        pi = np.full((*task.gammas.shape, *N.shape[1:]), 1.0 / N.shape[-1])
+        for _ in range(self.improvements):
+            Q = action_values(P, R, pi, task.gammas)
+            pi = np.eye(N.shape[-1])[Q.argmax(-1)]
+        return Decision(pi.argmax(-1), task.gammas)

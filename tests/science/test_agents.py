@@ -1,0 +1,404 @@
+"""Agents: what they decide, against direct computations, and what is refused of those of others."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tests.support.settings import CONF
+
+from pomrl.configuration import sweeps
+from pomrl.configuration.settings import scientific_settings
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.contracts import AgentContract
+from pomrl.contracts.agent import CERTAIN, SAMPLED, UNEQUAL, task
+from pomrl.contracts.component import problem
+from pomrl.execution import Failure
+from pomrl.running.blocks import Block, MethodOfBlock, Unrepeatable, compute
+from pomrl.science import experiment
+from pomrl.science.agents.acting import AgentMethod, _tables, check, tables
+from pomrl.science.agents.agent import Agent, AgentOfOneRun, CertaintyEquivalence, Decision, TaskData
+from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
+from pomrl.science.agents.data_regularised import DataRegularised
+from pomrl.science.agents.least_squares import LeastSquares
+from pomrl.science.agents.lower_confidence import LowerConfidence
+from pomrl.science.agents.posterior_gamma import PosteriorGamma
+from pomrl.science.agents.stochastic_policies import action_values
+from pomrl.science.agents.temporal_difference import TemporalDifference
+from pomrl.science.data import Batch, Trajectories
+from pomrl.science.exploration import Belief
+from pomrl.science.gamma_schedules import Dong, Hindsight
+from pomrl.science.mdp import Rewards, planning_loss, policy_value
+from pomrl.store import StoredExperiment
+from pomrl.store.code_digest import modules
+
+OPTIONS = sorted(path.stem for path in (CONF / "agent").glob("*.yaml"))
+
+
+class LastAction(AgentOfOneRun):
+    """Written for one run: the last action that is best on the frequencies of all tasks, or a random one."""
+
+    random: float = 0.1
+
+    def memory_of_run(self, S: int, A: int) -> Any:
+        return np.ones((S, A, S))
+
+    def act_in_run(self, task: TaskData, memory: Any) -> tuple[np.ndarray, np.ndarray]:
+        counts = memory + task.batch.counts
+        task.believe(Batch.of_counts(task.batch.counts // 2, task.batch.m))
+        policy = task.plan(counts / counts.sum(-1, keepdims=True), task.gammas)
+        (rng,) = task.rngs
+        drawn = rng.integers(counts.shape[1], size=policy.shape)
+        return np.where(rng.random(policy.shape) < self.random, drawn, policy), task.gammas
+
+    def learn_in_run(self, memory: Any, batch: Batch, R: Rewards) -> Any:
+        return memory + batch.counts
+
+
+def option(name: str) -> Agent[Any]:
+    return sweeps.experiment(PUBLISHED, [f"agent={name}"]).method.agent
+
+
+class TestAgents(AgentContract):
+    @pytest.fixture(params=[*OPTIONS, "of one run"])
+    def component(self, request: pytest.FixtureRequest) -> Agent[Any]:
+        return LastAction() if request.param == "of one run" else fast(option(request.param))
+
+
+def fast(agent: Agent[Any]) -> Agent[Any]:
+    fewer = {"steps": 50, "samples": 3, "folds": 2}
+    return replace(agent, **{key: value for key, value in fewer.items() if hasattr(agent, key)})
+
+
+def method(agent: Agent[Any], **changes: Any) -> AgentMethod:
+    return replace(CERTAIN, agent=agent, **changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"trials": 3}, UNEQUAL, SAMPLED, {"data": Trajectories(behaviour="posterior_sampling")}, {"loss": "mean"}],
+    ids=str,
+)
+def test_the_default_agent_in_the_loop_of_agents_is_the_experiment_without_one(changes: dict[str, Any]) -> None:
+    of_problem = replace(problem(), **changes)
+    for each in (method(CertaintyEquivalence()), method(CertaintyEquivalence(), gamma_schedule=Dong())):
+        (of_parts,) = experiment.tables(of_problem, [each], range(3))
+        (of_agent,) = _tables(of_problem, [each], range(3))
+        pd.testing.assert_frame_equal(of_agent, of_parts, check_exact=True)
+
+
+def test_settings_have_an_agent_unless_it_is_the_default() -> None:
+    default, other = (sweeps.experiment(PUBLISHED, words) for words in ([], ["agent=least_squares"]))
+    assert "agent" not in scientific_settings(default)
+    assert scientific_settings(other)["agent"]["l2"] == 1.0
+
+
+def test_the_digest_of_an_agent_covers_the_loop_that_runs_it() -> None:
+    assert "pomrl.science.agents.acting" in modules(["pomrl.science.agents.least_squares"])
+    assert "pomrl.science.agents.acting" not in modules(["pomrl.science.experiment"])
+
+
+def test_agents_are_computed_beside_the_default_one_in_the_order_of_methods() -> None:
+    methods = [method(LeastSquares()), method(CertaintyEquivalence()), method(LowerConfidence(penalty=0.3))]
+    for each, table in zip(methods, tables(problem(), methods, range(2)), strict=True):
+        pd.testing.assert_frame_equal(table, tables(problem(), [each], range(2))[0], check_exact=True)
+
+
+def test_an_agent_that_chooses_refuses_a_schedule_that_chooses_in_hindsight() -> None:
+    hindsight = Hindsight(gammas=[0.0, 0.9], scope="all_tasks")
+    check(problem(), method(LeastSquares(), gamma_schedule=hindsight), range(1))
+    with pytest.raises(ValueError, match="agent PosteriorGamma chooses a discount factor"):
+        check(problem(), method(PosteriorGamma(), gamma_schedule=hindsight), range(1))
+
+
+def certain(given: TaskData) -> TaskData:
+    """Return a task whose model is known for certain to be one of two, each with the chance that rngs have left."""
+    return replace(given, believe=lambda batch: Belief(given.P_hat, np.full(given.P_hat.shape[:-1], 1e12)))
+
+
+def test_the_posterior_that_is_certain_chooses_the_gamma_that_loses_least_in_the_model() -> None:
+    given = certain(task())
+    policy = given.plan(given.P_hat, given.gammas)
+    losses = planning_loss(given.P_hat, given.R, policy, given.gamma_eval)
+    decided = PosteriorGamma(samples=1).act(given, None)
+    assert_array_equal(decided.gamma[:, 0], given.gammas[:, -1])  # gamma_eval itself loses nothing there
+    assert (losses[:, -1] == 0).all()
+    assert_array_equal(decided.policy[:, 0], policy[:, -1])
+
+
+def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> None:
+    """Against the integral over the belief of one row, by enumeration of a grid, where all else is known."""
+    P = np.zeros((1, 2, 2, 2))
+    P[0, 0, 0], P[0, 0, 1], P[0, 1, :] = [1.0, 0.0], [0.5, 0.5], [0.0, 1.0]
+    R = np.array([[[0.62, 0.5], [1.0, 1.0]]])
+    concentration = np.full((1, 2, 2), 1e12)
+    concentration[0, 0, 1] = 2.0  # a uniform distribution of the chance to get to the state with reward 1
+    gammas = np.array([[0.0, 0.2, 0.4, 0.6]])
+    given = replace(
+        task(slice(1)), batch=Batch.of_counts(np.ones(P.shape, int), 1), R=R, P_hat=P, gammas=gammas, gamma_eval=0.6,
+        believe=lambda batch: Belief(P, concentration), rngs=[np.random.default_rng(0)],
+    )  # fmt: skip
+    policy = given.plan(P, gammas)
+    models = np.repeat(P, 401, axis=0)
+    models[:, 0, 1, 1] = (np.arange(401) + 0.5) / 401
+    models[:, 0, 1, 0] = 1 - models[:, 0, 1, 1]
+    expected = planning_loss(models, np.repeat(R, 401, axis=0), np.repeat(policy, 401, axis=0), 0.6).mean(0)
+    best = gammas[0, np.flatnonzero(expected <= expected.min() + 1e-12)[-1]]
+    assert len(np.unique(policy, axis=1)[0]) == 2
+    assert PosteriorGamma(samples=300).act(given, None).gamma.item() == best
+
+
+def test_cross_validation_judges_on_what_was_held_out() -> None:
+    """Every transition is held out once, and the estimate is made of all others."""
+    seen: list[np.ndarray] = []
+    given = task(slice(1))
+
+    def believe(batch: Batch) -> Belief:
+        seen.append(batch.counts)
+        return Belief(np.full(given.P_hat.shape, 0.25), np.ones(given.P_hat.shape[:-1]))
+
+    CrossValidatedGamma(folds=4).act(replace(given, believe=believe), None)
+    held_out = [given.batch.counts - rest for rest in seen]
+    assert_array_equal(sum(held_out), given.batch.counts)
+    sizes = [part.sum() for part in held_out]
+    assert max(sizes) - min(sizes) <= 1
+    assert min(part.min() for part in held_out) >= 0
+
+
+def test_cross_validation_chooses_the_gamma_with_the_smallest_loss_on_its_folds() -> None:
+    given = task(slice(1))
+    rests: list[Batch] = []
+
+    def believe(batch: Batch) -> Belief:
+        rests.append(batch)
+        return given.believe(batch)
+
+    decided = CrossValidatedGamma(folds=2).act(replace(given, believe=believe), None)
+    losses = np.zeros(3)
+    for rest in rests:
+        counts = given.batch.counts - rest.counts
+        visits = counts.sum(-1, keepdims=True)
+        frequencies = np.where(visits > 0, counts / np.maximum(visits, 1), 0.25)
+        policy = given.plan(given.believe(rest).P_hat, given.gammas)[0]
+        best = max(policy_value(frequencies[0], given.R[0], np.array(each), 0.9).sum() for each in every_policy())
+        star = next(
+            V for each in every_policy()
+            if (V := policy_value(frequencies[0], given.R[0], np.array(each), 0.9)).sum() >= best - 1e-9
+        )  # fmt: skip
+        losses += [np.abs(star - policy_value(frequencies[0], given.R[0], each, 0.9)).max() for each in policy]
+    assert decided.gamma.item() == given.gammas[0, np.flatnonzero(losses <= losses.min() + 1e-9)[-1]]
+
+
+def every_policy() -> list[tuple[int, ...]]:
+    return list(product(range(2), repeat=4))
+
+
+def test_no_penalty_is_certainty_equivalence() -> None:
+    given = task()
+    assert_array_equal(LowerConfidence(penalty=0.0).act(given, None).policy, given.plan(given.P_hat, given.gammas))
+
+
+def test_lower_confidence_bounds_give_the_best_policy_for_lowered_rewards() -> None:
+    given = task()
+    policy = LowerConfidence(penalty=0.3).act(given, None).policy
+    for run, g in product(range(3), range(3)):
+        gamma, R = given.gammas[run, g], given.R[run]
+        N = given.batch.counts[run].sum(-1)
+        lowered = R - 0.3 * gamma * (R.max() - R.min()) / (1 - gamma) / np.sqrt(np.maximum(N, 1))
+        values = [policy_value(given.P_hat[run], lowered, np.array(each), gamma) for each in every_policy()]
+        assert_allclose(policy_value(given.P_hat[run], lowered, policy[run, g], gamma), np.max(values, 0), atol=1e-9)
+
+
+@pytest.mark.parametrize("target", ["sarsa", "q_learning"])
+@pytest.mark.parametrize("of_transitions", [False, True])
+def test_temporal_differences_are_those_of_a_loop_over_transitions(target: Any, of_transitions: bool) -> None:
+    agent = TemporalDifference(target=target, steps=60, rate=5.0, delay=10.0)
+    drawn = agent._drawn(task())
+    given = task(of_transitions=of_transitions)
+    policy = agent.act(given, None).policy
+    for run, g in product(range(3), range(3)):
+        gamma, R = given.gammas[run, g], given.R[run]
+        Q = np.full((4, 2), R.mean() / (1 - gamma))
+        for i, (s, a, after, b) in enumerate(drawn[..., run]):
+            r = R[s, a, after] if of_transitions else R[s, a]
+            following = Q[after, b] if target == "sarsa" else max(Q[after])
+            Q[s, a] += 5 / (10 + i) * (r + gamma * following - Q[s, a])
+        assert_array_equal(policy[run, g], Q.argmax(-1))
+
+
+def test_transitions_are_drawn_as_often_as_they_were_sampled() -> None:
+    steps, given = 20_000, task(slice(1))
+    s, a, after, b = TemporalDifference(target="sarsa", steps=steps)._drawn(given)[..., 0].T
+    counts = given.batch.counts[0]
+    found = np.zeros(counts.shape)
+    np.add.at(found, (s, a, after), 1)
+    share = counts / counts.sum()
+    assert (np.abs(found / steps - share) <= 5 * np.sqrt(share * (1 - share) / steps) + 1e-12).all()
+    behaviour = counts.sum(-1) / counts.sum((1, 2))[:, None]
+    for state in range(4):
+        of_state = b[after == state]
+        error = np.sqrt(0.25 / max(len(of_state), 1))
+        assert abs((of_state == 1).mean() - behaviour[state, 1]) <= 5 * error if len(of_state) else True
+
+
+def test_q_learning_of_many_steps_finds_the_best_policy_on_frequencies() -> None:
+    given = task(slice(1))
+    given = replace(given, batch=Batch.of_counts(given.batch.counts + 1, 5))
+    policy = TemporalDifference(target="q_learning", steps=30_000).act(given, None).policy
+    P_bar, R = given.batch.P_bar[0], given.R[0]
+    for g, gamma in enumerate(given.gammas[0]):
+        values = [policy_value(P_bar, R, np.array(each), gamma) for each in every_policy()]
+        assert_allclose(policy_value(P_bar, R, policy[0, g], gamma), np.max(values, 0), atol=0.02 / (1 - gamma))
+
+
+def slow_lstd(given: TaskData, run: int, gamma: float, l2: float, improvements: int) -> np.ndarray:
+    """Return the policy of LSTD-Q with a feature for each pair, from the sums over transitions of its definition."""
+    S, A = 4, 2
+    pi = np.full((S, A), 1 / A)
+    for _ in range(improvements):
+        left, right = l2 * np.eye(S * A), np.zeros(S * A)
+        for (s, a, after), count in np.ndenumerate(given.batch.counts[run]):
+            for _ in range(count):
+                phi, following = np.eye(S * A)[s * A + a], np.zeros((S, A))
+                following[after] = pi[after]
+                left += np.outer(phi, phi - gamma * following.ravel())
+                right += phi * given.R[run, s, a]
+        Q = np.linalg.solve(left, right).reshape(S, A).round(9)  # a state that was not visited has a tie
+        pi = np.eye(A)[Q.argmax(-1)]
+    return pi.argmax(-1)
+
+
+@pytest.mark.parametrize(("l2", "improvements"), [(0.1, 1), (1.0, 3), (20.0, 5)])
+def test_least_squares_are_those_of_the_definition(l2: float, improvements: int) -> None:
+    given = task()
+    policy = LeastSquares(l2=l2, improvements=improvements).act(given, None).policy
+    for run, g in product(range(3), range(3)):
+        slow = slow_lstd(given, run, given.gammas[run, g], l2, improvements)
+        assert_array_equal(policy[run, g], slow)
+
+
+def test_least_squares_without_a_penalty_and_with_all_pairs_are_policy_iteration_on_frequencies() -> None:
+    given = task()
+    given = replace(given, batch=Batch.of_counts(given.batch.counts + 1, 5))
+    policy = LeastSquares(l2=0.0, improvements=50).act(given, None).policy
+    assert_array_equal(policy, given.plan(given.batch.P_bar, given.gammas))
+
+
+def test_action_values_of_a_deterministic_policy_are_its_values() -> None:
+    given = task()
+    policy = np.array([[0, 1, 1, 0]] * 3)
+    Q = action_values(given.P_hat, given.R, np.eye(2)[policy][:, None].repeat(3, 1), given.gammas)
+    for g in range(3):
+        V = policy_value(given.P_hat, given.R, policy, given.gammas[:, g])
+        assert_allclose(np.take_along_axis(Q[:, g], policy[..., None], -1)[..., 0], V, rtol=1e-12)
+
+
+@pytest.mark.parametrize("temperature", [0.3, 3.0])
+def test_the_policy_regularised_by_data_is_that_of_soft_value_iteration(temperature: float) -> None:
+    given = task()
+    policy = DataRegularised(temperature=temperature).act(given, None).policy
+    for run, g in product(range(3), range(3)):
+        N = given.batch.counts[run].sum(-1)
+        beta = (N + 0.5) / (N.sum(-1, keepdims=True) + 1)
+        tau = temperature / np.sqrt(np.maximum(N.sum(-1), 1))
+        V, Q = np.zeros(4), np.zeros((4, 2))
+        for _ in range(400):
+            Q = given.R[run] + given.gammas[run, g] * given.P_hat[run] @ V
+            V = tau * np.log((beta * np.exp(Q / tau[:, None])).sum(-1))
+        assert_array_equal(policy[run, g], (Q / tau[:, None] + np.log(beta)).argmax(-1))
+
+
+def test_without_and_with_much_regularisation_there_are_the_best_policy_and_the_behaviour() -> None:
+    given = task()
+    assert_array_equal(DataRegularised(temperature=1e-4).act(given, None).policy, given.plan(given.P_hat, given.gammas))
+    behaviour = given.batch.counts.sum(-1)
+    policy = DataRegularised(temperature=1e5).act(given, None).policy
+    decided = behaviour[..., 0] != behaviour[..., 1]
+    for g in range(3):
+        assert_array_equal(policy[:, g][decided], behaviour.argmax(-1)[decided])
+
+
+class Misbehaving(Agent[None]):
+    """An agent of somebody else's that does what it must not in the third task."""
+
+    deed: str
+    chooses_gamma: ClassVar[bool] = False
+
+    def act(self, task: TaskData, memory: None) -> Decision:
+        policy = task.plan(task.P_hat, task.gammas)
+        return DEEDS[self.deed](task, policy) if task.t == 3 else Decision(policy, task.gammas)
+
+    def learn(self, memory: None, batch: Batch, R: Rewards) -> None:
+        if self.deed == "writes while it learns":
+            R[:] = 0
+
+
+def beyond(task: TaskData, policy: np.ndarray) -> Decision:
+    policy = policy.copy()
+    policy[1, 2, 3] = 2
+    return Decision(policy, task.gammas)
+
+
+def writing(task: TaskData, policy: np.ndarray) -> Decision:
+    task.batch.counts[:] = 0
+    return Decision(policy, task.gammas)
+
+
+def random(shift: Callable[[], Any]) -> Callable[[TaskData, np.ndarray], Decision]:
+    return lambda task, policy: Decision((policy + shift()) % 2, task.gammas)
+
+
+DEEDS: dict[str, Callable[[TaskData, np.ndarray], Any]] = {
+    "beyond": beyond,
+    "shape": lambda task, policy: Decision(policy[:, :1], task.gammas),
+    "kind": lambda task, policy: Decision(policy.astype(float), task.gammas),
+    "gamma": lambda task, policy: Decision(policy, task.gammas + 0.1),
+    "nothing": lambda task, policy: None,
+    "writes": writing,
+    "writes while it learns": lambda task, policy: Decision(policy, task.gammas),
+    "global": random(lambda: np.random.randint(2, size=6)),  # noqa: NPY002, what it must not do
+    "entropy": random(lambda: np.random.default_rng().integers(2, size=6)),
+}
+
+
+def outcome(tmp_path: Path, deed: str) -> Failure:
+    """Return what becomes of the agent, in a block beside one that does nothing wrong."""
+    stored = StoredExperiment(tmp_path)
+    agents = (Misbehaving(deed=deed), LeastSquares())
+    of_block = tuple(MethodOfBlock(method(agent), stored, replace=False, twice=agent is agents[0]) for agent in agents)
+    failure, table = compute(Block(problem(), range(2), of_block))
+    assert isinstance(table, pd.DataFrame)
+    assert isinstance(failure, Failure)
+    assert "\n" not in failure.reason
+    return failure
+
+
+@pytest.mark.parametrize(
+    ("deed", "why"),
+    [
+        ("beyond", r"in task 3: policy\[1, 2, 3\] = 2 is not one of the 2 actions"),
+        ("shape", r"in task 3 returned int16 \(2, 1, 6\); it has to be an array of integers of shape \(2, 3, 6\)"),
+        ("kind", r"in task 3 returned float64 \(2, 3, 6\)"),
+        ("gamma", r"in task 3: gamma\[0, 2\] = 1\.0 is not between 0 and gamma_eval"),
+        ("nothing", r"in task 3 failed: cannot unpack"),
+        ("writes while it learns", r"in task 1 failed: assignment destination is read-only"),
+        ("writes", r"in task 3 failed: assignment destination is read-only"),
+    ],
+)
+def test_an_agent_that_breaks_its_contract_ends_in_one_line_and_alone(deed: str, why: str, tmp_path: Path) -> None:
+    failure = outcome(tmp_path, deed)
+    assert re.search(r"Error: \w+\.Misbehaving\.\w+ " + why, failure.reason)
+
+
+@pytest.mark.parametrize("deed", ["global", "entropy"])
+def test_an_agent_that_draws_from_elsewhere_is_found(deed: str, tmp_path: Path) -> None:
+    failure = outcome(tmp_path, deed)
+    assert isinstance(failure, Unrepeatable)
+    assert failure.reason.startswith("Misbehaving does not depend on its arguments alone")
+    assert "which differ first in run 0, task 3" in failure.reason

@@ -1,0 +1,91 @@
+"""Verdicts carry what they were judged on, and every view of them says where the code or the settings have changed."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.computed import call
+from tests.support.study_folders import SMALL, forget, write
+
+from pomrl.commands import claims, documents, report, reproduce, run
+from pomrl.store import signatures
+
+FILES = {**SMALL, "study.yaml": SMALL["study.yaml"] + "variants: {default: {}, odd: {loss: mean}}\n"}
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a study that is computed and judged."""
+    folder = tmp_path_factory.mktemp("judged")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("POMRL_OUTPUTS", "outputs")
+        patch.setattr(sys, "path", [*sys.path])
+        write(folder / "dated", FILES)
+        assert call(run, "-m", "experiment=dated/first", "loss=mean")[0] == 0
+        assert call(reproduce, "dated", "--runs", "10")[0] == 0
+    forget("dated")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(judged: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """Work in a copy of the folder with the study that is computed and judged."""
+    copy = tmp_path / "here"
+    shutil.copytree(judged, copy)
+    monkeypatch.chdir(copy)
+    monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield copy
+    forget("dated")
+
+
+def edited(file: str, old: str, new: str) -> None:
+    """Edit a file of the study, as between two calls of commands."""
+    path = Path("dated") / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    forget("dated")
+
+
+def old(variants: str) -> str:
+    words = f"The verdicts under {variants} are older than the present code and settings"
+    return f"{words}: pomrl reproduce dated renews them."
+
+
+@pytest.mark.parametrize(
+    ("edit", "variants"),
+    [
+        (("sweeps/first.yaml", "seed: 1", "seed: 2"), "default and odd"),
+        (("claims.py", "ada less none", "flat less none"), "default and odd"),
+        (("study.yaml", "loss: mean", "S: 4"), "odd"),
+        (("sweeps/first.yaml", "T: 2", "T: two"), "default and odd"),
+    ],
+)
+def test_report_and_documents_say_that_verdicts_are_old_and_what_renews_them(
+    edit: tuple[str, str, str], variants: str
+) -> None:
+    edited(*edit)
+    page = Path("outputs/studies/dated/report/index.html")
+    assert "<strong>Old:</strong>" not in page.read_text()
+    status, _, said = call(report, "dated")
+    assert (status, said) == (0, f"dated: {old(variants)}\n")
+    assert old(variants) in page.read_text()
+    if "two" not in edit[2]:
+        assert f"dated: {old(variants)}\n" in call(documents, "dated")[2]
+        assert old(variants) in Path("outputs/studies/dated/pages/claims.md").read_text()
+
+
+def test_verdicts_are_new_as_soon_as_they_are_judged_again(here: Path) -> None:
+    edited("claims.py", "ada less none", "flat less none")
+    said_of: Callable[[str], str] = lambda variants: call(claims, "dated", "--variants", variants)[1]  # noqa: E731
+    assert "The verdicts under odd are older than" in " ".join(said_of("default").split())
+    assert "older than" not in said_of("odd")
+    assert call(report, "dated")[2] == ""
+
+
+def test_verdicts_are_old_after_an_edit_of_the_code_that_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signatures, "code_digest", lambda _: "edited")
+    assert call(report, "dated")[2] == f"dated: {old('default and odd')}\n"
