@@ -73,7 +73,7 @@ def test_a_saving_that_is_certain_is_recommended_with_its_interval():
     assert (choice.plan_on, choice.gamma) == ("prior", 0.9)
     assert choice.words == (
         "Plan with the discount factor 0.9 and a model of each task that the data of all tasks shape (a prior). The "
-        "expected loss against the best policy is 5 (4.53 to 5.48), which is 5 (4.53 to 5.48) less than that of the "
+        "expected loss against the best policy is 5 (4.5 to 5.5), which is 5 (4.5 to 5.5) less than that of the "
         "usual plan, with γ_eval and the data of each task alone."
     )
 
@@ -211,6 +211,13 @@ def test_an_interval_contains_the_mean_of_skewed_draws():
     lower, upper = interval(np.array([[0.0] * 199 + [100.0], [0.0] * 199 + [-100.0]]))
     assert lower.tolist() == [0.0, -0.5]
     assert upper.tolist() == [0.5, 0.0]
+
+
+def test_an_interval_of_few_draws_contains_a_further_draw_with_its_probability():
+    draws = np.random.default_rng(5).standard_normal((40_000, 81))
+    lower, upper = interval(draws[:, :80])
+    inside = (lower < draws[:, 80]) & (draws[:, 80] < upper)
+    assert inside.mean() == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 40_000))
 
 
 def test_neighbouring_discount_factors_with_the_same_losses_share_a_row():

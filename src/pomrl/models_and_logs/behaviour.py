@@ -1,12 +1,17 @@
 """What recommended policies gain over the policy that made a log, which is estimated from it."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float
 
 from pomrl.models_and_logs.logs import Log
 from pomrl.science.solvers.evaluation import chain_value
+
+OF_FURTHER_DRAW: Final = "weibull"
+"""The quantile of n draws at the order statistic p (n + 1), which a further draw is below with probability p. NumPy's
+default is too narrow: what holds 95 % of 80 draws holds a further one with a probability of 92.7 %."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +29,7 @@ class Improvement:
     @property
     def lower(self) -> float:
         """The gain is larger than this with a probability of 95 %."""
-        return float(np.quantile(self.draws, 0.05))
+        return float(np.quantile(self.draws, 0.05, method=OF_FURTHER_DRAW))
 
     @property
     def words(self) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
+from pomrl.models_and_logs.behaviour import OF_FURTHER_DRAW
 from pomrl.science.gamma_star import best_index
 
 PlanOn = Literal["prior", "frequencies"]
@@ -67,7 +68,7 @@ class Choice:
         usual = "the usual plan, with γ_eval and the data of each task alone"
         if not self.saved.any() or abs(self.saved.mean()) <= NO_DIFFERENCE * (self.losses + self.saved).mean():
             return f"No difference: plan with {what}; nothing else that was compared is better. {loss}."
-        if np.quantile(self.saved, 0.025) > 0:
+        if np.quantile(self.saved, 0.025, method=OF_FURTHER_DRAW) > 0:
             return f"Plan with {what}. {loss}, which is {with_interval(self.saved)} less than that of {usual}."
         return (
             f"Not enough data to say what is best; the best guess is to plan with {what}. {loss}, which is "
@@ -94,7 +95,7 @@ def choose(losses: Float[np.ndarray, "2 G n"], gammas: Float[np.ndarray, " G"]) 
 
 def interval(draws: Float[np.ndarray, "*m n"]) -> tuple[Float[np.ndarray, "*m"], Float[np.ndarray, "*m"]]:
     """Return the ends of the 95 % interval of draws, which is made to contain their mean."""
-    lower, upper = np.quantile(draws, [0.025, 0.975], axis=-1)
+    lower, upper = np.quantile(draws, [0.025, 0.975], axis=-1, method=OF_FURTHER_DRAW)
     mean = draws.mean(-1)
     return np.asarray(np.minimum(lower, mean)), np.asarray(np.maximum(upper, mean))
 
