@@ -35,6 +35,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pomrl.configuration import yaml_files
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import find_plugins
+from pomrl.configuration.merging import Values, merge, was_set
 from pomrl.configuration.sources import Sources
 from pomrl.configuration.study_sweeps import GROUP, append_studies
 
@@ -160,7 +161,8 @@ def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
 class _Loaded(NamedTuple):
     """A configuration that was composed, and the option that was chosen in each group."""
 
-    config: DictConfig
+    values: Values
+    """The values by key as plain data, without Hydra's own part, and with their interpolations."""
     choices: Mapping[str, Any]
     axes: Mapping[str, Any]
     """The axes of the sweep that it describes: for each key its values, separated by commas."""
@@ -173,16 +175,6 @@ class _Files(CachingConfigRepository):
         if f"config_path={config_path}" not in self.cache and (read := super().load_config(config_path)):
             read.defaults_list = [each for each in read.defaults_list or [] if not _is_of_hydra(each)]
         return super().load_config(config_path)
-
-
-class _Copies(_Files):
-    """The same files, for use where Hydra merges others into the content that it gets."""
-
-    def __init__(self, files: _Files) -> None:
-        self.delegate, self.cache = files.delegate, files.cache
-
-    def load_config(self, config_path: str) -> ConfigResult | None:
-        return deepcopy(super().load_config(config_path))
 
 
 def _is_of_hydra(default: InputDefault) -> bool:
@@ -207,6 +199,7 @@ class Composer(ConfigLoaderImpl):
         self._files = _Files(self.repository)
         self._groups = frozenset(self.list_groups(""))
         self._load, self._composed, self._parsed = cache(self._load), cache(self._composed), cache(self._parsed)
+        self._content = cache(self._content)
 
     @staticmethod
     def of_command(loader: ConfigLoader, config: DictConfig) -> "Composer":
@@ -277,13 +270,10 @@ class Composer(ConfigLoaderImpl):
         parsed = {override: self._parsed(override) for override in overrides}
         values = {line: override for line, override in parsed.items() if self._sets_a_value(override)}
         loaded = self._load(*(line for line in parsed if line not in values))
-        config = deepcopy(loaded.config)
-        try:
-            for override in values.values():
-                OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
-        except OmegaConfBaseException:  # Hydra's own message says better what is wrong
-            config = self._load(*overrides).config
-        return plain(config, loaded.choices)
+        config = deepcopy(loaded.values)
+        if not all(was_set(config, override.key_or_group.split("."), override.value()) for override in values.values()):
+            config = self._load(*overrides).values  # Hydra's own message says better what is wrong
+        return plain(OmegaConf.create(config), loaded.choices)
 
     def _parsed(self, override: str) -> Override:
         (parsed,) = OverridesParser.create().parse_overrides([override])
@@ -303,16 +293,28 @@ class Composer(ConfigLoaderImpl):
             return self._load_ours([self._parsed(line) for line in lines])
         except (HydraException, OmegaConfBaseException):
             config = self.load_configuration(self._config_name, lines, RunMode.RUN, from_shell=False)
-            return _Loaded(_ours(config), config.hydra.runtime.choices, _axes(config))
+            return _Loaded(_unresolved(_ours(config)), config.hydra.runtime.choices, _axes(_unresolved(config)))
 
     def _load_ours(self, overrides: list[Override]) -> _Loaded:
         found = create_defaults_list(self._files, self._config_name, overrides, prepend_hydra=False, skip_missing=False)
-        config = self._compose_config_from_defaults_list(found.defaults, _Copies(self._files))
-        axes = _axes(config)
-        config = _ours(config)
-        OmegaConf.set_struct(config, value=True)
-        self._apply_overrides_to_config(found.config_overrides, config)
-        return _Loaded(config, found.overrides.known_choices, axes)
+        values: Values = {}
+        for default in found.defaults:
+            merge(values, self._content(str(default.config_path), default.package))
+        axes = _axes(values)
+        values.pop("hydra", None)
+        if found.config_overrides:
+            config = OmegaConf.create(values)
+            OmegaConf.set_struct(config, value=True)
+            self._apply_overrides_to_config(found.config_overrides, config)
+            values = _unresolved(config)
+        return _Loaded(values, found.overrides.known_choices, axes)
+
+    def _content(self, path: str, package: str | None) -> Values:
+        """Return what a file adds to the configuration, as plain data."""
+        read = deepcopy(self._files.load_config(path))
+        if read is None or not isinstance(read.config, DictConfig):
+            raise ConfigCompositionException(f"{path}: it has no keys")
+        return _unresolved(cast(DictConfig, self._embed_result_config(read, package).config))
 
 
 @lru_cache(maxsize=8)
@@ -331,9 +333,13 @@ def _of_files(sources: Sources, folders: Sequence[Path], _states: object) -> Com
     return Composer(search_path)
 
 
-def _axes(config: DictConfig) -> Mapping[str, Any]:
-    axes = OmegaConf.select(config, "hydra.sweeper.params", default=OmegaConf.create())
-    return cast(dict[str, Any], OmegaConf.to_container(axes))
+def _axes(values: Values) -> Mapping[str, Any]:
+    sweeper: Values = values.get("hydra", {}).get("sweeper") or {}
+    return sweeper.get("params") or {}
+
+
+def _unresolved(config: DictConfig) -> Values:
+    return cast(Values, OmegaConf.to_container(config))
 
 
 def _ours(config: DictConfig) -> DictConfig:
