@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
-from pomrl.science import experiment
+from pomrl.science import drawn_tasks
 from pomrl.science.data import Batch, Trajectories
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import check, tables
+from pomrl.science.experiment import tables
 from pomrl.science.exploration import Belief, Exploration, explorations
 from pomrl.science.meta_batches import Separate
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import check
 
 BEHAVIOURS = ("epsilon_greedy", "posterior_sampling")
 GREEDY = Trajectories(behaviour="epsilon_greedy", epsilon=0.0, length=6)
@@ -78,7 +79,7 @@ def test_a_learner_that_collects_its_data_has_one_batch_for_each_task(changed):
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_tasks(monkeypatch):
-    monkeypatch.setattr(experiment, "STACK_BYTES", 2**14)
+    monkeypatch.setattr(drawn_tasks, "STACK_BYTES", 2**14)
 
     def peak(T: int) -> int:
         of_problem = replace(problem(), T=T)

@@ -14,7 +14,8 @@ from pomrl.science.estimators.reward_models import (
     estimated_rewards,
     sampled_means,
 )
-from pomrl.science.experiment import check, tables
+from pomrl.science.experiment import tables
+from pomrl.science.problem import check
 
 SHAPE = (500, 1, 3, 2)
 NOISE = 0.3

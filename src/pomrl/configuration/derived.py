@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pomrl.science.experiment import Method, Problem, mixing_rates
+from pomrl.science.experiment import mixing_rates
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 
 RUNS = range(10)

@@ -9,17 +9,18 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pomrl.contracts.component import METHOD, ComponentContract, problem
-from pomrl.science.agents.acting import AgentMethod, check, tables
 from pomrl.science.agents.agent import Agent, TaskData
 from pomrl.science.data import Batch, Trajectories
+from pomrl.science.experiment import tables
 from pomrl.science.exploration import Belief
 from pomrl.science.gamma_schedules import Fixed
 from pomrl.science.mdp import Rewards
 from pomrl.science.meta_batches import Separate
+from pomrl.science.problem import Method, check
 
 GAMMAS = np.array([0.0, 0.5, 0.9])
 
-CERTAIN = AgentMethod(
+CERTAIN = Method(
     estimator=METHOD.estimator,
     gamma_schedule=METHOD.gamma_schedule,
     planner=METHOD.planner,

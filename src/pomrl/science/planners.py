@@ -66,7 +66,7 @@ class Planner(Component):
         gammas = np.broadcast_to(gammas, (len(P), gammas.shape[-1]))
         check_gammas(gammas)
         policies = self._plan(P, of_ordinary_size(R), gammas)
-        _check_policies(policies, (*gammas.shape, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan")
+        check_policies(policies, (*gammas.shape, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan")
         return policies
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Planner(Component):
         """Return an optimal policy of each model at each of its discount factors; the arguments are valid."""
 
 
-def _check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
+def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
     """Refuse what no planner may return: ValueError with its name, and with the first bad index."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from pomrl.science.experiment import Problem
+from pomrl.science.problem import Problem
 from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
 from pomrl.theory.bounds import average_regret_bound, average_uncertainty

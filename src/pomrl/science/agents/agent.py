@@ -5,7 +5,7 @@ agents may ask them: each task comes with the estimate, with the discount factor
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -79,7 +79,7 @@ class TaskData:
 
         (batch,) = self.batch.of_runs(np.array([i]))
         arrays = {"R": self.R[i], "P_hat": self.P_hat[i], "gammas": self.gammas[i]}
-        return replace(self, batch=batch, **arrays, believe=believe, rngs=[self.rngs[i]])
+        return replace(self, batch=batch, **arrays, believe=believe, rngs=self.rngs[i : i + 1])
 
 
 class Decision(NamedTuple):
@@ -106,6 +106,10 @@ class Agent(Component, Generic[MemoryT]):
     chooses_gamma: ClassVar[bool] = False
     """Whether the agent returns one policy, and not one for each discount factor of the schedule."""
 
+    plans_only: ClassVar[bool] = False
+    """Whether the agent asks for neither beliefs nor random numbers, and keeps nothing; it then sees several tasks at
+    a time (`act_together`), which is faster."""
+
     @property
     def plans_per_gamma(self) -> int:
         """How many plans of a small model a discount factor costs, roughly, for estimates of time."""
@@ -118,6 +122,10 @@ class Agent(Component, Generic[MemoryT]):
     @abstractmethod
     def act(self, task: TaskData, memory: MemoryT) -> Decision:
         """Return policies for a task, and their discount factors, which are in [0, gamma_eval]."""
+
+    def act_together(self, tasks: Sequence[TaskData], memory: MemoryT) -> Iterator[Decision]:
+        """Yield what `act` returns for each of several tasks, which are of one number unless the agent `plans_only`."""
+        return (self.act(task, memory) for task in tasks)
 
     def learn(self, memory: MemoryT, batch: Batch, R: Rewards) -> MemoryT:
         """Return the memory after one more task.
@@ -163,5 +171,14 @@ class AgentOfOneRun(Agent[tuple[Any, ...]]):
 class CertaintyEquivalence(Agent[None]):
     """The default agent, which plans on the estimated model as if it were the true one (Algorithms 1 and 2)."""
 
+    plans_only: ClassVar[bool] = True
+
     def act(self, task: TaskData, memory: None) -> Decision:
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)
+
+    def act_together(self, tasks: Sequence[TaskData], memory: None) -> Iterator[Decision]:
+        P_hat, gammas, R = (
+            np.concatenate([getattr(task, name) for task in tasks]) for name in ("P_hat", "gammas", "R")
+        )
+        policies = np.split(replace(tasks[0], R=R).plan(P_hat, gammas), len(tasks))
+        yield from (Decision(policy, task.gammas) for policy, task in zip(policies, tasks, strict=True))

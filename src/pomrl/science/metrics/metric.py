@@ -9,11 +9,8 @@ from jaxtyping import Float, Int
 
 from pomrl.checks import Component
 from pomrl.science.data import Counts
-from pomrl.science.mdp import LossNorm, Rewards, expected_rewards, planning_loss
+from pomrl.science.mdp import LossNorm, Rewards, planning_loss
 from pomrl.science.solvers.policy_values import distinct_policy_values
-
-COLUMN = "measured"
-"""The column of a metric in the tables of an experiment that has one; the other columns are those of every table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +61,3 @@ class PlanningLoss(Metric):
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
         judged = outcome.P, outcome.R, outcome.policy, outcome.gamma_eval, outcome.V_star
         return planning_loss(*judged, outcome.loss)
-
-
-def rewards_of_pairs(R: Rewards, P: Float[np.ndarray, "M S A S"]) -> Float[np.ndarray, "M S A"]:
-    """Return rewards R(s, a), as `Outcome` has them."""
-    return np.ascontiguousarray(expected_rewards(R, P))

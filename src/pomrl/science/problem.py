@@ -1,0 +1,144 @@
+"""What an experiment is made of: a problem, and a method that is applied to it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import repeat
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field, InstanceOf
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.science import checked
+from pomrl.science.agents.agent import Agent, CertaintyEquivalence
+from pomrl.science.data import Data, Generative
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.reward_models import RewardModel
+from pomrl.science.gamma_schedules import GammaSchedule, Hindsight
+from pomrl.science.mdp import LossNorm, check_gamma_eval
+from pomrl.science.meta_batches import MetaBatch, Own
+from pomrl.science.metrics.metric import Metric, PlanningLoss
+from pomrl.science.planners import Planner
+from pomrl.science.randomness import Stream, generator
+from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
+from pomrl.science.tasks.random_chains import RandomChains
+from pomrl.science.tasks.streams import Stationary, TaskStream
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Problem:
+    """Everything but the method. All that is drawn in a run is a function of the problem and of the run's index."""
+
+    S: Annotated[int, Field(ge=2)]
+    """Number of states."""
+    A: Annotated[int, Field(ge=1)]
+    """Number of actions."""
+    m: Annotated[int, Field(ge=1, le=10**9)]
+    """Transitions sampled for each (s,a) in each task, or trajectories."""
+    T: Annotated[int, Field(ge=1, le=32767)]
+    """Number of tasks."""
+    sigma: Annotated[float | None, Field(ge=0)]
+    """Similarity of tasks, of the kind in task_distribution.measure; null: given by another key."""
+    gamma_eval: Annotated[float, Field(ge=0, lt=1)]
+    """Discount factor at which policies are judged."""
+    seed: Annotated[int, Field(ge=0)]
+    """Seed of all draws."""
+    task_distribution: InstanceOf[TaskDistribution]
+    """How tasks are drawn."""
+    stream: InstanceOf[TaskStream] = Stationary()
+    """Whether the mean model of the tasks changes."""
+    data: InstanceOf[Data] = Generative()
+    """How transitions are sampled."""
+    meta_batch: InstanceOf[MetaBatch] = Own()
+    """Which transitions later tasks learn from."""
+    trials: Annotated[int, Field(ge=1, le=10**6)] = 1
+    """Batches of each task over whose estimates losses are averaged."""
+    reward_model: RewardModel = "known"
+    """Rewards that are planned with: the true ones; means of the task's samples, or of those of all tasks; or a
+    posterior mean between the two."""
+    reward_noise: Annotated[float, Field(ge=0, le=100)] = 0.0
+    """Standard deviation of a sampled reward; ignored if reward_model=known."""
+    loss: LossNorm = "max"
+    """Norm over states of the planning loss: the worst state, or their mean."""
+
+    def mean(self, run: int) -> MeanModel:
+        """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
+        return checked.draw_mean(self.task_distribution, self.seed, run, self.S, self.A, self.sigma)
+
+    def means(self, run: int) -> Iterator[MeanModel]:
+        """Return the mean model of each task of a run, without end; ValueError if one leaves no room for sigma."""
+        if not isinstance(self.task_distribution, RandomChains):
+            return repeat(self.mean(run))
+        rng = generator(*self.task_distribution.mean_key(self.seed, run), Stream.CHANGES)
+        return checked.means(self.stream, rng, self.mean(run), self.task_distribution, run)
+
+    @property
+    def bytes_of_model(self) -> int:
+        """The size of the transition probabilities of one model, in bytes."""
+        return self.S**2 * self.A * np.dtype(float).itemsize
+
+    @property
+    def copies(self) -> int:
+        """The number of arrays of the size of a model that the batches of one task take."""
+        return max(self.trials, self.meta_batch.drawn)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Method:
+    """An agent, the parts that it may ask, of which the default agent consists, and what is said of its policies."""
+
+    estimator: InstanceOf[Estimator[Any]]
+    """How a task's model is estimated."""
+    gamma_schedule: InstanceOf[GammaSchedule]
+    """Which discount factors are planned with."""
+    planner: InstanceOf[Planner]
+    """How policies are found."""
+    agent: InstanceOf[Agent[Any]] = CertaintyEquivalence()
+    """How policies are made of what is known of a task."""
+    metric: InstanceOf[Metric] = PlanningLoss()
+    """What is said of policies beside their planning loss."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Return whether tables have a further column, that of the metric."""
+        return type(self.metric) is not PlanningLoss
+
+
+def components(problem: Problem, method: Method) -> dict[str, Any]:
+    """Return the components of an experiment by the names of their groups: the fields that are no plain numbers."""
+    parts = {field.name: getattr(owner, field.name) for owner in (problem, method) for field in fields(owner)}
+    return {group: part for group, part in parts.items() if is_dataclass(part)}
+
+
+def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
+    """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
+    check_gamma_eval(problem.gamma_eval)
+    problem.task_distribution.check(problem.S, problem.A)
+    problem.stream.check(problem.T, problem.task_distribution)
+    problem.data.check(problem.m)
+    problem.meta_batch.check(problem.data, problem.m)
+    if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
+        raise ValueError(
+            f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
+            "set trials=1 and meta_batch=own, or data.behaviour=uniform"
+        )
+    if problem.data.is_adaptive and problem.reward_model != "known":
+        raise ValueError(
+            f"reward_model={problem.reward_model}: a learner that collects its data knows the rewards; set "
+            "reward_model=known or data.behaviour=uniform"
+        )
+    method.estimator.check(problem.data.most_visits(problem.m))
+    if method.estimator.needs_candidates and problem.task_distribution.candidates() is None:
+        name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__
+        raise ValueError(f"estimator {name} needs tasks with one of finitely many models, unlike those of {tasks}")
+    method.gamma_schedule.check(problem.gamma_eval)
+    if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
+        name = type(method.gamma_schedule).__name__
+        raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, which this one does not have")
+    method.metric.check(problem.S)
+    if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
+        name = type(method.agent).__name__
+        raise ValueError(f"gamma_schedule: agent {name} chooses a discount factor of a grid itself; set it to grid")
+    for run in runs:
+        next(problem.means(run))
