@@ -68,10 +68,14 @@ def _all_but(part: int, n: Any) -> Any:
     return n - part if isinstance(n, int) else n
 
 
-def _grid_to(gamma_eval: Any) -> Any:
-    """Return the default grid: 0, 0.05, ..., 0.95 as far as they are below gamma_eval, and gamma_eval."""
+def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
+    """Return the default grid: 0, 0.05, ..., 0.95 as far as they are below gamma_eval, and gamma_eval.
+
+    Where nothing ends after a horizon, 0.99 stands for a gamma_eval of 1, at which most estimates have no plan.
+    """
     if not isinstance(gamma_eval, int | float):
         return gamma_eval
+    gamma_eval = 0.99 if gamma_eval == 1 and horizon is None else gamma_eval
     return OmegaConf.create([*(i / 20 for i in range(20) if i / 20 < gamma_eval), float(gamma_eval)])
 
 

@@ -19,7 +19,7 @@ from pomrl.science.agents.acting import Played, estimates, played
 from pomrl.science.checked import LARGEST, Where, check_array, check_range
 from pomrl.science.drawn_tasks import draw, shared, tasks_at_a_time
 from pomrl.science.loss_tables import MEASURED, Columns, tabulate
-from pomrl.science.mdp import Rewards, expected_rewards, optimal_value, planning_loss
+from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
 from pomrl.science.problem import Method, Problem
 
@@ -52,7 +52,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     while stack := list(islice(drawn, size)):
         P, R, R_hat = (np.concatenate([getattr(task, name) for task in stack]) for name in ("P", "R", "R_hat"))
         R = np.ascontiguousarray(expected_rewards(R, P))
-        judged = _Judged(P, R, R_hat, optimal_value(P, R, problem.gamma_eval))
+        judged = _Judged(P, R, R_hat, problem.criterion.optimal_value(P, R))
         read_only(*judged)
         of_stack = [list(islice(player, len(stack))) for player in players]
         columns = [_evaluated(each, judged, problem) for each in of_stack]
@@ -87,8 +87,8 @@ def _evaluated(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Co
     (N, S, A, _), K = judged.P.shape, problem.trials
     P_hat = np.concatenate([task.given.P_hat for task in tasks])
     gamma, policy = (np.concatenate([getattr(task, name) for task in tasks]) for name in ("gamma", "policy"))
-    policy = policy.reshape(N, -1, S)
-    loss = planning_loss(judged.P, judged.R, policy, problem.gamma_eval, judged.V_star, problem.loss)
+    policy = policy.reshape(N, -1, *policy.shape[2:])
+    loss = problem.criterion.planning_loss(judged.P, judged.R, policy, judged.V_star)
     error = np.abs(P_hat.reshape(N, K, S, A, S) - judged.P[:, None]).max((2, 3, 4))
     return {
         "gamma": _mean_of_trials(gamma.reshape(N, K, -1)),
@@ -127,8 +127,7 @@ def _outcome(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Outc
         np.concatenate([task.policy for task in tasks]),
         np.concatenate([task.gamma for task in tasks]),
         V_star,
-        problem.gamma_eval,
-        problem.loss,
+        problem.criterion,
     )
     read_only(*(array for array in vars(outcome).values() if isinstance(array, np.ndarray)))
     return outcome

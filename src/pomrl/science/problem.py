@@ -16,7 +16,7 @@ from pomrl.science.data import Data, Generative
 from pomrl.science.estimators.estimator import Estimator
 from pomrl.science.estimators.reward_models import RewardModel
 from pomrl.science.gamma_schedules import GammaSchedule, Hindsight
-from pomrl.science.mdp import LossNorm, check_gamma_eval
+from pomrl.science.mdp import Criterion, LossNorm, check_gamma_eval
 from pomrl.science.meta_batches import MetaBatch, Own
 from pomrl.science.metrics.metric import Metric, PlanningLoss
 from pomrl.science.planners import Planner
@@ -40,8 +40,8 @@ class Problem:
     """Number of tasks."""
     sigma: Annotated[float | None, Field(ge=0)]
     """Similarity of tasks, of the kind in task_distribution.measure; null: given by another key."""
-    gamma_eval: Annotated[float, Field(ge=0, lt=1)]
-    """Discount factor at which policies are judged."""
+    gamma_eval: Annotated[float, Field(ge=0, le=1)]
+    """Discount factor at which policies are judged; 1 with a horizon, or where all policies end."""
     seed: Annotated[int, Field(ge=0)]
     """Seed of all draws."""
     task_distribution: InstanceOf[TaskDistribution]
@@ -61,6 +61,21 @@ class Problem:
     """Standard deviation of a sampled reward; ignored if reward_model=known."""
     loss: LossNorm = "max"
     """Norm over states of the planning loss: the worst state, or their mean."""
+    start: Annotated[int, Field(ge=0)] | Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1)] | None = (
+        None
+    )
+    """The first state, or the probability of each state to be the first, by which loss=mean and metrics weight states;
+    null: that of the task_distribution if it has one, and otherwise all are equally likely."""
+    horizon: Annotated[int | None, Field(ge=1, le=10_000)] = None
+    """Steps after which a task ends, for policies and losses; null: never."""
+
+    @property
+    def criterion(self) -> Criterion:
+        """How policies are judged."""
+        start = self.task_distribution.start if self.start is None else self.start
+        if isinstance(start, int):
+            start = [float(s == start) for s in range(self.S)]
+        return Criterion(self.gamma_eval, self.loss, self.horizon, None if start is None else tuple(start))
 
     def mean(self, run: int) -> MeanModel:
         """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
@@ -113,7 +128,7 @@ def components(problem: Problem, method: Method) -> dict[str, Any]:
 
 def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
-    check_gamma_eval(problem.gamma_eval)
+    _check_criterion(problem, method)
     problem.task_distribution.check(problem.S, problem.A)
     problem.stream.check(problem.T, problem.task_distribution)
     problem.data.check(problem.m)
@@ -136,9 +151,28 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
         name = type(method.gamma_schedule).__name__
         raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, which this one does not have")
-    method.metric.check(problem.S)
+    method.metric.check(problem.S, problem.horizon)
     if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
         name = type(method.agent).__name__
         raise ValueError(f"gamma_schedule: agent {name} chooses a discount factor of a grid itself; set it to grid")
     for run in runs:
         next(problem.means(run))
+
+
+def _check_criterion(problem: Problem, method: Method) -> None:
+    """Raise a ValueError if policies of this planner cannot be judged in this way."""
+    if problem.horizon is None and problem.gamma_eval != 1.0:
+        check_gamma_eval(problem.gamma_eval)
+    if problem.data.is_adaptive and problem.gamma_eval == 1.0:
+        raise ValueError("gamma_eval=1: a learner that collects its data plans with it; set data.behaviour=uniform")
+    start = problem.criterion.start
+    if start is not None and (len(start) != problem.S or not abs(sum(start) - 1.0) <= 1e-9 or min(start) < 0.0):
+        raise ValueError(f"start={problem.start}: it has to be a state or {problem.S} probabilities that sum to 1")
+    if problem.start is not None and problem.loss == "max" and not method.is_measured:
+        raise ValueError(f"start={problem.start}: loss=max is that of the worst state; set loss=mean or a metric")
+    steps, horizon = method.planner.looks_ahead, problem.horizon
+    if steps is not None and (horizon is None or steps > horizon):
+        name = type(method.planner).__name__
+        raise ValueError(
+            f"horizon={horizon}: planner {name} looks {steps} steps ahead; set horizon to at least {steps}"
+        )

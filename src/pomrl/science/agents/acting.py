@@ -26,7 +26,7 @@ class Played(NamedTuple):
 
     given: PlanningInput
     """What is estimated, with the discount factors of the schedule."""
-    policy: Int[np.ndarray, "nK G S"]
+    policy: Int[np.ndarray, "nK G *S"]
     gamma: Float[np.ndarray, "nK G"]
     """The discount factor of each policy."""
     counts: Counts
@@ -98,8 +98,7 @@ def _trials(
     return [
         TaskData(
             t,
-            problem.gamma_eval,
-            problem.loss,
+            problem.criterion,
             Batch(own.counts[:, k], own.P_bar[:, k], own.visits[:, k], own.counted[:, k], own.m),
             R[:, k],
             given.P_hat[:, k],
@@ -128,10 +127,13 @@ def _acted(agent: Agent[Any], tasks: Sequence[TaskData], memory: Any) -> Iterato
     for task in tasks:
         where = Where(agent, "act", f" in task {task.t}", "gamma")
         with _named(agent, "act", task.t) as name:
+            if agent.discounts and task.gammas.max() == 1.0:
+                raise ValueError("it discounts: set the discount factors of gamma_schedule below 1")
             policy, gamma = next(decisions)
         n, S, A = task.P_hat.shape[:3]
         G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
-        check_policies(policy, (n, G, S), A, name)
+        steps = policy.shape[2:-1] if task.criterion.horizon and np.ndim(policy) == 4 else ()
+        check_policies(policy, (n, G, *steps, S), A, name)
         check_array(gamma, ((n, G),), where)
         check_range(gamma, 0.0, task.gamma_eval, where, "is not between 0 and gamma_eval")
         yield Decision(policy, gamma)
