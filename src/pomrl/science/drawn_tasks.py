@@ -12,8 +12,8 @@ from pomrl.science import checked
 from pomrl.science.data import Batch, Batches, Trajectories
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
-from pomrl.science.estimators.reward_models import RewardMemory, estimated_rewards, sampled_means
-from pomrl.science.exploration import Exploration, explorations
+from pomrl.science.estimators.reward_models import RewardMemory, sampled_means
+from pomrl.science.exploration import Collecting, Exploration, explorations
 from pomrl.science.mdp import Rewards
 from pomrl.science.problem import Problem
 from pomrl.science.randomness import Generators, Stream, generator
@@ -30,8 +30,8 @@ class DrawnTask(NamedTuple):
     P: Models
     R: Rewards
     R_hat: Rewards
-    """The rewards that are planned with, of each of n K trials."""
-    batches: Batches | Exploration
+    """The rewards that are planned with, of each of n K trials, unless they are learned from what is explored."""
+    batches: Batches | Exploration | Collecting
     truth: Truth
 
 
@@ -104,7 +104,8 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[Draw
         drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
         P, R = (np.concatenate(parts) for parts in ([tasks.P for tasks in drawn], [tasks.R for tasks in drawn]))
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
-            batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
+            learning, streams = problem.reward_learning, (batch_streams, reward_streams)
+            batches = explorations(problem.data, streams, P, R, problem.m, problem.gamma_eval, learning)
             R_hat = R
         else:
             own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
@@ -128,6 +129,6 @@ def _rewards(
     for of_task, batch in zip(R, own, strict=True):
         mean = sampled_means(rngs, problem.reward_noise, batch, of_task)
         N = np.broadcast_to(batch.visits, mean.shape)
-        estimated, memory = estimated_rewards(problem.reward_model, problem.reward_noise, memory, mean, N)
+        estimated, memory = problem.reward_learning.estimate(memory, mean, N)
         estimates.append(estimated.reshape(-1, *mean.shape[2:]))
     return np.stack(estimates), memory

@@ -5,7 +5,8 @@ optimal values are computed once. Tasks are evaluated in stacks of about `drawn_
 not grow with the number of tasks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
@@ -15,13 +16,14 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.checks import read_only
-from pomrl.science.agents.acting import Played, estimates, played
+from pomrl.science.agents.acting import Played, asked, estimates, played
 from pomrl.science.checked import LARGEST, Where, check_array, check_range
 from pomrl.science.drawn_tasks import draw, shared, tasks_at_a_time
 from pomrl.science.loss_tables import MEASURED, Columns, tabulate
-from pomrl.science.mdp import Rewards, expected_rewards
+from pomrl.science.mdp import expected_rewards
 from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
 from pomrl.science.problem import Method, Problem
+from pomrl.science.solvers.undiscounted import NeverEndsError
 
 
 class _Judged(NamedTuple):
@@ -29,8 +31,6 @@ class _Judged(NamedTuple):
 
     P: Float[np.ndarray, "N S A S"]
     R: Float[np.ndarray, "N S A"]
-    R_hat: Rewards
-    """The rewards that are planned with, of each of N K trials."""
     V_star: Float[np.ndarray, "N S"]
 
 
@@ -49,13 +49,16 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     drawn, *copies = shared(draw(problem, runs, size), 1 + len(alike))
     players = [played(problem, method, copy, runs, size) for method, copy in zip(alike, copies, strict=True)]
     results: list[list[Columns]] = [[] for _ in methods]
+    t = 1
     while stack := list(islice(drawn, size)):
-        P, R, R_hat = (np.concatenate([getattr(task, name) for task in stack]) for name in ("P", "R", "R_hat"))
+        P, R = (np.concatenate([getattr(task, name) for task in stack]) for name in ("P", "R"))
         R = np.ascontiguousarray(expected_rewards(R, P))
-        judged = _Judged(P, R, R_hat, problem.criterion.optimal_value(P, R))
-        read_only(*judged)
         of_stack = [list(islice(player, len(stack))) for player in players]
-        columns = [_evaluated(each, judged, problem) for each in of_stack]
+        with _naming(t, runs):
+            judged = _Judged(P, R, problem.criterion.optimal_value(P, R))
+            read_only(*judged)
+            columns = [_evaluated(each, judged, problem) for each in of_stack]
+        t += len(stack)
         for method, result in zip(methods, results, strict=True):
             i = alike.index(replace(method, metric=PlanningLoss()))
             further = _measured(method.metric, of_stack[i], judged, problem) if method.is_measured else {}
@@ -63,9 +66,19 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     return [tabulate(result, runs, problem.T) for result in results]
 
 
+@contextmanager
+def _naming(t: int, runs: Sequence[int]) -> Generator[None, None, None]:
+    """Name the task and the run in which a state never ends, in a stack of models that begins with task t."""
+    try:
+        yield
+    except NeverEndsError as error:
+        tasks, i = divmod(error.model, len(runs))
+        raise ValueError(f"gamma_eval=1: in task {t + tasks} of run {runs[i]}, {error.why}") from error
+
+
 def mixing_rates(problem: Problem, method: Method, runs: Sequence[int]) -> Float[np.ndarray, "n T"]:
     """Return the mixing rate alpha of a method in each run and task, without planning; a mean over trials."""
-    learner = estimates(problem, method, draw(problem, runs, tasks_at_a_time(problem, len(runs))))
+    learner = estimates(problem, method, asked(draw(problem, runs, tasks_at_a_time(problem, len(runs)))))
     return np.stack([task.alpha.reshape(len(runs), -1).mean(1) for task in learner], axis=1)
 
 
@@ -122,7 +135,7 @@ def _outcome(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Outc
         P,
         R,
         P_hat,
-        np.ascontiguousarray(expected_rewards(judged.R_hat, P_hat)),
+        np.ascontiguousarray(expected_rewards(np.concatenate([task.R_hat for task in tasks]), P_hat)),
         np.concatenate([task.counts for task in tasks]).reshape(P.shape),
         np.concatenate([task.policy for task in tasks]),
         np.concatenate([task.gamma for task in tasks]),

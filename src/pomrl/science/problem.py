@@ -6,7 +6,7 @@ from itertools import repeat
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import BeforeValidator, Field, InstanceOf
 from pydantic.dataclasses import dataclass
 
 from pomrl.checks import CHECKED
@@ -14,7 +14,7 @@ from pomrl.science import checked
 from pomrl.science.agents.agent import Agent, CertaintyEquivalence
 from pomrl.science.data import Data, Generative
 from pomrl.science.estimators.estimator import Estimator
-from pomrl.science.estimators.reward_models import RewardModel
+from pomrl.science.estimators.reward_models import RewardLearning, RewardModel
 from pomrl.science.gamma_schedules import GammaSchedule, Hindsight
 from pomrl.science.mdp import Criterion, LossNorm, check_gamma_eval
 from pomrl.science.meta_batches import MetaBatch, Own
@@ -24,6 +24,12 @@ from pomrl.science.randomness import Stream, generator
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import Stationary, TaskStream
+
+Probabilities = Annotated[
+    tuple[Annotated[float, Field(ge=0)], ...],
+    BeforeValidator(lambda given: tuple(given) if isinstance(given, list) else given),
+]
+"""A list of probabilities, which is kept as a tuple, because problems are hashed."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -57,13 +63,15 @@ class Problem:
     reward_model: RewardModel = "known"
     """Rewards that are planned with: the true ones; means of the task's samples, or of those of all tasks; or a
     posterior mean between the two."""
-    reward_noise: Annotated[float, Field(ge=0, le=100)] = 0.0
+    reward_noise: Annotated[float, Field(ge=0)] = 0.0
     """Standard deviation of a sampled reward; ignored if reward_model=known."""
+    reward_low: float = 0.0
+    """Least reward that a learner expects before it has seen any; ignored if reward_model=known."""
+    reward_high: float = 1.0
+    """Largest reward that a learner expects before it has seen any; ignored if reward_model=known."""
     loss: LossNorm = "max"
     """Norm over states of the planning loss: the worst state, or their mean."""
-    start: Annotated[int, Field(ge=0)] | Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1)] | None = (
-        None
-    )
+    start: Annotated[int, Field(ge=0)] | Probabilities | None = None
     """The first state, or the probability of each state to be the first, by which loss=mean and metrics weight states;
     null: that of the task_distribution if it has one, and otherwise all are equally likely."""
     horizon: Annotated[int | None, Field(ge=1, le=10_000)] = None
@@ -87,6 +95,11 @@ class Problem:
             return repeat(self.mean(run))
         rng = generator(*self.task_distribution.mean_key(self.seed, run), Stream.CHANGES)
         return checked.means(self.stream, rng, self.mean(run), self.task_distribution, run)
+
+    @property
+    def reward_learning(self) -> RewardLearning:
+        """How rewards are estimated."""
+        return RewardLearning(self.reward_model, self.reward_noise, self.reward_low, self.reward_high)
 
     @property
     def bytes_of_model(self) -> int:
@@ -138,11 +151,8 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
             f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
             "set trials=1 and meta_batch=own, or data.behaviour=uniform"
         )
-    if problem.data.is_adaptive and problem.reward_model != "known":
-        raise ValueError(
-            f"reward_model={problem.reward_model}: a learner that collects its data knows the rewards; set "
-            "reward_model=known or data.behaviour=uniform"
-        )
+    if problem.reward_low > problem.reward_high:
+        raise ValueError(f"reward_low={problem.reward_low}: it has to be at most reward_high={problem.reward_high}")
     method.estimator.check(problem.data.most_visits(problem.m))
     if method.estimator.needs_candidates and problem.task_distribution.candidates() is None:
         name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__

@@ -15,7 +15,9 @@ from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.checked import ComponentError, Where, check_array, check_range
 from pomrl.science.data import Batch, Batches, Counts
 from pomrl.science.drawn_tasks import DrawnTask, shared
-from pomrl.science.exploration import Belief, Exploration
+from pomrl.science.estimators.reward_models import RewardMemory
+from pomrl.science.exploration import Belief, Collecting, Exploration
+from pomrl.science.mdp import Rewards
 from pomrl.science.planners import check_policies
 from pomrl.science.problem import Method, Problem
 from pomrl.science.randomness import Generators, Stream, generator
@@ -29,6 +31,8 @@ class Played(NamedTuple):
     policy: Int[np.ndarray, "nK G *S"]
     gamma: Float[np.ndarray, "nK G"]
     """The discount factor of each policy."""
+    R_hat: Rewards
+    """The rewards that are planned with."""
     counts: Counts
 
 
@@ -37,21 +41,37 @@ def _unasked(_: Batch) -> Belief:
 
 
 @dataclass
-class _Asked:
+class Asked:
     """The batches of a task; the loop of Algorithm 1 asks for them as for those of an `Exploration`.
 
     What it believes after any batch is kept for agents that may ask; it takes much memory.
     """
 
     given: Batches | Exploration
+    R_hat: Rewards
+    """The rewards that are planned with, once the batches are there."""
+    rewards: RewardMemory
+    """What is known of rewards, before the task and then after it."""
     keeps_beliefs: bool
     batches: Batches = field(init=False)
     believe: Callable[[Batch], Belief] = _unasked
 
     def collect(self, believe: Callable[[Batch], Belief]) -> Batches:
         self.believe = believe if self.keeps_beliefs else _unasked
-        self.batches = self.given if isinstance(self.given, Batches) else self.given.collect(believe)
+        if isinstance(self.given, Batches):
+            self.batches = self.given
+        else:
+            self.batches, self.R_hat, self.rewards = self.given.collect(believe, self.rewards)
         return self.batches
+
+
+def asked(tasks: Iterator[DrawnTask], *, keeps_beliefs: bool = False) -> Iterator[DrawnTask]:
+    """Yield the tasks with batches that the loop of Algorithm 1 asks for; what it learns of rewards goes on."""
+    rewards = RewardMemory()
+    for task in tasks:
+        asked = Asked(cast("Batches | Exploration", task.batches), task.R_hat, rewards, keeps_beliefs)
+        yield task._replace(batches=asked)
+        rewards = asked.rewards
 
 
 def estimates(problem: Problem, method: Method, tasks: Iterator[DrawnTask]) -> Iterator[PlanningInput]:
@@ -59,7 +79,7 @@ def estimates(problem: Problem, method: Method, tasks: Iterator[DrawnTask]) -> I
     memories = 1 if problem.meta_batch.is_shared else problem.trials
     told, learned_from = shared(tasks, 2)
     truths = (task.truth.repeated(memories) for task in told)
-    batches = (task.batches for task in learned_from)
+    batches = (cast("Batches | Collecting", task.batches) for task in learned_from)
     return pomrl(batches, problem.m, truths, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
@@ -71,7 +91,7 @@ def played(
     keys = [(run, Stream.AGENTS, index) for run in runs for index in range(memories)]
     rngs = [generator(problem.seed, *key) for key in keys if not agent.plans_only]
     memory = agent.initial_memory(len(keys), problem.S, problem.A)
-    asking, seen = shared((task._replace(batches=_Asked(task.batches, not agent.plans_only)) for task in tasks), 2)
+    asking, seen = shared(asked(tasks, keeps_beliefs=not agent.plans_only), 2)
     known = enumerate(zip(estimates(problem, method, asking), seen, strict=True), start=1)
     while together := list(islice(known, at_a_time if agent.plans_only else 1)):
         trials = [_trials(t, problem, method, given, task, rngs) for t, (given, task) in together]
@@ -79,9 +99,10 @@ def played(
         for (t, (given, task)), of_task in zip(together, trials, strict=True):
             policies, gammas = zip(*islice(decisions, len(of_task)), strict=True)
             policy, gamma = (np.stack(parts, axis=1) for parts in (policies, gammas))
-            batches = cast(_Asked, task.batches).batches
+            given_to = cast(Asked, task.batches)
+            batches = given_to.batches
             of_trials = policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1])
-            yield Played(given, *of_trials, batches.own.counts)
+            yield Played(given, *of_trials, given_to.R_hat, batches.own.counts)
             with _named(agent, "learn", t):
                 memory = agent.learn(memory, batches.meta, of_task[0].R)
 
@@ -90,10 +111,10 @@ def _trials(
     t: int, problem: Problem, method: Method, given: PlanningInput, task: DrawnTask, rngs: Generators
 ) -> list[TaskData]:
     """Return the data of each trial that shares the memory."""
-    asked = cast(_Asked, task.batches)
+    asked = cast(Asked, task.batches)
     own = asked.batches.own
     n, K = own.P_bar.shape[:2]
-    R = task.R_hat.reshape(n, K, *task.R_hat.shape[1:])
+    R = asked.R_hat.reshape(n, K, *asked.R_hat.shape[1:])
     read_only(given.P_hat, given.gamma, R)
     return [
         TaskData(

@@ -177,6 +177,6 @@ def check_finite(R: Float[np.ndarray, "..."]) -> None:
 
 
 def check_gammas(gammas: Float[np.ndarray, "..."], *, undiscounted: bool = False) -> None:
-    """Raise a ValueError that names the first wrong index unless discount factors are in [0, 1), or 1 if that may be."""
+    """Raise a ValueError that names the first wrong index unless gammas are in [0, 1), or 1 if that may be."""
     within = (gammas >= 0.0) & ((gammas <= 1.0) if undiscounted else (gammas < 1.0))
     faces.refuse(~within, gammas, "gamma", f"is not in [0, 1{']' if undiscounted else ')'}")

@@ -44,13 +44,15 @@ def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[
 def policy_values(
     P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], policies: Int[np.ndarray, "M G S"]
 ) -> tuple[Float[np.ndarray, "k S"], Float[np.ndarray, " k"]]:
-    """Return the values of k = M G policies, G of each model, and their largest expected numbers of steps up to the end.
+    """Return the values of k = M G policies, G of each model, and their largest expected numbers of steps to the end.
 
     Raises:
         NeverEndsError: A state never ends under its policy.
     """
     M, G, S = policies.shape
-    return _values(P, R, policies.reshape(M * G, S), np.repeat(np.arange(M), G), terminal(P, R), "never ends")
+    return _values(
+        P, R, policies.reshape(M * G, S), np.repeat(np.arange(M), G), terminal(P, R), "never ends under its policy"
+    )
 
 
 def terminal(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Bool[np.ndarray, "M S"]:
