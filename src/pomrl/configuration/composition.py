@@ -53,8 +53,9 @@ class UnreadableOverrideError(ConfigError):
 
 
 def register_resolvers() -> None:
-    """Make known to OmegaConf the functions that YAML files call: half, all_but and grid_to, such as `${half:${S}}`."""
-    for name, function in {"half": _half, "all_but": _all_but, "grid_to": _grid_to}.items():
+    """Make known to OmegaConf the functions that YAML files call: half and others, such as `${half:${S}}`."""
+    functions = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
+    for name, function in functions.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 
@@ -66,6 +67,11 @@ def _half(n: Any) -> Any:
 def _all_but(part: int, n: Any) -> Any:
     """Return an integer less a part of it, and anything else as it is."""
     return n - part if isinstance(n, int) else n
+
+
+def _steps_to(horizon: Any) -> Any:
+    """Return the horizon, and 1 where there is none, which a problem without a horizon refuses."""
+    return 1 if horizon is None else horizon
 
 
 def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:

@@ -7,7 +7,7 @@ the start states and the random numbers behind transitions are the same for all.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -30,6 +30,7 @@ class Belief:
     """The concentration around it."""
 
 
+@runtime_checkable
 class Collecting(Protocol):
     """A task whose data the learner collects."""
 
@@ -53,7 +54,7 @@ class Exploration:
     """Seeds of what is drawn from beliefs."""
     learning: RewardLearning
     """How rewards are estimated from those of the transitions so far."""
-    deviates: Float[np.ndarray, "#n X m"]
+    deviates: Float[np.ndarray, "#n length m"]
     """Noise of the reward of each transition of each trajectory, before it is scaled."""
 
     def collect(
@@ -91,7 +92,7 @@ class Exploration:
         self,
         policy: Int[np.ndarray, "n S"],
         uniform: Float[np.ndarray, "n X"],
-        noise: Float[np.ndarray, "#n X"],
+        noise: Float[np.ndarray, "#n length"],
         total: Float[np.ndarray, "n S A"],
     ) -> Counts:
         """Return the counts of one trajectory of each run, and add its rewards to the total of each pair."""

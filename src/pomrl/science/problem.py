@@ -183,6 +183,4 @@ def _check_criterion(problem: Problem, method: Method) -> None:
     steps, horizon = method.planner.looks_ahead, problem.horizon
     if steps is not None and (horizon is None or steps > horizon):
         name = type(method.planner).__name__
-        raise ValueError(
-            f"horizon={horizon}: planner {name} looks {steps} steps ahead; set horizon to at least {steps}"
-        )
+        raise ValueError(f"horizon={horizon}: planner {name} looks ahead {steps}; set horizon to at least that")

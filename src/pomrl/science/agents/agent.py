@@ -23,7 +23,7 @@ from pomrl.science.randomness import Generators
 MemoryT = TypeVar("MemoryT")
 """What an agent keeps of earlier tasks: any immutable value, which only the agent itself looks into."""
 
-Policy = Int[np.ndarray, "*n S"]
+Policy = Int[np.ndarray, "*policies S"]
 """The action in each state, [n, G, S], for each of G discount factors; over a horizon it may depend on the steps to go,
 [n, G, h, S] (`solvers.finite_horizon`)."""
 
