@@ -86,7 +86,8 @@ def test_epsilon_1_explores_all_pairs():
 def test_rewards_that_are_learned_are_those_of_the_transitions_and_the_middle_elsewhere():
     for noise, error in ((0.0, 1e-12), (0.4, 0.1)):
         task = exploration(replace(GREEDY, epsilon=0.8), m=200, learning=RewardLearning("own", noise, 0.0, 6.0))
-        batches, R_hat, memory = task.collect(lambda _: Belief(task.P, np.ones((3, 1, 1))), RewardMemory())
+        belief = Belief(task.P, np.ones((3, 1, 1)))
+        batches, R_hat, memory = task.collect(lambda _, belief=belief: belief, RewardMemory())
         visits = batches.meta.visits
         assert (visits > 20).sum() > 10
         assert (np.abs(R_hat - task.R) * np.sqrt(visits) <= 4 * max(noise, error)).all()
