@@ -30,7 +30,8 @@ LAKE = ["task_distribution=frozen_lake", "S=null", "A=null", "sigma=null", "T=2"
 
 def forwards(P: np.ndarray, R: np.ndarray, policies: np.ndarray, gamma: float) -> np.ndarray:
     """Values of policies [k, H, S] with actions by steps to go, summed from the first step on: no induction."""
-    S, total, weight = P.shape[0], 0.0, np.eye(P.shape[0])
+    S = P.shape[0]
+    total, weight = np.zeros((len(policies), S)), np.eye(S)
     for i, action in enumerate(np.moveaxis(policies, 1, 0)[::-1]):
         total = total + gamma**i * (weight @ R[np.arange(S), action][..., None])[..., 0]
         weight = weight @ P[np.arange(S), action]
@@ -58,7 +59,7 @@ def test_values_over_a_horizon_of_policies_that_do_not_depend_on_the_step_or_loo
     for policy in (np.zeros((5, 1, 3), int), BackwardInduction(steps=2).plan(P, R, np.array([0.9]))):
         by_steps = policy if policy.ndim == 4 else policy[:, :, None]
         every = by_steps[:, 0, np.minimum(np.arange(4), by_steps.shape[2] - 1)]
-        expected = [forwards(*model, each[None], 0.9)[0] for *model, each in zip(P, R, every, strict=True)]
+        expected = [forwards(P_i, R_i, each[None], 0.9)[0] for P_i, R_i, each in zip(P, R, every, strict=True)]
         V, _, index, _ = criterion.distinct_values(P, R, policy)
         assert_allclose(V[index[:, 0]], expected, atol=1e-12)
         assert (criterion.planning_loss(P, R, policy) >= 0).all()
