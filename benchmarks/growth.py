@@ -8,8 +8,9 @@ import numpy as np
 
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
-from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
+from pomrl.science.problem import Method, Problem
 
 RUNS, TASKS, GAMMAS, BLOCK = 50, 15, 21, 50
 ROUNDS = 7

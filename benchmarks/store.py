@@ -21,7 +21,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.science.experiment import SCHEMA
+from pomrl.science.loss_tables import SCHEMA
 from pomrl.store import blocks, files
 
 TASKS, GAMMAS = 15, 21

@@ -47,7 +47,7 @@ def run(*, config_dir: str | Path | None = None, report: Report | None = None, *
 
     Returns:
         A row for each run, task and discount factor, sorted so, of the requested runs. The columns are those of
-        `pomrl.science.experiment.SCHEMA`; `planning_loss` is the loss at gamma_eval of the policy planned with `gamma`.
+        `pomrl.science.loss_tables.SCHEMA`; `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
 
     Raises:
         ConfigError: A setting is wrong. The message names it, and what it may be.

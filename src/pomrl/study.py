@@ -125,9 +125,9 @@ if TYPE_CHECKING:
     from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
     from pomrl.results.tables import markdown as markdown_table
     from pomrl.science.estimators.regularised_least_squares import paper_mixing_rate as paper_mixing_rate
-    from pomrl.science.experiment import Problem as Problem
     from pomrl.science.gamma_star import best_index as best_index
     from pomrl.science.gamma_star import minimising as minimising
+    from pomrl.science.problem import Problem as Problem
     from pomrl.science.tasks.random_chains import UniformBall as UniformBall
     from pomrl.science.upper_bound import regret_constant as regret_constant
     from pomrl.science.upper_bound import upper_bound_gamma as upper_bound_gamma

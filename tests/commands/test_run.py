@@ -10,7 +10,7 @@ import pytest
 from tests.support.settings import CONF
 
 from pomrl.commands import run
-from pomrl.science.experiment import SCHEMA
+from pomrl.science.loss_tables import SCHEMA
 
 SMALL = ("T=3", "runs=4")
 

@@ -35,7 +35,7 @@ def test_the_code_of_the_document_runs_in_its_order(
 ) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     executed(BLOCKS)
-    printed = re.findall(r"^    (\(.*|\[.*)$", DOCUMENT, flags=re.MULTILINE)
+    printed = re.findall(r"^    (\(.*|\[.*|model \d.*)$", DOCUMENT, flags=re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == printed
 
 

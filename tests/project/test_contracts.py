@@ -81,7 +81,9 @@ class TestGammaSchedules(GammaScheduleContract):
 
 
 class TestPlanners(PlannerContract):
-    @pytest.fixture(params=options("planner"))
+    """But for the one that plans over a horizon, which tests/science/test_criteria.py tests."""
+
+    @pytest.fixture(params=[option for option in options("planner") if option != "backward_induction"])
     def component(self, request: pytest.FixtureRequest) -> Any:
         return component_of("planner", request.param)
 

@@ -16,7 +16,7 @@ from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.running import blocks, sweeps
 from pomrl.running.ensuring import checked_jobs
 from pomrl.running.sweeps import Tally
-from pomrl.science.experiment import components
+from pomrl.science.problem import components
 
 pytestmark = pytest.mark.slow
 

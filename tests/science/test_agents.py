@@ -1,7 +1,7 @@
 """Agents: what they decide, against direct computations, and what is refused of those of others."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -21,8 +21,6 @@ from pomrl.contracts.agent import CERTAIN, SAMPLED, UNEQUAL, task
 from pomrl.contracts.component import problem
 from pomrl.execution import Failure
 from pomrl.running.blocks import Block, MethodOfBlock, Unrepeatable, compute
-from pomrl.science import experiment
-from pomrl.science.agents.acting import AgentMethod, _tables, check, tables
 from pomrl.science.agents.agent import Agent, AgentOfOneRun, CertaintyEquivalence, Decision, TaskData
 from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
 from pomrl.science.agents.data_regularised import DataRegularised
@@ -32,11 +30,13 @@ from pomrl.science.agents.posterior_gamma import PosteriorGamma
 from pomrl.science.agents.stochastic_policies import action_values
 from pomrl.science.agents.temporal_difference import TemporalDifference
 from pomrl.science.data import Batch, Trajectories
+from pomrl.science.experiment import tables
 from pomrl.science.exploration import Belief
 from pomrl.science.gamma_schedules import Dong, Hindsight
 from pomrl.science.mdp import Rewards, planning_loss, policy_value
+from pomrl.science.problem import Method, check
 from pomrl.store import StoredExperiment
-from pomrl.store.code_digest import modules
+from pomrl.store.code_digest import START, modules
 
 OPTIONS = sorted(path.stem for path in (CONF / "agent").glob("*.yaml"))
 
@@ -76,8 +76,17 @@ def fast(agent: Agent[Any]) -> Agent[Any]:
     return replace(agent, **{key: value for key, value in fewer.items() if hasattr(agent, key)})
 
 
-def method(agent: Agent[Any], **changes: Any) -> AgentMethod:
+def method(agent: Agent[Any], **changes: Any) -> Method:
     return replace(CERTAIN, agent=agent, **changes)
+
+
+class OneByOne(CertaintyEquivalence):
+    """The default agent, which sees one task at a time, with generators and beliefs."""
+
+    plans_only: ClassVar[bool] = False
+
+    def act_together(self, tasks: Sequence[TaskData], memory: None) -> Iterator[Decision]:
+        return Agent.act_together(self, tasks, memory)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +94,11 @@ def method(agent: Agent[Any], **changes: Any) -> AgentMethod:
     [{}, {"trials": 3}, UNEQUAL, SAMPLED, {"data": Trajectories(behaviour="posterior_sampling")}, {"loss": "mean"}],
     ids=str,
 )
-def test_the_default_agent_in_the_loop_of_agents_is_the_experiment_without_one(changes: dict[str, Any]) -> None:
+def test_tasks_that_are_planned_together_have_the_policies_that_they_have_alone(changes: dict[str, Any]) -> None:
     of_problem = replace(problem(), **changes)
     for each in (method(CertaintyEquivalence()), method(CertaintyEquivalence(), gamma_schedule=Dong())):
-        (of_parts,) = experiment.tables(of_problem, [each], range(3))
-        (of_agent,) = _tables(of_problem, [each], range(3))
-        pd.testing.assert_frame_equal(of_agent, of_parts, check_exact=True)
+        together, alone = tables(of_problem, [each, replace(each, agent=OneByOne())], range(3))
+        pd.testing.assert_frame_equal(together, alone, check_exact=True)
 
 
 def test_settings_have_an_agent_unless_it_is_the_default() -> None:
@@ -100,8 +108,7 @@ def test_settings_have_an_agent_unless_it_is_the_default() -> None:
 
 
 def test_the_digest_of_an_agent_covers_the_loop_that_runs_it() -> None:
-    assert "pomrl.science.agents.acting" in modules(["pomrl.science.agents.least_squares"])
-    assert "pomrl.science.agents.acting" not in modules(["pomrl.science.experiment"])
+    assert "pomrl.science.agents.acting" in modules([START, "pomrl.science.agents.least_squares"])
 
 
 def test_agents_are_computed_beside_the_default_one_in_the_order_of_methods() -> None:

@@ -21,10 +21,11 @@ from pomrl.science.checked import ComponentError
 from pomrl.science.data import Generative
 from pomrl.science.estimators.estimator import Estimator
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import GammaSchedule, Grid
 from pomrl.science.meta_batches import Own
 from pomrl.science.planners import Planner, PolicyIteration
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 from pomrl.science.tasks.streams import Drift
 

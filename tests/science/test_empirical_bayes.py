@@ -11,9 +11,10 @@ from pomrl.science.estimators import empirical_bayes as module
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Fixed
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 
 ADA_POMRL = RegularisedLeastSquares(mixing="paper", similarity="welford")

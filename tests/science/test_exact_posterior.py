@@ -9,7 +9,7 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
 from pomrl.science.estimators.exact_posterior import ExactPosterior, posterior_mean
-from pomrl.science.experiment import Method, check
+from pomrl.science.problem import Method, check
 
 
 def brute_force(counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:

@@ -5,12 +5,14 @@ import pandas as pd
 import pytest
 from tests.support.sample_models import all_policies, brute_force_value, value_of
 
-from pomrl.science import experiment
+from pomrl.science import drawn_tasks
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import SCHEMA, Method, Problem, check, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
+from pomrl.science.loss_tables import SCHEMA
 from pomrl.science.mdp import random_chain_mdp
 from pomrl.science.planners import PolicyIteration, ValueIteration
+from pomrl.science.problem import Method, Problem, check
 from pomrl.science.randomness import Stream, generator
 from pomrl.science.tasks.random_chains import Dirichlet, Gaussian, RandomChains
 
@@ -114,7 +116,7 @@ def test_table_of_a_method_does_not_depend_on_the_methods_beside_it(name: str):
 def test_tables_do_not_depend_on_the_size_of_stacks(name: str, stack_bytes: int, monkeypatch: pytest.MonkeyPatch):
     runs = list(range(6))
     usual = tables(PROBLEMS[name], METHODS, runs)
-    monkeypatch.setattr(experiment, "STACK_BYTES", stack_bytes)
+    monkeypatch.setattr(drawn_tasks, "STACK_BYTES", stack_bytes)
     for table, other in zip(usual, tables(PROBLEMS[name], METHODS, runs), strict=True):
         assert_same_bits(table, other)
 

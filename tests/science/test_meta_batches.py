@@ -8,12 +8,14 @@ import pytest
 
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
+from pomrl.science.drawn_tasks import _settings, draw
 from pomrl.science.estimators.estimator import Estimator
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import Method, Problem, _draw, _settings, check, mixing_rates, tables
+from pomrl.science.experiment import mixing_rates, tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.meta_batches import Own, Separate
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import Method, Problem, check
 from pomrl.science.tasks.random_chains import Dirichlet
 
 PROBLEM = Problem(
@@ -84,7 +86,7 @@ def test_separate_batches_leave_all_other_draws_as_they_are():
 def test_each_trial_learns_from_its_own_batches_alone():
     n, K = 3, PROBLEM.trials
     truth = next(_settings(PROBLEM, range(n))).truth
-    batches = [task.batches for task in _draw(PROBLEM, range(n), PROBLEM.T)]
+    batches = [task.batches for task in draw(PROBLEM, range(n), PROBLEM.T)]
     tasks = [each.meta.counts for each in batches if isinstance(each, Batches)]
     rates = []
     for trial in range(K):

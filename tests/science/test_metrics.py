@@ -28,11 +28,12 @@ from pomrl.drawing.style import Look
 from pomrl.results.losses import Losses
 from pomrl.results.stored_sweeps import stored_sweep
 from pomrl.running.ensuring import ensure
-from pomrl.science.agents.acting import check, tables
 from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.checked import ComponentError
+from pomrl.science.experiment import tables
+from pomrl.science.loss_tables import MEASURED
 from pomrl.science.mdp import policy_value
-from pomrl.science.metrics.metric import COLUMN, Metric, Outcome, PlanningLoss
+from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
 from pomrl.science.metrics.shipped import (
     DistinctPolicies,
     ModelErrorL1,
@@ -41,6 +42,7 @@ from pomrl.science.metrics.shipped import (
     Value,
     WrongActions,
 )
+from pomrl.science.problem import check
 
 OPTIONS = sorted(path.stem for path in (CONF / "metric").glob("*.yaml"))
 SHIPPED = [DistinctPolicies(), ModelErrorL1(), StartLoss(), TrainingLoss(), Value(), WrongActions()]
@@ -134,8 +136,8 @@ def test_the_loss_as_a_metric_is_the_column_of_the_loss(changes: dict[str, Any])
     for method in (CERTAIN, replace(CERTAIN, agent=LeastSquares())):
         (table,) = tables(of_problem, [replace(method, metric=Loss())], range(3))
         (plain,) = tables(of_problem, [method], range(3))
-        pd.testing.assert_frame_equal(table.drop(columns=COLUMN), plain, check_exact=True)
-        assert_allclose(table[COLUMN], plain["planning_loss"], rtol=1e-12, atol=1e-12)
+        pd.testing.assert_frame_equal(table.drop(columns=MEASURED), plain, check_exact=True)
+        assert_allclose(table[MEASURED], plain["planning_loss"], rtol=1e-12, atol=1e-12)
 
 
 def test_metrics_together_are_those_alone() -> None:
@@ -191,8 +193,8 @@ class TestWhatIsStored:
         with_metric = store.lookup(compute("metric=value"))
         assert contents(stored.folder) == before
         assert with_metric.folder != stored.folder
-        pd.testing.assert_frame_equal(with_metric.table().drop(columns=COLUMN), stored.table(), check_exact=True)
-        assert list(with_metric.table()) == [*stored.table(), COLUMN]
+        pd.testing.assert_frame_equal(with_metric.table().drop(columns=MEASURED), stored.table(), check_exact=True)
+        assert list(with_metric.table()) == [*stored.table(), MEASURED]
         assert with_metric.faults() == []
 
     def test_settings_have_a_metric_unless_it_is_the_default(self) -> None:
@@ -202,7 +204,7 @@ class TestWhatIsStored:
     def test_losses_and_tables_have_the_metric(self) -> None:
         plain, measured = compute(), compute("metric=wrong_actions")
         found = Losses.of_experiment(measured, 6)
-        column = store.load(measured)[COLUMN].to_numpy()
+        column = store.load(measured)[MEASURED].to_numpy()
         assert_array_equal(found.loss.ravel(), column)
         row = api.table(y="wrong_actions")
         assert row["mean"].item() == pytest.approx(found.regret.mean())
@@ -232,8 +234,8 @@ class TestWhatIsStored:
             (gamma,) = rows["gamma"].unique()
             assert mean[t, gamma] == pytest.approx(mean[t].min())
             chosen = grid.query("task == @t and gamma == @gamma")
-            assert_array_equal(rows[COLUMN], chosen[COLUMN])
-        assert_array_equal(Losses.of_experiment(asked, 6).loss.ravel(), table[COLUMN])
+            assert_array_equal(rows[MEASURED], chosen[MEASURED])
+        assert_array_equal(Losses.of_experiment(asked, 6).loss.ravel(), table[MEASURED])
 
     def test_what_is_stored_is_made_again_from_its_settings(self) -> None:
         for words in ([], ["metric=value"], ["agent=least_squares", "metric=start_loss"]):

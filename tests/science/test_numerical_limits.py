@@ -7,9 +7,9 @@ import pytest
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.science.experiment import check
 from pomrl.science.mdp import LARGEST_GAMMA_EVAL, LOSS_ERROR, check_gamma_eval, planning_loss, random_chain_mdp
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import check
 from pomrl.science.tasks.random_chains import SMALLEST_DEVIATION, Dirichlet, Gaussian, RandomChains, UniformBall
 
 

@@ -77,12 +77,12 @@ def test_rows_that_sum_to_one_but_for_rounding_are_accepted():
     check_models(rng.multinomial(7, np.full(30, 1 / 30), (200, 30, 2)) / 7, np.zeros((200, 30, 2)))
 
 
-@pytest.mark.parametrize("bad", [1.0, 1.5, -0.1, np.nan, np.inf])
+@pytest.mark.parametrize("bad", [1.5, -0.1, np.nan, np.inf])
 def test_bad_gammas_are_refused_by_their_first_bad_index(bad: float):
     P, R = random_models(np.random.default_rng(14), 3, 4, 2)
     gammas = np.array([[0.1, 0.2], [0.1, bad], [bad, 0.2]])
     for planner in PLANNERS:
-        with pytest.raises(ValueError, match=rf"gamma\[1, 1\] = {bad} is not in \[0, 1\)"):
+        with pytest.raises(ValueError, match=rf"gamma\[1, 1\] = {bad} is not in \[0, 1\]"):
             planner.plan(P, R, gammas)
         with pytest.raises(ValueError, match=r"gamma\[0, 2\]"):
             planner.plan(P, R, np.array([0.0, 0.5, bad]))

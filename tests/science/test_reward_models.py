@@ -8,13 +8,13 @@ import pytest
 from pomrl.contracts.component import METHOD, problem
 from pomrl.science.data import Batch, Trajectories, Unequal
 from pomrl.science.estimators.reward_models import (
-    PRIOR_MEAN,
+    RewardLearning,
     RewardMemory,
     RewardModel,
-    estimated_rewards,
     sampled_means,
 )
-from pomrl.science.experiment import check, tables
+from pomrl.science.experiment import tables
+from pomrl.science.problem import check
 
 SHAPE = (500, 1, 3, 2)
 NOISE = 0.3
@@ -25,7 +25,7 @@ def estimates(model: RewardModel, R: np.ndarray, N: int, T: int, noise: float = 
     rng, memory, found = np.random.default_rng(0), RewardMemory(), []
     for t in range(T):
         mean = R[t] + noise * rng.standard_normal(SHAPE) / np.sqrt(N)
-        estimate, memory = estimated_rewards(model, noise, memory, mean, np.full(SHAPE, float(N)))
+        estimate, memory = RewardLearning(model, noise, 0.0, 1.0).estimate(memory, mean, np.full(SHAPE, float(N)))
         found.append(estimate)
     return found
 
@@ -52,13 +52,14 @@ def test_shrunk_rewards_are_nearly_as_good_as_the_better_of_both():
 
 def test_a_pair_without_samples_has_the_middle_or_what_other_tasks_say():
     none, some = np.zeros(SHAPE), np.full(SHAPE, 5.0)
-    expected: dict[RewardModel, float] = {"own": PRIOR_MEAN, "pooled": 0.9, "shrunk": 0.9}
+    expected: dict[RewardModel, float] = {"own": 4.0, "pooled": 0.9, "shrunk": 0.9}
     for model, later in expected.items():
-        first, memory = estimated_rewards(model, NOISE, RewardMemory(), np.full(SHAPE, 0.1), none)
-        np.testing.assert_allclose(first, PRIOR_MEAN)
+        learning = RewardLearning(model, NOISE, -2.0, 10.0)
+        first, memory = learning.estimate(RewardMemory(), np.full(SHAPE, 0.1), none)
+        np.testing.assert_allclose(first, 4.0)
         for _ in range(200):
-            _, memory = estimated_rewards(model, NOISE, memory, np.full(SHAPE, 0.9), some)
-        last, _ = estimated_rewards(model, NOISE, memory, np.full(SHAPE, 0.1), none)
+            _, memory = learning.estimate(memory, np.full(SHAPE, 0.9), some)
+        last, _ = learning.estimate(memory, np.full(SHAPE, 0.1), none)
         np.testing.assert_allclose(last, later, atol=0.01)
 
 
@@ -91,7 +92,24 @@ def test_runs_do_not_influence_one_another():
     assert together[together["run"] == 2].reset_index(drop=True).equals(alone)
 
 
-def test_a_learner_that_collects_its_data_has_to_know_the_rewards():
-    collecting = replace(problem(), data=Trajectories(behaviour="posterior_sampling"), reward_model="own")
-    with pytest.raises(ValueError, match="reward_model=own: a learner that collects its data knows the rewards"):
-        check(collecting, METHOD, [0])
+def test_rewards_on_another_scale_are_estimated_as_those_between_0_and_1_are():
+    """Rewards, noise and prior times 40, less 7: estimates are so too."""
+    mean, N = np.random.default_rng(0).random(SHAPE), np.random.default_rng(1).integers(0, 4, SHAPE).astype(float)
+    models: tuple[RewardModel, ...] = ("own", "pooled", "shrunk")
+    for model in models:
+        memory = scaled = RewardMemory()
+        for _ in range(3):
+            estimate, memory = RewardLearning(model, NOISE, 0.0, 1.0).estimate(memory, mean, N)
+            other, scaled = RewardLearning(model, 40 * NOISE, -7.0, 33.0).estimate(scaled, 40 * mean - 7, N)
+            np.testing.assert_allclose(other, 40 * estimate - 7, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["own", "pooled", "shrunk"])
+def test_a_learner_that_collects_its_data_may_learn_the_rewards_from_them(model: RewardModel):
+    collecting = replace(problem(), data=Trajectories(behaviour="posterior_sampling"), reward_model=model)
+    noisy = replace(collecting, reward_noise=0.4)
+    check(noisy, METHOD, [0])
+    (together,) = tables(noisy, [METHOD], range(3))
+    (alone,) = tables(noisy, [METHOD], [2])
+    assert together[together["run"] == 2].reset_index(drop=True).equals(alone)
+    assert not together.equals(tables(collecting, [METHOD], range(3))[0])

@@ -14,9 +14,10 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, assert_experiment_runs
-from pomrl.science.experiment import Problem, check, tables
+from pomrl.science.experiment import tables
 from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import Problem, check
 from pomrl.science.solvers.evaluation import policy_value
 from pomrl.science.tasks.families.family import Candidates, FiniteTasks, TaskFamily
 from pomrl.science.tasks.families.forest import Forest

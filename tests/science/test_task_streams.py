@@ -10,9 +10,10 @@ import pytest
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, problem
-from pomrl.science import experiment
+from pomrl.science import drawn_tasks
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import check, tables
+from pomrl.science.experiment import tables
+from pomrl.science.problem import check
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
 from pomrl.science.tasks.streams import Cycle, Drift, Stationary, Switch, TaskStream
@@ -78,7 +79,7 @@ def test_a_learner_that_is_told_the_mean_model_is_told_the_present_one(stream):
 def test_tables_do_not_depend_on_how_many_tasks_are_drawn_together(stream, monkeypatch):
     of_problem = replace(problem(), stream=stream, T=9, reward_model="shrunk", reward_noise=0.2)
     (together,) = tables(of_problem, [METHOD], range(2))
-    monkeypatch.setattr(experiment, "STACK_BYTES", 1)
+    monkeypatch.setattr(drawn_tasks, "STACK_BYTES", 1)
     (one_by_one,) = tables(of_problem, [METHOD], range(2))
     assert together.equals(one_by_one)
 

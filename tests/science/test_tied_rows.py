@@ -9,9 +9,10 @@ from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.exact_posterior import ExactPosterior
 from pomrl.science.estimators.tied_rows import CONCENTRATIONS, GRID, TiedMemory, TiedRows, _Rows
-from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Fixed
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
 from pomrl.science.tasks.families.queue import Queue
 from pomrl.science.tasks.random_chains import Dirichlet

@@ -11,7 +11,8 @@ from examples.notebook.table import PATH, RUNS, table, text
 
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import sweep
-from pomrl.science.experiment import Method, tables
+from pomrl.science.experiment import tables
+from pomrl.science.problem import Method
 
 pytestmark = pytest.mark.slow
 

@@ -12,10 +12,11 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.science.data import Trajectories
-from pomrl.science.experiment import check, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import check
 from pomrl.science.randomness import Stream, generator
 
 SMALL = ["reading=notebook", "T=5", "trials=2", "meta_batch.batches=12", "gamma_schedule.gammas=[0.0,0.5,0.99]"]

@@ -5,11 +5,11 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration.parsing import Experiment, Request
 from pomrl.execution import Local
-from pomrl.science.agents.acting import AgentMethod
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import Problem, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import GammaSchedule, Grid
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 
 GAMMAS = [0.0, 0.5, 0.9]
@@ -22,7 +22,7 @@ def experiment(schedule: GammaSchedule | None = None, sigma: float = 0.01) -> Ex
     distribution = Dirichlet(zeros=2)
     return Experiment(
         problem=Problem(S=4, A=2, m=3, T=2, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=distribution),
-        method=AgentMethod(
+        method=Method(
             estimator=RegularisedLeastSquares(mixing=0.5),
             gamma_schedule=schedule or Grid(gammas=GAMMAS),
             planner=PolicyIteration(),

@@ -3,9 +3,11 @@ import pandas as pd
 import pytest
 
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import Method, Problem, loss_array, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
+from pomrl.science.loss_tables import loss_array
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.theory.bounds import jiang_bound, model_error_bound
 from pomrl.theory.coverage import model_error_coverage, regret_coverage

@@ -27,7 +27,7 @@ from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.configuration.sweeps import has
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
 from pomrl.results.tables import markdown, markdown_text, plain
-from pomrl.science.experiment import check
+from pomrl.science.problem import check
 
 Rows = list[list[str]]
 Show = Callable[[str, Sequence[str], Rows], None]

@@ -54,8 +54,9 @@ class UnreadableOverrideError(ConfigError):
 
 
 def register_resolvers() -> None:
-    """Make known to OmegaConf the functions that YAML files call: half, all_but and grid_to, such as `${half:${S}}`."""
-    for name, function in {"half": _half, "all_but": _all_but, "grid_to": _grid_to}.items():
+    """Make known to OmegaConf the functions that YAML files call: half and others, such as `${half:${S}}`."""
+    functions = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
+    for name, function in functions.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 
@@ -69,10 +70,19 @@ def _all_but(part: int, n: Any) -> Any:
     return n - part if isinstance(n, int) else n
 
 
-def _grid_to(gamma_eval: Any) -> Any:
-    """Return the default grid: 0, 0.05, ..., 0.95 as far as they are below gamma_eval, and gamma_eval."""
+def _steps_to(horizon: Any) -> Any:
+    """Return the horizon, and 1 where there is none, which a problem without a horizon refuses."""
+    return 1 if horizon is None else horizon
+
+
+def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
+    """Return the default grid: 0, 0.05, ..., 0.95 as far as they are below gamma_eval, and gamma_eval.
+
+    Where nothing ends after a horizon, 0.99 stands for a gamma_eval of 1, at which most estimates have no plan.
+    """
     if not isinstance(gamma_eval, int | float):
         return gamma_eval
+    gamma_eval = 0.99 if gamma_eval == 1 and horizon is None else gamma_eval
     return OmegaConf.create([*(i / 20 for i in range(20) if i / 20 < gamma_eval), float(gamma_eval)])
 
 

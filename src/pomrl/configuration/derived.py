@@ -1,9 +1,12 @@
 """Quantities that follow from the settings of an experiment, and that people reason with; no key sets them."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
-from pomrl.science.experiment import Method, Problem, mixing_rates
+from pomrl.science.experiment import mixing_rates
+from pomrl.science.problem import Method, Problem
+from pomrl.science.solvers.finite_horizon import duration
 from pomrl.science.tasks.random_chains import Dirichlet
 
 RUNS = range(10)
@@ -15,8 +18,10 @@ def derived(problem: Problem, method: Method) -> dict[str, Any]:
 
     The concentration is that of run 0; it differs between runs where each of them has its own mean model.
     """
+    gamma, H = problem.gamma_eval, problem.horizon
+    horizon = duration(gamma, H) if H else 1.0 / (1.0 - gamma) if gamma < 1.0 else inf
     quantities: dict[str, Any] = {
-        "effective horizon 1/(1 - gamma_eval)": round(1.0 / (1.0 - problem.gamma_eval), 6),
+        "effective horizon 1/(1 - gamma_eval)": round(horizon, 6),
         "plans per run": problem.T * problem.trials * method.gamma_schedule.computed().gammas_per_task,
     }
     if isinstance(problem.task_distribution, Dirichlet):

@@ -19,15 +19,14 @@ from pomrl.configuration.importing import imported
 from pomrl.configuration.sources import PUBLISHED, own_studies
 from pomrl.execution import Execution
 from pomrl.execution.engine import MissingPackagesError
-from pomrl.science.agents.acting import AgentMethod
 from pomrl.science.agents.agent import Agent
 from pomrl.science.data import Data
 from pomrl.science.estimators.estimator import Estimator
-from pomrl.science.experiment import Problem
 from pomrl.science.gamma_schedules import GammaSchedule
 from pomrl.science.meta_batches import MetaBatch
 from pomrl.science.metrics.metric import Metric
 from pomrl.science.planners import Planner
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
 from pomrl.science.tasks.streams import TaskStream
 
@@ -55,7 +54,7 @@ class Experiment:
     """A configuration as checked objects."""
 
     problem: Problem
-    method: AgentMethod
+    method: Method
     request: Request
     execution: Execution
     options: Mapping[str, str]
@@ -104,7 +103,7 @@ def parse(composed: Composed) -> Experiment:
 
     Raises:
         ConfigError: A key is unknown or missing, a value is out of its range, or an option's class is unsuitable.
-            Whether the values go together is checked later, by `pomrl.science.experiment.check`.
+            Whether the values go together is checked later, by `pomrl.science.problem.check`.
     """
     values = composed.values
     for key in values:
@@ -118,7 +117,7 @@ def parse(composed: Composed) -> Experiment:
     components = {group: _component(group, values.get(group)) for group in GROUPS}
     return Experiment(
         problem=checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
-        method=checked(AgentMethod, {group: components[group] for group in METHOD_GROUPS}),
+        method=checked(Method, {group: components[group] for group in METHOD_GROUPS}),
         request=request,
         execution=components["execution"],
         options={

@@ -16,7 +16,7 @@ from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
 from pomrl.configuration.sources import Sources
 from pomrl.configuration.sweeps import experiment
-from pomrl.science.experiment import Problem
+from pomrl.science.problem import Problem
 
 HEAD = """# The configuration
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from pomrl.checks import DataPath
 from pomrl.configuration.parsing import Experiment
 from pomrl.science.agents.agent import CertaintyEquivalence
-from pomrl.science.experiment import Problem, components
+from pomrl.science.problem import Problem, components
 
 DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
 """The names of the options of groups that settings leave out."""

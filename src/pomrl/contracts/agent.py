@@ -9,17 +9,18 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pomrl.contracts.component import METHOD, ComponentContract, problem
-from pomrl.science.agents.acting import AgentMethod, check, tables
 from pomrl.science.agents.agent import Agent, TaskData
 from pomrl.science.data import Batch, Trajectories
+from pomrl.science.experiment import tables
 from pomrl.science.exploration import Belief
 from pomrl.science.gamma_schedules import Fixed
-from pomrl.science.mdp import Rewards
+from pomrl.science.mdp import Criterion, Rewards
 from pomrl.science.meta_batches import Separate
+from pomrl.science.problem import Method, check
 
 GAMMAS = np.array([0.0, 0.5, 0.9])
 
-CERTAIN = AgentMethod(
+CERTAIN = Method(
     estimator=METHOD.estimator,
     gamma_schedule=METHOD.gamma_schedule,
     planner=METHOD.planner,
@@ -93,8 +94,7 @@ def task(runs: slice = slice(None), *, of_transitions: bool = False) -> TaskData
     batch = Batch.of_counts(counts, 5)
     return TaskData(
         t=2,
-        gamma_eval=0.9,
-        loss="max",
+        criterion=Criterion(0.9),
         batch=batch,
         R=R,
         P_hat=believed(batch).P_hat,

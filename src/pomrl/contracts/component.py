@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import Method, Problem, check, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import Method, Problem, check
 from pomrl.science.tasks.random_chains import Dirichlet, RandomChains
 from pomrl.store.code_digest import code_digest
 

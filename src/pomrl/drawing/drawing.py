@@ -14,7 +14,7 @@ from pomrl.drawing.style import Look
 from pomrl.drawing.views import View, everything
 from pomrl.results.losses import with_metric
 from pomrl.results.stored_sweeps import StoredSweeps
-from pomrl.science.experiment import SCHEMA
+from pomrl.science.loss_tables import SCHEMA
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
 """Columns of the table behind a drawing, which has a row for each point.

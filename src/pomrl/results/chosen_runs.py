@@ -10,7 +10,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration.settings import DEFAULTS, varying_keys
 from pomrl.results.stored_sweeps import Source
-from pomrl.science.metrics.metric import COLUMN
+from pomrl.science.loss_tables import MEASURED
 from pomrl.store import StoredExperiment, StoreError
 
 VALUES = ("planning_loss", "alpha", "sigma_hat", "model_error")
@@ -156,7 +156,7 @@ def per_run(
     for place, stored in enumerate(chosen.stored):
         table = stored.table(chosen.runs)
         if value not in VALUES:
-            table = table.rename(columns={COLUMN: value})
+            table = table.rename(columns={MEASURED: value})
         if by != "gamma":
             table = _at_gamma(table, gamma, stored)
         if by != "task":

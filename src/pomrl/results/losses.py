@@ -11,10 +11,9 @@ from jaxtyping import Float, Int
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
-from pomrl.science.experiment import loss_array
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import HindsightChoice, Scope, hindsight_index, minimising
-from pomrl.science.metrics.metric import COLUMN
+from pomrl.science.loss_tables import MEASURED, loss_array
 
 FIRST = range(2, 6)
 """The tasks that the claims call the first ones: 2 to 5."""
@@ -28,8 +27,8 @@ LossPerRun = Float[np.ndarray, " n"]
 
 def with_metric(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with the metric, where all of its rows have one, in the place of the planning loss."""
-    measured = COLUMN in table and bool(table[COLUMN].notna().all())
-    return table.assign(planning_loss=table[COLUMN]) if measured else table
+    measured = MEASURED in table and bool(table[MEASURED].notna().all())
+    return table.assign(planning_loss=table[MEASURED]) if measured else table
 
 
 @dataclass(frozen=True)

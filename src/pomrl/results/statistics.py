@@ -1,6 +1,6 @@
 """Intervals over independent runs, and gamma*, the discount factor that minimises the mean over runs.
 
-The functions take tables with one row per run in each group (see `pomrl.science.experiment.SCHEMA`). Runs are
+The functions take tables with one row per run in each group (see `pomrl.science.loss_tables.SCHEMA`). Runs are
 independent and the tasks of one run are not, so that no interval is ever taken over tasks.
 """
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.configuration.sweeps import Setting
-from pomrl.science.experiment import SCHEMA
+from pomrl.science.loss_tables import SCHEMA
 from pomrl.store import stored_simulations
 from pomrl.store.origins import origin
 from pomrl.theory.simulations import Simulation

@@ -19,8 +19,9 @@ from pomrl.checks import Engine
 from pomrl.execution import Failure
 from pomrl.execution.children import can_be_interrupted
 from pomrl.running import cpu_time
-from pomrl.science.agents.acting import AgentMethod, tables
-from pomrl.science.experiment import STACK_BYTES, Method, Problem, components
+from pomrl.science.drawn_tasks import STACK_BYTES
+from pomrl.science.experiment import tables
+from pomrl.science.problem import Method, Problem, components
 from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
 
@@ -32,7 +33,7 @@ MEMORY = 256 * 2**20
 class MethodOfBlock:
     """One method of a block, and where its table belongs."""
 
-    method: AgentMethod
+    method: Method
     stored: StoredExperiment
     replace: bool
     """Whether the table replaces the runs that are stored already."""

@@ -11,8 +11,7 @@ Models with few transitions, such as Taxi's, take about a fifth of what is estim
 
 from collections.abc import Sequence
 
-from pomrl.science.agents.acting import AgentMethod
-from pomrl.science.experiment import Method, Problem
+from pomrl.science.problem import Method, Problem
 from pomrl.science.solvers.elimination import SMALL
 
 PER_TASK, PER_ENTRY_OF_TASK = 2e-5, 1.5e-7
@@ -49,7 +48,7 @@ def _gammas(method: Method) -> int:
 
 def _plans(method: Method) -> int:
     """Return how many plans of a model the work of a method on it is like."""
-    return _gammas(method) * (method.agent.plans_per_gamma if isinstance(method, AgentMethod) else 1)
+    return _gammas(method) * method.agent.plans_per_gamma
 
 
 def _of_plan(S: int) -> float:

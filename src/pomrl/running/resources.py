@@ -19,7 +19,9 @@ from pomrl.execution import Execution, Local
 from pomrl.running import cpu_time
 from pomrl.running.blocks import models_held, runs_together
 from pomrl.running.sweeps import Job
-from pomrl.science.experiment import SCHEMA, Method, Problem, tasks_at_a_time
+from pomrl.science.drawn_tasks import tasks_at_a_time
+from pomrl.science.loss_tables import SCHEMA
+from pomrl.science.problem import Method, Problem
 
 LONG = 3600.0
 """Seconds from which on a request is computed only with `yes=true`."""

@@ -15,8 +15,7 @@ from pomrl.running import cpu_time, dispatches
 from pomrl.running.blocks import Block, MethodOfBlock, Unrepeatable, Value, is_foreign
 from pomrl.running.dispatches import Worker
 from pomrl.running.versions import versions
-from pomrl.science.agents.acting import check
-from pomrl.science.experiment import Problem
+from pomrl.science.problem import Problem, check
 from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
 

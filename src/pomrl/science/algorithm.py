@@ -17,7 +17,7 @@ from pomrl.science import checked
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, MemoryT, Truth
 from pomrl.science.estimators.memory import PerPair
-from pomrl.science.exploration import Belief, Exploration
+from pomrl.science.exploration import Belief, Collecting
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 
 LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
@@ -85,7 +85,7 @@ class _Now(Generic[MemoryT]):
 
 
 def pomrl(
-    tasks: Iterable[Batches | Exploration],
+    tasks: Iterable[Batches | Collecting],
     m: int,
     truth: Truth | Iterable[Truth],
     estimator: Estimator[MemoryT],

@@ -25,7 +25,7 @@ from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import TaskStream
 
-_LARGEST = float(np.finfo(float).max)
+LARGEST = float(np.finfo(float).max)
 
 
 class ComponentError(ValueError):
@@ -81,12 +81,12 @@ def moments(
     method = "means" if isinstance(author, TaskStream) else "draw_mean"
     _check_models(P_o, P_o.shape, Where(author, method, part="P_o"))
     for mean in means:
-        _check_range(mean.R, -_LARGEST, _LARGEST, Where(author, method, part="R"), "is not finite")
+        check_range(mean.R, -LARGEST, LARGEST, Where(author, method, part="R"), "is not finite")
     of_runs = [distribution.variance(mean) for mean in means]
     for variance in of_runs:
-        _check_array(variance, (P_o.shape[1:],), where)
+        check_array(variance, (P_o.shape[1:],), where)
     variance = np.stack(of_runs)
-    _check_range(variance, 0.0, _LARGEST, where, "is not at least 0 and finite")
+    check_range(variance, 0.0, LARGEST, where, "is not at least 0 and finite")
     return P_o, variance
 
 
@@ -106,7 +106,7 @@ def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence
     _check_models(drawn.P, shape, where._replace(part="P"))
     _check_rewards(drawn.R, shape, where._replace(part="R"))
     if drawn.latent is not None:
-        _check_array(drawn.latent, (shape[:2],), where._replace(part="latent"))
+        check_array(drawn.latent, (shape[:2],), where._replace(part="latent"))
     return drawn
 
 
@@ -117,7 +117,7 @@ def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
     if data.is_equal:  # whose numbers of transitions are those of the first pair
         why = "times the transitions of the first pair, although is_equal says that all pairs have the same number"
-        _check_range(batch.visits, 1.0, np.inf, where, "is the number of transitions of all pairs")
+        check_range(batch.visits, 1.0, np.inf, where, "is the number of transitions of all pairs")
         _check_sums(batch.P_bar, where, why)
     return batch
 
@@ -137,9 +137,9 @@ def of_tasks(
     _check_counts(batch.counts, shape, where._replace(part="counts"))
     _check_models(batch.P_bar, shape, where._replace(part="P_bar"))
     per_pair = (shape[:-1], (*shape[:2], 1, 1))
-    _check_array(batch.visits, per_pair, where._replace(part="visits"))
-    _check_range(batch.visits, 0.0, _LARGEST, where._replace(part="visits"), "is not at least 0 and finite")
-    _check_array(batch.counted, per_pair, where._replace(part="counted"), np.bool_)
+    check_array(batch.visits, per_pair, where._replace(part="visits"))
+    check_range(batch.visits, 0.0, LARGEST, where._replace(part="visits"), "is not at least 0 and finite")
+    check_array(batch.counted, per_pair, where._replace(part="counted"), np.bool_)
     return batch
 
 
@@ -168,9 +168,9 @@ def similarity_estimate(estimator: Estimator[MemoryT], t: int, m: int, memory: M
     """Return sigma for task t, at least 0, or NaN in all places where the estimator uses none."""
     sigma = estimator.similarity_estimate(memory, m, truth)
     where = _in_task(estimator, "similarity_estimate", t)
-    _check_array(sigma, _per_pair(truth), where)
+    check_array(sigma, _per_pair(truth), where)
     if not np.isnan(sigma).all():
-        _check_range(sigma, 0.0, _LARGEST, where, "is not at least 0 and finite")
+        check_range(sigma, 0.0, LARGEST, where, "is not at least 0 and finite")
     return sigma
 
 
@@ -190,8 +190,8 @@ def rate_after(
     """Return the mixing rate after m transitions, or after as many as each pair has, which is in [0, 1]."""
     alpha = estimator.mixing_rate(t, m, sigma, memory, truth)
     where = _in_task(estimator, "mixing_rate", t)
-    _check_array(alpha, _per_pair(truth), where)
-    _check_range(alpha, 0.0, 1.0, where, "is not in [0, 1]")
+    check_array(alpha, _per_pair(truth), where)
+    check_range(alpha, 0.0, 1.0, where, "is not in [0, 1]")
     return alpha
 
 
@@ -199,8 +199,8 @@ def select(gamma_schedule: GammaSchedule, state: TaskState) -> Float[np.ndarray,
     """Return the discount factors of a task, which are in [0, gamma_eval]."""
     gamma = gamma_schedule.select(state)
     where = _in_task(gamma_schedule, "select", state.t)
-    _check_array(gamma, ((len(state.alpha), gamma_schedule.gammas_per_task),), where)
-    _check_range(gamma, 0.0, state.gamma_eval, where, "is not between 0 and gamma_eval")
+    check_array(gamma, ((len(state.alpha), gamma_schedule.gammas_per_task),), where)
+    check_range(gamma, 0.0, state.gamma_eval, where, "is not between 0 and gamma_eval")
     return gamma
 
 
@@ -230,14 +230,14 @@ def _kind(value: Any) -> str:
 def _check_mean(mean: Any, S: int, A: int, where: Where) -> None:
     """Refuse what is no mean model, by the kinds and shapes of its parts."""
     _check_type(mean, MeanModel, where)
-    _check_array(mean.P_o, ((S, A, S),), where._replace(part="P_o"))
-    _check_array(mean.R, ((S, A), (S, A, S)), where._replace(part="R"))
-    _check_array(mean.varying, ((S, A),), where._replace(part="varying"), np.bool_)
+    check_array(mean.P_o, ((S, A, S),), where._replace(part="P_o"))
+    check_array(mean.R, ((S, A), (S, A, S)), where._replace(part="R"))
+    check_array(mean.varying, ((S, A),), where._replace(part="varying"), np.bool_)
     _check_type(mean.sigma, float, where._replace(part="sigma"))
     _check_type(mean.largest_sigma, float, where._replace(part="largest_sigma"))
-    _check_range(np.array(mean.sigma), 0.0, _LARGEST, where._replace(part="sigma"), "is not at least 0 and finite")
+    check_range(np.array(mean.sigma), 0.0, LARGEST, where._replace(part="sigma"), "is not at least 0 and finite")
     if mean.unsmoothed is not None:
-        _check_array(mean.unsmoothed, ((S, A, S),), where._replace(part="unsmoothed"))
+        check_array(mean.unsmoothed, ((S, A, S),), where._replace(part="unsmoothed"))
 
 
 def _check_memory(memory: Any, before: Any, where: Where) -> None:
@@ -245,8 +245,8 @@ def _check_memory(memory: Any, before: Any, where: Where) -> None:
     for part, array, old in _changed(memory, before):
         if array.dtype.kind in "fc" and not (array.dtype == np.float64 and isfinite(np.vdot(array, array))):
             here = where._replace(part=part)  # a sum of squares is fast, and finite unless numbers are huge
-            _check_array(array, (array.shape,), here)
-            _check_range(array, -_LARGEST, _LARGEST, here, "is not finite")
+            check_array(array, (array.shape,), here)
+            check_range(array, -LARGEST, LARGEST, here, "is not finite")
         if old is not None and array.shape != old.shape and not _has_grown(array.shape, old.shape):
             what = f"{_returned(where._replace(part=part))}an array of shape {array.shape}"
             raise ComponentError(f"{what}; it was {old.shape} before, and no axis may go or get shorter")
@@ -278,32 +278,32 @@ def _parts(value: Any) -> Mapping[Any, Any]:
 
 def _check_models(P: Any, shape: tuple[int, ...], where: Where) -> None:
     """Refuse what is no array of transition models of this shape, whose rows are distributions."""
-    _check_array(P, (shape,), where)
+    check_array(P, (shape,), where)
     if not P.min() >= 0.0:  # rows that sum to 1 then have no entry above 1
-        _check_range(P, 0.0, 1.0, where, "is not a probability")
+        check_range(P, 0.0, 1.0, where, "is not a probability")
     _check_sums(P, where, "is a row's sum, not 1")
 
 
 def _check_sums(P: Float[np.ndarray, "*n S A S"], where: Where, why: str) -> None:
     """Refuse rows that do not sum to 1."""
     total, tolerance = row_sums(P)
-    _check_range(total, 1.0 - tolerance, 1.0 + tolerance, where, why)
+    check_range(total, 1.0 - tolerance, 1.0 + tolerance, where, why)
 
 
 def _check_rewards(R: Any, shape: tuple[int, ...], where: Where) -> None:
     """Refuse what are no finite rewards of pairs or of transitions of models of this shape."""
-    _check_array(R, (shape[:-1], shape), where)
-    _check_range(R, -_LARGEST, _LARGEST, where, "is not finite")
+    check_array(R, (shape[:-1], shape), where)
+    check_range(R, -LARGEST, LARGEST, where, "is not finite")
 
 
 def _check_counts(counts: Any, shape: tuple[int, ...], where: Where) -> None:
     """Refuse what are no whole numbers, at least 0, of this shape: integers, or doubles without a fraction."""
     whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
     if not whole:
-        _check_array(counts, (shape,), where)
-        _check_range(counts - np.floor(counts), 0.0, 0.0, where, "is the fraction of a number of transitions")
-    _check_array(counts, (shape,), where, counts.dtype)
-    _check_range(counts, 0.0, np.inf, where, "is not a number of transitions")
+        check_array(counts, (shape,), where)
+        check_range(counts - np.floor(counts), 0.0, 0.0, where, "is the fraction of a number of transitions")
+    check_array(counts, (shape,), where, counts.dtype)
+    check_range(counts, 0.0, np.inf, where, "is not a number of transitions")
 
 
 def _check_type(value: Any, wanted: type, where: Where) -> None:
@@ -311,7 +311,8 @@ def _check_type(value: Any, wanted: type, where: Where) -> None:
         raise ComponentError(f"{_returned(where)}a {_kind(value)}; it has to be a {wanted.__name__}")
 
 
-def _check_array(array: Any, shapes: tuple[tuple[int, ...], ...], where: Where, dtype: Any = np.float64) -> None:
+def check_array(array: Any, shapes: tuple[tuple[int, ...], ...], where: Where, dtype: Any = np.float64) -> None:
+    """Refuse what is no array of this type and of one of these shapes."""
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         raise ComponentError(f"{_returned(where)}a {_kind(array)}; it has to be an array of {np.dtype(dtype)}")
     if array.shape not in shapes:
@@ -319,7 +320,7 @@ def _check_array(array: Any, shapes: tuple[tuple[int, ...], ...], where: Where, 
         raise ComponentError(f"{_returned(where)}an array of shape {array.shape}; it has to be {allowed}")
 
 
-def _check_range(values: np.ndarray, low: float, high: float, where: Where, why: str) -> None:
+def check_range(values: np.ndarray, low: float, high: float, where: Where, why: str) -> None:
     """Refuse values that are not all between two numbers; NaN is not."""
     if not (values.min() >= low and values.max() <= high):
         index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())

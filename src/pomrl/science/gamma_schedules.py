@@ -11,7 +11,7 @@ from pydantic import Field
 from pomrl.checks import Ascending, Component
 from pomrl.science.upper_bound import Formula, regret_constant, upper_bound_gamma
 
-Discount = Annotated[float, Field(ge=0, lt=1)]
+Discount = Annotated[float, Field(ge=0, le=1)]
 
 Scope = Literal["all_tasks", "each_task"]
 """Whether a choice in hindsight is one for all tasks, or one for each task."""

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from pomrl.science.experiment import loss_array
 from pomrl.science.gamma_schedules import Hindsight, HindsightChoice, Scope
+from pomrl.science.loss_tables import loss_array
 
 MEAN_TIE_TOLERANCE = 1e-12
 """Two mean losses are tied if they differ by at most this, times max(1, smallest, largest mean loss / 100)."""

@@ -1,15 +1,22 @@
 """Random chain MDPs and the planning loss (Sec. 2 and Sec. 5 of the paper)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Float, Int, Shaped
 
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import faces
-from pomrl.science.solvers.evaluation import action_tie_tolerance, check_gammas, check_models, magnitude
+from pomrl.science.solvers import faces, finite_horizon, undiscounted
+from pomrl.science.solvers.evaluation import (
+    ACTION_TIE_TOLERANCE,
+    action_tie_tolerance,
+    check_gammas,
+    check_models,
+    magnitude,
+)
 from pomrl.science.solvers.evaluation import policy_value as policy_value
 from pomrl.science.solvers.policy_values import distinct_policy_values
 
@@ -87,17 +94,84 @@ def check_gamma_eval(gamma_eval: float) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Criterion:
+    """How policies are judged: by their values at a discount factor, for ever or over a horizon, and by a norm."""
+
+    gamma_eval: float
+    """Discount factor of values; 1 with a horizon, or where all policies end (`solvers.undiscounted`)."""
+    norm: LossNorm = "max"
+    """Whether a loss is that of the worst state, as in the paper, or the mean over states."""
+    horizon: int | None = None
+    """Number of steps after which a task ends; None: never."""
+    start: tuple[float, ...] | None = None
+    """Probability of each state to be the first, by which means over states are weighted; None: all alike."""
+
+    def optimal_value(self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Float[np.ndarray, "M S"]:
+        """Return V*, the exact value of an optimal policy of each of M MDPs."""
+        gamma = np.array([self.gamma_eval])
+        if self.horizon is not None:
+            return finite_horizon.plan(P, R, np.tile(gamma, (len(P), 1)), self.horizon)[1][:, 0]
+        policy = PolicyIteration().plan(P, R, gamma)
+        if self.gamma_eval == 1.0:
+            return undiscounted.policy_values(P, R, policy)[0]
+        return policy_value(P, R, policy[:, 0], self.gamma_eval)
+
+    def distinct_values(
+        self,
+        P: Float[np.ndarray, "M S A S"],
+        R: Float[np.ndarray, "M S A"],
+        policies: Shaped[np.ndarray, "..."] | Sequence[Any],
+    ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"], Float[np.ndarray, " k"]]:
+        """Return values as `solvers.policy_values.distinct_policy_values` does, and their tolerances.
+
+        Differences of values below the tolerance are rounding errors.
+        """
+        if self.horizon is None and self.gamma_eval < 1.0:
+            V, model, index = distinct_policy_values(P, R, policies, self.gamma_eval)
+            return V, model, index, action_tie_tolerance(magnitude(R), self.gamma_eval)[model]
+        S, A = R.shape[1:]
+        given = faces.policies(policies, S, A)
+        if given.ndim not in (3, 3 + (self.horizon is not None)) or len(given) != len(R):
+            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {given.shape}")
+        (M, G), per_step = given.shape[:2], ACTION_TIE_TOLERANCE * magnitude(R)
+        model, index = np.repeat(np.arange(M), G), np.arange(M * G).reshape(M, G)
+        if self.horizon is None:
+            V, steps = undiscounted.policy_values(P, R, given)
+            return V, model, index, per_step[model] * steps
+        V = finite_horizon.policy_values(P, R, given, self.gamma_eval, self.horizon).reshape(M * G, S)
+        return V, model, index, per_step[model] * finite_horizon.duration(self.gamma_eval, self.horizon)
+
+    def planning_loss(
+        self,
+        P: Float[np.ndarray, "M S A S"],
+        R: Float[np.ndarray, "M S A"],
+        policy: Shaped[np.ndarray, "..."] | Sequence[Any],
+        V_star: Float[np.ndarray, "M S"] | None = None,
+    ) -> Float[np.ndarray, "M G"]:
+        """Return what policies lose (`planning_loss`); V_star is the result of `optimal_value` if it is known."""
+        V_star = self.optimal_value(P, R) if V_star is None else V_star
+        V, model, index, tolerance = self.distinct_values(P, R, policy)
+        differences = np.abs(V_star[model] - V)
+        # the long axis last is faster
+        loss = differences.T.copy().max(0) if self.norm == "max" else self.mean(differences)
+        return np.where(loss <= tolerance, 0.0, loss)[index]
+
+    def mean(self, of_states: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n"]:
+        """Return the mean over the first state."""
+        return of_states.mean(-1) if self.start is None else (of_states * np.array(self.start)).sum(-1)
+
+
 def optimal_value(
     P: Shaped[np.ndarray, "M S A S"] | Sequence[Any], R: Shaped[np.ndarray, "M S A"] | Sequence[Any], gamma: float
 ) -> Float[np.ndarray, "M S"]:
     """Return V*, the exact value of an optimal policy of each of M MDPs at the discount factor gamma.
 
     Raises:
-        ValueError: If P and R are not models or gamma is not in [0, 1).
+        ValueError: If P and R are not models or gamma is not in [0, 1].
+        NeverEndsError: If gamma is 1, and a state ends under no policy, or gains for ever.
     """
-    P, R = faces.float64(P, "P"), faces.float64(R, "R")
-    policy = PolicyIteration().plan(P, R, np.array([gamma]))
-    return policy_value(P, R, policy[:, 0], gamma)
+    return Criterion(gamma).optimal_value(faces.float64(P, "P"), faces.float64(R, "R"))
 
 
 def planning_loss(
@@ -127,18 +201,14 @@ def planning_loss(
         norm: Whether the loss is that of the worst state, as in the paper, or the mean over states.
 
     Raises:
-        ValueError: If P and R are not models, gamma_eval is not in [0, 1), or an action of a policy is not one of the
+        ValueError: If P and R are not models, gamma_eval is not in [0, 1], or an action of a policy is not one of the
             model's.
+        NeverEndsError: If gamma_eval is 1, and a state never ends.
     """
     P, R = faces.float64(P, "P"), faces.float64(R, "R")
     check_models(P, R)
     gamma_eval = faces.float64(gamma_eval, "gamma_eval").item()
-    check_gammas(np.array([gamma_eval]))
-    V_star = optimal_value(P, R, gamma_eval) if V_star is None else faces.float64(V_star, "V_star")
-    if V_star.shape != R.shape[:2]:
+    check_gammas(np.array([gamma_eval]), undiscounted=True)
+    if V_star is not None and (V_star := faces.float64(V_star, "V_star")).shape != R.shape[:2]:
         raise ValueError(f"V_star must be [M, S], here {R.shape[:2]}, but its shape is {V_star.shape}")
-    V, model, index = distinct_policy_values(P, R, policy, gamma_eval)
-    differences = np.abs(V_star[model] - V)
-    loss = differences.T.copy().max(0) if norm == "max" else differences.mean(-1)  # the long axis last is faster
-    tolerance = action_tie_tolerance(magnitude(R), gamma_eval)[model]
-    return np.where(loss <= tolerance, 0.0, loss)[index]
+    return Criterion(gamma_eval, norm).planning_loss(P, R, policy, V_star)

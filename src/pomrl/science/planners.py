@@ -21,7 +21,7 @@ from jaxtyping import Float, Int, Shaped
 from pydantic import Field
 
 from pomrl.checks import Component
-from pomrl.science.solvers import compiled, evaluation, faces, relative_values, sparse
+from pomrl.science.solvers import compiled, evaluation, faces, finite_horizon, relative_values, sparse, undiscounted
 from pomrl.science.solvers.elimination import SMALL, STACK
 from pomrl.science.solvers.evaluation import check_gammas, check_models, of_ordinary_size
 from pomrl.science.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack, SparseStack
@@ -32,14 +32,22 @@ _PATIENCE = 100
 
 
 class Planner(Component):
-    """Base class of planners. Subclasses implement `_plan`, whose arguments `plan` has checked."""
+    """Base class of planners. Subclasses implement `_plan`, whose arguments `plan` has checked.
+
+    Discount factors are below 1 unless the planner looks finitely many steps ahead.
+    """
+
+    @property
+    def looks_ahead(self) -> int | None:
+        """The number of steps that are planned ahead; None: infinitely many."""
+        return None
 
     def plan(
         self,
         P: Shaped[np.ndarray, "M S A S"] | Sequence[Any],
         R: Shaped[np.ndarray, "M S A"] | Sequence[Any],
         gammas: Shaped[np.ndarray, "..."] | Sequence[Any],
-    ) -> Int[np.ndarray, "M G S"]:
+    ) -> Int[np.ndarray, "M G *S"]:
         """Return an optimal policy of each model at each discount factor.
 
         The arguments may be numbers of every kind that doubles hold exactly (`solvers.faces.float64`).
@@ -47,15 +55,19 @@ class Planner(Component):
         Args:
             P: Transition probabilities P(s, a, s') of M models, which have at most `faces.MOST_ACTIONS` actions.
             R: Rewards R(s, a) of the models.
-            gammas: Discount factors in [0, 1), in any order, of shape [G] for all models alike or [M, G] for each model
+            gammas: Discount factors in [0, 1], in any order, of shape [G] for all models alike or [M, G] for each model
                 its own. Ascending ones are planned fastest.
 
+                At 1 the plan is the best of those that end (`solvers.undiscounted`), whatever the planner.
+
         Returns:
-            The action in each state, for each model and discount factor.
+            The action in each state, for each model and discount factor; by steps to go, [M, G, h, S], if the planner
+            `looks_ahead` h steps (`solvers.finite_horizon`).
 
         Raises:
             ValueError: If P and R are not models or gammas are not discount factors; the message names the first wrong
-                index, or the dtype that doubles do not hold.
+                index, or the dtype that doubles do not hold. If a discount factor is 1 and a state ends under no
+                policy, or gains for ever, the message names it (`NeverEndsError`).
         """
         P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
         if P.ndim != 4:
@@ -64,9 +76,22 @@ class Planner(Component):
         if gammas.ndim == 0 or gammas.shape[:-1] not in ((), (len(P),)) or not gammas.shape[-1]:
             raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {gammas.shape}")
         gammas = np.broadcast_to(gammas, (len(P), gammas.shape[-1]))
-        check_gammas(gammas)
-        policies = self._plan(P, of_ordinary_size(R), gammas)
-        _check_policies(policies, (*gammas.shape, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan")
+        check_gammas(gammas, undiscounted=True)
+        R = of_ordinary_size(R)
+        if self.looks_ahead is None and (ends := gammas == 1.0).any():
+            policies = self._checked(P, R, np.where(ends, 0.0, gammas)).copy()
+            which = ends.any(-1)
+            without = undiscounted.plan(P[which], R[which])[:, None]
+            policies[which] = np.where(ends[which, :, None], without, policies[which])
+            return policies
+        return self._checked(P, R, gammas)
+
+    def _checked(
+        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
+    ) -> Int[np.ndarray, "..."]:
+        """Return what `_plan` returns, if it is policies."""
+        policies, steps = self._plan(P, R, gammas), () if self.looks_ahead is None else (self.looks_ahead,)
+        check_policies(policies, (*gammas.shape, *steps, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan")
         return policies
 
     @abstractmethod
@@ -76,7 +101,7 @@ class Planner(Component):
         """Return an optimal policy of each model at each of its discount factors; the arguments are valid."""
 
 
-def _check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
+def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
     """Refuse what no planner may return: ValueError with its name, and with the first bad index."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
@@ -187,3 +212,22 @@ class ValueIteration(Planner):
                     f"{self.tolerance} in {self.max_sweeps} sweeps"
                 )
         return optimal
+
+
+class BackwardInduction(Planner):
+    """Backward induction over finitely many steps: the best action depends on the steps to go.
+
+    With fewer steps than the problem's horizon it looks so far ahead and no farther. Discount factors may be 1.
+    """
+
+    steps: Annotated[int, Field(ge=1, le=10_000)]
+    """Steps that are planned ahead; the problem has to have a horizon, and at least as many."""
+
+    @property
+    def looks_ahead(self) -> int | None:
+        return self.steps
+
+    def _plan(
+        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
+    ) -> Int[np.ndarray, "M G h S"]:
+        return finite_horizon.plan(P, R, gammas, self.steps)[0]

@@ -23,14 +23,16 @@ class Stream(IntEnum):
     META_BATCHES = 3
     CHANGES = 5
     REWARDS = 6
+    AGENTS = 7
 
 
-def generator(seed: int, run: int, stream: Stream) -> np.random.Generator:
+def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Generator:
     """Return the generator of one stream of one run, which has to be drawn from in the order of the tasks.
 
     Args:
         seed: Seed of the experiment.
         run: Index of the independent run, from 0.
         stream: What the numbers are for.
+        index: Which of the generators for this there are, where there are several.
     """
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(run, int(stream)))))
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(run, int(stream), *index))))

@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pomrl.science.experiment import SCHEMA
+from pomrl.science.loss_tables import SCHEMA
 from pomrl.store import files
 from pomrl.store.layout import BLOCK, BLOCK_LIST, MOST_LIST_BYTES, StoreError, block_name
 from pomrl.store.table_checks import Shape, fault_of_file

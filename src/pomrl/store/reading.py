@@ -12,8 +12,7 @@ import yaml
 from jaxtyping import Float
 
 from pomrl.configuration.settings import component_classes, flat_settings
-from pomrl.science.experiment import SCHEMA
-from pomrl.science.metrics.metric import COLUMN
+from pomrl.science.loss_tables import MEASURED, SCHEMA
 from pomrl.store import files, manifest
 from pomrl.store.blocks import StoredBlock, fault, listed, verified
 from pomrl.store.code_digest import code_digest
@@ -216,7 +215,7 @@ class StoredExperiment:
         return _written(self.folder / CONFIG)
 
     def table(self, runs: int | None = None) -> pd.DataFrame:
-        """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.science.experiment.SCHEMA`,
+        """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.science.loss_tables.SCHEMA`,
         and that of the metric if the experiment has one.
 
         Raises:
@@ -245,7 +244,7 @@ class StoredExperiment:
         Raises:
             StoreError: Runs are missing, or a block is damaged.
         """
-        loss = self.column(COLUMN if COLUMN in self._names() else "planning_loss", runs)
+        loss = self.column(MEASURED if MEASURED in self._names() else "planning_loss", runs)
         first = self.columns(["task", "gamma"], 1)
         rows, T = len(first["task"]), len(np.unique(first["task"]))
         return loss.reshape(-1, T, rows // T), first["gamma"][: rows // T]

@@ -16,13 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pomrl.science.experiment import SCHEMA
-from pomrl.science.metrics.metric import COLUMN
+from pomrl.science.loss_tables import MEASURED, SCHEMA
 
 MOST_GAMMAS = 10_000
 """The most discount factors in a task of a schedule that is not of this package."""
 
-_TYPES = {name: pa.from_numpy_dtype(np.dtype(of)) for name, of in {**SCHEMA, COLUMN: "float64"}.items()}
+_TYPES = {name: pa.from_numpy_dtype(np.dtype(of)) for name, of in {**SCHEMA, MEASURED: "float64"}.items()}
 
 _MAY_BE_NAN = ("sigma_hat",)
 """Columns that are NaN where a method has no such number."""
@@ -43,7 +42,7 @@ class Shape(NamedTuple):
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return (*SCHEMA, COLUMN) if self.is_measured else tuple(SCHEMA)
+        return (*SCHEMA, MEASURED) if self.is_measured else tuple(SCHEMA)
 
     @staticmethod
     def of(settings: Mapping[str, Any]) -> "Shape":

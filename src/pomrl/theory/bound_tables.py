@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from pomrl.science.experiment import Problem
+from pomrl.science.problem import Problem
 from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
 from pomrl.theory.bounds import average_regret_bound, average_uncertainty
@@ -35,11 +35,15 @@ def regret_bounds(problem: Problem, gammas: Sequence[float]) -> pd.DataFrame:
         1/(1 - gamma_eval), which no loss exceeds; and vacuous, whether the bound is at or above that.
 
     Raises:
-        ValueError: The tasks of the problem are not `UniformBall`.
+        ValueError: The tasks of the problem are not `UniformBall`, or values are not those of the bounds.
     """
     if not isinstance(problem.task_distribution, UniformBall):
         name = type(problem.task_distribution).__name__
         raise ValueError(f"task_distribution {name}: the bounds need tasks that are bounded almost surely: UniformBall")
+    if problem.gamma_eval == 1.0 or problem.horizon is not None or problem.task_distribution.reward_spread:
+        raise ValueError(
+            "the bounds are for rewards in [0, 1] and gamma_eval < 1: set horizon=null and reward_spread=0"
+        )
     mean = problem.mean(0)
     radius = problem.task_distribution.almost_sure_radius(mean)
     table = pd.DataFrame(product(VARIANTS, range(1, problem.T + 1), gammas), columns=["variant", "T", "gamma"])

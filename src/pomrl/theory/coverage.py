@@ -16,9 +16,11 @@ from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import Method, Problem, loss_array, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Fixed, Grid
+from pomrl.science.loss_tables import loss_array
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.theory.bounds import model_error_bound, planning_loss_bound

@@ -3,9 +3,10 @@
 import pandas as pd
 
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.experiment import Method, Problem, tables
+from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Fixed
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 
 

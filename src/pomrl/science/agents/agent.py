@@ -5,7 +5,7 @@ agents may ask them: each task comes with the estimate, with the discount factor
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -16,15 +16,16 @@ from pomrl.checks import Component
 from pomrl.science.data import Batch
 from pomrl.science.exploration import Belief
 from pomrl.science.gamma_star import best_index
-from pomrl.science.mdp import LossNorm, Rewards, expected_rewards, planning_loss
+from pomrl.science.mdp import Criterion, Rewards, expected_rewards
 from pomrl.science.planners import Planner
 from pomrl.science.randomness import Generators
 
 MemoryT = TypeVar("MemoryT")
 """What an agent keeps of earlier tasks: any immutable value, which only the agent itself looks into."""
 
-Policy = Int[np.ndarray, "*n G S"]
-"""The action in each state, for each of G discount factors."""
+Policy = Int[np.ndarray, "*policies S"]
+"""The action in each state, [n, G, S], for each of G discount factors; over a horizon it may depend on the steps to go,
+[n, G, h, S] (`solvers.finite_horizon`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +37,8 @@ class TaskData:
 
     t: int
     """Number of the task, from 1."""
-    gamma_eval: float
-    """Discount factor at which policies are judged."""
-    loss: LossNorm
-    """The norm over states in which they are judged."""
+    criterion: Criterion
+    """How policies are judged."""
     batch: Batch
     """The transitions that were sampled in the task, with their counts, frequencies and numbers of visits."""
     R: Rewards
@@ -56,18 +55,25 @@ class TaskData:
     rngs: Generators
     """The generator of each run, which is the agent's own."""
 
+    @property
+    def gamma_eval(self) -> float:
+        """Discount factor at which policies are judged."""
+        return self.criterion.gamma_eval
+
     def plan(self, P: Float[np.ndarray, "*n S A S"], gammas: Float[np.ndarray, "*n G"]) -> Policy:
         """Return the planner's policies on these models, with the task's rewards, at each model's discount factors."""
         front, model = P.shape[:-3], P.shape[-3:]
         R = expected_rewards(self.R, P)
         stack = P.reshape(-1, *model), R.reshape(-1, *model[:-1]), gammas.reshape(-1, gammas.shape[-1])
-        return self.planner.plan(*stack).reshape(*front, -1, model[0])
+        policy = self.planner.plan(*stack)
+        return policy.reshape(*front, *policy.shape[1:])
 
     def losses(self, P: Float[np.ndarray, "*n S A S"], policy: Policy) -> Float[np.ndarray, "*n G"]:
         """Return what policies lose if these are the models of the runs, with the task's rewards."""
         R, model = expected_rewards(self.R, P), P.shape[-3:]
-        stack = P.reshape(-1, *model), R.reshape(-1, *model[:-1]), policy.reshape(-1, *policy.shape[-2:])
-        return planning_loss(*stack, self.gamma_eval, norm=self.loss).reshape(policy.shape[:-1])
+        of_models = policy.reshape(-1, *policy.shape[P.ndim - 3 :])
+        losses = self.criterion.planning_loss(P.reshape(-1, *model), R.reshape(-1, *model[:-1]), of_models)
+        return losses.reshape(*P.shape[:-3], -1)
 
     def of_run(self, i: int) -> "TaskData":
         """Return the data of one run."""
@@ -79,7 +85,7 @@ class TaskData:
 
         (batch,) = self.batch.of_runs(np.array([i]))
         arrays = {"R": self.R[i], "P_hat": self.P_hat[i], "gammas": self.gammas[i]}
-        return replace(self, batch=batch, **arrays, believe=believe, rngs=[self.rngs[i]])
+        return replace(self, batch=batch, **arrays, believe=believe, rngs=self.rngs[i : i + 1])
 
 
 class Decision(NamedTuple):
@@ -106,6 +112,13 @@ class Agent(Component, Generic[MemoryT]):
     chooses_gamma: ClassVar[bool] = False
     """Whether the agent returns one policy, and not one for each discount factor of the schedule."""
 
+    plans_only: ClassVar[bool] = False
+    """Whether the agent asks for neither beliefs nor random numbers, and keeps nothing; it then sees several tasks at
+    a time (`act_together`), which is faster."""
+
+    discounts: ClassVar[bool] = False
+    """Whether the agent divides by 1 - gamma, so that discount factors have to be below 1."""
+
     @property
     def plans_per_gamma(self) -> int:
         """How many plans of a small model a discount factor costs, roughly, for estimates of time."""
@@ -118,6 +131,10 @@ class Agent(Component, Generic[MemoryT]):
     @abstractmethod
     def act(self, task: TaskData, memory: MemoryT) -> Decision:
         """Return policies for a task, and their discount factors, which are in [0, gamma_eval]."""
+
+    def act_together(self, tasks: Sequence[TaskData], memory: MemoryT) -> Iterator[Decision]:
+        """Yield what `act` returns for each of several tasks, which are of one number unless the agent `plans_only`."""
+        return (self.act(task, memory) for task in tasks)
 
     def learn(self, memory: MemoryT, batch: Batch, R: Rewards) -> MemoryT:
         """Return the memory after one more task.
@@ -163,5 +180,14 @@ class AgentOfOneRun(Agent[tuple[Any, ...]]):
 class CertaintyEquivalence(Agent[None]):
     """The default agent, which plans on the estimated model as if it were the true one (Algorithms 1 and 2)."""
 
+    plans_only: ClassVar[bool] = True
+
     def act(self, task: TaskData, memory: None) -> Decision:
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)
+
+    def act_together(self, tasks: Sequence[TaskData], memory: None) -> Iterator[Decision]:
+        P_hat, gammas, R = (
+            np.concatenate([getattr(task, name) for task in tasks]) for name in ("P_hat", "gammas", "R")
+        )
+        policies = np.split(replace(tasks[0], R=R).plan(P_hat, gammas), len(tasks))
+        yield from (Decision(policy, task.gammas) for policy, task in zip(policies, tasks, strict=True))

@@ -1,6 +1,6 @@
 """Policies that stay near the behaviour in the data where there are few of them."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -22,6 +22,8 @@ class DataRegularised(Agent[None]):
     in state s, to which one transition is added that all actions share, and tau(s) = temperature / sqrt(max(N(s), 1))
     for a state with N(s) transitions. The most likely action of each state is taken.
     """
+
+    discounts: ClassVar[bool] = True
 
     temperature: Annotated[float, Field(gt=0)] = 1.0
     """Weight of the divergence in a state with one transition."""

@@ -1,6 +1,6 @@
 """Least-squares temporal differences with an L2 penalty, followed by greedy improvement."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,8 @@ class LeastSquares(Agent[None]):
     pairs, their counts C, and V(s) = sum_a pi(a|s) Q(s, a). So V is the value of a chain whose rows are shrunk by
     N / (N + l2); rows without transitions are 0 if l2 is.
     """
+
+    discounts: ClassVar[bool] = True
 
     l2: Annotated[float, Field(ge=0)] = 1.0
     """Weight of the squares of action values, in transitions."""

@@ -1,7 +1,7 @@
 """Pessimism where there are few data."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,8 @@ class LowerConfidence(Agent[None]):
     W = (max R - min R) / (1 - gamma) is the range of values (Rashidinejad et al., 2021, Algorithm 3). Where all pairs
     have the same number of transitions, as with data=generative, this changes no policy.
     """
+
+    discounts: ClassVar[bool] = True
 
     penalty: Annotated[float, Field(ge=0)] = 0.1
     """Width of the confidence bounds."""

@@ -1,6 +1,6 @@
 """SARSA and Q-learning on the transitions of a task, which know no model."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -17,6 +17,8 @@ class TemporalDifference(Agent[None]):
     R + gamma max Q(s', .) (Q-learning). Values start at the mean reward / (1 - gamma). Each step costs about 30
     microseconds for all runs and discount factors together.
     """
+
+    discounts: ClassVar[bool] = True
 
     target: Literal["sarsa", "q_learning"]
     """What the value of the next state is: that of the behaviour's action, or that of the best."""

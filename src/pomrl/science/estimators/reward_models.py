@@ -19,9 +19,6 @@ RewardModel = Literal["known", "own", "pooled", "shrunk"]
 """Whether rewards are known, or estimated by the mean of the task's own samples, by that of the samples of all tasks,
 or by a posterior mean between the two, in which the spread of rewards over tasks is an estimate (empirical Bayes)."""
 
-PRIOR_MEAN, PRIOR_VARIANCE = 0.5, 1.0 / 12.0
-"""Mean and variance of a reward of which nothing is known: those of a uniform number in [0, 1], as the paper's are."""
-
 Broadcast = Float[np.ndarray, "..."] | float
 """Numbers that broadcast with those of pairs."""
 
@@ -58,15 +55,15 @@ class RewardMemory:
             inverse=self.inverse + _ratio(seen, N),
         )
 
-    def spread(self, noise: float) -> Float[np.ndarray, "n K 1 1"]:
-        """Return the variance of rewards over tasks, an average over pairs, or `PRIOR_VARIANCE` before two tasks."""
+    def spread(self, noise: float, otherwise: float) -> Float[np.ndarray, "n K 1 1"]:
+        """Return the variance of rewards over tasks, an average over pairs, or another number before two tasks."""
         tasks = np.asarray(self.tasks)
         of_means = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
         variance = of_means - noise**2 * _ratio(self.inverse, tasks)
         enough = tasks >= 2
         pairs = enough.sum((-2, -1), dtype=float, keepdims=True)
         total = np.where(enough, variance, 0.0).sum((-2, -1), keepdims=True)
-        return np.where(pairs > 0, np.maximum(_ratio(total, pairs), 0.0), PRIOR_VARIANCE)
+        return np.where(pairs > 0, np.maximum(_ratio(total, pairs), 0.0), otherwise)
 
 
 def sampled_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
@@ -83,31 +80,42 @@ def sampled_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Flo
     return means + noise * deviates / np.sqrt(np.maximum(own.visits, 1.0))
 
 
-def estimated_rewards(
-    model: RewardModel, noise: float, memory: RewardMemory, mean: OfPairs, N: OfPairs
-) -> tuple[OfPairs, RewardMemory]:
-    """Return the rewards that a task is planned with, and the memory after the task.
+@dataclass(frozen=True)
+class RewardLearning:
+    """How rewards are estimated that a learner does not know."""
 
-    A pair without samples has `PRIOR_MEAN`, unless other tasks say more of it and the model uses them.
+    model: RewardModel
+    noise: float
+    """Standard deviation of the noise of a reward."""
+    low: float
+    high: float
+    """A reward of which nothing is known is uniform between these two; the paper's are so in [0, 1]."""
 
-    Args:
-        model: How rewards are estimated; not `known`.
-        noise: Standard deviation of the noise of a reward.
-        memory: The tasks before.
-        mean: Mean of the rewards that were sampled in the task.
-        N: Number of these samples.
-    """
-    learned = memory.update(mean, N)
-    if model == "own":
-        return np.where(N > 0, mean, PRIOR_MEAN), learned
-    if model == "pooled":
-        return np.where(learned.visits > 0, _ratio(learned.rewards, learned.visits), PRIOR_MEAN), learned
-    spread = learned.spread(noise)
-    tasks = np.broadcast_to(memory.tasks, mean.shape)
-    of_mean = _ratio(spread + noise**2 * _ratio(memory.inverse, tasks), tasks)
-    centre, variance = _posterior(PRIOR_MEAN, PRIOR_VARIANCE, _ratio(memory.means, tasks), of_mean, tasks > 0)
-    shrunk, _ = _posterior(centre, variance + spread, mean, noise**2 * _ratio(1.0, N), N > 0)
-    return shrunk, learned
+    @property
+    def prior(self) -> tuple[float, float]:
+        """Mean and variance of a reward of which nothing is known."""
+        return (self.low + self.high) / 2.0, (self.high - self.low) ** 2 / 12.0
+
+    def estimate(self, memory: RewardMemory, mean: OfPairs, N: OfPairs) -> tuple[OfPairs, RewardMemory]:
+        """Return the rewards that a task is planned with, and the memory after the task.
+
+        A pair without samples has the mean of the prior, unless other tasks say more of it and the model uses them.
+
+        Args:
+            memory: The tasks before.
+            mean: Mean of the rewards that were sampled in the task.
+            N: Number of these samples.
+        """
+        learned, (prior_mean, prior_variance) = memory.update(mean, N), self.prior
+        if self.model == "own":
+            return np.where(N > 0, mean, prior_mean), learned
+        if self.model == "pooled":
+            return np.where(learned.visits > 0, _ratio(learned.rewards, learned.visits), prior_mean), learned
+        spread, error = learned.spread(self.noise, prior_variance), self.noise**2
+        tasks = np.broadcast_to(memory.tasks, mean.shape)
+        of_mean = _ratio(spread + error * _ratio(memory.inverse, tasks), tasks)
+        centre, variance = _posterior(prior_mean, prior_variance, _ratio(memory.means, tasks), of_mean, tasks > 0)
+        return _posterior(centre, variance + spread, mean, error * _ratio(1.0, N), N > 0)[0], learned
 
 
 def _posterior(

@@ -9,11 +9,7 @@ from jaxtyping import Float, Int
 
 from pomrl.checks import Component
 from pomrl.science.data import Counts
-from pomrl.science.mdp import LossNorm, Rewards, expected_rewards, planning_loss
-from pomrl.science.solvers.policy_values import distinct_policy_values
-
-COLUMN = "measured"
-"""The column of a metric in the tables of an experiment that has one; the other columns are those of every table."""
+from pomrl.science.mdp import Criterion, Rewards
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,28 +26,32 @@ class Outcome:
     """The rewards R(s, a) that are planned with."""
     counts: Counts
     """The transitions that were sampled in the tasks."""
-    policy: Int[np.ndarray, "M G S"]
+    policy: Int[np.ndarray, "M G *S"]
+    """The action in each state, which over a horizon may depend on the steps to go, from 1 to h."""
     gamma: Float[np.ndarray, "M G"]
     """The discount factor of each policy."""
     V_star: Float[np.ndarray, "M S"]
-    """The values of optimal policies at gamma_eval."""
-    gamma_eval: float
-    """Discount factor at which policies are judged."""
-    loss: LossNorm
-    """The norm over states of the planning loss."""
+    """The values of optimal policies."""
+    criterion: Criterion
+    """How policies are judged."""
+
+    @property
+    def gamma_eval(self) -> float:
+        """Discount factor at which policies are judged."""
+        return self.criterion.gamma_eval
 
     @cached_property
     def V(self) -> Float[np.ndarray, "M G S"]:
         """The values of the policies at gamma_eval."""
-        V, _, index = distinct_policy_values(self.P, self.R, self.policy, self.gamma_eval)
+        V, _, index, _ = self.criterion.distinct_values(self.P, self.R, self.policy)
         return V[index]
 
 
 class Metric(Component):
     """Base class of metrics. They work on many tasks at once, which must not influence one another."""
 
-    def check(self, S: int) -> None:
-        """Raise a ValueError if the metric cannot be used with so many states."""
+    def check(self, S: int, horizon: int | None) -> None:
+        """Raise a ValueError if the metric cannot be used with so many states, or over a horizon."""
 
     @abstractmethod
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
@@ -62,10 +62,4 @@ class PlanningLoss(Metric):
     """The planning loss, the default, which is in every table."""
 
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        judged = outcome.P, outcome.R, outcome.policy, outcome.gamma_eval, outcome.V_star
-        return planning_loss(*judged, outcome.loss)
-
-
-def rewards_of_pairs(R: Rewards, P: Float[np.ndarray, "M S A S"]) -> Float[np.ndarray, "M S A"]:
-    """Return rewards R(s, a), as `Outcome` has them."""
-    return np.ascontiguousarray(expected_rewards(R, P))
+        return outcome.criterion.planning_loss(outcome.P, outcome.R, outcome.policy, outcome.V_star)

@@ -1,43 +1,43 @@
 """Metrics of values, actions and models."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float
 from pydantic import Field
 
-from pomrl.science.mdp import planning_loss
+from pomrl.science.mdp import Criterion
 from pomrl.science.metrics.metric import Metric, Outcome
-from pomrl.science.solvers.evaluation import action_tie_tolerance, magnitude
 
 
 class OfStarts(Metric):
     """A metric that is a mean over the state in which a task starts."""
 
     start: Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1)] | None = None
-    """Probability of each state to be the first; null: all are equally likely."""
+    """Probability of each state to be the first; null: that of the problem."""
 
-    def check(self, S: int) -> None:
+    def check(self, S: int, horizon: int | None) -> None:
         if self.start is not None and (len(self.start) != S or abs(sum(self.start) - 1.0) > 1e-9):
             raise ValueError(f"metric.start={self.start}: it has to be {S} probabilities that sum to 1")
 
-    def mean(self, of_states: Float[np.ndarray, "M G S"]) -> Float[np.ndarray, "M G"]:
+    def mean(self, of_states: Float[np.ndarray, "M G S"], criterion: Criterion) -> Float[np.ndarray, "M G"]:
         """Return the mean over the first state."""
-        return of_states.mean(-1) if self.start is None else (of_states * np.array(self.start)).sum(-1)
+        return (criterion if self.start is None else replace(criterion, start=tuple(self.start))).mean(of_states)
 
 
 class StartLoss(OfStarts):
     """What a policy loses at gamma_eval from the first state on."""
 
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        return self.mean(np.maximum(outcome.V_star[:, None] - outcome.V, 0.0))
+        return self.mean(np.maximum(outcome.V_star[:, None] - outcome.V, 0.0), outcome.criterion)
 
 
 class Value(OfStarts):
     """The value of a policy at gamma_eval from the first state on."""
 
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        return self.mean(outcome.V)
+        return self.mean(outcome.V, outcome.criterion)
 
 
 class DistinctPolicies(Metric):
@@ -45,6 +45,7 @@ class DistinctPolicies(Metric):
 
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
         policy = outcome.policy
+        policy = policy.reshape(*policy.shape[:2], -1)
         same = (policy[:, :, None] == policy[:, None]).all(-1)
         return np.cumsum(same.argmax(-1) == np.arange(policy.shape[1]), axis=1).astype(float)
 
@@ -53,18 +54,21 @@ class TrainingLoss(Metric):
     """What a policy loses at gamma_eval in the estimated model, in the norm over states of the planning loss."""
 
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        known = outcome.P_hat, outcome.R_hat, outcome.policy
-        return planning_loss(*known, outcome.gamma_eval, norm=outcome.loss)
+        return outcome.criterion.planning_loss(outcome.P_hat, outcome.R_hat, outcome.policy)
 
 
 class WrongActions(Metric):
     """The share of states in which the action is not one of an optimal policy at gamma_eval."""
 
+    def check(self, S: int, horizon: int | None) -> None:
+        if horizon is not None:
+            raise ValueError(f"horizon={horizon}: metric wrong_actions compares actions that do not depend on the step")
+
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
         Q = outcome.R + outcome.gamma_eval * (outcome.P @ outcome.V_star[:, None, :, None])[..., 0]
         taken = np.take_along_axis(Q[:, None], outcome.policy[..., None].astype(np.intp), axis=-1)[..., 0]
-        tolerance = 10.0 * action_tie_tolerance(magnitude(outcome.R), outcome.gamma_eval)
-        return (Q.max(-1)[:, None] - taken > tolerance[:, None, None]).mean(-1)
+        *_, index, tolerance = outcome.criterion.distinct_values(outcome.P, outcome.R, outcome.policy)
+        return (Q.max(-1)[:, None] - taken > 10.0 * tolerance[index][..., None]).mean(-1)
 
 
 class ModelErrorL1(Metric):

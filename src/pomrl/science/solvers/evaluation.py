@@ -176,6 +176,7 @@ def check_finite(R: Float[np.ndarray, "..."]) -> None:
     faces.refuse(~np.isfinite(R), R, "R", "is not finite")
 
 
-def check_gammas(gammas: Float[np.ndarray, "..."]) -> None:
-    """Raise a ValueError that names the first wrong index unless all discount factors are in [0, 1)."""
-    faces.refuse(~((gammas >= 0.0) & (gammas < 1.0)), gammas, "gamma", "is not in [0, 1)")
+def check_gammas(gammas: Float[np.ndarray, "..."], *, undiscounted: bool = False) -> None:
+    """Raise a ValueError that names the first wrong index unless gammas are in [0, 1), or 1 if that may be."""
+    within = (gammas >= 0.0) & ((gammas <= 1.0) if undiscounted else (gammas < 1.0))
+    faces.refuse(~within, gammas, "gamma", f"is not in [0, 1{']' if undiscounted else ')'}")

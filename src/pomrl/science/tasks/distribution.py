@@ -58,6 +58,11 @@ class TaskDistribution(Component):
         """The numbers (S, A) of states and actions if the distribution determines them, and None if it does not."""
         return None
 
+    @property
+    def start(self) -> list[float] | None:
+        """The probability of each state to be the first where the key `start` is null; None: all are equally likely."""
+        return None
+
     def check(self, S: int, A: int) -> None:
         """Raise a ValueError if the distribution cannot be used with S states and A actions."""
         if self.size not in (None, (S, A)):

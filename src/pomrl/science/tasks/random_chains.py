@@ -45,6 +45,8 @@ class RandomChains(TaskDistribution):
     """Fraction of the pairs (s,a) in which tasks differ, rounded up."""
     reward: Literal["state_action", "state"] = "state_action"
     """Whether the reward depends on the action (A14)."""
+    reward_spread: Annotated[float, Field(ge=0)] = 0.0
+    """Standard deviation over tasks of each reward, which is normal; 0: all tasks have the same rewards."""
 
     def check(self, S: int, A: int) -> None:
         if self.zeros > S - 1:
@@ -151,8 +153,16 @@ class RandomChains(TaskDistribution):
         return np.stack([[self.draw_task(rng, mean) for rng, mean in runs] for _ in range(tasks)])
 
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
-        P, R = self.draw_tasks(rngs, means, tasks), np.stack([mean.R for mean in means])
-        return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
+        R = np.stack([mean.R for mean in means])
+        if not self.reward_spread:
+            return Tasks(self.draw_tasks(rngs, means, tasks), np.broadcast_to(R, (tasks, *R.shape)))
+        shape = (R.shape[1], R.shape[2] if self.reward == "state_action" else 1)
+        drawn = [  # one task after the other, in the order of their streams
+            (self.draw_tasks(rngs, means, 1)[0], np.stack([rng.standard_normal(shape) for rng in rngs]))
+            for _ in range(tasks)
+        ]
+        P, deviates = map(np.stack, zip(*drawn, strict=True))
+        return Tasks(P, R + self.reward_spread * deviates)
 
     @abstractmethod
     def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:

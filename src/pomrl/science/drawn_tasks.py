@@ -1,0 +1,134 @@
+"""What is drawn in the runs of a problem, the same for all methods: the models of tasks, their rewards and batches."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
+from typing import NamedTuple
+
+import numpy as np
+
+from pomrl.checks import read_only
+from pomrl.science import checked
+from pomrl.science.data import Batch, Batches, Trajectories
+from pomrl.science.estimators.estimator import Truth
+from pomrl.science.estimators.memory import Models
+from pomrl.science.estimators.reward_models import RewardMemory, sampled_means
+from pomrl.science.exploration import Collecting, Exploration, explorations
+from pomrl.science.mdp import Rewards
+from pomrl.science.problem import Problem
+from pomrl.science.randomness import Generators, Stream, generator
+from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
+from pomrl.science.tasks.streams import TaskStream
+
+STACK_BYTES = 4 * 2**20
+"""Largest size of a stack of models that is planned at once, in bytes, unless the models of one task exceed it."""
+
+
+class DrawnTask(NamedTuple):
+    """The models P_t of a task in all runs, its rewards, and its batches."""
+
+    P: Models
+    R: Rewards
+    R_hat: Rewards
+    """The rewards that are planned with, of each of n K trials, unless they are learned from what is explored."""
+    batches: Batches | Exploration | Collecting
+    truth: Truth
+
+
+def shared(tasks: Iterator[DrawnTask], readers: int) -> list[Iterator[DrawnTask]]:
+    """Return iterators over the same tasks, which keep a task only until all of them have passed it.
+
+    `itertools.tee` keeps up to 57 tasks that all have passed, with all their batches.
+    """
+    ahead: list[deque[DrawnTask]] = [deque() for _ in range(readers)]
+
+    def one_more() -> bool:
+        drawn = list(islice(tasks, 1))
+        for each in ahead:
+            each.extend(drawn)
+        return bool(drawn)
+
+    def reader(own: deque[DrawnTask]) -> Iterator[DrawnTask]:
+        while own or one_more():
+            yield own.popleft()
+
+    return [reader(own) for own in ahead]
+
+
+class _Setting(NamedTuple):
+    """What the tasks of all runs are drawn around, and its moments; tasks that share it follow one another."""
+
+    means: Sequence[MeanModel]
+    truth: Truth
+
+
+def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
+    """Yield the setting of each task, the same object as long as no mean model changes."""
+    setting = None
+    for means in islice(zip(*map(problem.means, runs), strict=True), problem.T):
+        if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
+            author = problem.stream if setting else problem.task_distribution
+            setting = _Setting(means, _truth(problem, means, author))
+        yield setting
+
+
+def _truth(problem: Problem, means: Sequence[MeanModel], author: TaskDistribution | TaskStream) -> Truth:
+    """Return the true moments of the task distribution around the mean models of all runs, which `author` returned."""
+    P_o, variance = checked.moments(problem.task_distribution, means, author)
+    unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
+    candidates = checked.candidates(problem.task_distribution, *P_o.shape[1:3])
+    truth = Truth(P_o, variance, np.stack(unsmoothed) if unsmoothed else None, candidates)
+    for mean in means:
+        read_only(mean.P_o, mean.R, mean.varying)
+    read_only(truth.P_o, truth.variance, *unsmoothed)
+    return truth
+
+
+def tasks_at_a_time(problem: Problem, runs: int) -> int:
+    """Return how many tasks are drawn, planned and evaluated together, in each of so many runs."""
+    return int(np.clip(STACK_BYTES // (runs * problem.bytes_of_model * problem.copies), 1, problem.T))
+
+
+def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[DrawnTask]:
+    """Yield the models P_t of each task and its batches, for all runs.
+
+    The models and batches of several tasks are drawn together for each run, in the order that its streams demand.
+    """
+    task_streams, batch_streams, meta_streams, reward_streams = (
+        [generator(problem.seed, run, stream) for run in runs]
+        for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
+    )
+    settings, memory, distribution = _settings(problem, runs), RewardMemory(), problem.task_distribution
+    while together := list(islice(settings, at_a_time)):
+        alike = [list(group) for _, group in groupby(together, key=id)]
+        drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
+        P, R = (np.concatenate(parts) for parts in ([tasks.P for tasks in drawn], [tasks.R for tasks in drawn]))
+        if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
+            learning, streams = problem.reward_learning, (batch_streams, reward_streams)
+            batches = explorations(problem.data, streams, P, R, problem.m, problem.gamma_eval, learning)
+            R_hat = R
+        else:
+            own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
+            meta = checked.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
+            R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
+            of_memories = own if problem.meta_batch.is_shared else own.reshaped(*meta.P_bar.shape[:2], 1)
+            batches = map(Batches, of_memories, meta)
+        read_only(P, R)
+        truths = (setting.truth for setting in together)
+        yield from (DrawnTask(*each) for each in zip(P, R, R_hat, batches, truths, strict=True))
+
+
+def _rewards(
+    problem: Problem, rngs: Generators, memory: RewardMemory, R: Rewards, own: Batch
+) -> tuple[Rewards, RewardMemory]:
+    """Return the rewards that T tasks are planned with, [T, n K, ...], and what is known of rewards after them."""
+    trials = problem.trials
+    if problem.reward_model == "known":
+        return np.repeat(R, trials, axis=1), memory
+    estimates = []
+    for of_task, batch in zip(R, own, strict=True):
+        mean = sampled_means(rngs, problem.reward_noise, batch, of_task)
+        N = np.broadcast_to(batch.visits, mean.shape)
+        estimated, memory = problem.reward_learning.estimate(memory, mean, N)
+        estimates.append(estimated.reshape(-1, *mean.shape[2:]))
+    return np.stack(estimates), memory

@@ -1,0 +1,186 @@
+"""What an experiment is made of: a problem, and a method that is applied to it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import repeat
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, Field, InstanceOf
+from pydantic.dataclasses import dataclass
+
+from pomrl.checks import CHECKED
+from pomrl.science import checked
+from pomrl.science.agents.agent import Agent, CertaintyEquivalence
+from pomrl.science.data import Data, Generative
+from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.reward_models import RewardLearning, RewardModel
+from pomrl.science.gamma_schedules import GammaSchedule, Hindsight
+from pomrl.science.mdp import Criterion, LossNorm, check_gamma_eval
+from pomrl.science.meta_batches import MetaBatch, Own
+from pomrl.science.metrics.metric import Metric, PlanningLoss
+from pomrl.science.planners import Planner
+from pomrl.science.randomness import Stream, generator
+from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
+from pomrl.science.tasks.random_chains import RandomChains
+from pomrl.science.tasks.streams import Stationary, TaskStream
+
+Probabilities = Annotated[
+    tuple[Annotated[float, Field(ge=0)], ...],
+    BeforeValidator(lambda given: tuple(given) if isinstance(given, list) else given),
+]
+"""A list of probabilities, which is kept as a tuple, because problems are hashed."""
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Problem:
+    """Everything but the method. All that is drawn in a run is a function of the problem and of the run's index."""
+
+    S: Annotated[int, Field(ge=2)]
+    """Number of states."""
+    A: Annotated[int, Field(ge=1)]
+    """Number of actions."""
+    m: Annotated[int, Field(ge=1, le=10**9)]
+    """Transitions sampled for each (s,a) in each task, or trajectories."""
+    T: Annotated[int, Field(ge=1, le=32767)]
+    """Number of tasks."""
+    sigma: Annotated[float | None, Field(ge=0)]
+    """Similarity of tasks, of the kind in task_distribution.measure; null: given by another key."""
+    gamma_eval: Annotated[float, Field(ge=0, le=1)]
+    """Discount factor at which policies are judged; 1 with a horizon, or where all policies end."""
+    seed: Annotated[int, Field(ge=0)]
+    """Seed of all draws."""
+    task_distribution: InstanceOf[TaskDistribution]
+    """How tasks are drawn."""
+    stream: InstanceOf[TaskStream] = Stationary()
+    """Whether the mean model of the tasks changes."""
+    data: InstanceOf[Data] = Generative()
+    """How transitions are sampled."""
+    meta_batch: InstanceOf[MetaBatch] = Own()
+    """Which transitions later tasks learn from."""
+    trials: Annotated[int, Field(ge=1, le=10**6)] = 1
+    """Batches of each task over whose estimates losses are averaged."""
+    reward_model: RewardModel = "known"
+    """Rewards that are planned with: the true ones; means of the task's samples, or of those of all tasks; or a
+    posterior mean between the two."""
+    reward_noise: Annotated[float, Field(ge=0)] = 0.0
+    """Standard deviation of a sampled reward; ignored if reward_model=known."""
+    reward_low: float = 0.0
+    """Least reward that a learner expects before it has seen any; ignored if reward_model=known."""
+    reward_high: float = 1.0
+    """Largest reward that a learner expects before it has seen any; ignored if reward_model=known."""
+    loss: LossNorm = "max"
+    """Norm over states of the planning loss: the worst state, or their mean."""
+    start: Annotated[int, Field(ge=0)] | Probabilities | None = None
+    """The first state, or the probability of each state to be the first, by which loss=mean and metrics weight states;
+    null: that of the task_distribution if it has one, and otherwise all are equally likely."""
+    horizon: Annotated[int | None, Field(ge=1, le=10_000)] = None
+    """Steps after which a task ends, for policies and losses; null: never."""
+
+    @property
+    def criterion(self) -> Criterion:
+        """How policies are judged."""
+        start = self.task_distribution.start if self.start is None else self.start
+        if isinstance(start, int):
+            start = [float(s == start) for s in range(self.S)]
+        return Criterion(self.gamma_eval, self.loss, self.horizon, None if start is None else tuple(start))
+
+    def mean(self, run: int) -> MeanModel:
+        """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
+        return checked.draw_mean(self.task_distribution, self.seed, run, self.S, self.A, self.sigma)
+
+    def means(self, run: int) -> Iterator[MeanModel]:
+        """Return the mean model of each task of a run, without end; ValueError if one leaves no room for sigma."""
+        if not isinstance(self.task_distribution, RandomChains):
+            return repeat(self.mean(run))
+        rng = generator(*self.task_distribution.mean_key(self.seed, run), Stream.CHANGES)
+        return checked.means(self.stream, rng, self.mean(run), self.task_distribution, run)
+
+    @property
+    def reward_learning(self) -> RewardLearning:
+        """How rewards are estimated."""
+        return RewardLearning(self.reward_model, self.reward_noise, self.reward_low, self.reward_high)
+
+    @property
+    def bytes_of_model(self) -> int:
+        """The size of the transition probabilities of one model, in bytes."""
+        return self.S**2 * self.A * np.dtype(float).itemsize
+
+    @property
+    def copies(self) -> int:
+        """The number of arrays of the size of a model that the batches of one task take."""
+        return max(self.trials, self.meta_batch.drawn)
+
+
+@dataclass(frozen=True, config=CHECKED, kw_only=True)
+class Method:
+    """An agent, the parts that it may ask, of which the default agent consists, and what is said of its policies."""
+
+    estimator: InstanceOf[Estimator[Any]]
+    """How a task's model is estimated."""
+    gamma_schedule: InstanceOf[GammaSchedule]
+    """Which discount factors are planned with."""
+    planner: InstanceOf[Planner]
+    """How policies are found."""
+    agent: InstanceOf[Agent[Any]] = CertaintyEquivalence()
+    """How policies are made of what is known of a task."""
+    metric: InstanceOf[Metric] = PlanningLoss()
+    """What is said of policies beside their planning loss."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Return whether tables have a further column, that of the metric."""
+        return type(self.metric) is not PlanningLoss
+
+
+def components(problem: Problem, method: Method) -> dict[str, Any]:
+    """Return the components of an experiment by the names of their groups: the fields that are no plain numbers."""
+    parts = {field.name: getattr(owner, field.name) for owner in (problem, method) for field in fields(owner)}
+    return {group: part for group, part in parts.items() if is_dataclass(part)}
+
+
+def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
+    """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
+    _check_criterion(problem, method)
+    problem.task_distribution.check(problem.S, problem.A)
+    problem.stream.check(problem.T, problem.task_distribution)
+    problem.data.check(problem.m)
+    problem.meta_batch.check(problem.data, problem.m)
+    if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
+        raise ValueError(
+            f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
+            "set trials=1 and meta_batch=own, or data.behaviour=uniform"
+        )
+    if problem.reward_low > problem.reward_high:
+        raise ValueError(f"reward_low={problem.reward_low}: it has to be at most reward_high={problem.reward_high}")
+    method.estimator.check(problem.data.most_visits(problem.m))
+    if method.estimator.needs_candidates and problem.task_distribution.candidates() is None:
+        name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__
+        raise ValueError(f"estimator {name} needs tasks with one of finitely many models, unlike those of {tasks}")
+    method.gamma_schedule.check(problem.gamma_eval)
+    if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
+        name = type(method.gamma_schedule).__name__
+        raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, which this one does not have")
+    method.metric.check(problem.S, problem.horizon)
+    if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
+        name = type(method.agent).__name__
+        raise ValueError(f"gamma_schedule: agent {name} chooses a discount factor of a grid itself; set it to grid")
+    for run in runs:
+        next(problem.means(run))
+
+
+def _check_criterion(problem: Problem, method: Method) -> None:
+    """Raise a ValueError if policies of this planner cannot be judged in this way."""
+    if problem.horizon is None and problem.gamma_eval != 1.0:
+        check_gamma_eval(problem.gamma_eval)
+    if problem.data.is_adaptive and problem.gamma_eval == 1.0:
+        raise ValueError("gamma_eval=1: a learner that collects its data plans with it; set data.behaviour=uniform")
+    start = problem.criterion.start
+    if start is not None and (len(start) != problem.S or not abs(sum(start) - 1.0) <= 1e-9 or min(start) < 0.0):
+        raise ValueError(f"start={problem.start}: it has to be a state or {problem.S} probabilities that sum to 1")
+    if problem.start is not None and problem.loss == "max" and not method.is_measured:
+        raise ValueError(f"start={problem.start}: loss=max is that of the worst state; set loss=mean or a metric")
+    steps, horizon = method.planner.looks_ahead, problem.horizon
+    if steps is not None and (horizon is None or steps > horizon):
+        name = type(method.planner).__name__
+        raise ValueError(f"horizon={horizon}: planner {name} looks ahead {steps}; set horizon to at least that")

@@ -1,0 +1,55 @@
+"""Plans and values over finitely many steps, by backward induction (Puterman 1994, Markov decision processes, ch. 4).
+
+The best action depends on the number of steps to go. Policies over a horizon of h steps are therefore arrays
+[M, G, h, S], whose index k is for k + 1 steps to go; with more steps to go than h, the last one is followed. So a
+policy with h = 1 is stationary, and one with a smaller h than the horizon it is judged at looks only h steps ahead.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+
+
+def plan(
+    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"], steps: int
+) -> tuple[Int[np.ndarray, "M G h S"], Float[np.ndarray, "M G S"]]:
+    """Return the optimal policies over `steps` steps at discount factors in [0, 1], and their values."""
+    V = np.zeros((*gammas.shape, R.shape[1]))
+    policies = np.empty((*gammas.shape, steps, R.shape[1]), np.int16)
+    for k in range(steps):
+        Q = _action_values(P, R, V, gammas)
+        policies[:, :, k], V = Q.argmax(-1), Q.max(-1)
+    return policies, V
+
+
+def policy_values(
+    P: Float[np.ndarray, "M S A S"],
+    R: Float[np.ndarray, "M S A"],
+    policies: Int[np.ndarray, "M G S"] | Int[np.ndarray, "M G h S"],
+    gamma: float,
+    horizon: int,
+) -> Float[np.ndarray, "M G S"]:
+    """Return the values over `horizon` steps of policies, stationary ones or such with actions by steps to go."""
+    by_steps = policies if policies.ndim == 4 else policies[:, :, None]
+    V, last = np.zeros((*policies.shape[:2], R.shape[1])), by_steps.shape[2] - 1
+    gammas = np.full(policies.shape[:2], gamma)
+    for k in range(horizon):
+        action = by_steps[:, :, min(k, last), :, None].astype(np.intp)
+        V = np.take_along_axis(_action_values(P, R, V, gammas), action, axis=-1)[..., 0]
+    return V
+
+
+def duration(gamma: float, horizon: int) -> float:
+    """Return the discounted number of steps up to a horizon, which no value of rewards in [0, 1] exceeds."""
+    return float((gamma ** np.arange(horizon)).sum())
+
+
+def _action_values(
+    P: Float[np.ndarray, "M S A S"],
+    R: Float[np.ndarray, "M S A"],
+    V: Float[np.ndarray, "M G S"],
+    gammas: Float[np.ndarray, "M G"],
+) -> Float[np.ndarray, "M G S A"]:
+    """Return R(s, a) + γ Σ_s' P(s, a, s') V(s') for G values of each model."""
+    M, S, A, _ = P.shape
+    following = np.matmul(P.reshape(M, S * A, S), V.swapaxes(1, 2)).swapaxes(1, 2).reshape(*V.shape, A)
+    return R[:, None] + gammas[..., None, None] * following

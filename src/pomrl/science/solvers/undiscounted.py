@@ -1,0 +1,101 @@
+"""Plans and values without a discount, for policies that are proper: from each state they end sooner or later.
+
+A state is terminal if all actions stay there and pay nothing. A policy is proper if it reaches a terminal state from
+each state with probability 1; its value, the expected sum of all rewards, then solves (I - P_π) V = R_π on the other
+states (Bertsekas and Tsitsiklis 1991, An analysis of stochastic shortest path problems).
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, chain_value, magnitude
+
+MOST_STEPS = 60_000.0
+"""Expected steps up to the end of which rounding errors of values stay below 1e-6, for rewards in [0, 1]."""
+
+
+class NeverEndsError(ValueError):
+    """A state has no undiscounted value; `model` is the index of its model, and the message says of the state why."""
+
+    def __init__(self, model: int, why: str) -> None:
+        super().__init__(f"model {model}: {why}")
+        self.model, self.why = model, why
+
+
+def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[np.ndarray, "M S"]:
+    """Return the best of the proper policies of each model, by policy iteration from a proper one on.
+
+    An improvement of a proper policy is proper, or gains reward for ever.
+
+    Raises:
+        NeverEndsError: A state ends under no policy, or gains for ever.
+    """
+    policy, ends = _proper_policy(P, terminal(P, R)), terminal(P, R)
+    while True:
+        V, steps = _values(P, R, policy, np.arange(len(P)), ends, "gains for ever under some policy")
+        Q = R + np.matmul(P.reshape(len(P), -1, V.shape[1]), V[..., None]).reshape(R.shape)
+        tolerance = ACTION_TIE_TOLERANCE * magnitude(R) * steps
+        better = (Q.max(-1) - V > tolerance[:, None]) & ~ends
+        if not better.any():
+            return policy
+        policy = np.where(better, Q.argmax(-1), policy)
+
+
+def policy_values(
+    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], policies: Int[np.ndarray, "M G S"]
+) -> tuple[Float[np.ndarray, "k S"], Float[np.ndarray, " k"]]:
+    """Return the values of k = M G policies, G of each model, and their largest expected numbers of steps to the end.
+
+    Raises:
+        NeverEndsError: A state never ends under its policy.
+    """
+    M, G, S = policies.shape
+    return _values(
+        P, R, policies.reshape(M * G, S), np.repeat(np.arange(M), G), terminal(P, R), "never ends under its policy"
+    )
+
+
+def terminal(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Bool[np.ndarray, "M S"]:
+    """Return which states are terminal: all actions stay there and pay nothing."""
+    return (P.diagonal(0, 1, 3) == 1.0).all(1) & (R == 0.0).all(-1)
+
+
+def _proper_policy(P: Float[np.ndarray, "M S A S"], ends: Bool[np.ndarray, "M S"]) -> Int[np.ndarray, "M S"]:
+    """Return policies that come nearer to an end in each state with some probability."""
+    reached, policy = ends, np.zeros(ends.shape, np.intp)
+    while not reached.all():
+        nearer = (P * reached[:, None, None]).sum(-1) > 0.0
+        new = nearer.any(-1) & ~reached
+        _refuse(~reached & ~new.any(-1, keepdims=True), np.arange(len(P)), "ends under no policy")
+        policy = np.where(new, nearer.argmax(-1), policy)
+        reached = reached | new
+    return policy
+
+
+def _values(
+    P: Float[np.ndarray, "M S A S"],
+    R: Float[np.ndarray, "M S A"],
+    policy: Int[np.ndarray, "k S"],
+    model: Int[np.ndarray, " k"],
+    ends: Bool[np.ndarray, "M S"],
+    why: str,
+) -> tuple[Float[np.ndarray, "k S"], Float[np.ndarray, " k"]]:
+    """Return the values of k policies, each of the model with this index, and their largest expected number of steps.
+
+    Terminal states have rows of zeros, so that the equations have one solution where the policy is proper.
+    """
+    rows, going = (model[:, None], np.arange(P.shape[1]), policy), ~ends[model]
+    P_pi = np.where(going[..., None], P[rows], 0.0)
+    reached, before = ~going, np.zeros(1)
+    while before.sum() != reached.sum():
+        before, reached = reached, reached | ((P_pi * reached[:, None]).sum(-1) > 0.0)
+    _refuse(~reached, model, why)
+    steps = chain_value(P_pi, going.astype(float), 1.0)
+    _refuse(~(steps <= MOST_STEPS), model, f"takes more than {MOST_STEPS:.0f} steps to its end")
+    return chain_value(P_pi, R[rows], 1.0), np.maximum(steps.max(-1), 1.0)
+
+
+def _refuse(bad: Bool[np.ndarray, "k S"], model: Int[np.ndarray, " k"], why: str) -> None:
+    if bad.any():
+        i, state = np.argwhere(bad)[0].tolist()
+        raise NeverEndsError(int(model[i]), f"state {state} {why}; set gamma_eval or gamma below 1, or a horizon")
