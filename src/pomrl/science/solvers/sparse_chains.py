@@ -1,0 +1,156 @@
+"""The values of policies of a model with few transitions, by factorisation or by BiCGSTAB, whichever is cheaper.
+
+A policy's value solves (I - γ P_π) V = R_π. SuperLU solves it exactly, but its factors fill in: those of 2,000 states
+with 8 random successors each have 2 million entries, those of a grid of as many states 40 thousand. BiCGSTAB (van der
+Vorst 1992) needs products with P_π alone, but more of them the slower the chain mixes. The entries of the factors are
+estimated beforehand. BiCGSTAB then gets half the work that a factorisation is expected to take, and the factorisation
+follows where that did not suffice. What BiCGSTAB returns is accepted by its residual r, which bounds the error by
+max |r| / (1 - γ).
+"""
+
+# SciPy's sparse linear algebra comes without types.
+# pyright: reportMissingTypeStubs=false
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse import coo_array, csr_array, eye_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.linalg import bicgstab, splu
+
+from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, reward_scale
+
+TOLERANCE = ACTION_TIE_TOLERANCE / 8
+"""Largest residual of values, for rewards in [-1, 1]; their error then stays well below what ties two actions."""
+
+FEW_ENTRIES = 32
+"""Entries of the factors for each state up to which a factorisation is cheaper than to ask what else would be."""
+
+MOST_ENTRIES = 5e7
+"""Expected entries of the factors above which nothing is factorised, because they would take gigabytes."""
+
+_ENTRY, _TRANSITION, _STATE, _CALL = 80.0, 1.5, 15.0, 30_000.0
+"""Nanoseconds for an entry of the factors, a transition in a product, a state in vectors, and the calls of a step."""
+
+_MOST_STEPS = 3000
+"""Steps of BiCGSTAB after which sweeps follow, where nothing is factorised; tens or hundreds are usual."""
+
+_ROUNDING = 8.0
+"""How large rounding lets a residual be, in units of the machine epsilon times the largest |V|."""
+
+
+def expected_entries(P_pi: csr_array) -> float:
+    """Return about how many entries the factors of I - γ P_π have, for grids and random graphs within a factor of four.
+
+    In the order of Cuthill and McKee, the factors stay in the envelope of the matrix, whose mean half-width is w. That
+    is a bound; nested dissection has about 4 w² Σ_k 2^(k (1 - 2α)) entries if a part of n states is separated by n^α of
+    them, as all S are by w. States that very many others lead to, such as the end of episodes, are left out:
+    SuperLU eliminates them last.
+    """
+    S = len(P_pi.indptr) - 1
+    pairs: Any = coo_array(P_pi)
+    often = np.bincount(pairs.col, minlength=S) > 10.0 * np.sqrt(S)
+    row, column = pairs.row[~often[pairs.col]], pairs.col[~often[pairs.col]]
+    both = (np.concatenate([row, column]), np.concatenate([column, row]))
+    order = reverse_cuthill_mckee(csr_array((np.ones(2 * len(row)), both), shape=(S, S)), symmetric_mode=True)
+    position = np.empty(S, np.intp)
+    position[order] = np.arange(S)
+    width = np.zeros(S)
+    np.maximum.at(width, position[both[0]], position[both[0]] - position[both[1]])
+    w = max(float(width.mean()), 1.0)
+    halvings = np.arange(np.log2(S))
+    dissected = 4.0 * w**2 * (2.0 ** (halvings * (1.0 - 2.0 * np.log(w) / np.log(max(S, 2))))).sum()
+    return float(min(2.0 * S * w, max(dissected, 2.0 * S)))
+
+
+class ChainSolver:
+    """Solves for the values of policies of one model, and keeps what it learns about their cost.
+
+    Its attribute `cost` is what the last solution took, in nanoseconds by the estimate that decides between methods;
+    it is no measured time, so that decisions are the same in every run.
+    """
+
+    def __init__(self, rows: csr_array, R: Float[np.ndarray, "S A"]) -> None:
+        self._rows, self._R, (S, A) = rows, R, R.shape
+        self._tolerance = TOLERANCE * reward_scale(R[None]).item()
+        any_policy = np.random.default_rng(0).integers(0, A, S)  # those with one action everywhere may fill in less
+        self._entries = expected_entries(rows[any_policy * S + np.arange(S)])
+        self._iterates = self._entries > FEW_ENTRIES * S
+        self.cost = min(_ENTRY * self._entries, 20.0 * self._step(rows.nnz / A))
+
+    def _step(self, transitions: float) -> float:
+        """Return the cost of a step of BiCGSTAB, in nanoseconds."""
+        return 2.0 * _TRANSITION * transitions + _STATE * len(self._R) + _CALL
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether factors are so small that nothing is worth doing to save factorisations."""
+        return bool(self._entries <= FEW_ENTRIES * len(self._R))
+
+    def value(
+        self, policy: Int[np.ndarray, " S"], gamma: float, start: Float[np.ndarray, " S"]
+    ) -> Float[np.ndarray, " S"]:
+        """Return the value of a policy, to rounding or with a residual of at most `TOLERANCE` max(1, max |R|).
+
+        Args:
+            policy: The action in each state.
+            gamma: Discount factor, in [0, 1).
+            start: Values that iteration starts from; the nearer, the quicker.
+        """
+        S = len(self._R)
+        states = np.arange(S)
+        P_pi, R_pi = self._rows[policy.astype(np.intp) * S + states], self._R[states, policy]
+        system = csr_array(eye_array(S, format="csr") - gamma * P_pi)
+        factorises = self._entries <= MOST_ENTRIES
+        if self._iterates:
+            step = self._step(float(system.nnz))
+            most = int(0.5 * _ENTRY * self._entries / step) + 10 if factorises else _MOST_STEPS
+            V, steps, solved = _by_bicgstab(system, R_pi, start, self._tolerance, most)
+            self.cost = steps * step
+            if solved:
+                return V
+            self._iterates = not factorises
+            if not factorises:
+                return _by_sweeps(P_pi, R_pi, gamma, V, self._tolerance)
+        factors = splu(system.tocsc())
+        if not self.is_cheap:
+            self._entries = float(factors.L.nnz + factors.U.nnz)
+        self.cost = _ENTRY * self._entries
+        return factors.solve(R_pi)
+
+
+def _limit(V: Float[np.ndarray, " S"], tolerance: float) -> float:
+    return max(tolerance, _ROUNDING * float(np.finfo(float).eps * np.abs(V).max()))
+
+
+def _by_bicgstab(
+    system: csr_array, R_pi: Float[np.ndarray, " S"], V: Float[np.ndarray, " S"], tolerance: float, most: int
+) -> tuple[Float[np.ndarray, " S"], int, bool]:
+    """Return values, the number of steps, and whether their residual is small; BiCGSTAB starts anew where it stops."""
+    steps = 0
+    residual = R_pi - system @ V
+
+    def count(_: Any) -> None:
+        nonlocal steps
+        steps += 1
+
+    while (largest := float(np.abs(residual).max())) > _limit(V, tolerance):
+        goal = 0.5 * max(_limit(V, tolerance), 1e-9 * largest)
+        change, _ = bicgstab(system, residual, rtol=0.0, atol=goal, maxiter=most - steps, callback=count)
+        trial = R_pi - system @ (V + change)
+        if steps >= most or not np.abs(trial).max() < 0.5 * largest:
+            return V, steps, False
+        V, residual = V + change, trial
+    return V, steps, True
+
+
+def _by_sweeps(
+    P_pi: csr_array, R_pi: Float[np.ndarray, " S"], gamma: float, V: Float[np.ndarray, " S"], tolerance: float
+) -> Float[np.ndarray, " S"]:
+    """Return values after as many sweeps as make the residual small: each shrinks it by γ at least."""
+    while True:
+        swept = R_pi + gamma * (P_pi @ V)
+        if np.abs(swept - V).max() <= _limit(V, tolerance):
+            return V
+        V = swept
