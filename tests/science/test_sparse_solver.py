@@ -1,4 +1,4 @@
-"""Planning and evaluation of sparse models: against closed forms, the dense engine, brute force and Bellman's equation."""
+"""Planning and evaluation of sparse models: against closed forms, brute force, LAPACK and Bellman's equation."""
 
 from itertools import product
 

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import coo_array, csr_array, eye_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import bicgstab, splu
+from scipy.sparse.linalg import splu
 
 from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, reward_scale
 
@@ -52,13 +52,14 @@ def expected_entries(P_pi: csr_array) -> float:
     pairs: Any = coo_array(P_pi)
     often = np.bincount(pairs.col, minlength=S) > 10.0 * np.sqrt(S)
     row, column = pairs.row[~often[pairs.col]], pairs.col[~often[pairs.col]]
-    both = (np.concatenate([row, column]), np.concatenate([column, row]))
-    order = reverse_cuthill_mckee(csr_array((np.ones(2 * len(row)), both), shape=(S, S)), symmetric_mode=True)
+    states = np.arange(S)  # each is its own neighbour, so that no row is empty
+    both = (np.concatenate([row, column, states]), np.concatenate([column, row, states]))
+    pattern = csr_array((np.ones(len(both[0]), np.int8), both), shape=(S, S))
+    order = reverse_cuthill_mckee(pattern, symmetric_mode=True)
     position = np.empty(S, np.intp)
-    position[order] = np.arange(S)
-    width = np.zeros(S)
-    np.maximum.at(width, position[both[0]], position[both[0]] - position[both[1]])
-    w = max(float(width.mean()), 1.0)
+    position[order] = states
+    first = np.minimum.reduceat(position[pattern.indices], pattern.indptr[:-1])
+    w = max(float(np.maximum(position - first, 0).mean()), 1.0)
     halvings = np.arange(np.log2(S))
     dissected = 4.0 * w**2 * (2.0 ** (halvings * (1.0 - 2.0 * np.log(w) / np.log(max(S, 2))))).sum()
     return float(min(2.0 * S * w, max(dissected, 2.0 * S)))
@@ -101,19 +102,18 @@ class ChainSolver:
         S = len(self._R)
         states = np.arange(S)
         P_pi, R_pi = self._rows[policy.astype(np.intp) * S + states], self._R[states, policy]
-        system = csr_array(eye_array(S, format="csr") - gamma * P_pi)
         factorises = self._entries <= MOST_ENTRIES
         if self._iterates:
-            step = self._step(float(system.nnz))
+            step = self._step(float(P_pi.nnz))
             most = int(0.5 * _ENTRY * self._entries / step) + 10 if factorises else _MOST_STEPS
-            V, steps, solved = _by_bicgstab(system, R_pi, start, self._tolerance, most)
+            V, steps, solved = _by_bicgstab(P_pi, R_pi, gamma, start, self._tolerance, most)
             self.cost = steps * step
             if solved:
                 return V
             self._iterates = not factorises
             if not factorises:
                 return _by_sweeps(P_pi, R_pi, gamma, V, self._tolerance)
-        factors = splu(system.tocsc())
+        factors = splu((eye_array(S, format="csr") - gamma * P_pi).tocsc())
         if not self.is_cheap:
             self._entries = float(factors.L.nnz + factors.U.nnz)
         self.cost = _ENTRY * self._entries
@@ -125,24 +125,57 @@ def _limit(V: Float[np.ndarray, " S"], tolerance: float) -> float:
 
 
 def _by_bicgstab(
-    system: csr_array, R_pi: Float[np.ndarray, " S"], V: Float[np.ndarray, " S"], tolerance: float, most: int
+    P_pi: csr_array,
+    R_pi: Float[np.ndarray, " S"],
+    gamma: float,
+    V: Float[np.ndarray, " S"],
+    tolerance: float,
+    most: int,
 ) -> tuple[Float[np.ndarray, " S"], int, bool]:
-    """Return values, the number of steps, and whether their residual is small; BiCGSTAB starts anew where it stops."""
-    steps = 0
-    residual = R_pi - system @ V
+    """Return values, the number of steps, and whether their residual is small.
 
-    def count(_: Any) -> None:
-        nonlocal steps
-        steps += 1
+    BiCGSTAB starts anew from the true residual where it thinks that it has ended, or breaks down.
+    """
+    best, before, steps = V, np.inf, 0
+    while True:
+        residual = R_pi + gamma * (P_pi @ V) - V
+        largest = float(np.abs(residual).max())
+        if largest <= _limit(V, tolerance):
+            return V, steps, True
+        if steps >= most or not largest < 0.5 * before:
+            return best, steps, False
+        best, before = V, largest
+        change, taken = _bicgstab(P_pi, residual, gamma, 0.5 * _limit(V, tolerance), most - steps)
+        V, steps = V + change, steps + taken
 
-    while (largest := float(np.abs(residual).max())) > _limit(V, tolerance):
-        goal = 0.5 * max(_limit(V, tolerance), 1e-9 * largest)
-        change, _ = bicgstab(system, residual, rtol=0.0, atol=goal, maxiter=most - steps, callback=count)
-        trial = R_pi - system @ (V + change)
-        if steps >= most or not np.abs(trial).max() < 0.5 * largest:
-            return V, steps, False
-        V, residual = V + change, trial
-    return V, steps, True
+
+def _bicgstab(
+    P_pi: csr_array, residual: Float[np.ndarray, " S"], gamma: float, goal: float, most: int
+) -> tuple[Float[np.ndarray, " S"], int]:
+    """Return x with (I - γ P_π) x about equal to `residual`, and the number of steps.
+
+    The names are those of van der Vorst (1992). SciPy's takes twice as long where there are a thousand states.
+    """
+    x, r, p, r_0 = np.zeros(len(residual)), residual, residual, residual
+    rho = float(r_0 @ r)
+    for step in range(1, most + 1):
+        v = p - gamma * (P_pi @ p)
+        alpha = _ratio(rho, float(r_0 @ v))
+        s = r - alpha * v
+        t = s - gamma * (P_pi @ s)
+        omega = _ratio(float(t @ s), float(t @ t))
+        x += alpha * p + omega * s
+        r = s - omega * t
+        if np.abs(r).max() <= goal or alpha == 0.0 or omega == 0.0:
+            return x, step
+        rho, of_before = float(r_0 @ r), rho
+        p = r + _ratio(rho, of_before) * (alpha / omega) * (p - omega * v)
+    return x, most
+
+
+def _ratio(a: float, b: float) -> float:
+    """Return a / b, or 0 where the iteration breaks down."""
+    return a / b if b else 0.0
 
 
 def _by_sweeps(
