@@ -19,7 +19,7 @@ from pomrl.science.solvers import sparse, sparse_chains
 from pomrl.science.tasks.families.queue import Queue
 
 GAMMAS = np.linspace(0.9, 0.999, 20)
-LIMIT = 60.0
+LIMIT = 30.0
 SIZES = (1_000, 10_000, 100_000)
 
 Model = tuple[csr_array, Float[np.ndarray, "S A"]]

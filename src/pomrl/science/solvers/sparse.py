@@ -7,15 +7,17 @@ Planning alternates the exact evaluation of a policy with sweeps of value iterat
 
     V <- (I - γ P_π)⁻¹ R_π,    V <- max_a R + γ P V  n times,    π <- argmax_a R + γ P V,
 
-which is modified policy iteration (Puterman 1994, Sec. 6.5) whose evaluations are exact. Sweeps end where they leave
-the policy as it is, or have cost `_SWEPT_FOR` times what an evaluation costs. So planning takes little longer than
-value iteration where the policy keeps changing, as in grids with a distant goal, and little longer than policy
-iteration where values keep changing, as near γ = 1. It ends where the value of the policy proves that no action is
-better.
+which is modified policy iteration (Puterman 1994, Sec. 6.5) whose evaluations are exact. Sweeps end when they have cost
+`_SWEPT_FOR` times what an evaluation costs, and before where they leave the policy as it is, unless the rate at which
+their steps shrink says that more of them are cheaper than an evaluation. So planning takes little longer than value
+iteration where the policy keeps changing, as in grids with a distant goal, and little longer than policy iteration
+where values keep changing, as near γ = 1. It ends where the value of the policy proves that no action is better.
 """
 
 # SciPy's sparse linear algebra comes without types.
 # pyright: reportMissingTypeStubs=false
+
+from math import log
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -32,9 +34,6 @@ SHARE = 0.05
 
 FEW = 0.1
 """Largest share of positive transition probabilities for which smaller models are solved by LAPACK alone."""
-
-SWEPT = 1000
-"""Fewest states for which sweeps are faster than some more factorisations, where these are cheap."""
 
 MOST_ROUNDS = 10_000
 """Evaluations at one discount factor after which planning fails; tens are usual."""
@@ -92,7 +91,7 @@ def plan(
     for g, gamma in enumerate(gammas.tolist()):
         tie, Q = action_tie_tolerance(scale, gamma).item(), action_values(rows, rewards, V, gamma)
         for _ in range(MOST_ROUNDS):
-            V = _swept(rows, rewards, gamma, policy, Q, tie, _sweeps(solver, rows, rewards))
+            V = _swept(rows, rewards, gamma, policy, Q, tie, solver)
             V = solver.value(policy, gamma, V)
             Q = action_values(rows, rewards, V, gamma)
             if not _improve(policy, Q, V, tie):
@@ -115,7 +114,7 @@ def action_values(
 
 def _sweeps(solver: ChainSolver, rows: csr_array, rewards: Float[np.ndarray, "A S"]) -> int:
     """Return how many sweeps may precede an evaluation, by what the last one cost."""
-    if solver.is_cheap and rewards.shape[1] < SWEPT:
+    if solver.only_factorises:
         return 0
     return int(_SWEPT_FOR * solver.cost / (_TRANSITION * rows.nnz + _PAIR * rewards.size + _CALL))
 
@@ -127,14 +126,32 @@ def _swept(
     policy: Int[np.ndarray, " S"],
     Q: Float[np.ndarray, "A S"],
     tie: float,
-    sweeps: int,
+    solver: ChainSolver,
 ) -> Float[np.ndarray, " S"]:
-    """Return values after at most so many sweeps, which end where they no longer change the policy; it is updated."""
-    for _ in range(sweeps):
-        Q = action_values(rows, rewards, Q.max(0), gamma)
-        if not _improve(policy, Q, _taken(Q, policy), tie):
+    """Return values after sweeps, which update the policy.
+
+    They end when they have cost `_SWEPT_FOR` evaluations, when the values are exact, or when the policy has settled,
+    unless the rate at which steps shrink says that exact values cost less by sweeps than by an evaluation. The constant
+    that a step adds to all values is summed to its limit (MacQueen 1966), because no policy depends on it.
+    """
+    V, before, sweeps = Q.max(0), 0.0, _sweeps(solver, rows, rewards)
+    for left in range(sweeps, 0, -1):
+        Q = action_values(rows, rewards, V, gamma)
+        changed = _improve(policy, Q, _taken(Q, policy), tie)
+        step = Q.max(0) - V
+        low, high = float(step.min()), float(step.max())
+        V = V + step + gamma / (1.0 - gamma) * 0.5 * (low + high)
+        goal = 0.5 * solver.limit(V)
+        affordable = min(float(left), sweeps / _SWEPT_FOR)
+        if high - low <= goal or not (changed or _settles(high - low, before, goal, affordable)):
             break
-    return Q.max(0)
+        before = high - low
+    return V
+
+
+def _settles(step: float, before: float, goal: float, sweeps: float) -> bool:
+    """Return whether steps that shrink as the last one did are as small as the goal after so many sweeps."""
+    return step < before and log(goal / step) >= sweeps * log(step / before)
 
 
 def _taken(Q: Float[np.ndarray, "A S"], policy: Int[np.ndarray, " S"]) -> Float[np.ndarray, " S"]:

@@ -27,6 +27,9 @@ TOLERANCE = ACTION_TIE_TOLERANCE / 8
 FEW_ENTRIES = 32
 """Entries of the factors for each state up to which a factorisation is cheaper than to ask what else would be."""
 
+SWEPT = 600
+"""Fewest states for which anything can be faster than some more factorisations, where these are cheap."""
+
 MOST_ENTRIES = 5e7
 """Expected entries of the factors above which nothing is factorised, because they would take gigabytes."""
 
@@ -85,9 +88,13 @@ class ChainSolver:
         return 2.0 * _TRANSITION * transitions + _STATE * len(self._R) + _CALL
 
     @property
-    def is_cheap(self) -> bool:
-        """Whether factors are so small that nothing is worth doing to save factorisations."""
-        return bool(self._entries <= FEW_ENTRIES * len(self._R))
+    def only_factorises(self) -> bool:
+        """Whether a model and its factors are so small that nothing is worth doing to save factorisations."""
+        return bool(self._entries <= FEW_ENTRIES * len(self._R)) and len(self._R) < SWEPT
+
+    def limit(self, V: Float[np.ndarray, " S"]) -> float:
+        """Return the largest residual with which values are accepted."""
+        return _limit(V, self._tolerance)
 
     def value(
         self, policy: Int[np.ndarray, " S"], gamma: float, start: Float[np.ndarray, " S"]
@@ -103,6 +110,8 @@ class ChainSolver:
         states = np.arange(S)
         P_pi, R_pi = self._rows[policy.astype(np.intp) * S + states], self._R[states, policy]
         factorises = self._entries <= MOST_ENTRIES
+        if not self.only_factorises and np.abs(R_pi + gamma * (P_pi @ start) - start).max() <= self.limit(start):
+            return start
         if self._iterates:
             step = self._step(float(P_pi.nnz))
             most = int(0.5 * _ENTRY * self._entries / step) + 10 if factorises else _MOST_STEPS
@@ -114,7 +123,7 @@ class ChainSolver:
             if not factorises:
                 return _by_sweeps(P_pi, R_pi, gamma, V, self._tolerance)
         factors = splu((eye_array(S, format="csr") - gamma * P_pi).tocsc())
-        if not self.is_cheap:
+        if not self.only_factorises:
             self._entries = float(factors.L.nnz + factors.U.nnz)
         self.cost = _ENTRY * self._entries
         return factors.solve(R_pi)
