@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pomrl.api import component, find, load, plot, run, sweep, table
     from pomrl.models_and_logs.horizon_reports import horizon_report
     from pomrl.models_and_logs.log_tables import from_log
+    from pomrl.models_and_logs.model_files import from_file
     from pomrl.models_and_logs.models import from_arrays, from_gymnasium, plan
     from pomrl.models_and_logs.row_models import Structure
 
@@ -41,6 +42,7 @@ _PUBLIC = {
     "component": "pomrl.api",
     "find": "pomrl.api",
     "from_arrays": "pomrl.models_and_logs.models",
+    "from_file": "pomrl.models_and_logs.model_files",
     "from_gymnasium": "pomrl.models_and_logs.models",
     "from_log": "pomrl.models_and_logs.log_tables",
     "horizon_report": "pomrl.models_and_logs.horizon_reports",
@@ -58,6 +60,7 @@ __all__ = [
     "component",
     "find",
     "from_arrays",
+    "from_file",
     "from_gymnasium",
     "from_log",
     "horizon_report",

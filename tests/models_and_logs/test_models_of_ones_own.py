@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import pomrl
-from pomrl.models_and_logs import models
+from pomrl.models_and_logs import sparse_models
 from pomrl.science.mdp import optimal_value, policy_value
 
 GAMMAS = [0.1, 0.5, 0.9, 0.99]
@@ -43,7 +43,7 @@ def test_the_policy_changes_where_waiting_begins_to_pay():
 def test_the_policies_of_a_sparse_model_change_where_those_of_the_dense_one_do(monkeypatch: pytest.MonkeyPatch):
     R, gammas = np.array([[1.0, 3.0], [0.0, 0.0]]), [0.5, 0.6, 0.7, 0.8]
     wanted = pomrl.plan(FLIP, R, gammas).changes
-    monkeypatch.setattr(models, "DENSE_BYTES", 1)
+    monkeypatch.setattr(sparse_models, "DENSE_BYTES", 1)
     found = pomrl.plan(sparse.csr_array(FLIP.reshape(-1, 2)), R, gammas).changes
     assert len(wanted) == 1
     assert found.equals(wanted)
@@ -63,7 +63,7 @@ def test_lists_and_rewards_of_all_models_alike_are_planned_as_arrays():
 
 @pytest.mark.parametrize("dense_bytes", [2**28, 1], ids=["as a dense model", "as a sparse model"])
 def test_sparse_matrices_give_the_plan_of_arrays(dense_bytes: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(models, "DENSE_BYTES", dense_bytes)
+    monkeypatch.setattr(sparse_models, "DENSE_BYTES", dense_bytes)
     (P, *_), (R, *_) = drawn()
     wanted = pomrl.plan(P, R, GAMMAS)
     rows = sparse.csr_array(P.reshape(-1, 6))
@@ -129,10 +129,6 @@ LISTS: list[Any] = [[1], [2]]
 ONE = sparse.csr_array(np.eye(2))
 TABLE = {0: {0: [(np.nan, 0, 1.0, False)]}}
 BAD = {
-    "a negative sparse entry": (
-        lambda: models._check_rows(sparse.csr_array([[1.5, -0.5], [0.0, 1.0]]), np.zeros((2, 1)), 1),
-        r"P\[0, 0\] is no distribution: an entry is negative",
-    ),
     "a row of one of several models": (lambda: pomrl.plan(stack_with(2), drawn()[1], [0.5]), r"the row P\[1, 2, 1\]"),
     "a probability that is NaN, with rewards of transitions": (
         lambda: pomrl.plan(stack_with(np.nan), np.zeros((6, 2, 6)), [0.5]),
@@ -158,17 +154,12 @@ BAD = {
         r"gamma\[1\] = -1\.0",
     ),
     "a row that does not sum to one": (lambda: pomrl.plan(lacking_sum(), np.zeros(6), [0.5]), r"P\[3, 1\] = 0\.9"),
-    "a sparse row that does not": (
-        lambda: models._check_rows(sparse.csr_array(lacking_sum().reshape(-1, 6)), np.zeros((6, 2)), 2),
-        r"P\[3, 1\] is no distribution: its sum is 0\.9",
-    ),
     "a reward that is NaN": (lambda: pomrl.plan(FLIP, [[0.0, np.nan], [0, 0]], [0.5]), r"R\[0, 1\]"),
     "no discount factor": (lambda: pomrl.plan(FLIP, np.zeros(2), [0.5, 1.0]), r"gamma\[1\] = 1\.0"),
     "no table": (lambda: pomrl.from_gymnasium(object()), "object has no table of transitions P"),
     "a table of something else": (lambda: pomrl.from_gymnasium({0: {0: [3]}}), r"P\[0\] is no dictionary"),
     "a state that is not there": (lambda: pomrl.from_gymnasium({0: {0: [(1.0, 7, 0, False)]}}), "leads to 7"),
     "names twice": (lambda: pomrl.from_arrays(FLIP, np.zeros(2), states="aa"), "2 states, and 1 different"),
-    "more states than memory": (lambda: models.check_memory(2**60, "the log: 9 states"), "the log: 9 states: .* GiB"),
     "models that do not fit": (lambda: pomrl.plan(drawn()[0], np.zeros((2, 6, 2)), [0.5]), "the same models"),
 }
 

@@ -17,20 +17,15 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
-from pomrl.checks import check_memory
-from pomrl.science.mdp import expected_rewards, for_each_model
+from pomrl.models_and_logs import sparse_models
+from pomrl.science.mdp import LossNorm, check_gamma_eval, expected_rewards, for_each_model, planning_loss
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import evaluation, faces
-from pomrl.science.solvers.policy_stacks import SparseStack
+from pomrl.science.solvers import sparse as large
+from pomrl.science.solvers.policy_stacks import action_value
 
 if TYPE_CHECKING:
     import pandas as pd
-
-DENSE_BYTES = 2**28
-"""The size of a transition model up to which a sparse one is planned as a dense one, which is faster."""
-
-MOST_STEPS = 10_000
-"""The number of steps at one discount factor after which the policy iteration of a sparse model fails."""
 
 END = "end"
 """The name of a state that is added where an episode ends."""
@@ -53,6 +48,24 @@ class Model:
     def plan(self, gammas: Sequence[float] | np.ndarray) -> "Plan":
         """Return optimal policies and values at discount factors in [0, 1); see `pomrl.plan`."""
         return _plan_sparse(self, ascending(gammas)) if sparse.issparse(self.P) else _plan_dense(self, gammas)
+
+    def planning_loss(
+        self, policies: Int[np.ndarray, "G S"], gamma_eval: float, norm: LossNorm = "max"
+    ) -> Float[np.ndarray, " G"]:
+        """Return what policies lose in this model against an optimal one, as sums discounted by gamma_eval.
+
+        Args:
+            policies: The indices of actions, such as `policies` of the plan of another model of the same states.
+            gamma_eval: Discount factor of both values, in [0, 1).
+            norm: Whether the loss is that of the worst state, or the mean over states.
+
+        Raises:
+            ValueError: The policies are none of this model, or gamma_eval is not in [0, 1) or too near to 1.
+        """
+        if isinstance(self.P, np.ndarray):
+            check_gamma_eval(gamma_eval)
+            return planning_loss(self.P[None], self.R[None], np.asarray(policies)[None], gamma_eval, norm=norm)[0]
+        return sparse_models.planning_losses(self.P, self.R, policies, gamma_eval, norm)
 
     @property
     def remarks(self) -> list[str]:
@@ -80,6 +93,8 @@ class Plan:
     """The index of the action in each state."""
     values: Float[np.ndarray, "*M G S"]
     """The expected discounted sum of rewards from each state, at the same discount factor, in the units of rewards."""
+    bounds: Float[np.ndarray, "*M G"]
+    """What each policy loses at most against an optimal one in any state, as the residuals of the values prove."""
     changed: tuple[tuple[int, float, float, int], ...]
     """The rows of `changes`."""
     states: tuple[Hashable, ...]
@@ -123,8 +138,9 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
             with row s A + a for the pair (s, a), or a sequence of one sparse matrix [S, S] for each action; or
             Gymnasium's dictionary, whose P[s][a] lists tuples of probability, next state, reward and whether the
             episode ends.
-        R: Rewards: [S], [S, A] or [S, A, S]; for several models [S, A] or [S, A, S] for all alike, [M, S, A] or
-            [M, S, A, S]. None with Gymnasium's dictionary, which contains them.
+        R: Rewards: [S], [S, A] or [S, A, S], of transitions also as sparse matrices with a sparse P; for several models
+            [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary, which
+            contains them.
         gammas: Discount factors in [0, 1).
 
     Raises:
@@ -132,7 +148,7 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
     """
     if R is None:
         return from_gymnasium(P).plan(gammas)
-    if _is_sparse(P) or (stack := _probabilities(P)).ndim != 4:
+    if sparse_models.is_sparse(P) or (stack := _probabilities(P)).ndim != 4:
         return from_arrays(P, R).plan(gammas)
     rewards = for_each_model(numbers(R, "R"), stack)
     if not len(stack) or rewards.ndim < 3 or len(rewards) != len(stack):
@@ -147,31 +163,24 @@ def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | No
 
     Args:
         P: Transition probabilities of one model, as `pomrl.plan` takes them.
-        R: Rewards, [S], [S, A] or [S, A, S].
+        R: Rewards, as `pomrl.plan` takes them.
         states: Names of the states; by default 0, 1, ...
         actions: Names of the actions; by default 0, 1, ...
 
     Raises:
         ValueError: P and R are no model; the message names the first wrong index.
     """
-    if not _is_sparse(P):
+    if not sparse_models.is_sparse(P):
         dense = _probabilities(P)
         if dense.ndim != 3:
             raise ValueError(f"P has to be [S, A, S] or sparse matrices, and its shape is {list(dense.shape)}")
         return _named(dense, _checked_rewards(dense, numbers(R, "R")), states, actions)
-    rows = _rows(P)
-    pairs, S = cast(tuple[int, int], rows.shape)
-    A = pairs // max(S, 1)
-    if pairs != S * A:
-        raise ValueError(f"a sparse P has to be [S A, S], and its shape is {[pairs, S]}")
-    if 8 * pairs * S <= DENSE_BYTES:
-        return from_arrays(rows.toarray().reshape(S, A, S), R, states, actions)
-    expected = numbers(R, "R")
-    if expected.shape not in ((S,), (S, A)):
-        raise ValueError(f"R has to be [S] or [S, A] = {[S, A]} with a large sparse P, and is {list(expected.shape)}")
-    expected = np.repeat(expected[:, None], A, 1) if expected.ndim == 1 else expected
-    _check_rows(rows, expected, A)
-    return _named(rows, expected, states, actions)
+    rows = sparse_models.pairs_of(P)
+    S, A = sparse_models.size_of(rows)
+    if sparse_models.is_small(rows):
+        rewards = sparse_models.pairs_of(R, "R").toarray().reshape(-1, A, S) if sparse_models.is_sparse(R) else R
+        return from_arrays(rows.toarray().reshape(S, A, S), rewards, states, actions)
+    return _named(rows, sparse_models.checked_rewards(rows, R), states, actions)
 
 
 def from_gymnasium(environment: Any, states: Names | None = None, actions: Names | None = None) -> Model:
@@ -189,7 +198,7 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     Raises:
         ValueError: There is no such table, or it is no model.
     """
-    if isinstance(environment, np.ndarray) or _is_sparse(environment):
+    if isinstance(environment, np.ndarray) or sparse_models.is_sparse(environment):
         raise ValueError("R is missing: only Gymnasium's dictionary contains the rewards")
     table = environment if isinstance(environment, Mapping | list) else _table_of(environment)
     if not len(table):
@@ -201,15 +210,16 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
         raise ValueError(f"P[{s}][{a}] leads to {s_next}, and there are {S} states")
     ending, moving_on = following[ends], following[(following != state) & ~ends]
     extra = bool(np.isin(ending, moving_on).any())
-    check_memory(8 * (S + extra) ** 2 * A, f"{S} states and {A} actions")
-    P, R = np.zeros((S + extra, A, S + extra)), np.zeros((S + extra, A))
-    np.add.at(P, (state, action, np.where(ends, S, following) if extra else following), probability)
-    np.add.at(R, (state, action), probability * reward)
-    for end in [S] if extra else set(ending.tolist()):
-        P[end], R[end] = 0.0, 0.0
-        P[end, :, end] = 1.0
+    following, total = np.where(ends, S, following) if extra else following, S + extra
+    last = np.array([S] if extra else sorted(set(ending.tolist())), int)
+    goes_on = ~np.isin(state, last)
+    pair, stays = (state * A + action)[goes_on], (last[:, None] * A + np.arange(A)).ravel()
+    R = np.bincount(pair, (probability * reward)[goes_on], total * A).reshape(total, A)
+    probabilities = np.concatenate([probability[goes_on], np.ones(len(stays))])
+    places = np.concatenate([pair, stays]), np.concatenate([following[goes_on], np.repeat(last, A)])
+    rows = sparse.csr_array((probabilities, places), shape=(total * A, total))
     names = range(S) if states is None else states
-    return _named(P, _checked_rewards(P, R), [*names, END] if extra else names, actions)
+    return from_arrays(rows, R, [*names, END] if extra else names, actions)
 
 
 def _table_of(environment: Any) -> Any:
@@ -236,11 +246,6 @@ def _entries(table: Any) -> tuple[np.ndarray, ...]:
     return tuple(column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
 
 
-def _is_sparse(P: Any) -> bool:
-    """Return whether P is a sparse matrix, or a sequence in which there is one."""
-    return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
-
-
 def numbers(values: Any, name: str) -> Float[np.ndarray, "..."]:
     """Return an array of doubles; ValueError if these are no numbers, or doubles do not hold them exactly."""
     if isinstance(values, Mapping):
@@ -256,21 +261,6 @@ def _probabilities(P: Any) -> Float[np.ndarray, "..."]:
     return found
 
 
-def _rows(P: Any) -> sparse.csr_array:
-    """Return the rows of the pairs of a sparse model."""
-    if sparse.issparse(P):
-        return sparse.csr_array(P)
-    matrices = list(P)
-    for action, matrix in enumerate(matrices):
-        if not sparse.issparse(matrix):
-            raise ValueError(f"P[{action}] is no sparse matrix, and others are; all of them have to be")
-    shapes = {matrix.shape for matrix in matrices}
-    S = matrices[0].shape[1]
-    if shapes != {(S, S)}:
-        raise ValueError(f"the matrices of all actions have to be [S, S] = {[S, S]}, and their shapes are {shapes}")
-    return sparse.csr_array(sparse.hstack(matrices).reshape(-1, S))
-
-
 def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
     """Return the expected rewards of pairs, of models that are checked with them."""
     # Before rewards of transitions, of which a wrong probability would make wrong expected rewards.
@@ -282,18 +272,6 @@ def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -
         R = np.repeat(R[:, None], P.shape[-2], 1)
     evaluation.check_models(P, R)
     return R
-
-
-def _check_rows(rows: sparse.csr_array, R: Float[np.ndarray, "S A"], A: int) -> None:
-    """Raise a ValueError that names the first wrong pair unless the rows of a sparse model are distributions."""
-    total = np.asarray(rows.sum(1)).ravel()
-    negative = np.asarray(rows.min(axis=1).todense()).ravel() < 0
-    bad = ~(np.abs(total - 1.0) <= 64 * R.shape[0] * np.finfo(float).eps) | negative
-    if bad.any():
-        pair = int(bad.argmax())
-        why = "an entry is negative" if negative[pair] else f"its sum is {float(total[pair])!r}"
-        raise ValueError(f"P[{pair // A}, {pair % A}] is no distribution: {why}")
-    evaluation.check_finite(R)
 
 
 def _named(P: Any, R: Float[np.ndarray, "S A"], states: Names | None, actions: Names | None) -> Model:
@@ -327,7 +305,7 @@ def ascending(gammas: Any) -> Float[np.ndarray, " G"]:
 def _plan_dense(model: Model, gammas: Sequence[float] | np.ndarray) -> Plan:
     P = cast(np.ndarray, model.P)
     found = _plan_stack(P[None], model.R[None], gammas, model.states, model.actions)
-    return replace(found, policies=found.policies[0], values=found.values[0])
+    return replace(found, policies=found.policies[0], values=found.values[0], bounds=found.bounds[0])
 
 
 def _plan_stack(
@@ -346,7 +324,11 @@ def _plan_stack(
         kept[:, g] = (values[:, g + 1] - of_before).max(1) <= evaluation.action_tie_tolerance(
             evaluation.reward_scale(R), gamma
         )
-    return Plan(grid, policies, values, _changes(grid, policies, kept), tuple(states), tuple(actions))
+    bounds = np.empty((len(P), len(grid)))
+    for g, gamma in enumerate(grid.tolist()):
+        Q = action_value(P, R, values[:, g], np.full(len(P), gamma))
+        bounds[:, g] = evaluation.largest_loss(Q, policies[:, g], values[:, g], gamma, R.shape[1])
+    return Plan(grid, policies, values, bounds, _changes(grid, policies, kept), tuple(states), tuple(actions))
 
 
 def _changes(
@@ -362,11 +344,8 @@ def _changes(
 
 def _plan_sparse(model: Model, gammas: Float[np.ndarray, " G"]) -> Plan:
     """Plan a large sparse model by policy iteration, each discount factor from the policy of the one before."""
-    stack, every = SparseStack(cast(sparse.csr_array, model.P), model.R), np.ones(1, bool)
-    policies, values = np.empty((1, len(gammas), len(model.R)), int), np.empty((len(gammas), len(model.R)))
-    for g, gamma in enumerate(gammas):
-        if all(stack.improve(gammas[[g]]).item() for _ in range(MOST_STEPS)):
-            raise ArithmeticError(f"gamma = {gamma}: policy iteration does not end after {MOST_STEPS} steps")
-        policies[:, g], values[g] = stack.policies(every), stack.V
-    changes = _changes(gammas, policies, (policies[:, 1:] == policies[:, :-1]).all(-1))
-    return Plan(gammas, policies[0], values, changes, model.states, model.actions)
+    rows = large.by_action(cast(sparse.csr_array, model.P), len(model.actions))
+    policies, values = large.plan(rows, model.R, gammas)
+    bounds = large.largest_losses(rows, model.R, policies, values, gammas)
+    changes = _changes(gammas, policies[None], (policies[1:] == policies[:-1]).all(-1)[None])
+    return Plan(gammas, policies, values, bounds, changes, model.states, model.actions)

@@ -24,7 +24,7 @@ from pomrl.checks import Component
 from pomrl.science.solvers import compiled, evaluation, faces, finite_horizon, relative_values, sparse, undiscounted
 from pomrl.science.solvers.elimination import SMALL, STACK
 from pomrl.science.solvers.evaluation import check_gammas, check_models, of_ordinary_size
-from pomrl.science.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack, SparseStack
+from pomrl.science.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack
 from pomrl.science.solvers.relative_values import few_sweeps, solve_grid
 
 _PATIENCE = 100
@@ -123,7 +123,7 @@ class PolicyIteration(Planner):
 
     The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, which
     the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above. Large models in which few
-    states follow each pair are evaluated by sparse factorisations (`solvers.sparse`). Other large models on long grids
+    states follow each pair are planned as sparse matrices (`solvers.sparse`). Other large models on long grids
     are first planned by relative value iteration, which serves all discount factors at once, and then by policy
     iteration where that converges slowly (`solvers.relative_values`).
 
@@ -156,7 +156,7 @@ def _plan_large_model(
     """Plan by the method that is fastest for the model and the grid, which are described in `solvers`."""
     S, A = R.shape
     if sparse.pays(P):
-        return _walk(SparseStack(sparse.rows_of(P), R), gammas[None], A)[0]
+        return sparse.plan(sparse.rows_of(P), R, gammas)[0]
     policy, unsolved = np.empty((len(gammas), S), np.int16), np.arange(len(gammas))
     if len(gammas) >= relative_values.GRID:
         policy, unsolved = solve_grid(P, R, gammas, relative_values.TOLERANCE, few_sweeps(S, A))

@@ -5,7 +5,8 @@ An MDP has S states, A actions, transition probabilities `P[s, a, s']`, rewards 
 - `evaluation`: the exact value of a policy, tolerances, and the checks of arguments.
 - `elimination`: Gaussian elimination on many small linear systems at once.
 - `compiled`: policy iteration and evaluation of small models in C, with the bits of the two above and below.
-- `sparse`: the exact value of a policy of a model whose rows have few positive entries.
+- `sparse`: planning and evaluation of one model whose rows have few positive entries, as a sparse matrix;
+  `sparse_chains` solves for the values of a policy.
 - `policy_stacks`: one step of policy iteration for many MDPs at once.
 - `relative_values`: relative value iteration of one MDP for many discount factors or policies at once.
 - `policy_values`: the values of many policies of each MDP.
@@ -18,8 +19,8 @@ Which method is the fastest depends on the size of the models; each threshold st
   the share `sparse.FEW` of all probabilities is positive.
 - At least `relative_values.LARGE` states and `relative_values.GRID` discount factors of one model: relative value
   iteration, followed by LAPACK for the discount factors for which it converges slowly.
-- At least `sparse.LARGE` states, and at most the share `sparse.SHARE` of all probabilities positive: sparse
-  factorisations, for planning and for evaluation.
+- At least `sparse.LARGE` states, and at most the share `sparse.SHARE` of all probabilities positive: sparse matrices,
+  with sweeps, factorisations and BiCGSTAB as they pay.
 - At least `relative_values.LARGE` states and several policies of one model: one factorisation by LAPACK if they are
   alike (`policy_values`), otherwise relative value iteration.
 """

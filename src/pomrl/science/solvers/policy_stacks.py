@@ -12,9 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.sparse import csr_array
 
-from pomrl.science.solvers import sparse
 from pomrl.science.solvers.elimination import eliminate
 from pomrl.science.solvers.evaluation import action_tie_tolerance, reward_scale
 
@@ -74,30 +72,6 @@ class LapackStack:
         self._P, self._R = self._P[which], self._R[which]
         self._policy, self._scale = self._policy[which], self._scale[which]
         self._P_pi, self._R_pi = self._P_pi[which], self._R_pi[which]
-
-
-class SparseStack:
-    """A stack of one MDP whose rows have few positive entries, and whose policies SuperLU evaluates (`sparse`).
-
-    Its attribute `V` is the value of the policy that the last step has evaluated.
-    """
-
-    def __init__(self, rows: csr_array, R: Float[np.ndarray, "S A"]) -> None:
-        self._rows, self._R, self._policy, self._scale = rows, R, R[None].argmax(-1), reward_scale(R[None])
-        self.V = np.zeros(len(R))
-
-    def improve(self, gamma: Float[np.ndarray, " 1"]) -> Bool[np.ndarray, " 1"]:
-        self.V = sparse.policy_value(self._rows, self._R, self._policy[0], gamma.item())
-        Q = self._R + gamma * (self._rows @ self.V).reshape(self._R.shape)
-        better = Q.max(-1) - self.V > action_tie_tolerance(self._scale, gamma)
-        self._policy[0, better] = Q[better].argmax(-1)
-        return better.any(keepdims=True)
-
-    def policies(self, which: Bool[np.ndarray, " 1"]) -> Int[np.ndarray, "k S"]:
-        return self._policy[which]
-
-    def keep(self, which: Bool[np.ndarray, " 1"]) -> None:
-        """Do nothing: there is one MDP, and the walk ends when it is finished."""
 
 
 class EliminationStack:

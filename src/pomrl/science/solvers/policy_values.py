@@ -73,8 +73,7 @@ def _values_on_large_model(
     if sparse.solved_densely(P[None]).item():
         return policy_value(P[None], R[None], policies, gamma)
     if sparse.pays(P):
-        rows = sparse.rows_of(P)
-        return np.stack([sparse.policy_value(rows, R, policy, gamma) for policy in policies])
+        return sparse.policy_values(sparse.rows_of(P), R, policies, gamma)
     base = policies[len(policies) // 2]
     alike = (policies != base).any(0).mean() <= _ALIKE
     if len(policies) > 1 and alike and gamma <= _WELL_CONDITIONED:

@@ -3,14 +3,13 @@
 from typing import Annotated
 
 import numpy as np
-from jaxtyping import Float
 from pydantic import Field, model_validator
 
 from pomrl.science.mdp import Rewards
-from pomrl.science.tasks.families.family import Latents, TaskFamily
+from pomrl.science.tasks.families.family import Latents, Outcome, SparseFamily
 
 
-class Garnet(TaskFamily):
+class Garnet(SparseFamily):
     """Mixtures of two random models with the same few successors; the latent is the weight of the second one.
 
     From each pair (s, a) there are `branching` states to go to, chosen at random. The probabilities of each of the two
@@ -37,14 +36,15 @@ class Garnet(TaskFamily):
     def size(self) -> tuple[int, int]:
         return self.states, self.actions
 
-    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
+    def outcomes(self, latent: Latents) -> tuple[list[Outcome], Rewards]:
         (S, A), b = self.size, self.branching
         rng = np.random.default_rng(self.model_seed)
-        successors = rng.random((S, A, S)).argsort(-1)[..., :b]
+        successors = np.stack([rng.random((A, S)).argsort(-1)[:, :b] for _ in range(S)])
         cuts = np.sort(rng.random((2, S, A, b - 1)), axis=-1)
         edges = np.concatenate([np.zeros((2, S, A, 1)), cuts, np.ones((2, S, A, 1))], axis=-1)
-        ends = np.zeros((2, S, A, S))
-        np.put_along_axis(ends, np.broadcast_to(successors, (2, S, A, b)), np.diff(edges), axis=-1)
-        R = rng.random((S, A))
-        weight = latent[:, None, None, None]
-        return (1.0 - weight) * ends[0] + weight * ends[1], R
+        ends, R = np.diff(edges), rng.random((S, A))
+        weight = latent[:, None, None]
+        each = (
+            Outcome(successors[..., i], (1.0 - weight) * ends[0, ..., i] + weight * ends[1, ..., i]) for i in range(b)
+        )
+        return list(each), R

@@ -1,0 +1,205 @@
+"""Planning and evaluation of sparse models: against closed forms, brute force, LAPACK and Bellman's equation."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse.linalg import splu
+
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers import sparse, sparse_chains
+from pomrl.science.solvers.evaluation import largest_loss
+from pomrl.science.tasks.families.queue import Queue
+
+WAYS: dict[str, dict[str, float]] = {
+    "factorised": {"FEW_ENTRIES": np.inf},
+    "BiCGSTAB": {"FEW_ENTRIES": 0, "MOST_ENTRIES": 0},
+    "BiCGSTAB in vain, then factorised": {"FEW_ENTRIES": 0, "_ENTRY": 0.0},
+    "BiCGSTAB in vain, then sweeps": {"FEW_ENTRIES": 0, "MOST_ENTRIES": 0, "_MOST_STEPS": 2},
+}
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    for name, value in WAYS[request.param].items():
+        monkeypatch.setattr(sparse_chains, name, value)
+    return request.param
+
+
+def random_graph(S: int, A: int, successors: int, seed: int = 0) -> tuple[csr_array, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    following = rng.integers(0, S, (A * S, successors))
+    chances = rng.dirichlet(np.ones(successors), A * S)
+    rows = csr_array((chances.ravel(), following.ravel(), successors * np.arange(A * S + 1)), shape=(A * S, S))
+    return rows, rng.random((S, A))
+
+
+def grid(n: int, goal: bool) -> tuple[csr_array, np.ndarray]:
+    """Return a walk on n by n cells that goes to a side with probability 0.1 each, for one goal or random rewards."""
+    S, cells = n * n, np.indices((n, n)).reshape(2, -1)
+    steps = ((0, -1), (1, 0), (0, 1), (-1, 0))
+    after = np.stack([np.ravel_multi_index(np.clip((cells.T + step).T, 0, n - 1), (n, n)) for step in steps])  # type: ignore[arg-type]
+    each = [[(after[a], 0.8), (after[a - 1], 0.1), (after[(a + 1) % 4], 0.1)] for a in range(4)]
+    following = np.stack([[where for where, _ in outcomes] for outcomes in each])
+    chances = np.broadcast_to(np.array([0.8, 0.1, 0.1])[None, :, None], following.shape)
+    pair = np.broadcast_to(np.arange(4 * S).reshape(4, 1, S), following.shape)
+    rows = csr_array((chances.ravel(), (pair.ravel(), following.ravel())), shape=(4 * S, S))
+    R = np.zeros((S, 4)) if goal else np.repeat(np.random.default_rng(1).random((S, 1)), 4, 1)
+    R[-1] = 1.0
+    return rows, R
+
+
+def queue(S: int) -> tuple[csr_array, np.ndarray]:
+    rows, R = Queue(centre=0.4, spread=0.0, room=S - 1).sparse_model(0.4)
+    return sparse.by_action(rows, R.shape[1]), R
+
+
+MODELS = {
+    "random graph": lambda: random_graph(300, 3, 8),
+    "one successor": lambda: random_graph(300, 3, 1),
+    "grid with a goal": lambda: grid(18, goal=True),
+    "grid": lambda: grid(18, goal=False),
+    "queue": lambda: queue(300),
+}
+
+
+def dense(rows: csr_array, A: int) -> np.ndarray:
+    return rows.toarray().reshape(A, -1, rows.toarray().shape[1]).transpose(1, 0, 2)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 0.99])
+def test_a_birth_and_death_chain_has_the_values_of_its_closed_form(way: str, gamma: float) -> None:
+    """Between two ends that are never left, of which the last pays 1, V(s) is a sum of two powers of s."""
+    n, up, down = 300, 0.6, 0.4
+    inner = np.r_[0.0, np.ones(n - 1), 0.0]
+    rows = csr_array(diags_array([down * inner[1:], 1.0 - inner, up * inner[:-1]], offsets=[-1, 0, 1]))  # type: ignore[call-overload]
+    R = np.zeros((n + 1, 1))
+    R[-1] = 1.0
+    low, high = np.roots([gamma * up, -1.0, gamma * down])[::-1]
+    s = np.arange(n + 1)
+    wanted = high ** (s - n) * (1.0 - (low / high) ** s) / (1.0 - (low / high) ** n) / (1.0 - gamma)
+    for found in (
+        sparse.plan(rows, R, np.array([gamma]))[1],
+        sparse.policy_values(rows, R, np.zeros((1, n + 1), int), gamma),
+    ):
+        np.testing.assert_allclose(found[0], wanted, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_sparse_models_are_planned_and_evaluated_as_dense_ones(way: str, kind: str) -> None:
+    rows, R = MODELS[kind]()
+    gammas = np.array([0.0, 0.6, 0.95])
+    policies, values = sparse.plan(rows, R, gammas)
+    P = dense(rows, R.shape[1])
+    exact = PolicyIteration().plan(P[None], R[None], gammas)[0]
+    states, scale = np.arange(len(R)), np.abs(R).max()
+    for g, gamma in enumerate(gammas):
+        wanted, own = (
+            np.linalg.solve(np.eye(len(R)) - gamma * P[states, each], R[states, each])
+            for each in (exact[g], policies[g])
+        )
+        np.testing.assert_allclose(own, wanted, rtol=0, atol=1e-9 * scale)
+        np.testing.assert_allclose(values[g], own, rtol=0, atol=1e-9 * scale)
+    evaluated = sparse.policy_values(rows, R, policies, 0.95)
+    for policy, V in zip(policies, evaluated, strict=True):
+        chain = np.eye(len(R)) - 0.95 * P[states, policy]
+        np.testing.assert_allclose(V, np.linalg.solve(chain, R[states, policy]), rtol=0, atol=1e-9 * scale)
+
+
+def test_plans_of_tiny_models_are_the_best_of_all_policies() -> None:
+    for seed in range(20):
+        rows, R = random_graph(4, 2, 2, seed)
+        P, states = dense(rows, 2), np.arange(4)
+        policies, values = sparse.plan(rows, R, np.array([0.3, 0.9]))
+        for g, gamma in enumerate((0.3, 0.9)):
+            every = np.array(list(product(range(2), repeat=4)))
+            of_all = [np.linalg.solve(np.eye(4) - gamma * P[states, each], R[states, each]) for each in every]
+            np.testing.assert_allclose(values[g], np.max(of_all, axis=0), rtol=1e-11)
+            np.testing.assert_allclose(of_all[int((every == policies[g]).all(1).argmax())], values[g], rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [lambda: random_graph(5000, 4, 8), lambda: grid(60, goal=True), lambda: grid(60, goal=False), lambda: queue(5000)],
+)
+def test_large_models_satisfy_the_equation_of_bellman(model: object) -> None:
+    rows, R = model()  # type: ignore[operator]
+    gammas = np.array([0.9, 0.999])
+    policies, values = sparse.plan(rows, R, gammas)
+    scale = np.abs(R).max()
+    for V, gamma in zip(values, gammas, strict=True):
+        Q = R.T + gamma * (rows @ V).reshape(R.T.shape)
+        assert np.abs(Q.max(0) - V).max() <= 2e-12 * scale / (1.0 - gamma)
+    bounds = sparse.largest_losses(rows, R, policies, values, gammas)
+    assert (bounds <= 4e-12 * scale / (1.0 - gammas) ** 2).all()
+
+
+def test_the_bound_is_that_of_the_residuals_and_holds_for_values_of_something_else() -> None:
+    rows, R = random_graph(30, 2, 3)
+    P, states = dense(rows, 2), np.arange(30)
+    best = sparse.plan(rows, R, np.array([0.9]))[1][0]
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        policy = rng.integers(0, 2, 30)
+        own = np.linalg.solve(np.eye(30) - 0.9 * P[states, policy], R[states, policy])
+        V = own + rng.normal(0.0, 0.3, 30)
+        bound = largest_loss((R + 0.9 * P @ V)[None], policy[None], V[None], 0.9, 3).item()
+        assert bound >= (best - own).max()
+        exactly = largest_loss((R + 0.9 * P @ own)[None], policy[None], own[None], 0.9, 3).item()
+        assert exactly == pytest.approx((R + 0.9 * P @ own - own[:, None]).max() / 0.1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "A"),
+    [
+        (random_graph(1000, 2, 8)[0], 2),
+        (random_graph(1500, 2, 4)[0], 2),
+        (grid(50, goal=True)[0], 4),
+        (queue(2000)[0], 3),
+    ],
+)
+def test_the_entries_of_factors_are_expected_within_a_factor_of_four(rows: csr_array, A: int) -> None:
+    S = rows.toarray().shape[1]
+    chain = rows[np.random.default_rng(3).integers(0, A, S) * S + np.arange(S)]
+    factors = splu(csr_array(eye_array(S, format="csr") - 0.9 * chain).tocsc())
+    entries = factors.L.nnz + factors.U.nnz
+    assert entries / 4 <= sparse_chains.expected_entries(chain) <= 4 * entries
+
+
+def test_a_state_that_all_others_lead_to_does_not_count_as_fill() -> None:
+    S = 2000
+    chain = csr_array(0.5 * diags_array([np.ones(S - 1)], offsets=[1], shape=(S, S)))  # type: ignore[call-overload]
+    ends = csr_array((np.full(S, 0.5), (np.arange(S), np.full(S, S - 1))), shape=(S, S))
+    assert sparse_chains.expected_entries(csr_array(chain + ends)) <= 4 * S
+
+
+@pytest.mark.parametrize(("S", "successors"), [(1, 1), (2, 1), (3, 3)])
+def test_models_of_a_few_states_are_planned_too(S: int, successors: int) -> None:
+    rows, R = random_graph(S, 2, successors)
+    _, values = sparse.plan(rows, R, np.array([0.9]))
+    P = dense(rows, 2)
+    np.testing.assert_allclose((R + 0.9 * P @ values[0]).max(1), values[0], rtol=1e-12)
+
+
+def test_a_random_graph_is_never_factorised_and_a_queue_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    factorised: list[int] = []
+
+    def counting(system: csr_array) -> object:
+        factorised.append(system.nnz)
+        return splu(system)
+
+    monkeypatch.setattr(sparse_chains, "splu", counting)
+    rows, R = random_graph(2000, 4, 8)
+    sparse.plan(rows, R, np.array([0.9, 0.999]))
+    assert not factorised
+    rows, R = queue(2000)
+    sparse.plan(rows, R, np.array([0.9, 0.999]))
+    assert 2 <= len(factorised) <= 20
+
+
+def test_planning_that_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse, "MOST_ROUNDS", 1)
+    rows, R = grid(40, goal=False)
+    with pytest.raises(ArithmeticError, match=r"gamma = 0\.999: policy iteration does not end after 1 evaluations"):
+        sparse.plan(rows, R, np.array([0.999]))
