@@ -23,7 +23,13 @@ from pomrl.commands.terminal import GOES_ON, exit_with
 from pomrl.configuration import composition, yaml_files
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.importing import find_plugins
-from pomrl.configuration.jobs import ENGINES, check_plugins, is_swept_by_others, refuse_foreign_plugins
+from pomrl.configuration.jobs import (
+    ENGINES,
+    check_plugins,
+    is_swept_by_others,
+    refuse_absent_folders,
+    refuse_foreign_plugins,
+)
 from pomrl.configuration.sources import PUBLISHED
 
 
@@ -38,6 +44,7 @@ def main() -> None:
 
         print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_used() else 'NumPy'}")
         raise SystemExit(0)
+    warnings.filterwarnings("ignore", message="provider=hydra.searchpath")  # of packages without __init__.py
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
     _exit_at(signal.SIGTERM, signal.SIGHUP)
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
@@ -72,6 +79,7 @@ def compose() -> Sweep | None:
     """
     arguments = _hydra_arguments()
     refuse_foreign_plugins(sys.argv[1:])
+    refuse_absent_folders(sys.argv[1:])
     composition.register_resolvers()
     collected: list[Any] = []
     objectives: list[float] = []
