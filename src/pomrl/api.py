@@ -28,6 +28,7 @@ from pomrl.running.ensuring import ensure
 from pomrl.running.resources import estimate, refuse_what_takes_long
 from pomrl.running.sweeps import Job, Tally
 from pomrl.store import StoredExperiment, StoreError
+from pomrl.store.reading import plain_yaml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -177,7 +178,7 @@ def plot(  # noqa: PLR0913
     y: str = "planning_loss",
     *,
     shape: "Shape" = "mean",
-    against: Mapping[str, Any] | None = None,
+    against: Mapping[str, Any] | str | None = None,
     hue: str | None = None,
     col: str | None = None,
     row: str | None = None,
@@ -207,11 +208,11 @@ def plot(  # noqa: PLR0913
     """
     from pomrl.drawing.relational import Roles, Shown, draw  # here, because matplotlib takes long to load
 
-    return draw(_chosen(settings, y), x, y, Roles(hue, col, row), Shown(shape, band, against=against)).figure
+    return draw(_chosen(settings, y), x, y, Roles(hue, col, row), Shown(shape, band, against=_method(against))).figure
 
 
 def table(
-    *, against: Mapping[str, Any] | None = None, y: str = "planning_loss", task: Tasks = "all", **settings: Any
+    *, against: Mapping[str, Any] | str | None = None, y: str = "planning_loss", task: Tasks = "all", **settings: Any
 ) -> pd.DataFrame:
     """Return summaries of stored experiments: mean, interquartile mean and median over runs with 95 % intervals.
 
@@ -227,7 +228,17 @@ def table(
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments cannot be compared in pairs.
     """
-    return summarised(_chosen(settings, y), y, task, against=against)
+    return summarised(_chosen(settings, y), y, task, against=_method(against))
+
+
+def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None:
+    """Return the settings of a method, which may be text as on a command line: `estimator=pomrl`."""
+    if not isinstance(against, str):
+        return against
+    key, equals, value = against.partition("=")
+    if not equals:
+        raise ValueError(f"against={against!r}: it names a setting, as in against={{'estimator': {against!r}}}")
+    return {key: plain_yaml(value)}
 
 
 def _chosen(settings: Mapping[str, Any], value: str) -> Chosen:

@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pomrl import store
 from pomrl.configuration.sweeps import command
@@ -12,17 +12,13 @@ from pomrl.drawing.files import Sidecar
 from pomrl.results.stored_sweeps import Source
 
 
+@runtime_checkable
 class ShowsRuns(Protocol):
     """A figure, or anything else that shows stored runs."""
 
     @property
     def sources(self) -> Iterator[tuple[str, Source]]:
         """Each experiment that it shows, after the name of its sweep."""
-        ...
-
-    @property
-    def sidecar(self) -> Sidecar:
-        """Where it comes from."""
         ...
 
 
@@ -96,8 +92,8 @@ def _sweep(name: str, sources: Sequence[Source], experiments: Mapping[str, store
     return SweepProvenance(name, sources, common, list(sources[0].settings), digest)
 
 
-def report_provenance(figures: Sequence[ShowsRuns]) -> ReportProvenance:
-    """Return the provenance of these figures and of the stored experiments that they show."""
+def report_provenance(figures: Sequence[ShowsRuns], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
+    """Return the provenance of the stored experiments that figures show, and of those that have these sidecars."""
     manifests = [stored.manifest() for stored in shown_experiments(figures).values()]
     made = [manifest.provenance for manifest in manifests if manifest]
     return ReportProvenance(
@@ -106,7 +102,7 @@ def report_provenance(figures: Sequence[ShowsRuns]) -> ReportProvenance:
         max((each.end or each.start for each in made), default=""),
         [(dict(key), count) for key, count in _counted([tuple(_environment(each).items()) for each in made])],
         _counted([_commit(each.commit, dirty=each.dirty) for each in made]),
-        _counted([_commit(figure.sidecar.commit, dirty=figure.sidecar.dirty) for figure in figures]),
+        _counted([_commit(each.commit, dirty=each.dirty) for each in drawn]),
     )
 
 

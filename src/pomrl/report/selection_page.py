@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
-from pomrl.drawing.files import Sidecar
 from pomrl.report import curves
 from pomrl.report.encoding import data_uri, script_data
 from pomrl.report.environment import environment
@@ -22,12 +21,12 @@ from pomrl.results.summary_tables import as_text, summarised
 class Selected:
     """The experiments of the page, as what a figure shows."""
 
-    sidecar: Sidecar
+    chosen: Chosen
 
     @property
     def sources(self) -> Iterator[tuple[str, Source]]:
-        """Each experiment, after the name of the sweep that stands for all of them."""
-        return ((name, source) for name, sources in self.sidecar.sweeps.items() for source in sources)
+        """Each experiment, after the word that stands for a sweep of all of them."""
+        return (("stored", source) for source in self.chosen.sources())
 
 
 def reference(chosen: Chosen) -> dict[str, Any] | None:
@@ -55,7 +54,7 @@ def html(
         ReportError: Fewer runs are stored than a figure shows.
         StoreError: A stored experiment is damaged.
     """
-    shown = [Selected(Sidecar("selection", sweeps={"stored": chosen.sources()}))]
+    shown = [Selected(chosen)]
     data = curves.data(shown)
     (sweep,) = sweep_provenances(shown)
     return (
