@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from playwright.sync_api import Browser
 from tests.support.computed import call
 from tests.support.elements import Elements
 
@@ -90,3 +91,16 @@ def test_what_cannot_be_shown_is_one_line(outputs: Path, words: tuple[str, ...],
     assert (status > 0, err.count("\n")) == (True, 1)
     assert said in err
     assert sorted(outputs.rglob("*")) == before
+
+
+def test_its_curves_are_drawn_in_a_browser(browser: Browser, outputs: Path) -> None:
+    page("tag=dev")
+    visited = browser.new_page()
+    complaints: list[str] = []
+    visited.on("console", lambda message: complaints.append(message.text))
+    visited.on("pageerror", lambda error: complaints.append(str(error)))
+    visited.goto((outputs / "reports" / "tag_dev" / "index.html").as_uri())
+    visited.wait_for_selector("#explorer[data-ready]")
+    assert visited.locator("#loss .mark-line path").count() == 2
+    visited.close()
+    assert not complaints

@@ -10,8 +10,10 @@ import pytest
 from scipy import stats
 from tests.support.computed import call
 
+import pomrl
 from pomrl import store
 from pomrl.commands import plot, run, table
+from pomrl.drawing.style import COLUMN_WIDTH
 from pomrl.results.chosen_runs import choose, filter_of
 from pomrl.results.statistics import band
 from pomrl.results.summaries import paired_difference, probability_of_improvement, summary
@@ -208,6 +210,19 @@ class TestPlots:
         status, _, err = call(plot, "--hue", "S", "--col", "T", "--row", "sigma", "--style", "sigma")
         assert (status, err.count("\n")) == (1, 1)
         assert "estimator=..." in err
+
+
+class TestPython:
+    def test_a_method_to_compare_with_is_a_setting_in_either_form(self) -> None:
+        by_text = pomrl.table(S=4, against="estimator=pomrl")
+        pd.testing.assert_frame_equal(by_text, pomrl.table(S=4, against={"estimator": "pomrl"}))
+        with pytest.raises(ValueError, match=r"^against='pomrl': it names a setting, as in against=.'estimator': "):
+            pomrl.table(S=4, against="pomrl")
+
+    def test_a_figure_fits_a_column_of_a_page(self) -> None:
+        figure = pomrl.plot("estimator", S=4, shape="violin", against="estimator=pomrl")
+        assert figure.get_figwidth() == COLUMN_WIDTH
+        assert "less that of pomrl" in " ".join(figure.axes[0].get_ylabel().split())
 
 
 class TestSummaries:
