@@ -46,7 +46,12 @@ def _parser() -> Parser:
     add_filters(parser)
     parser.add_argument("--x", help="the horizontal axis: task (default for means), gamma, or any setting: sigma")
     parser.add_argument("--y", default="planning_loss", help=f"the vertical axis: {', '.join(VALUES)}, or a metric")
-    parser.add_argument("--show", default="mean", choices=SHAPES, help="of runs: their mean (default), a violin, ...")
+    parser.add_argument(
+        "--show",
+        default="mean",
+        choices=SHAPES,
+        help="of runs: their mean (default), distribution, share below each number, or how often below --against",
+    )
     parser.add_argument("--against", metavar="KEY=VALUE", help="a method to subtract in each run: estimator=pomrl")
     for role, what in (("hue", "colours"), ("col", "columns"), ("row", "rows"), ("style", "kinds of line")):
         parser.add_argument(f"--{role}", metavar="KEY", help=f"the setting that {what} are for")

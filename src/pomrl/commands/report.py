@@ -37,6 +37,8 @@ def main() -> None:
     of_experiments = [word for word in arguments.what if "=" in word]
     if of_experiments and len(of_experiments) < len(arguments.what):
         parser.error("name studies, or settings of stored experiments, and not both")
+    if arguments.against and not of_experiments:
+        parser.error("--against compares stored experiments, such as tag=dev, and no studies")
     if of_experiments:
         print(write_selection(of_experiments, arguments.against))
     else:
