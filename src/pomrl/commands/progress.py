@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Column
 
 from pomrl.commands.terminal import console, printable, warn
 from pomrl.running.missing_simulations import compute_missing
@@ -35,7 +36,11 @@ def progress(what: str, text: Callable[[int], str] = "{:,}".format) -> Iterator[
     if not terminal.is_terminal:
         yield _lines(what, text)
         return
-    columns = (BarColumn(bar_width=10), TextColumn("{task.description}", markup=False), TimeRemainingColumn())
+    columns = (
+        BarColumn(bar_width=10, table_column=Column(min_width=10)),
+        TimeRemainingColumn(table_column=Column(min_width=7)),  # which is not cut where the words are too long
+        TextColumn("left, {task.description}", markup=False, table_column=Column(no_wrap=True)),
+    )
     with Progress(*columns, console=terminal, transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
         task = bar.add_task(what, total=None)
 

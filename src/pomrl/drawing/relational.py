@@ -270,11 +270,11 @@ def _series(
 ) -> Iterator[tuple[pd.DataFrame, Look]]:
     """Yield the rows of each series of a panel, and how it is drawn."""
     hue_values = _sorted(data[roles.hue].tolist()) if roles.hue else [None]
-    for hue in hue_values:
+    for at, hue in enumerate(hue_values):
         of_hue = data.loc[data[roles.hue] == hue] if roles.hue else data
         one = looks[roles.hue][hue] if roles.hue else Look("", "#332288", MARKERS[0])
         if not roles.style or roles.style == roles.hue:
-            yield of_hue, one
+            yield of_hue, replace(one, linestyle=LINES[at % len(LINES)])  # which grey print keeps apart
             continue
         for place, (style, of_style) in enumerate(looks[roles.style].items()):
             rows = of_hue.loc[of_hue[roles.style] == style]
@@ -318,7 +318,7 @@ def _curves(ax: Axes, axes: _Axes, order: Sequence[Any], series: Sequence[tuple[
     for place, (rows, one) in enumerate(series):
         points = rows.rename(columns={axes.x: "x"}).assign(marker=False)
         if axes.shape == "profile":
-            one = replace(one, marker="", linestyle=LINES[place % len(LINES)])
+            one = replace(one, marker="")
         if not order:
             curve(ax, points.sort_values("x"), one)
             continue
