@@ -24,7 +24,7 @@ ENGINE = Extension(
     optional=True,
 )
 
-BESIDE = ("conf",)
+BESIDE = ("conf", "docs")
 """What `pomrl.configuration.sources.beside_the_package` finds in the package once that is installed."""
 
 

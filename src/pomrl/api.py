@@ -28,9 +28,12 @@ from pomrl.running.ensuring import ensure
 from pomrl.running.resources import estimate, refuse_what_takes_long
 from pomrl.running.sweeps import Job, Tally
 from pomrl.store import StoredExperiment, StoreError
+from pomrl.store.reading import plain_yaml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from pomrl.drawing.relational import Shape
 
 Report = Callable[[str], object]
 """A function that is called with a line about the progress, such as `print`."""
@@ -170,21 +173,26 @@ def load(which: str | Path | None = None, *, runs: int | None = None, **settings
     return found[0].table(runs)
 
 
-def plot(
-    x: str = "task",
+def plot(  # noqa: PLR0913
+    x: str | None = None,
     y: str = "planning_loss",
     *,
+    shape: "Shape" = "mean",
+    against: Mapping[str, Any] | str | None = None,
     hue: str | None = None,
     col: str | None = None,
     row: str | None = None,
     band: Kind = "ci",
     **settings: Any,
 ) -> "Figure":
-    """Plot stored experiments: means over runs with a band, against tasks, discount factors or a setting.
+    """Plot stored experiments: a number over their runs, against tasks, discount factors or a setting.
 
     Args:
-        x: `task`, `gamma`, or a setting, such as `sigma`.
+        x: `task`, `gamma`, or a setting, such as `sigma`; by default the task for means, and else what differs.
         y: A column of stored tables, such as `alpha`, or a metric that was computed, such as `value`.
+        shape: What is shown of runs: `mean`, `violin`, `profile` (the share of runs below each number), or
+            `improvement` (the probability that a run is below that of the method in `against`).
+        against: A method whose number is subtracted in each run, such as `{"estimator": "pomrl"}`.
         hue: The setting that colours are for; by default one in which the experiments differ, and so for col and row.
         col: The setting that columns of panels are for.
         row: The setting that rows of panels are for.
@@ -196,15 +204,15 @@ def plot(
 
     Raises:
         StoreError: No runs of such experiments are stored.
-        ValueError: The experiments differ in more settings than can be told apart.
+        ValueError: The experiments differ in more settings than can be told apart, or `against` is no method of theirs.
     """
-    from pomrl.drawing.relational import Roles, draw  # here, because matplotlib takes long to load
+    from pomrl.drawing.relational import Roles, Shown, draw  # here, because matplotlib takes long to load
 
-    return draw(_chosen(settings, y), x, y, Roles(hue, col, row), band).figure
+    return draw(_chosen(settings, y), x, y, Roles(hue, col, row), Shown(shape, band, against=_method(against))).figure
 
 
 def table(
-    *, against: Mapping[str, Any] | None = None, y: str = "planning_loss", task: Tasks = "all", **settings: Any
+    *, against: Mapping[str, Any] | str | None = None, y: str = "planning_loss", task: Tasks = "all", **settings: Any
 ) -> pd.DataFrame:
     """Return summaries of stored experiments: mean, interquartile mean and median over runs with 95 % intervals.
 
@@ -220,7 +228,17 @@ def table(
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments cannot be compared in pairs.
     """
-    return summarised(_chosen(settings, y), y, task, against=against)
+    return summarised(_chosen(settings, y), y, task, against=_method(against))
+
+
+def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None:
+    """Return the settings of a method, which may be text as on a command line: `estimator=pomrl`."""
+    if not isinstance(against, str):
+        return against
+    key, equals, value = against.partition("=")
+    if not equals:
+        raise ValueError(f"against={against!r}: it names a setting, as in against={{'estimator': {against!r}}}")
+    return {key: plain_yaml(value)}
 
 
 def _chosen(settings: Mapping[str, Any], value: str) -> Chosen:

@@ -1,6 +1,8 @@
 """The whole command, as people use it: pomrl run."""
 
+import shutil
 import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -147,7 +149,7 @@ def test_a_dry_run_writes_nothing(command: Command, tmp_path: Path) -> None:
 BAD = {
     "foo=1": ("foo=1", "gamma_eval"),
     "+foo=1": ("foo=1", "gamma_eval"),
-    "estimator.foo=1": ("estimator.foo=1", "conf/estimator"),
+    "estimator.foo=1": ("estimator.foo=1", "estimator=... --help"),
     "+estimator.foo=1": ("estimator.foo=1", "estimator.prior"),
     "S=ten": ("S='ten'", "integer"),
     "m=5.0": ("m=5.0", "integer"),
@@ -163,6 +165,12 @@ BAD = {
     "gamma_schedule.gammas=[0.5,0.1]": ("gamma_schedule.gammas=[0.5, 0.1]", "ascend"),
     "gamma_eval=1": ("gamma_eval=1", "less than 1"),
     "estimator=pomrl,oracle": ("estimator=pomrl,oracle", "-m"),
+    "~sigma": ("~sigma: every experiment needs sigma",),
+    "~estimator": ("~estimator: every experiment needs estimator",),
+    "~nothing": ("~nothing: there is nothing of this name",),
+    "hydra/launcher=joblib": ("hydra/launcher=joblib", "execution=local uses all cores"),
+    "hydra/launcher=submitit_slurm": ("hydra/launcher=submitit_slurm", "execution=slurm"),
+    "hydra.searchpath=[pkg://no.such]": ("pkg://no.such", "no such package"),
     "sigma=???": ("sigma: a value is missing",),
     "runs=0": ("runs=0", "greater than or equal to 1"),
     "estimator=best": (
@@ -192,6 +200,19 @@ def test_bad_input_is_one_line_and_nothing_is_written(command: Command, tmp_path
 @pytest.mark.parametrize("arguments", ["S==", "sigma", "--no-such-flag"])
 def test_what_hydra_cannot_parse_ends_with_status_2(command: Command, arguments: str) -> None:
     assert command(arguments)[0] == 2
+
+
+def test_options_of_a_package_without_an_init_are_found_without_a_word(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "packages" / "of_somebody"
+    shutil.copytree(CONF / "estimator", package / "estimator")
+    (package / "estimator" / "pomrl.yaml").rename(package / "estimator" / "of_theirs.yaml")
+    monkeypatch.syspath_prepend(package.parent)
+    words = ("hydra.searchpath=[pkg://of_somebody]", "estimator=of_theirs", "dry_run=true", *SMALL)
+    with warnings.catch_warnings(action="error"):
+        status, _, said = command(*words)
+    assert (status, "available" in said) == (0, False)
 
 
 @pytest.mark.parametrize("axis", ["sigma=0.01,-1,0.02", "sigma=0.01,0.02,0.3", "estimator=pomrl,best", "S=4,1"])

@@ -1,5 +1,6 @@
 """What is composed fast is what Hydra composes, whatever was composed before it and whatever happened to the files."""
 
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -137,9 +138,19 @@ def test_what_cannot_be_composed_is_a_line_that_names_the_key(overrides: list[st
         Composer.of_sources(PUBLISHED).one(overrides)
 
 
-def test_what_is_no_override_is_told_apart() -> None:
-    with pytest.raises(UnreadableOverrideError, match=r"^S==: Hydra cannot read this override"):
-        Composer.of_sources(PUBLISHED).one(["S=="])
+@pytest.mark.parametrize(
+    ("override", "line"),
+    [
+        ("S==", "S==: the value = of S cannot be read"),
+        ("estimator=[", "estimator=[: the value [ of estimator cannot be read"),
+        ("sigma=0.01,,0.02", "sigma=0.01,,0.02: the value 0.01,,0.02 of sigma cannot be read"),
+        ("sigma", "sigma: it has to be key=value"),
+        ("x y=1", "x y=1: it has to be key=value"),
+    ],
+)
+def test_what_is_no_override_is_told_apart(override: str, line: str) -> None:
+    with pytest.raises(UnreadableOverrideError, match=f"^{re.escape(line)}"):
+        Composer.of_sources(PUBLISHED).one([override])
 
 
 def test_a_sweep_that_has_no_meaning_under_a_variant_is_named_with_it() -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.computed import call
 from tests.support.settings import ROOT
 
-from pomrl.commands import run
+from pomrl.commands import new, run
 from pomrl.configuration.reference import configuration
 from pomrl.configuration.sources import PUBLISHED, STUDIES
 from pomrl.configuration.study import Described, shipped
@@ -68,7 +69,10 @@ def test_examples_of_the_help_work(
 ) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    if "my_study" in arguments:
+        assert call(new, "my_study")[0] == 0
     monkeypatch.setattr(sys, "argv", ["run", *shlex.split(arguments), "dry_run=true"])
     with pytest.raises(SystemExit) as end:
         run.main()

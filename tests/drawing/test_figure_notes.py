@@ -11,6 +11,7 @@ from tests.support.synthetic import RUNS, Lazy, make_sweeps, with_sweep, with_ta
 from pomrl.drawing import panels
 from pomrl.drawing.drawing import COLUMNS, Drawing, Series
 from pomrl.drawing.notes import annotate, coinciding
+from pomrl.drawing.panels import row_of_panels
 from pomrl.drawing.style import Look
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
 
@@ -119,6 +120,24 @@ class TestCoinciding:
         data = self.curves(a=[9, 8, 3, 2, 1, 0.0], b=[8, 8, 3, 2, 1, 0.0], other=[9, 8, 3, 2, 1, 0.5])
         assert list(coinciding(data)) == ["(c) a and b coincide from x = 2 on"]
         assert list(coinciding(self.curves(a=[1.0] * 6, b=[1.0] * 6))) == ["(c) a and b coincide"]
+
+    @pytest.mark.parametrize(
+        ("labels", "place"),
+        [
+            (("Task t", "Task t"), "task 2"),
+            (("Task t", ""), "task 2"),
+            (("Discount factor γ",), "γ = 2"),
+            (("Task t", "Discount factor γ"), "x = 2"),
+            (("Samples m",), "x = 2"),
+        ],
+    )
+    def test_a_note_speaks_of_what_the_axis_shows(self, labels: tuple[str, ...], place: str):
+        figure, axes = row_of_panels(len(labels), 6.0, 2.0)
+        for ax, label in zip(axes, labels, strict=True):
+            ax.set_xlabel(label)
+        data = self.curves(a=[9, 8, 3, 2, 1, 0.0], b=[8, 8, 3, 2, 1, 0.0])
+        annotate(figure, data, [], {})
+        assert figure.get_suptitle() == f"(c) a and b coincide from {place} on"
 
     def test_a_short_common_end_does_not_count(self):
         assert not list(coinciding(self.curves(a=[1, 2, 3, 4, 5, 6.0], b=[0, 0, 0, 0, 5, 6.0])))

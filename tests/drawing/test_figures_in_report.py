@@ -29,10 +29,10 @@ def folder(drawings: Mapping[str, Drawing], sweeps: StoredSweeps, empty_outputs:
 
 def test_a_figure_has_the_versions_that_are_drawn(folder: Path) -> None:
     figure = FigureFiles("pomrl_vs_adapomrl", folder)
-    assert [version.stem for version in figure.versions] == ["pomrl_vs_adapomrl", "pomrl_vs_adapomrl_intervals"]
+    assert [version.stem for version in figure.versions] == ["pomrl_vs_adapomrl_intervals", "pomrl_vs_adapomrl"]
     assert [version.bands for version in figure.versions] == [
-        "one standard deviation over 4 runs",
         "95 % intervals of the mean over 4 runs",
+        "one standard deviation over 4 runs",
     ]
     assert len({version.picture.content for version in figure.versions}) == 2
     (only,) = FigureFiles("upper_bound", folder).versions

@@ -266,4 +266,4 @@ def test_without_its_packages_the_option_says_what_to_install(monkeypatch: pytes
     monkeypatch.delitem(sys.modules, "pomrl.execution.dask", raising=False)
     status, _, err = here(tmp_path, "execution=dask")
     assert status == 1
-    assert err == "execution=dask needs the packages of pomrl[dask]: pip install -e '.[dask]'\n"
+    assert err == "execution=dask needs the packages of pomrl[dask]: pip install 'pomrl[dask]'\n"

@@ -10,8 +10,10 @@ import pytest
 from scipy import stats
 from tests.support.computed import call
 
+import pomrl
 from pomrl import store
 from pomrl.commands import plot, run, table
+from pomrl.drawing.style import COLUMN_WIDTH
 from pomrl.results.chosen_runs import choose, filter_of
 from pomrl.results.statistics import band
 from pomrl.results.summaries import paired_difference, probability_of_improvement, summary
@@ -131,10 +133,96 @@ class TestPlots:
         expected = band(rows.groupby(by, as_index=False)["planning_loss"].mean().assign(sigma=0.01), [x], kind="se")
         np.testing.assert_allclose(drawn[["mean", "lower", "upper"]], expected[["mean", "lower", "upper"]])
 
+    @pytest.mark.parametrize(
+        ("arguments", "name"),
+        [
+            ("S=4", "planning_loss_S_4"),
+            ("sigma=0.01,0.02 S=4 --x estimator", "planning_loss_x_estimator_S_4_sigma_0.01-0.02"),
+            ("S=4 --show violin", "planning_loss_show_violin_S_4"),
+            ("S=4 --y gamma --band sd", "gamma_band_sd_S_4"),
+        ],
+    )
+    def test_files_are_named_after_what_they_show(self, arguments: str, name: str) -> None:
+        status, out, err = call(plot, *arguments.split())
+        assert status == 0, err
+        assert [Path(line).stem for line in out.split()] == [name] * 4
+
+    def test_names_that_would_be_too_long_differ_at_the_end(self) -> None:
+        parser = plot._parser()
+        names = {
+            plot.name_of(parser, parser.parse_args([f"sigma={','.join(map(str, range(100)))},{last}"])) for last in "ab"
+        }
+        assert [len(name) for name in names] == [plot.LONGEST, plot.LONGEST]
+
+    def test_differences_are_those_of_pairs_of_runs(self) -> None:
+        assert call(plot, "S=4", "sigma=0.01", "--against", "estimator=pomrl", "--task", "last", "--x", "estimator",
+                    "--name", "pairs")[0] == 0  # fmt: skip
+        (row,) = pd.read_csv(outputs() / "plots" / "pairs.csv").to_dict("records")
+        losses = [
+            store.find(S=4, sigma=0.01, estimator=name)[0].table().query("task == 3 and gamma == 0.99")["planning_loss"]
+            for name in ("ada_pomrl", "pomrl")
+        ]
+        interval = stats.ttest_rel(losses[0], losses[1]).confidence_interval()
+        np.testing.assert_allclose([row["lower"], row["upper"]], [*interval])
+        assert row["mean"] == pytest.approx(np.mean(losses[0].to_numpy() - losses[1].to_numpy()))
+
+    def test_a_profile_is_the_share_of_runs_below_each_number(self) -> None:
+        assert call(plot, "S=4", "sigma=0.01", "--show", "profile", "--name", "profile")[0] == 0
+        drawn = pd.read_csv(outputs() / "plots" / "profile.csv").query("estimator == 'pomrl'")
+        rows = store.find(S=4, sigma=0.01, estimator="pomrl")[0].table().query("gamma == 0.99")
+        losses = rows.groupby("run")["planning_loss"].mean().to_numpy()
+        for _, level in drawn.iterrows():
+            x, below = level["planning_loss"], level["mean"]
+            assert (losses < x).mean() - 1e-9 <= below <= (losses <= x).mean() + 1e-9
+            assert 0.0 <= level["lower"] <= below <= level["upper"] <= 1.0
+
+    def test_the_probability_of_improvement_is_that_of_the_table(self) -> None:
+        words = ["S=4", "--against", "estimator=pomrl"]
+        assert call(plot, *words, "--show", "improvement", "--x", "sigma", "--name", "better")[0] == 0
+        drawn = pd.read_csv(outputs() / "plots" / "better.csv").set_index("sigma")
+        expected = frame(*words).query("estimator == 'ada_pomrl'").set_index("sigma")
+        columns = ["better", "better_lower", "better_upper"]
+        np.testing.assert_allclose(drawn[["mean", "lower", "upper"]], expected[columns].astype(float))
+
+    def test_a_violin_has_the_number_of_every_run(self) -> None:
+        assert call(plot, "S=4", "--show", "violin", "--name", "violin")[0] == 0
+        drawn = pd.read_csv(outputs() / "plots" / "violin.csv").query("estimator == 'pomrl' and sigma == 0.02")
+        (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
+        expected = stored.table().query("gamma == 0.99").groupby("run")["planning_loss"].mean()
+        np.testing.assert_allclose(drawn.set_index("run")["planning_loss"].sort_index(), expected)
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ("--show improvement", "--against"),
+            ("--show profile --x task", "over planning_loss itself"),
+            ("--y gamma --x gamma", "against itself"),
+            ("estimator=pomrl --against estimator=pomrl", "all of these experiments are of the method"),
+            ("--show violin --hue sigma --style estimator --x T", "no kinds of line"),
+        ],
+    )
+    def test_what_says_nothing_is_refused_in_one_line(self, arguments: str, said: str) -> None:
+        status, _, err = call(plot, "S=4", *arguments.split())
+        assert (status, err.count("\n")) == (1, 1)
+        assert said in err
+
     def test_settings_that_cannot_be_told_apart_are_named(self) -> None:
         status, _, err = call(plot, "--hue", "S", "--col", "T", "--row", "sigma", "--style", "sigma")
         assert (status, err.count("\n")) == (1, 1)
         assert "estimator=..." in err
+
+
+class TestPython:
+    def test_a_method_to_compare_with_is_a_setting_in_either_form(self) -> None:
+        by_text = pomrl.table(S=4, against="estimator=pomrl")
+        pd.testing.assert_frame_equal(by_text, pomrl.table(S=4, against={"estimator": "pomrl"}))
+        with pytest.raises(ValueError, match=r"^against='pomrl': it names a setting, as in against=.'estimator': "):
+            pomrl.table(S=4, against="pomrl")
+
+    def test_a_figure_fits_a_column_of_a_page(self) -> None:
+        figure = pomrl.plot("estimator", S=4, shape="violin", against="estimator=pomrl")
+        assert figure.get_figwidth() == COLUMN_WIDTH
+        assert "less that of pomrl" in " ".join(figure.axes[0].get_ylabel().split())
 
 
 class TestSummaries:

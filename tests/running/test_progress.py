@@ -1,5 +1,9 @@
 """What the command reports about the progress of a sweep."""
 
+import io
+import re
+import time
+
 import pytest
 
 from pomrl.commands.progress import progress
@@ -12,18 +16,42 @@ def test_blocks_are_done_failed_or_in_flight() -> None:
 
 
 def test_elsewhere_than_in_a_terminal_there_are_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress(total=100) as advance:
-        advance(Tally(runs=50, done=1, blocks=2))
-        advance(Tally(runs=100, done=2, blocks=2))
+    with progress("runs") as advance:
+        advance(50, 100, Tally(runs=50, done=1, blocks=2).describe(1.0))
+        advance(100, 100, Tally(runs=100, done=2, blocks=2).describe(1.0))
     lines = capsys.readouterr().err.splitlines()
-    assert [line.split(",")[0] for line in lines] == ["50/100 runs", "100/100 runs"]
+    assert [line.split(",")[0] for line in lines] == ["50 of 100 runs", "100 of 100 runs"]
     assert "blocks: 2 done, 0 failed, 0 in flight" in lines[-1]
     assert max(map(len, lines)) <= 80
 
 
 def test_a_log_file_gets_a_line_for_each_tenth_of_many_blocks(capsys: pytest.CaptureFixture[str]):
-    with progress(5000) as advance:
+    with progress("runs") as advance:
         for blocks in range(1, 101):
-            advance(Tally(runs=50 * blocks, done=blocks, blocks=100))
+            advance(50 * blocks, 5000, "")
     lines = capsys.readouterr().err.splitlines()
-    assert [line.split("/")[0] for line in lines] == [str(500 * tenth) for tenth in range(1, 11)]
+    assert [line.split(" ")[0] for line in lines] == [f"{500 * tenth:,}" for tenth in range(1, 11)]
+
+
+def test_a_log_file_gets_a_line_after_half_a_minute_without_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    clock = iter([0.0, *(10.0 * step for step in range(1, 9))])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    with progress("tasks") as advance:
+        for done in range(1, 9):
+            advance(done, 10_000, "planned")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["3 of 10,000 tasks, 30.0 s, planned", "6 of 10,000 tasks, 60.0 s, planned"]
+
+
+def test_a_terminal_gets_a_bar_with_what_is_left(monkeypatch: pytest.MonkeyPatch):
+    screen = io.StringIO()
+    screen.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stderr", screen)
+    with progress("checked", "{} kB".format) as advance:
+        advance(3, 4, "")
+    last = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", screen.getvalue().rpartition("━")[2]).splitlines()[0]
+    assert re.fullmatch(r" (\d:\d\d:\d\d|-:--:--) left, 3 kB of 4 kB checked *", last)

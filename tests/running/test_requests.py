@@ -131,6 +131,10 @@ def test_a_sweeper_of_others_gets_an_objective_to_minimise(
     status, lines, said = command("-m", *words)
     assert (status, len(set(lines))) == (0, 2), said
     tables = [store.load(Path(line).name).groupby(["run", "task"]).last() for line in lines]
+    (first, second), best = Searcher.found, min(Searcher.found)
+    assert f"trial 2: {second:.6g} with " in said
+    assert said.splitlines()[-1].startswith(f"the smallest of 2 trials: {best:.6g} with ")
+    assert said.splitlines()[-1].endswith("sigma=0.01" if first <= second else "sigma=0.02")
     assert Searcher.found == pytest.approx([table["planning_loss"].mean() for table in tables])
 
 

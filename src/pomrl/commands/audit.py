@@ -10,6 +10,7 @@ import os
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
+from pomrl.commands.progress import progress
 from pomrl.commands.repairing import from_settings
 from pomrl.commands.terminal import exit_with, printable, warn
 from pomrl.running import auditing
@@ -41,12 +42,12 @@ def main() -> None:
     if seconds > LONG and not arguments.yes:
         exit_with("what takes more than an hour is recomputed with --yes; --blocks 20 draws fewer")
     found: list[auditing.Found] = []
-    for each in auditing.audited(drawn, from_settings):
-        found.append(each)
-        if 10 * len(found) // len(drawn) > 10 * (len(found) - 1) // len(drawn):
-            warn(f"{len(found):,} of {len(drawn):,} recomputed")
-        if not each.is_equal:
-            print(printable(f"{each.name}: {_what_is_wrong(each)}"), flush=True)
+    with progress("recomputed") as advance:
+        for each in auditing.audited(drawn, from_settings):
+            found.append(each)
+            advance(len(found), len(drawn), "")
+            if not each.is_equal:
+                print(printable(f"{each.name}: {_what_is_wrong(each)}"), flush=True)
     _summarise(found)
 
 

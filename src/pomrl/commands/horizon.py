@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
+from pomrl.commands.progress import progress
 from pomrl.commands.tables import print_table
 from pomrl.commands.terminal import WIDTH, printable, warn
 from pomrl.models_and_logs.horizon_reports import Budget, HorizonReport, horizon_report
@@ -33,7 +34,8 @@ def main() -> None:
         )
     columns = {column: getattr(arguments, column) for column in (*COLUMNS, "terminated")}
     log = from_log(arguments.log, **columns)
-    report = horizon_report(log, arguments.gamma_eval, budget=Budget(arguments.hours, warn))
+    with progress("tasks") as advance:
+        report = horizon_report(log, arguments.gamma_eval, budget=Budget(arguments.hours, warn, advance))
     _print(report, log)
     for path in _written(report, log, folder, arguments.log):
         print(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.progress import tenths
+from pomrl.commands.progress import progress_of_bytes
 from pomrl.commands.terminal import exit_with, printable, warn
 from pomrl.configuration.wording import number_of
 from pomrl.store import ro_crates
@@ -29,7 +29,8 @@ def main() -> None:
         help="the most gigabytes that its files may have; 8.6",
     )
     arguments = parser.parse_args()
-    imported = ro_crates.import_(arguments.crate, arguments.most * 1e9, tenths("checked"))
+    with progress_of_bytes("checked") as advance:
+        imported = ro_crates.import_(arguments.crate, arguments.most * 1e9, advance)
     for folder in imported.added:
         print(printable(str(folder)))
     for line in imported.refused:

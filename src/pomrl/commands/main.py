@@ -18,7 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "reproduce": "compute, judge, draw and report a study",
     "claims": "judge the claims of a study on what is stored",
     "figures": "draw the figures of a study",
-    "report": "write the results of studies into one page",
+    "report": "write the results of studies, or of any stored experiments, into one page",
     "new": "make a study of your own that runs as it is",
     "documents": "make all generated documents",
     "horizon": "compare horizons on a log of your own",

@@ -1,40 +1,80 @@
 """Plot what is stored of one's own sweeps: pomrl plot [KEY=VALUE ...] [--x task] [--hue estimator] ...
 
-A curve is the mean over runs of an experiment, with a band. The experiments are those that the filters choose; the
-settings in which they differ tell the curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv
-(the values that are drawn) and NAME.json (the experiments that they come from).
+A curve is the mean over runs of an experiment, with a band; --show has distributions over runs, and --against
+differences in pairs. The experiments are those that the filters choose; the settings in which they differ tell the
+curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and
+NAME.json (the experiments that they come from), where NAME says what is shown.
 """
 
+import argparse
+import hashlib
+import re
 import shlex
 import sys
 
 from pomrl.commands.arguments import Parser, add_filters, filters, tasks
 from pomrl.commands.errors import one_line_errors
 from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.relational import BANDS, Roles, draw
+from pomrl.drawing.relational import BANDS, SHAPES, Roles, Shown, draw
 from pomrl.outputs import outputs
 from pomrl.results.chosen_runs import VALUES, choose
 from pomrl.store.provenance import commit
+
+LONGEST = 100
+"""The most characters of a name; the end of a longer one is a digest."""
 
 
 @one_line_errors(ValueError)
 def main() -> None:
     """Run the command with the arguments of the process, and print the paths of the files."""
-    parser = Parser(prog="pomrl plot", description="Plot what is stored of your own sweeps.")
-    add_filters(parser)
-    parser.add_argument("--x", default="task", help="the horizontal axis: task (default), gamma, or a setting: sigma")
-    parser.add_argument("--y", default="planning_loss", help=f"the vertical axis: {', '.join(VALUES)}, or a metric")
-    for role, what in (("hue", "colours"), ("col", "columns"), ("row", "rows"), ("style", "kinds of line")):
-        parser.add_argument(f"--{role}", metavar="KEY", help=f"the setting that {what} are for")
-    parser.add_argument("--band", default="ci", choices=BANDS, help="95 %% interval, standard error or deviation")
-    parser.add_argument("--task", default="all", type=tasks, help="tasks to average: all (default), first, last, 3")
-    parser.add_argument("--name", help="the name of the files, without suffix")
+    parser = _parser()
     arguments = parser.parse_intermixed_args()  # filters may follow options
     chosen = choose(filters(arguments.filter), arguments.y)
     roles = Roles(arguments.hue, arguments.col, arguments.row, arguments.style)
-    drawing = draw(chosen, arguments.x, arguments.y, roles, arguments.band, arguments.task)
-    name = arguments.name or f"{arguments.y}_against_{arguments.x}"
+    against = filters([arguments.against]) if arguments.against else None
+    shown = Shown(arguments.show, arguments.band, arguments.task, against)
+    drawing = draw(chosen, arguments.x, arguments.y, roles, shown)
+    name = arguments.name or name_of(parser, arguments)
     command = shlex.join(["pomrl", "plot", *sys.argv[1:]])
     sidecar = Sidecar(name, command=command, **commit(), sweeps={"stored": chosen.sources()})
     for path in save(drawing, outputs() / "plots", name, sidecar):
         print(path)
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="pomrl plot", description="Plot what is stored of your own sweeps.")
+    add_filters(parser)
+    parser.add_argument("--x", help="the horizontal axis: task (default for means), gamma, or any setting: sigma")
+    parser.add_argument("--y", default="planning_loss", help=f"the vertical axis: {', '.join(VALUES)}, or a metric")
+    parser.add_argument(
+        "--show",
+        default="mean",
+        choices=SHAPES,
+        help="of runs: their mean (default), distribution, share below each number, or how often below --against",
+    )
+    parser.add_argument("--against", metavar="KEY=VALUE", help="a method to subtract in each run: estimator=pomrl")
+    for role, what in (("hue", "colours"), ("col", "columns"), ("row", "rows"), ("style", "kinds of line")):
+        parser.add_argument(f"--{role}", metavar="KEY", help=f"the setting that {what} are for")
+    parser.add_argument("--band", default="ci", choices=BANDS, help="95 %% interval, standard error or deviation")
+    parser.add_argument("--task", default="all", type=tasks, help="tasks to average: all (default), first, last, 3")
+    parser.add_argument("--name", help="the name of the files, without suffix; by default it says what they show")
+    return parser
+
+
+def name_of(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str:
+    """Return a name for files that says what they show: the number, and what differs from the defaults."""
+    given = {
+        key: str(value)
+        for key, value in vars(arguments).items()
+        if key not in ("y", "filter", "name") and value != parser.get_default(key)
+    }
+    words = [arguments.y, *(f"{key}_{value}" for key, value in given.items()), *sorted(arguments.filter)]
+    return short_name("_".join(words))
+
+
+def short_name(words: str) -> str:
+    """Return words as the name of a file of at most `LONGEST` characters."""
+    name = re.sub(r"[^\w.-]+", "_", words.replace(",", "-").replace("=", "_")).strip("._")
+    if len(name) <= LONGEST:
+        return name
+    return f"{name[: LONGEST - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -1,12 +1,14 @@
-"""Progress of long work on standard error: a bar in a terminal, a line for each tenth elsewhere."""
+"""Progress of long work on standard error: a bar in a terminal, a line for each tenth or each half minute elsewhere."""
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Column
 
-from pomrl.commands.terminal import console, warn
+from pomrl.commands.terminal import console, printable, warn
 from pomrl.running.missing_simulations import compute_missing
 from pomrl.running.resources import size
 from pomrl.running.sweeps import Job, Tally, unfinished
@@ -18,55 +20,70 @@ QUIET = 30.0
 LEAST_BYTES = 10**9
 """The number of bytes from which on it is said how much of them is read, because that takes seconds."""
 
+Advance = Callable[[int, int, str], None]
+"""A function of how much is done, of how much, and of further words."""
+
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[Tally], None]]:
-    """Yield a callback that reports the progress of a sweep of `total` runs."""
+def progress(what: str, text: Callable[[int], str] = "{:,}".format) -> Iterator[Advance]:
+    """Yield a function that reports progress.
+
+    Args:
+        what: What is counted.
+        text: How an amount of it is written.
+    """
     terminal = console(stderr=True)
     if not terminal.is_terminal:
-        yield _lines(total)
+        yield _lines(what, text)
         return
-    start = time.monotonic()
-    columns = (BarColumn(bar_width=10), MofNCompleteColumn(), TextColumn("runs, {task.description}", markup=False))
-    with Progress(*columns, TimeRemainingColumn(), console=terminal, transient=True) as bar:
-        task = bar.add_task("computing", total=total)
-        yield lambda tally: bar.update(task, completed=tally.runs, description=tally.describe(time.monotonic() - start))
+    columns = (
+        BarColumn(bar_width=10, table_column=Column(min_width=10)),
+        TimeRemainingColumn(table_column=Column(min_width=7)),  # which is not cut where the words are too long
+        TextColumn("left, {task.description}", markup=False, table_column=Column(no_wrap=True)),
+    )
+    with Progress(*columns, console=terminal, transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
+        task = bar.add_task(what, total=None)
+
+        def advance(done: int, total: int, words: str) -> None:
+            bar.update(task, completed=done, total=total, description=_said(done, total, what, text, words))
+
+        yield advance
+
+
+def _said(done: int, total: int, what: str, text: Callable[[int], str], words: str) -> str:
+    return printable(f"{text(done)} of {text(total)} {what}{', ' * bool(words)}{words}")
+
+
+def _lines(what: str, text: Callable[[int], str]) -> Advance:
+    """Return a function that prints a line at each tenth, and after `QUIET` without one."""
+    start = said_at = time.monotonic()
+    said = 0
+
+    def advance(done: int, total: int, words: str) -> None:
+        nonlocal said, said_at
+        now, tenth = time.monotonic(), 10 * done // max(total, 1)
+        if tenth != said or now - said_at >= QUIET:
+            said, said_at = tenth, now
+            if done:
+                warn(_said(done, total, what, text, f"{now - start:.1f} s{', ' * bool(words)}{words}"))
+
+    return advance
 
 
 @contextmanager
 def progress_of(jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
     """Yield a callback that reports the progress of these jobs; there is none to report where nothing is lacking."""
     total = sum(job.runs_missing for job in unfinished(jobs).values())
-    with progress(total) if total else nullcontext(lambda _: None) as advance:
-        yield advance
+    start = time.monotonic()
+    with progress("runs") if total else nullcontext(lambda *_: None) as advance:
+        yield lambda tally: advance(tally.runs, total, tally.describe(time.monotonic() - start))
 
 
-def _lines(total: int) -> Callable[[Tally], None]:
-    """Return a callback that prints a line at each tenth of the runs, and after `QUIET` without one."""
-    start = said_at = time.monotonic()
-    said = 0
-
-    def advance(tally: Tally) -> None:
-        nonlocal said, said_at
-        now, tenth = time.monotonic(), 10 * tally.runs // max(total, 1)
-        if tenth > said or now - said_at >= QUIET:
-            said, said_at = tenth, now
-            warn(f"{tally.runs}/{total} runs, {now - start:.1f} s, {tally.describe(now - start)}")
-
-    return advance
-
-
-def tenths(what: str) -> Callable[[int, int], None]:
-    """Return a function that takes how many bytes are done, of how many, and prints a line at each tenth of them."""
-    said = -1
-
-    def advance(done: int, total: int) -> None:
-        nonlocal said
-        if total >= LEAST_BYTES and (tenth := 10 * done // total) > said:
-            said = tenth
-            warn(f"{what}: {10 * tenth} % of {size(total)}")
-
-    return advance
+@contextmanager
+def progress_of_bytes(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that reports how many bytes are done, of how many, unless they are few."""
+    with progress(what, size) as advance:
+        yield lambda done, total: advance(done, total, "") if total >= LEAST_BYTES else None
 
 
 def simulate(names: Iterable[str]) -> None:

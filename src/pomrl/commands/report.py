@@ -1,24 +1,48 @@
-"""Write the results of studies into one page: pomrl report STUDY [STUDY ...]."""
+"""Write the results of studies, or of any stored experiments, into one page: pomrl report STUDY ... | KEY=VALUE ..."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from pomrl.commands.arguments import Parser
+from pomrl.commands.arguments import Parser, filters
 from pomrl.commands.errors import one_line_errors
+from pomrl.commands.plot import short_name
 from pomrl.commands.terminal import warn
 from pomrl.configuration.study import Study, find
-from pomrl.report import ReportError
+from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.relational import Shown, draw
+from pomrl.outputs import outputs
+from pomrl.report import ReportError, selection_page
+from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html, shown_of
+from pomrl.results.chosen_runs import Chosen, choose
+from pomrl.results.summary_tables import counterparts
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
 
-@one_line_errors(ReportError)
+@one_line_errors(ReportError, ValueError)
 def main() -> None:
     """Write the report and print its path; print one line and exit with status 1 if that is not possible."""
-    parser = Parser(prog="pomrl report", description="Write the results of studies into one page.")
-    parser.add_argument("study", nargs="+", metavar="STUDY", help="names of shipped studies, or folders of your own")
-    print(write([find(word) for word in parser.parse_args().study]))
+    parser = Parser(prog="pomrl report", description="Write results into one page.")
+    parser.add_argument(
+        "what",
+        nargs="+",
+        metavar="STUDY|KEY=VALUE",
+        help="shipped studies or folders of your own; or settings of stored experiments: tag=dev",
+    )
+    parser.add_argument("--against", metavar="KEY=VALUE", help="a method to compare these with: estimator=pomrl")
+    arguments = parser.parse_intermixed_args()
+    of_experiments = [word for word in arguments.what if "=" in word]
+    if of_experiments and len(of_experiments) < len(arguments.what):
+        parser.error("name studies, or settings of stored experiments, and not both")
+    if arguments.against and not of_experiments:
+        parser.error("--against compares stored experiments, such as tag=dev, and no studies")
+    if of_experiments:
+        print(write_selection(of_experiments, arguments.against))
+    else:
+        print(write([find(word) for word in arguments.what]))
 
 
 def write(studies: Sequence[Study]) -> Path:
@@ -32,3 +56,43 @@ def write(studies: Sequence[Study]) -> Path:
             warn(f"{each.study.word}: {each.older}")
     DerivedFiles(path.with_suffix(".json")).write({path.name: page.encode()}, {"command": command, **commit()})
     return path
+
+
+def write_selection(words: Sequence[str], against: str | None = None) -> Path:
+    """Write the page of the experiments with these settings, and its figures, and return its path.
+
+    Raises:
+        StoreError: There are none.
+        ValueError: They cannot be compared with the method that is named.
+    """
+    chosen = choose(filters(words))
+    compared = filters([against]) if against else selection_page.reference(chosen)
+    command = shlex.join(["pomrl", "report", *words, *(["--against", against] if against else [])])
+    folder = outputs() / "reports" / short_name("_".join(sorted([*words, *([against] if against else [])])))
+    figures: list[FigureFiles] = []
+    remarks: list[str] = []
+    try:
+        counterparts(chosen, compared or {})
+    except ValueError as error:
+        if against:
+            raise
+        compared, remarks = None, [f"Nothing is compared in pairs: {error}."]
+    for name, method in {"losses": None, "differences": compared}.items():
+        if name == "losses" or method:
+            try:
+                figures.append(_figure(name, chosen, method, folder, command))
+            except ValueError as error:
+                remarks.append(f"There is no figure of {name}: {error}.")
+    page = selection_page.html(chosen, figures, command, compared, remarks)
+    path = folder / "index.html"
+    DerivedFiles(path.with_suffix(".json")).write({path.name: page.encode()}, {"command": command, **commit()})
+    return path
+
+
+def _figure(name: str, chosen: Chosen, method: Mapping[str, Any] | None, folder: Path, command: str) -> FigureFiles:
+    """Draw means against tasks, or their differences from a method, and return the files."""
+    drawing = draw(chosen, shown=Shown(against=method))
+    title = f"Differences from {', '.join(map(str, method.values()))}" if method else "Planning loss"
+    sidecar = Sidecar(name, command, f"{title} in each task.", **commit(), sweeps={"stored": chosen.sources()})
+    save(drawing, folder, name, sidecar)
+    return FigureFiles(name, folder, command=command)

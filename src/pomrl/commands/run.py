@@ -19,11 +19,17 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from pomrl.commands.terminal import GOES_ON, exit_with
+from pomrl.commands.terminal import GOES_ON, exit_with, warn
 from pomrl.configuration import composition, yaml_files
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.importing import find_plugins
-from pomrl.configuration.jobs import ENGINES, check_plugins, is_swept_by_others, refuse_foreign_plugins
+from pomrl.configuration.jobs import (
+    ENGINES,
+    check_plugins,
+    is_swept_by_others,
+    refuse_absent_folders,
+    refuse_foreign_plugins,
+)
 from pomrl.configuration.sources import PUBLISHED
 
 
@@ -38,6 +44,7 @@ def main() -> None:
 
         print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_used() else 'NumPy'}")
         raise SystemExit(0)
+    warnings.filterwarnings("ignore", message="provider=hydra.searchpath")  # of packages without __init__.py
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
     _exit_at(signal.SIGTERM, signal.SIGHUP)
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
@@ -72,9 +79,10 @@ def compose() -> Sweep | None:
     """
     arguments = _hydra_arguments()
     refuse_foreign_plugins(sys.argv[1:])
+    refuse_absent_folders(sys.argv[1:])
     composition.register_resolvers()
     collected: list[Any] = []
-    objectives: list[float] = []
+    trials: list[tuple[float, str]] = []
 
     @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
     def collect(config: Any) -> float | None:
@@ -83,8 +91,10 @@ def compose() -> Sweep | None:
             from pomrl.commands.computing import objective
 
             check_plugins(with_hydra)
-            objectives.append(objective(composition.plain(config, with_hydra.hydra.runtime.choices)))
-            return objectives[-1]
+            value = objective(composition.plain(config, with_hydra.hydra.runtime.choices))
+            trials.append((value, " ".join(with_hydra.hydra.overrides.task)))
+            warn(f"trial {len(trials)}: {value:.6g} with {trials[-1][1]}")
+            return value
         collected.append((config, with_hydra) if isinstance(config, DictConfig) else config)
         return None
 
@@ -92,13 +102,17 @@ def compose() -> Sweep | None:
         find_plugins()
         yaml_files.check([PUBLISHED.folder, *([Path(arguments.config_dir)] if arguments.config_dir else [])])
         collect()
+    if trials:
+        value, words = min(trials)
+        warn(f"the smallest of {len(trials)} trials: {value:.6g} with {words}")
+        return None
     if collected and isinstance(collected[0], Sweep):
         return collected[0]
     if collected:
         config, with_hydra = collected[0]
         check_plugins(with_hydra)
         return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
-    if not objectives and not any(vars(arguments)[name] for name in INFORMATION):
+    if not any(vars(arguments)[name] for name in INFORMATION):
         raise ConfigError(f"nothing was composed here; {ENGINES}")
     return None
 

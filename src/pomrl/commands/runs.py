@@ -15,7 +15,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.progress import tenths
+from pomrl.commands.progress import progress_of_bytes
 from pomrl.commands.repairing import repair, sweeps_by_signature
 from pomrl.commands.terminal import exit_with, one_line, print_rows, printable, warn
 from pomrl.configuration.settings import varying_keys
@@ -152,12 +152,13 @@ def _readable(kept: Kept) -> int:
 def verify(kept: Sequence[Kept], what: str) -> int:
     """Print a line for each fault of what is kept, or that there is none; return the exit status, 1 if there is one."""
     faults: list[str] = []
-    sizes, advance = list(map(_readable, kept)), tenths("read")
-    for each, done in zip(kept, accumulate(sizes), strict=True):
-        faults += (found := each.faults())
-        for fault in found:
-            print(printable(fault))
-        advance(done, sum(sizes))
+    sizes = list(map(_readable, kept))
+    with progress_of_bytes("read") as advance:
+        for each, done in zip(kept, accumulate(sizes), strict=True):
+            faults += (found := each.faults())
+            for fault in found:
+                print(printable(fault))
+            advance(done, sum(sizes))
     if not faults:
         print(f"all files of {what} are as they were written")
     return 1 if faults else 0

@@ -36,7 +36,7 @@ from pomrl.configuration import yaml_files
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.merging import Values, merge, was_set
-from pomrl.configuration.sources import Sources
+from pomrl.configuration.sources import Sources, beside_the_package
 from pomrl.configuration.study_sweeps import GROUP, append_studies
 
 MOST_VALUES = 1_000_000
@@ -46,6 +46,9 @@ MOST_VALUES = 1_000_000
 _EMPTY = re.compile(rf"\+*({'|'.join(GROUPS)})=\s*\{{\s*\}}")
 """An override that Hydra takes without a word, and the defaults remain."""
 
+_KEY = re.compile(r"[+~]{0,2}[\w./@:-]+")
+"""What stands before the = of an override."""
+
 SEVERAL = "several values are a sweep, for which -m has to be on the command line"
 
 
@@ -54,8 +57,9 @@ class UnreadableOverrideError(ConfigError):
 
 
 def register_resolvers() -> None:
-    """Make known to OmegaConf the functions that YAML files call: half and others, such as `${half:${S}}`."""
-    functions = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
+    """Make known to OmegaConf the functions that YAML files call, such as `${half:${S}}`."""
+    of_numbers = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
+    functions = {**of_numbers, "shipped": beside_the_package}
     for name, function in functions.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
 
@@ -100,15 +104,35 @@ def composing(overrides: Iterable[str] = ()) -> Generator[None, None, None]:
         for override in overrides:
             if _EMPTY.fullmatch(override):
                 raise ConfigError(f"{override}: it chooses no option and changes no key")
+            _refuse_to_delete(override)
         yield
     except OverrideParseException as error:
-        what = f"{error.override}: Hydra cannot read this override; it has to be key=value"
-        raise UnreadableOverrideError(what) from error
+        raise UnreadableOverrideError(_unreadable(str(error.override))) from error
     except Exception as error:
         of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
         if of_system or isinstance(error, ConfigError | MemoryError):
             raise
         raise ConfigError(_in_words(error, overrides)) from error
+
+
+def _refuse_to_delete(override: str) -> None:
+    """Raise a ConfigError if an override deletes what every experiment needs."""
+    if not override.startswith("~"):
+        return
+    from pomrl.configuration.overrides import LABELS  # here, because asking for help needs no components
+    from pomrl.configuration.parsing import KEYS
+
+    key, _, _ = override[1:].partition("=")
+    if key in {*KEYS, *GROUPS, "reading"} - {*LABELS}:
+        raise ConfigError(f"{override}: every experiment needs {key}; {key}=... gives another value")
+
+
+def _unreadable(override: str) -> str:
+    """Say which part of an override Hydra cannot read."""
+    key, equals, value = override.partition("=")
+    if not equals or not _KEY.fullmatch(key):
+        return f"{override}: it has to be key=value, such as sigma=0.01"
+    return f"{override}: the value {value} of {key} cannot be read; text with signs is quoted: '{key}=\"...\"'"
 
 
 def _in_words(error: Exception, overrides: Iterable[str]) -> str:
@@ -131,6 +155,9 @@ def _in_words(error: Exception, overrides: Iterable[str]) -> str:
             key = text.split("'")[1]
             given = [override for override in overrides if override.lstrip("+~").startswith(f"{key}=")]
             return f"{[*given, key][0]}: {_unknown(key)}"
+        case ConfigCompositionException() if text.startswith("Could not delete "):
+            deleted = [override for override in overrides if override.startswith("~")]
+            return f"{', '.join(deleted) or text}: there is nothing of this name to leave out"
         case RecursionError():
             return "the configuration contains itself, or is nested too deeply"
         case HydraException() | OmegaConfBaseException():
@@ -147,7 +174,7 @@ def _unknown(key: str) -> str:
     if key in LABELS:
         return f"it is no setting of the experiment but a label; give it as +{key}=..."
     if group:
-        return f"the option of {group} that was chosen has no key {name}; its keys are in conf/{group}"
+        return f"the option of {group} that was chosen has no key {name}; {group}=... --help lists its keys"
     return f"unknown key; the keys are {', '.join(KEYS)}, and those of the groups {', '.join(GROUPS)}"
 
 

@@ -1,8 +1,11 @@
 """The jobs that a command line of `pomrl run` asks for, counted before any of them is composed."""
 
+import re
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from itertools import chain, product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 from hydra.types import RunMode
@@ -18,6 +21,20 @@ LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 SWEEPER = "hydra_plugins.whole_sweep.WholeSweepSweeper"
 
 BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
+
+_LAUNCHERS = {
+    "joblib": "execution=local uses all cores of this machine as it does, execution.workers=N fewer",
+    "submitit_local": "execution=local computes in processes of this machine as it does",
+    "submitit_slurm": "execution=slurm does what it does",
+    "ray": "execution=dask computes on several machines as it does",
+    "ray_aws": "execution=dask computes on several machines as it does",
+    "rq": "execution=dask computes on several machines as it does",
+}
+"""Launchers of others, and what does the same here."""
+
+_PLACES = {"file": "folder", "pkg": "package; it is looked for in the folders of PYTHONPATH"}
+_PLACE = re.compile(r"(file|pkg)://([^,\]\s'\"]+)")
+"""An element of `hydra.searchpath`."""
 
 ENGINES = "execution=local, execution=dask or execution=slurm says where to compute"
 
@@ -90,7 +107,8 @@ def foreign_plugin(override: str) -> ConfigError:
     """Return the error for an override that names a launcher or a sweeper that is not used here."""
     if "sweeper" in override:
         return ConfigError(f"{override}: hydra/sweeper=whole_sweep does what it does, and knows the published sweeps")
-    return ConfigError(f"{override}: no launcher of others is used here; {ENGINES}")
+    name = override.partition("=")[2]
+    return ConfigError(f"{override}: no launcher of others is used here; {_LAUNCHERS.get(name, ENGINES)}")
 
 
 def refuse_foreign_plugins(arguments: Sequence[str]) -> None:
@@ -104,3 +122,22 @@ def refuse_foreign_plugins(arguments: Sequence[str]) -> None:
         of_launcher = key == "hydra.launcher._target_" or (key == "hydra/launcher" and value != "basic")
         if of_launcher or (key == "hydra/sweeper" and value == "basic"):
             raise foreign_plugin(argument)
+
+
+def refuse_absent_folders(arguments: Sequence[str]) -> None:
+    """Refuse a `hydra.searchpath` of which a package or a folder does not exist; Hydra would go on without it.
+
+    Raises:
+        ConfigError: There is no such package or folder.
+    """
+    for argument in arguments:
+        for kind, name in _PLACE.findall(argument) if argument.lstrip("+").startswith("hydra.searchpath=") else ():
+            if not (Path(name).is_dir() if kind == "file" else _is_package(name.replace("/", "."))):
+                raise ConfigError(f"hydra.searchpath={kind}://{name}: there is no such {_PLACES[kind]}")
+
+
+def _is_package(name: str) -> bool:
+    try:
+        return files(name).is_dir()
+    except (ImportError, TypeError, ValueError):
+        return False

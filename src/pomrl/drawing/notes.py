@@ -14,6 +14,9 @@ from pomrl.results.stored_sweeps import StoredSweeps
 SHORTEST_CURVE = 5
 """The number of points that a series has at least if the note is to say with which others it coincides."""
 
+AXES = {"Task t": "task", "Discount factor γ": "γ ="}
+"""What a number on an axis with this label is, before that number."""
+
 CHARACTERS_PER_INCH = 15
 LINE_HEIGHT = 0.14
 """The height in inches that a figure gains with each line of its note, so that panels keep theirs."""
@@ -32,7 +35,8 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
     """
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
     warnings = [*_runs(data, wanted, sweeps), *_missing(data, wanted)]
-    text = "\n".join(textwrap.fill(line, width) for line in [*_intervals(data), *coinciding(data), *warnings])
+    of_curves = coinciding(data, _axis(figure))
+    text = "\n".join(textwrap.fill(line, width) for line in [*_intervals(data), *of_curves, *warnings])
     if text:
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * len(text.splitlines()))
         style = {"fontweight": "bold", "color": "#a02020"} if warnings else {"color": "0.25"}
@@ -46,13 +50,20 @@ def _intervals(data: pd.DataFrame) -> Iterator[str]:
         yield f"95 % intervals of the mean over {_from_to(runs)} runs"
 
 
-def coinciding(data: pd.DataFrame) -> Iterator[str]:
+def _axis(figure: Figure) -> str:
+    """Return what a number on the horizontal axes of all panels is, before that number."""
+    labels = {ax.get_xlabel() for ax in figure.axes} - {""}
+    return AXES.get(labels.pop(), "x =") if len(labels) == 1 else "x ="
+
+
+def coinciding(data: pd.DataFrame, axis: str = "x =") -> Iterator[str]:
     """Yield a line that names the curves of each panel that are equal, or equal from some point on, if there are any.
 
     Curves count as equal from a point on if at least half of their points follow. Bands may differ.
 
     Args:
         data: The table of what is drawn, with the columns `drawing.COLUMNS`.
+        axis: What a number on the horizontal axis is, before that number.
     """
     if not {"panel", "series", "x"} <= set(data.columns):
         return
@@ -62,7 +73,7 @@ def coinciding(data: pd.DataFrame) -> Iterator[str]:
             str(name): of.set_index("x")["mean"] for name, of in points.groupby("series", sort=False) if _is_curve(of)
         }
         for names, start in _groups(curves):
-            where = f" from x = {start:g} on" if start is not None else ""
+            where = f" from {axis} {start:g} on" if start is not None else ""
             parts.append(f"{f'({panel}) ' if panel else ''}{', '.join(names[:-1])} and {names[-1]} coincide{where}")
     if parts:
         yield "; ".join(parts)

@@ -1,20 +1,24 @@
-"""Plots of one's own sweeps: any stored number against tasks, discount factors or a setting, by seaborn's relplot."""
+"""Plots of one's own sweeps: any stored number over runs, by tasks, discount factors or settings, and in pairs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
 
-import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
-from scipy.special import stdtrit
 
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.style import BAND_OPACITY, context, look
+from pomrl.drawing.notes import CHARACTERS_PER_INCH
+from pomrl.drawing.panels import blank, curve, finish, grid_of_panels, shared_legend
+from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run
 from pomrl.results.statistics import Kind, band
+from pomrl.results.summaries import probability_of_improvement
+from pomrl.results.summary_tables import counterparts
 
 LABELS = {
     "task": "Task t",
@@ -26,16 +30,31 @@ LABELS = {
 }
 """What axes say for the columns of stored tables; a setting is named by its key."""
 
-BANDS = {"ci": "95 % intervals of the mean", "se": "standard errors", "sd": "standard deviations over runs"}
+BANDS = {"ci": "95 % intervals of the mean", "se": "standard errors", "sd": "standard deviations"}
 
 LOOKING = ("estimator", "gamma_schedule", "planner", "agent", "task_distribution")
 """Groups whose options have looks."""
 
-WIDTH, HEIGHT = 2.6, 2.2
-"""The size of a panel in inches."""
+Shape = Literal["mean", "violin", "profile", "improvement"]
+"""What is shown of runs: their mean with a band, their distribution as a violin, the share of them below each number
+(a performance profile), or the probability that a run is below that of another method. The last two are those of
+Agarwal et al. (2021)."""
 
-NOTE = 0.22
-"""The height of the line above the panels, in inches."""
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+
+LINES = ("-", "--", ":", "-.")
+
+HEIGHT = 2.1
+"""The height of a panel in inches."""
+
+MOST_BESIDE = 5
+"""The most names of categories that fit beside each other beneath a panel."""
+
+LEVELS = 101
+"""The number of places at which a performance profile is drawn."""
+
+ABSENT = "none"
+"""What stands for a setting that the options of an experiment do not have."""
 
 
 @dataclass(frozen=True)
@@ -48,49 +67,83 @@ class Roles:
     style: str | None = None
 
     def used(self) -> list[str]:
-        """Return the settings that have a role."""
-        return [key for key in (self.hue, self.col, self.row, self.style) if key]
+        """Return the settings that have a role, each once."""
+        return list(dict.fromkeys(key for key in (self.hue, self.col, self.row, self.style) if key))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a plot shows of runs."""
+
+    shape: Shape = "mean"
+    kind: Kind = "ci"
+    """What the bands of means are."""
+    tasks: Tasks = "all"
+    """The tasks that are averaged, unless they are told apart."""
+    against: Mapping[str, Any] | None = None
+    """Settings of a method, such as `{"estimator": "pomrl"}`, whose number is subtracted in each run."""
 
 
 def draw(
     chosen: Chosen,
-    x: str = "task",
+    x: str | None = None,
     y: str = "planning_loss",
     roles: Roles | None = None,
-    kind: Kind = "ci",
-    tasks: Tasks = "all",
+    shown: Shown | None = None,
 ) -> Drawing:
-    """Draw means over runs, with a band, of the experiments that were chosen.
+    """Draw a number over the runs of the experiments that were chosen.
 
     Args:
         chosen: The experiments.
-        x: `task`, `gamma`, or a setting, such as `sigma` or `estimator.sigma_1`.
+        x: `task`, `gamma`, or a setting, such as `sigma` or `estimator`. By default it is the task for means, and for
+            other shapes the first setting in which the experiments differ. A profile is over the number itself.
         y: A column of stored tables, one of `chosen_runs.VALUES`, or a metric.
         roles: The settings that tell curves apart.
-        kind: What the bands are.
-        tasks: The tasks that are averaged, unless x is `task`.
+        shown: What is shown of the runs; by default their means with 95 % intervals.
 
     Returns:
-        The figure, and a table of what it draws: the settings, x, mean, lower, upper and n.
+        The figure, and a table of what it draws: the settings, x, mean, lower, upper and n; the numbers of the runs
+        where the shape is a violin.
 
     Raises:
-        ValueError: The experiments differ in a setting that has no role, so that a curve would mix them.
+        ValueError: The experiments differ in a setting that has no role, so that a curve would mix them; or they have
+            no counterparts in `against`, which the shape `improvement` needs.
         StoreError: A file is damaged, or an experiment has no such setting or task.
     """
-    varying = [key for key in chosen.varying if key != x]
-    varying.sort(key=lambda key: not isinstance(chosen.settings[0].get(key), str))  # colours are for methods
-    roles = _completed(roles or Roles(), varying)
+    shown = shown or Shown()
+    shape, kind, against = shown.shape, shown.kind, shown.against
+    if shape == "improvement" and not against:
+        raise ValueError("improvement is one over another method, such as --against estimator=pomrl")
+    varying = sorted(chosen.varying, key=lambda key: not isinstance(chosen.settings[0].get(key), str))
+    x = _axis(x, y, varying, shape)
+    roles = _completed(roles or Roles(), [key for key in varying if key != x])
     by = x if x in ("task", "gamma") else None
-    frame = per_run(chosen, y, by, tasks)
-    keys = [*roles.used(), *([] if by else [x])]
-    for key in dict.fromkeys(keys):
-        frame[key] = pd.Series(chosen.described(key))[frame["experiment"]].map(_plain).to_numpy()
-    data = band(frame, list(dict.fromkeys([*roles.used(), x])), y, kind)
+    frame = per_run(chosen, y, by, shown.tasks)
+    if against:
+        frame = _paired(frame, y, ["run", *([by] if by else [])], counterparts(chosen, against))
+    settings = [*roles.used(), *([x] if x not in (by, y) else [])]
+    for key in dict.fromkeys(settings):
+        values = chosen.described(key) if key == x else [each.get(key, ABSENT) for each in chosen.settings]
+        frame[key] = pd.Series([_plain(value) for value in values], dtype=object)[frame["experiment"]].to_numpy()
+    data = _numbers(frame, [*roles.used(), x], y, kind, shape)
+    numbers = _Axes(x, y, ", ".join(map(str, against.values())) if against else "", shape)
     with context():
-        figure = _relplot(frame, x, y, roles, kind, _studies(chosen, roles.hue)).figure
-        _note(figure, f"Mean of {chosen.runs} runs; {BANDS[kind]}")
-    plt.close(figure)  # it belongs to whoever asked for it
-    return Drawing(figure, data)
+        return _drawn(data, numbers, roles, _looks(chosen, roles, x), _note(shape, kind, chosen.runs))
+
+
+def _axis(x: str | None, y: str, varying: Sequence[str], shape: Shape) -> str:
+    if shape == "profile":
+        if x not in (None, y):
+            raise ValueError(f"a profile is over {y} itself, and not over {x}")
+        return y
+    if x == y:
+        raise ValueError(f"{y} against itself says nothing; --x names another axis")
+    return x or ("task" if shape == "mean" or not varying else varying[0])
+
+
+def _note(shape: Shape, kind: Kind, runs: int) -> str:
+    of_shape = {"mean": f"{BANDS[kind][0].upper()}{BANDS[kind][1:]}", "violin": "Distributions with quartiles"}
+    return f"{of_shape.get(shape, '95 % intervals')} over {runs} runs"
 
 
 def _completed(roles: Roles, varying: Sequence[str]) -> Roles:
@@ -109,70 +162,192 @@ def _completed(roles: Roles, varying: Sequence[str]) -> Roles:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as something that seaborn can sort: a list as text."""
+    """Return a value as something that can be sorted: a list as text."""
     return value if isinstance(value, int | float | str) else str(value)
 
 
-def _studies(chosen: Chosen, group: str | None) -> Mapping[str, str]:
-    """Return the name of the package that each option of a group comes from, which may be a study of one's own."""
-    if group not in LOOKING:
-        return {}
-    packages = [stored.settings()[group]["_target_"].partition(".")[0] for stored in chosen.stored]
-    return dict(zip(map(str, chosen.described(group)), packages, strict=True))
+def _paired(frame: pd.DataFrame, y: str, pair: Sequence[str], places: Mapping[int, int]) -> pd.DataFrame:
+    """Return the numbers of runs less those of their counterparts, which the column `other` has."""
+    frame = frame.assign(counterpart=frame["experiment"].map(places))
+    others = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
+    both = frame.loc[frame["experiment"] != frame["counterpart"]].merge(others, on=["counterpart", *pair])
+    if both.empty:
+        raise ValueError("all of these experiments are of the method that they are to be compared with")
+    return both.assign(**{y: both[y] - both["other"]})
 
 
-def _relplot(
-    frame: pd.DataFrame, x: str, y: str, roles: Roles, kind: Kind, studies: Mapping[str, str]
-) -> sns.FacetGrid:
-    of_roles: dict[str, Any] = {role.name: getattr(roles, role.name) for role in fields(Roles)}
-    words = frame.astype(dict.fromkeys(roles.used(), str))
-    order: dict[str, Any] = {
-        f"{name}_order": [str(value) for value in sorted(frame[key].unique(), key=_sorting)]
-        for name, key in of_roles.items()
-        if key
-    }
-    palette = _palette(roles.hue, order["hue_order"], studies) if roles.hue else None
-    grid: sns.FacetGrid = sns.relplot(
-        words, x=x, y=y, kind="line", errorbar=_error_bar(kind), palette=palette, height=HEIGHT,
-        aspect=WIDTH / HEIGHT, err_kws={"alpha": BAND_OPACITY}, **of_roles, **order,
-    )  # fmt: skip
-    grid.set_axis_labels(LABELS.get(x, x), LABELS.get(y, y.replace("_", " ").capitalize()))
-    for ax in grid.axes.flat:
-        ax.title.set_text(ax.get_title().replace(" | ", ", "))
-        if x == "task":
+def _numbers(frame: pd.DataFrame, keys: Sequence[str], y: str, kind: Kind, shape: Shape) -> pd.DataFrame:
+    """Return the table of what is drawn."""
+    keys = list(dict.fromkeys(keys))
+    if shape == "mean":
+        return band(frame, keys, y, kind)
+    if shape == "violin":
+        return frame[[*keys, "run", y]]
+    if shape == "profile":
+        levels = np.linspace(frame[y].min(), frame[y].max(), LEVELS)
+        settings = [key for key in keys if key != y]
+        groups = frame.groupby(settings, sort=True)[y] if settings else [((), frame[y])]
+        parts = [(*name, level, of - level) for name, of in groups for level in levels]
+        keys = [*settings, y]
+    else:
+        parts = [(*name, of) for name, of in frame.groupby(keys, sort=True)[y]]
+    of_parts = [
+        probability_of_improvement(np.zeros(len(part[-1])), np.asarray(part[-1])) for part in parts
+    ]  # ties are half below
+    table = pd.DataFrame([part[:-1] for part in parts], columns=keys)
+    ends = {end: [getattr(each, end) for each in of_parts] for end in ("lower", "upper")}
+    return table.assign(mean=[each.estimate for each in of_parts], **ends, n=[len(part[-1]) for part in parts])
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """What the axes of all panels show."""
+
+    x: str
+    y: str
+    other: str
+    """The method that is subtracted; empty if there is none."""
+    shape: Shape
+
+    @property
+    def number(self) -> str:
+        """The number that is shown, in words."""
+        name = LABELS.get(self.y, self.y.replace("_", " ").capitalize())
+        if not self.other:
+            return name
+        return (
+            f"P({name[0].lower()}{name[1:]} below {self.other})"
+            if self.shape == "improvement"
+            else (f"{name} less that of {self.other}")
+        )
+
+    def finish(self, ax: Axes, order: Sequence[Any]) -> None:
+        """Label the axes of a panel and set their ticks and limits; the order is that of categories, if x has them."""
+        is_profile = self.shape == "profile"
+        ax.set_xlabel(self.number if is_profile else LABELS.get(self.x, self.x))
+        ax.set_ylabel("Share of runs below" if is_profile else textwrap.fill(self.number, 26))
+        if self.x == "task" and not order:
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        if y == "planning_loss":
+        if order:
+            names = [look(str(value), self.x).label if self.x in LOOKING else str(value) for value in order]
+            turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(order) > MOST_BESIDE else {}
+            ax.set_xticks(range(len(order)), [textwrap.fill(name, 12) for name in names], **turned)
+            ax.set_xlim(-0.5, len(order) - 0.5)
+        if is_profile or self.shape == "improvement":
+            ax.set_ylim(-0.03, 1.03)
+        elif self.y == "planning_loss" and not self.other:
             ax.set_ylim(bottom=0.0)
-    return grid
+        if self.other and not is_profile:
+            ax.axhline(0.5 * (self.shape == "improvement"), color="0.3", linewidth=0.7, zorder=1)
 
 
-def _note(figure: Figure, text: str) -> None:
-    """Write a line above the panels of a figure, which gains its height."""
-    height, top = figure.get_figheight(), figure.subplotpars.top
-    figure.set_figheight(height + NOTE)
-    figure.subplots_adjust(top=top * height / (height + NOTE))
-    figure.suptitle(text, y=0.99, va="top", fontsize="medium", color="0.25")
+def _looks(chosen: Chosen, roles: Roles, x: str) -> Mapping[str, Mapping[Any, Look]]:
+    """Return how each value of each setting is drawn: options as everywhere, numbers from light to dark."""
+    looks: dict[str, Mapping[Any, Look]] = {}
+    for key in (key for key in (*roles.used(), x) if key not in ("task", "gamma")):
+        described = [_plain(each.get(key, ABSENT)) for each in chosen.settings]
+        values = _sorted(described)
+        if key in LOOKING:
+            packages = [stored.settings()[key]["_target_"].partition(".")[0] for stored in chosen.stored]
+            named = dict(zip(described, packages, strict=True))
+            looks[key] = {value: look(str(value), key, named[value]) for value in values}
+            continue
+        numbers = all(isinstance(value, int | float) for value in values)
+        colors = sns.color_palette("mako_r", len(values)).as_hex() if numbers else hues(len(values))
+        looks[key] = {
+            value: Look(f"{key} = {value}", color, MARKERS[i % len(MARKERS)])
+            for i, (value, color) in enumerate(zip(values, colors, strict=True))
+        }
+    return looks
 
 
-def _sorting(value: Any) -> tuple[bool, Any]:
-    return isinstance(value, str), value
+def _sorted(values: Sequence[Any]) -> list[Any]:
+    return sorted(dict.fromkeys(values), key=lambda value: (isinstance(value, str), value))
 
 
-def _palette(key: str, values: Sequence[str], studies: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return a colour for each value of a setting: those of the looks of options, or a sequence for numbers."""
-    if key in LOOKING:
-        return {value: look(value, key, studies[value]).color for value in values}
-    numbers = all(value.replace(".", "", 1).replace("e-", "", 1).isdigit() for value in values)
-    colors = sns.color_palette("mako_r" if numbers else "colorblind", len(values))
-    return dict(zip(values, colors, strict=True))
+def _series(
+    data: pd.DataFrame, roles: Roles, looks: Mapping[str, Mapping[Any, Look]]
+) -> Iterator[tuple[pd.DataFrame, Look]]:
+    """Yield the rows of each series of a panel, and how it is drawn."""
+    hue_values = _sorted(data[roles.hue].tolist()) if roles.hue else [None]
+    for at, hue in enumerate(hue_values):
+        of_hue = data.loc[data[roles.hue] == hue] if roles.hue else data
+        one = looks[roles.hue][hue] if roles.hue else Look("", "#332288", MARKERS[0])
+        if not roles.style or roles.style == roles.hue:
+            yield of_hue, replace(one, linestyle=LINES[at % len(LINES)])  # which grey print keeps apart
+            continue
+        for place, (style, of_style) in enumerate(looks[roles.style].items()):
+            rows = of_hue.loc[of_hue[roles.style] == style]
+            label = ", ".join(filter(None, (one.label, of_style.label)))
+            yield rows, replace(one, label=label, linestyle=LINES[place % len(LINES)], marker=of_style.marker)
 
 
-def _error_bar(kind: Kind) -> Callable[[pd.Series], tuple[float, float]]:
-    """Return the function that makes the band which `results.statistics.band` writes into the table."""
+def _drawn(
+    data: pd.DataFrame, axes: _Axes, roles: Roles, looks: Mapping[str, Mapping[Any, Look]], note: str
+) -> Drawing:
+    """Draw a panel for each value of the settings of rows and columns, and the legend and the note."""
+    rows, cols = (_sorted(data[key].tolist()) if key else [None] for key in (roles.row, roles.col))
+    is_text = axes.shape == "violin" or data[axes.x].map(lambda value: isinstance(value, str)).any()
+    order = _sorted(data[axes.x].tolist()) if is_text and axes.shape != "profile" else []
+    figure = blank(COLUMN_WIDTH if len(cols) == 1 else TEXT_WIDTH, HEIGHT * len(rows) + 0.3)
+    panels = grid_of_panels(figure, len(rows), len(cols), share_y=True)
+    for (i, row), (j, col) in ((r, c) for r in enumerate(rows) for c in enumerate(cols)):
+        ax, part = panels[i][j], data
+        for key, value in ((roles.row, row), (roles.col, col)):
+            part = part.loc[part[key] == value] if key else part
+        if axes.shape == "violin":
+            _violins(ax, part, axes, order, roles, looks)
+        else:
+            _curves(ax, axes, order, list(_series(part, roles, looks)))
+        titles = [f"{key} = {value}" for key, value in ((roles.row, row), (roles.col, col)) if key]
+        ax.set_title("\n".join(titles), loc="left")
+    every = [ax for of_row in panels for ax in of_row]
+    for ax in every:
+        axes.finish(ax, order)
+        ax.label_outer()
+    labels = [str(label) for ax in every for label in ax.get_legend_handles_labels()[1]]
+    if labels:
+        room = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
+        shared_legend(figure, every, columns=max(1, room // (max(map(len, labels)) + 6)))
+    figure.suptitle(note, fontsize="medium", color="0.25")
+    return finish(figure, data)
 
-    def ends(sample: pd.Series) -> tuple[float, float]:
-        n = len(sample)
-        half = sample.std() * {"sd": 1.0, "se": n**-0.5, "ci": n**-0.5 * stdtrit(max(n - 1.0, 1.0), 0.975)}[kind]
-        return sample.mean() - half, sample.mean() + half
 
-    return ends
+def _curves(ax: Axes, axes: _Axes, order: Sequence[Any], series: Sequence[tuple[pd.DataFrame, Look]]) -> None:
+    """Draw a line with a band for each series, or points with error bars, side by side, where x has categories."""
+    for place, (rows, one) in enumerate(series):
+        points = rows.rename(columns={axes.x: "x"}).assign(marker=False)
+        if axes.shape == "profile":
+            one = replace(one, marker="")
+        if not order:
+            curve(ax, points.sort_values("x"), one)
+            continue
+        where = points["x"].map(list(order).index) + (place - (len(series) - 1) / 2) * 0.6 / len(series)
+        ends = points[["lower", "upper"]].sub(points["mean"], axis=0).abs().to_numpy().T
+        style = {"color": one.color, "marker": one.marker, "markersize": one.size, "label": one.label}
+        ax.errorbar(where, points["mean"], ends, linestyle="", capsize=2, linewidth=1, **style)
+
+
+def _violins(
+    ax: Axes,
+    data: pd.DataFrame,
+    axes: _Axes,
+    order: Sequence[Any],
+    roles: Roles,
+    looks: Mapping[str, Mapping[Any, Look]],
+) -> None:
+    """Draw the distribution over runs at each value of x, with its quartiles."""
+    if roles.style:
+        raise ValueError(f"violins have no kinds of line for {roles.style}; choose a value, such as {roles.style}=...")
+    hue = roles.hue or axes.x
+    of_hue = looks.get(hue, {})
+    palette = {value: each.color for value, each in of_hue.items()} or None
+    hue_order = [value for value in of_hue if value in set(data[hue])] or None
+    sns.violinplot(
+        data, x=axes.x, y=axes.y, hue=hue, order=list(order), hue_order=hue_order, palette=palette, cut=0, ax=ax,
+        inner="quart", density_norm="width", linewidth=0.6, legend=bool(roles.hue),
+    )  # fmt: skip
+    for handle in ax.get_legend_handles_labels()[0]:
+        handle.set_label(next(one.label for value, one in of_hue.items() if str(value) == handle.get_label()))
+    if (legend := ax.get_legend()) is not None:
+        legend.remove()

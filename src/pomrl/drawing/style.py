@@ -56,7 +56,7 @@ HORIZON = Look("γ* (right axis)", "#444444", "s", ":")
 _LOOK = re.compile(r"^# look: (\{.*\})\s*$", re.MULTILINE)
 """The line of an option's YAML file that says how the option looks, in a comment that Hydra does not read."""
 
-_MARKERS = "ovsD^P*Xh"
+MARKERS = "ovsD^P*Xh"
 """Markers of options whose file names none."""
 
 
@@ -77,7 +77,7 @@ def look(option: str, group: str = "estimator", study: str = "") -> Look:
 @cache
 def _look(option: str, path: Path | None, _time: int) -> Look:
     digest = hashlib.sha256(option.encode()).digest()
-    default = Look(option.replace("_", " "), _NINE[digest[0] % len(_NINE)], _MARKERS[digest[1] % len(_MARKERS)])
+    default = Look(option.replace("_", " "), _NINE[digest[0] % len(_NINE)], MARKERS[digest[1] % len(MARKERS)])
     said = _LOOK.search(path.read_text(encoding="utf-8")) if path else None
     if not said:
         return default

@@ -47,7 +47,7 @@ try:
     from distributed.scheduler import KilledWorker
     from distributed.security import Security
 except ImportError as error:
-    raise MissingPackagesError("execution=dask needs the packages of pomrl[dask]: pip install -e '.[dask]'") from error
+    raise MissingPackagesError("execution=dask needs the packages of pomrl[dask]: pip install 'pomrl[dask]'") from error
 
 CONNECT = 5
 """Seconds within which a scheduler has to answer."""

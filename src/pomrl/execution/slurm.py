@@ -38,7 +38,7 @@ try:
     from submitit.core.utils import FailedJobError, pickle_load
 except ImportError as error:
     raise MissingPackagesError(
-        "execution=slurm needs the packages of pomrl[slurm]: pip install -e '.[slurm]'"
+        "execution=slurm needs the packages of pomrl[slurm]: pip install 'pomrl[slurm]'"
     ) from error
 
 POLL = 1.0

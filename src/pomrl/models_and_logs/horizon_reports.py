@@ -48,6 +48,8 @@ class Budget:
     """The most hours that it may take, by an estimate within a factor of about three."""
     say: Callable[[str], None] = lambda _: None
     """A function that takes a line for people; it is called for what takes more than `SHORT`."""
+    advance: Callable[[int, int, str], None] = lambda *_: None
+    """A function of how many tasks are done, of how many, and with what; it is called for what takes as long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,15 +139,15 @@ def horizon_report(
     if samples < 2:
         raise ValueError(f"samples = {samples}: an interval needs at least 2")
     grid = _grid(gamma_eval, gammas)
-    tell = _told(budget, _check_size(log, 2 * len(grid), samples, budget.hours))
+    advance = _told(budget, _check_size(log, 2 * len(grid), samples, budget.hours))
     rng = np.random.default_rng(seed)
     some = some_of(len(log.tasks))
     rows, evidence = weigh(log.counts[some], structure, rng)
     theta = log.rewards.draw(rng, samples)
-    plans = np.stack([_plans(log, rows, task, grid) for task in _counted(range(len(log.tasks)), "tasks planned", tell)])
+    plans = np.stack([_plans(log, rows, task, grid) for task in _counted(range(len(log.tasks)), "planned", advance)])
     drawn = [
         drawn_losses(log, rows, task, plans[task], gamma_eval, (rng, theta, samples))
-        for task in _counted(some.tolist(), "tasks judged", tell)
+        for task in _counted(some.tolist(), "judged", advance)
     ]
     losses, optimal, behaved = (np.stack(each) for each in zip(*drawn, strict=True))
     choice = choose(losses.mean(0), grid)
@@ -182,19 +184,18 @@ def _check_size(log: Log, plans: int, samples: int, hours: float) -> float:
     return seconds
 
 
-def _told(budget: Budget, seconds: float) -> Callable[[str], None]:
+def _told(budget: Budget, seconds: float) -> Callable[[int, int, str], None]:
     """Return who is told how far a report of so many seconds is, after a first line; nobody if it is short."""
     if seconds <= SHORT:
-        return lambda _: None
+        return lambda *_: None
     budget.say(f"about {seconds / 60:.1f} minutes; first, what the tasks have in common")
-    return budget.say
+    return budget.advance
 
 
-def _counted(tasks: Sequence[int], what: str, say: Callable[[str], None]) -> Iterator[int]:
-    """Yield tasks, and say at each tenth of them how many are done."""
+def _counted(tasks: Sequence[int], what: str, advance: Callable[[int, int, str], None]) -> Iterator[int]:
+    """Yield tasks, and report how many are done."""
     for number, task in enumerate(tasks):
-        if number and number * 10 // len(tasks) > (number - 1) * 10 // len(tasks):
-            say(f"{number:,} of {len(tasks):,} {what}")
+        advance(number, len(tasks), what)
         yield task
 
 

@@ -16,8 +16,7 @@ from jaxtyping import Float
 from pomrl import store
 from pomrl.drawing.style import Look, hues, look
 from pomrl.report import ReportError
-from pomrl.report.figure_files import FigureFiles
-from pomrl.report.provenance import shown_experiments
+from pomrl.report.provenance import ShowsRuns, shown_experiments
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_star import best_index, hindsight_index
 
@@ -89,7 +88,7 @@ class _StoredSource:
         return f"{self.source.signature}-{self.source.runs}"
 
 
-def data(figures: Sequence[FigureFiles]) -> dict[str, Any]:
+def data(figures: Sequence[ShowsRuns]) -> dict[str, Any]:
     """Return all data that the page's script draws.
 
     Returns:
@@ -113,7 +112,7 @@ def data(figures: Sequence[FigureFiles]) -> dict[str, Any]:
     }
 
 
-def _stored_sources(figures: Sequence[FigureFiles]) -> Iterator[_StoredSource]:
+def _stored_sources(figures: Sequence[ShowsRuns]) -> Iterator[_StoredSource]:
     """Yield each experiment of each sweep that figures show once, provided that all runs shown are still stored."""
     experiments = shown_experiments(figures)
     seen = set()

@@ -78,8 +78,11 @@ class FigureFiles:
 
     @property
     def versions(self) -> list["FigureFiles"]:
-        """The versions of this figure that are drawn: that of the caption, and that with 95 % intervals."""
-        each = (replace(self, with_intervals=False), replace(self, with_intervals=True))
+        """The versions of this figure that are drawn: that with 95 % intervals, and that of the caption.
+
+        Standard deviations, which captions of papers often ask for, hide what the means say, and so they stand second.
+        """
+        each = (replace(self, with_intervals=True), replace(self, with_intervals=False))
         return [version for version in each if version.is_drawn]
 
     @property

@@ -257,7 +257,7 @@ def html(shown: Sequence[Shown], command: str) -> str:
             command=command,
             drawn=drawn,
             sweeps={name: {each.name: each for each in sweep_provenances(of)} for name, of in versions.items()},
-            provenance=report_provenance(every),
+            provenance=report_provenance(every, [figure.sidecar for figure in every]),
             curves=script_data(data) if data["series"] else "",
             selected=views.SELECTED,
         )

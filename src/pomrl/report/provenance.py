@@ -2,14 +2,24 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from pomrl import store
 from pomrl.configuration.sweeps import command
-from pomrl.report.figure_files import FigureFiles
+from pomrl.drawing.files import Sidecar
 from pomrl.results.stored_sweeps import Source
+
+
+@runtime_checkable
+class ShowsRuns(Protocol):
+    """A figure, or anything else that shows stored runs."""
+
+    @property
+    def sources(self) -> Iterator[tuple[str, Source]]:
+        """Each experiment that it shows, after the name of its sweep."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -56,13 +66,13 @@ class ReportProvenance:
     """Commits at which figures were drawn, with the number of figures."""
 
 
-def shown_experiments(figures: Sequence[FigureFiles]) -> dict[str, store.StoredExperiment]:
+def shown_experiments(figures: Sequence[ShowsRuns]) -> dict[str, store.StoredExperiment]:
     """Return the experiments that these figures show and that are still stored, by signature."""
     shown = {source.signature for figure in figures for _, source in figure.sources}
     return {stored.signature: stored for stored in store.all_experiments() if stored.signature in shown}
 
 
-def sweep_provenances(figures: Sequence[FigureFiles]) -> list[SweepProvenance]:
+def sweep_provenances(figures: Sequence[ShowsRuns]) -> list[SweepProvenance]:
     """Return the provenance of each sweep that these figures show, in the order in which they name the sweeps."""
     sources_of: dict[str, dict[str, Source]] = {}
     for name, source in (shown for figure in figures for shown in figure.sources):
@@ -82,8 +92,8 @@ def _sweep(name: str, sources: Sequence[Source], experiments: Mapping[str, store
     return SweepProvenance(name, sources, common, list(sources[0].settings), digest)
 
 
-def report_provenance(figures: Sequence[FigureFiles]) -> ReportProvenance:
-    """Return the provenance of these figures and of the stored experiments that they show."""
+def report_provenance(figures: Sequence[ShowsRuns], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
+    """Return the provenance of the stored experiments that figures show, and of those that have these sidecars."""
     manifests = [stored.manifest() for stored in shown_experiments(figures).values()]
     made = [manifest.provenance for manifest in manifests if manifest]
     return ReportProvenance(
@@ -92,7 +102,7 @@ def report_provenance(figures: Sequence[FigureFiles]) -> ReportProvenance:
         max((each.end or each.start for each in made), default=""),
         [(dict(key), count) for key, count in _counted([tuple(_environment(each).items()) for each in made])],
         _counted([_commit(each.commit, dirty=each.dirty) for each in made]),
-        _counted([_commit(figure.sidecar.commit, dirty=figure.sidecar.dirty) for figure in figures]),
+        _counted([_commit(each.commit, dirty=each.dirty) for each in drawn]),
     )
 
 

@@ -13,7 +13,7 @@ from pomrl.results.stored_sweeps import Source
 from pomrl.science.loss_tables import MEASURED
 from pomrl.store import StoredExperiment, StoreError
 
-VALUES = ("planning_loss", "alpha", "sigma_hat", "model_error")
+VALUES = ("planning_loss", "alpha", "sigma_hat", "model_error", "gamma")
 """The columns of stored tables that are plotted and tabulated; so are metrics, by the names of their options."""
 
 Tasks = Literal["all", "first", "last"] | int

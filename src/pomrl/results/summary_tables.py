@@ -39,15 +39,15 @@ def summarised(
     """
     numbers = per_run(chosen, value, tasks=tasks)
     samples = [rows.to_numpy() for _, rows in numbers.sort_values("run").groupby("experiment")[value]]
-    counterparts = _counterparts(chosen, against) if against else {}
+    places = counterparts(chosen, against) if against else {}
     rows: list[dict[str, Any]] = []
     for place, sample in enumerate(samples):
         row = {key: chosen.settings[place].get(key) for key in chosen.varying} | {"runs": chosen.runs}
         for name in statistics:
             row |= summary(sample, name).columns(name)
         if against:
-            other = samples[counterparts[place]]
-            itself = counterparts[place] == place
+            other = samples[places[place]]
+            itself = places[place] == place
             for name, interval in _comparisons(other, sample, statistics):
                 row |= (Interval(np.nan, np.nan, np.nan) if itself else interval).columns(name)
         rows.append(row)
@@ -60,7 +60,7 @@ def _comparisons(a: np.ndarray, b: np.ndarray, statistics: Sequence[str]) -> Ite
     yield BETTER, probability_of_improvement(a, b)
 
 
-def _counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
+def counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
     """Return the place of the experiment that each experiment is compared with."""
     groups = {key.partition(".")[0] for key in against}
     if strange := groups - set(METHOD_GROUPS):

@@ -120,7 +120,7 @@ class DerivedFiles:
 
 def derived(folder: Path) -> Iterator[DerivedFiles]:
     """Yield all sets of derived files in a folder of outputs; those of experiments and simulations are not derived."""
-    for parent in ("studies", "plots", "horizon"):
+    for parent in ("studies", "plots", "reports", "horizon"):
         for path in sorted((folder / parent).rglob("*.json")):
             yield DerivedFiles(path)
 

@@ -110,7 +110,7 @@ def _draw_against_gamma(axes: Sequence[Axes], data: pd.DataFrame) -> None:
 
 
 def _limit(ax: Axes) -> None:
-    ax.axhline(100.0, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
+    ax.axhline(100.0, color="0.4", linewidth=0.8, linestyle="-.", label="no loss exceeds this")
 
 
 def _bounds(letter: str) -> list[Series]:

@@ -19,9 +19,14 @@ from pomrl.study import (
     sequence,
 )
 
+LINES = ("-", "--", ":")
+
 SIMULATIONS = ("squared_error_against_alpha", "mixing_rates_and_errors")
 
-CURVES = sequence(TASKS_OF_SQUARED_ERROR, "t = {}".format)
+CURVES = {
+    t: replace(look, linestyle=line)  # equal curves lie on each other in panel (c), and gaps let all of them be seen
+    for (t, look), line in zip(sequence(TASKS_OF_SQUARED_ERROR, "t = {}".format).items(), LINES, strict=True)
+}
 MIXING = {
     "paper": Look("paper's α", "#a02020", "X", "", size=6.0),
     "mse_bound": Look("minimum of the bound", "#999933", "s", "", size=4.5),

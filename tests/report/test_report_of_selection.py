@@ -1,0 +1,107 @@
+"""The page of a selection of stored experiments, without a study."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser
+from tests.support.computed import call
+from tests.support.elements import Elements
+
+from pomrl import store
+from pomrl.commands import report, run, runs
+
+SMALL = ("S=3", "T=2", "runs=3", "gamma_schedule.gammas=[0.5,0.99]")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("outputs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(folder))
+        assert call(run, "-m", *SMALL, "estimator=pomrl,oracle", "sigma=0.01,0.02", "+tag=dev")[0] == 0
+        many = ("estimator=pomrl,oracle", "m=2,3", "gamma_eval=0.99,0.995", "seed=1,2", "trials=1,2", "+tag=many")
+        assert call(run, "-m", *SMALL[:2], "runs=1", "gamma_schedule.gammas=[0.5,0.9]", *many)[0] == 0
+        yield folder
+
+
+def page(*words: str) -> str:
+    status, out, err = call(report, *words)
+    assert (status, err) == (0, "")
+    return Path(out.strip()).read_text()
+
+
+def test_it_has_the_curves_the_settings_the_table_the_pairs_and_where_they_come_from() -> None:
+    text = page("tag=dev", "--against", "estimator=pomrl")
+    stored = store.find(tag="dev")
+    assert text.count("data:image/png") == 2
+    assert text.count('"curve":') == len(stored) == 4
+    assert all(f"<code>{each.signature}</code>" in text for each in stored)
+    (oracle,) = store.find(tag="dev", sigma=0.02, estimator="oracle")
+    (other,) = store.find(tag="dev", sigma=0.02, estimator="pomrl")
+    losses = [each.table().query("gamma == 0.99").groupby("run")["planning_loss"].mean() for each in (oracle, other)]
+    cells = re.findall(r"<td>([^<]*)</td>", text.partition('id="pairs"')[2].partition("</section>")[0])
+    difference = next(cell for cell in cells[cells.index("0.02") :] if "[" in cell)
+    assert float(difference.split()[0]) == pytest.approx(np.mean(losses[0] - losses[1]), abs=2e-3)
+    assert "<dt>S</dt><dd>3</dd>" in text
+    assert "Environment of 4 experiments" in text
+
+
+def test_it_fetches_nothing_and_is_the_same_twice() -> None:
+    text = page("tag=dev")
+    found = Elements(text)
+    assert all(target.startswith("data:") for name in ("src", "href") for target in found.values(name))
+    assert len(found.values("id")) == len(set(found.values("id")))
+    assert page("tag=dev") == text
+
+
+def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() -> None:
+    text = page("tag=many")
+    assert "There is no figure of losses: the experiments differ in " in text
+    assert 'id="summaries"' in text
+    assert "data:image/png" not in text
+
+
+def test_its_files_are_verified(outputs: Path) -> None:
+    page("tag=dev")
+    assert call(runs, "--verify")[0] == 0
+    table = outputs / "reports" / "tag_dev" / "losses.csv"
+    content = table.read_text()
+    pd.read_csv(table).iloc[1:].to_csv(table, index=False)
+    status, out, _ = call(runs, "--verify")
+    table.write_text(content)
+    assert (status, "losses.csv" in out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("tag=dev", "pomrl"), "name studies, or settings"),
+        (("pomrl", "--against", "estimator=pomrl"), "--against compares stored experiments"),
+        (("tag=nothing",), "no runs are stored of tag=nothing"),
+        (("tag=dev", "--against", "estimator=bayes"), "no such experiment is chosen"),
+        (("tag=dev", "--against", "sigma=0.01"), "other values of it are other problems"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(outputs: Path, words: tuple[str, ...], said: str) -> None:
+    before = sorted(outputs.rglob("*"))
+    status, _, err = call(report, *words)
+    assert (status > 0, err.count("\n")) == (True, 1)
+    assert said in err
+    assert sorted(outputs.rglob("*")) == before
+
+
+def test_its_curves_are_drawn_in_a_browser(browser: Browser, outputs: Path) -> None:
+    page("tag=dev")
+    visited = browser.new_page()
+    complaints: list[str] = []
+    visited.on("console", lambda message: complaints.append(message.text))
+    visited.on("pageerror", lambda error: complaints.append(str(error)))
+    visited.goto((outputs / "reports" / "tag_dev" / "index.html").as_uri())
+    visited.wait_for_selector("#explorer[data-ready]")
+    assert visited.locator("#loss .mark-line path").count() == 2
+    visited.close()
+    assert not complaints
