@@ -81,7 +81,10 @@ def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Progra
     said = program("report", "pomrl")
     assert (said.returncode, said.stderr.count("\n")) == (1, 1)
     assert "pomrl reproduce pomrl computes" in said.stderr
-    assert "  pomrl run experiment=task_similarity" in program("run", "--help").stdout
+    help_text = program("run", "--help").stdout
+    assert "  pomrl run experiment=task_similarity" in help_text
+    assert (document := installed / "pomrl" / "docs" / "configuration.md").is_file()
+    assert str(document) in help_text
 
 
 def test_another_application_of_hydra_loads_nothing_of_ours(program: Program, tmp_path: Path) -> None:
