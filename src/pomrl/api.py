@@ -17,10 +17,10 @@ from pomrl import store
 from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment
-from pomrl.configuration.settings import DEFAULTS, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
+from pomrl.configuration.sweeps import selection
 from pomrl.configuration.sweeps import sweep as settings_of
-from pomrl.results.chosen_runs import Chosen, Tasks, choose
+from pomrl.results.chosen_runs import PRESENT, VALUES, Asked, Chosen, Tasks, choose
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import stored_sweep
 from pomrl.results.summary_tables import summarised
@@ -145,35 +145,43 @@ def find(**settings: Any) -> list[StoredExperiment]:
     return found
 
 
-def load(which: str | Path | None = None, *, runs: int | None = None, **settings: Any) -> pd.DataFrame:
+def load(
+    which: str | Path | None = None,
+    *,
+    runs: int | None = None,
+    code: str = PRESENT,
+    config_dir: str | Path | None = None,
+    **settings: Any,
+) -> pd.DataFrame:
     """Return the stored table of one experiment, without computing anything.
 
     Args:
         which: The first digits of its signature, or its folder; by default the settings say which.
         runs: The number of runs, from run 0 on; by default all that are stored.
-        **settings: Settings that no other stored experiment has, as in `find`.
+        code: Which code computed it, as in `table`.
+        config_dir: A folder like conf/ with options of your own.
+        **settings: Settings of the experiment that `run` with the same settings would compute; or its tag.
 
     Raises:
+        ConfigError: A setting is wrong.
         StoreError: There is no such experiment, or more than one, or it has fewer runs.
     """
     if isinstance(which, Path) or (which and "/" in which):
         return StoredExperiment(Path(which)).table(runs)
     if which:
         return store.load(which, runs)
-    found = find(**{"metric": DEFAULTS["metric"], **settings})
-    if len(found) > 1:
-        differing = ", ".join(varying_keys([stored.flat_settings() for stored in found]))
-        signatures = " and ".join(stored.signature for stored in found[:3])
-        why = (
-            f"they differ in {differing}"
-            if differing
-            else f"different code computed them: name one, as in {signatures}"
-        )
-        raise StoreError(f"{len(found)} stored experiments have these settings; {why}")
-    return found[0].table(runs)
+    chosen = _chosen(settings, "planning_loss", code=code, config_dir=config_dir)
+    if len(chosen.stored) > 1:
+        differing = ", ".join(f"{key} ({_shown(chosen.described(key))})" for key in chosen.varying)
+        raise StoreError(f"{len(chosen.stored)} stored experiments are meant; they differ in {differing}")
+    return replace(chosen, runs=runs or next(iter(chosen.stored)).complete()).table(0)
 
 
-def plot(  # noqa: PLR0913
+def _shown(values: Sequence[Any]) -> str:
+    return ", ".join(dict.fromkeys(map(str, values)))
+
+
+def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     x: str | None = None,
     y: str = "planning_loss",
     *,
@@ -183,6 +191,9 @@ def plot(  # noqa: PLR0913
     col: str | None = None,
     row: str | None = None,
     band: Kind = "ci",
+    where: Mapping[str, Any] | None = None,
+    code: str = PRESENT,
+    config_dir: str | Path | None = None,
     **settings: Any,
 ) -> "Figure":
     """Plot stored experiments: a number over their runs, against tasks, discount factors or a setting.
@@ -197,7 +208,11 @@ def plot(  # noqa: PLR0913
         col: The setting that columns of panels are for.
         row: The setting that rows of panels are for.
         band: What bands are: 95 % intervals of the mean (ci), standard errors (se) or standard deviations (sd).
-        **settings: Settings of the experiments, as in `find`; a list stands for any of its elements.
+        where: Settings that stored experiments have to have besides, as in `find`, whatever else they have.
+        code: Which code computed them: `present`, `previous`, `all`, or the label that `pomrl runs` shows.
+        config_dir: A folder like conf/ with options of your own.
+        **settings: Settings of the experiments that `sweep` with the same settings would compute; or their tag. Without
+            settings, everything that is stored is meant.
 
     Returns:
         A figure of matplotlib, which a notebook shows, and whose method `savefig` writes it.
@@ -208,11 +223,19 @@ def plot(  # noqa: PLR0913
     """
     from pomrl.drawing.relational import Roles, Shown, draw  # here, because matplotlib takes long to load
 
-    return draw(_chosen(settings, y), x, y, Roles(hue, col, row), Shown(shape, band, against=_method(against))).figure
+    chosen = _chosen(settings, y, where, code, config_dir)
+    return draw(chosen, x, y, Roles(hue, col, row), Shown(shape, band, against=_method(against))).figure
 
 
 def table(
-    *, against: Mapping[str, Any] | str | None = None, y: str = "planning_loss", task: Tasks = "all", **settings: Any
+    *,
+    against: Mapping[str, Any] | str | None = None,
+    y: str = "planning_loss",
+    task: Tasks = "all",
+    where: Mapping[str, Any] | None = None,
+    code: str = PRESENT,
+    config_dir: str | Path | None = None,
+    **settings: Any,
 ) -> pd.DataFrame:
     """Return summaries of stored experiments: mean, interquartile mean and median over runs with 95 % intervals.
 
@@ -222,13 +245,17 @@ def table(
         y: A column of stored tables, or a metric, of which the value at gamma_eval counts, or at the gamma that a
             schedule chose.
         task: The tasks that are averaged: `all`, `first`, `last`, or the number of one.
-        **settings: Settings of the experiments, as in `find`; a list stands for any of its elements.
+        where: Settings that stored experiments have to have besides, as in `find`, whatever else they have.
+        code: Which code computed them: `present`, `previous`, `all`, or the label that `pomrl runs` shows.
+        config_dir: A folder like conf/ with options of your own.
+        **settings: Settings of the experiments that `sweep` with the same settings would compute; or their tag. Without
+            settings, everything that is stored is meant.
 
     Raises:
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments cannot be compared in pairs.
     """
-    return summarised(_chosen(settings, y), y, task, against=_method(against))
+    return summarised(_chosen(settings, y, where, code, config_dir), y, task, against=_method(against))
 
 
 def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None:
@@ -241,8 +268,22 @@ def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None
     return {key: plain_yaml(value)}
 
 
-def _chosen(settings: Mapping[str, Any], value: str) -> Chosen:
-    return choose({overrides.key(name): each for name, each in settings.items()}, value)
+def _chosen(
+    settings: Mapping[str, Any],
+    value: str,
+    where: Mapping[str, Any] | None = None,
+    code: str = PRESENT,
+    config_dir: str | Path | None = None,
+) -> Chosen:
+    filters = {overrides.key(name): each for name, each in (where or {}).items()}
+    words = ", ".join(f"{key}={each}" for key, each in [*settings.items(), *filters.items()])
+    if not settings or "tag" in settings:
+        tagged = {overrides.key(name): each for name, each in settings.items()}
+        return choose(Asked(None, tagged | filters, None, code, words), value)
+    metric = {} if value in VALUES else {"metric": value}
+    experiments = selection(_sources(config_dir), overrides.axes(metric | {**settings}))
+    runs = experiments[0].request.runs if "runs" in settings else None
+    return choose(Asked(experiments, filters, runs, code, words), value)
 
 
 def _sources(config_dir: str | Path | None, experiment: str | None = None) -> Sources:

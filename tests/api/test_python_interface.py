@@ -69,11 +69,11 @@ def test_an_answer_is_never_empty_without_a_word(here: Path) -> None:
     pomrl.sweep(sigma=[0.01, 0.02], **SMALL)
     with pytest.raises(StoreError, match=r"none of 2 .* has sigma=0\.5; there are sigma=0\.01, sigma=0\.02$"):
         pomrl.find(sigma=0.5)
-    with pytest.raises(StoreError, match=r"they differ in sigma$"):
-        pomrl.load(S=4)
+    with pytest.raises(StoreError, match=r"they differ in sigma \(0\.01, 0\.02\)$"):
+        pomrl.load(sigma=[0.01, 0.02], **SMALL)
 
 
-def test_results_of_an_edited_component_are_told_apart_by_their_signatures(
+def test_results_of_an_edited_component_are_told_apart_by_their_code(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for digest in ("a", "b"):
@@ -81,9 +81,13 @@ def test_results_of_an_edited_component_are_told_apart_by_their_signatures(
             monkeypatch.setattr(f"pomrl.store.{module}.code_digest", lambda _, digest=digest: 64 * digest)
         pomrl.run(seed=1, **SMALL)
     with pytest.raises(
-        StoreError, match=r"2 stored .* different code computed them: name one, as in \w{12} and \w{12}$"
+        StoreError, match=r"no runs of present code are stored .*; 2 results of other code are left out"
     ):
-        pomrl.load(seed=1)
+        pomrl.load(seed=1, **SMALL)
+    with pytest.raises(StoreError, match=r"2 stored experiments are meant; they differ in code \((\S+), \1\.2\)$"):
+        pomrl.load(seed=1, code="all", **SMALL)
+    label = pomrl.find(seed=1)[0].code()
+    assert len(pomrl.load(seed=1, code=label, **SMALL)) == len(pomrl.run(seed=1, **SMALL))
 
 
 @pytest.mark.parametrize(

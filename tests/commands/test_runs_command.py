@@ -18,6 +18,7 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study
 from pomrl.report.encoding import script_data
+from pomrl.results.comparison import Side
 from pomrl.science.experiment import tables as experiment_tables
 from pomrl.store import StoredExperiment, manifest
 
@@ -154,7 +155,7 @@ class TestPrune:
         reason = "the code has changed since"
         outdated = {one.signature: reason for one in (*old, theirs)}
         monkeypatch.setattr(StoredExperiment, "outdated", lambda self: outdated.get(self.signature))
-        assert call("--prune")[1].splitlines()[-1] == "2 would be removed; --yes removes them"
+        assert call("--prune")[1].splitlines()[-1].startswith("2 would be removed, 2 of them the only copy")
         remove = store.remove
 
         def failing(one: StoredExperiment) -> None:
@@ -187,9 +188,13 @@ class TestHostileText:
         assert shown.getvalue().count("[/red] [bold]x[31m :warning: <script>|") == 3
         assert "\x1b" not in shown.getvalue()
 
-    def test_a_markdown_table_keeps_its_columns(self, capsys: pytest.CaptureFixture[str]) -> None:
-        diff._show_markdown("title", ["key", "a"], [["estimator", HOSTILE]])
-        assert capsys.readouterr().out.splitlines()[-1] == "| estimator | [/red] [bold]x[31m :warning: &lt;script>\\| |"
+    def test_a_markdown_table_keeps_its_columns(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(diff, "_published", lambda *_: [])
+        sides = (Side(HOSTILE, {"estimator": name}, {}, None) for name in ("pomrl", HOSTILE))
+        shown = diff._in_markdown(PUBLISHED, [(next(sides), next(sides))])
+        assert "| no results to compare: [/red] [bold]x[31m :warning: &lt;script>\\| not stored |  |  |" in shown
+        assert "\x1b" not in shown
+        assert "<script" not in shown
 
     def test_a_page_cannot_be_left(self) -> None:
         assert "<" not in script_data({"sweep": "</script><script>alert(1)"})

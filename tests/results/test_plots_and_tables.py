@@ -14,7 +14,7 @@ import pomrl
 from pomrl import store
 from pomrl.commands import plot, run, table
 from pomrl.drawing.style import COLUMN_WIDTH
-from pomrl.results.chosen_runs import choose, filter_of
+from pomrl.results.chosen_runs import Asked, choose
 from pomrl.results.statistics import band
 from pomrl.results.summaries import paired_difference, probability_of_improvement, summary
 from pomrl.results.summary_tables import as_text
@@ -48,7 +48,7 @@ class TestTables:
         assert f"to plot it: pomrl plot {words}\n" in said
 
     def test_each_row_is_an_experiment_and_its_numbers_are_those_of_its_runs(self) -> None:
-        row = frame("S=4", "--task", "last").query("sigma == 0.02 and estimator == 'pomrl'").iloc[0]
+        row = frame("--where", "S=4", "--task", "last").query("sigma == 0.02 and estimator == 'pomrl'").iloc[0]
         (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
         rows = stored.table().query("task == 3 and gamma == 0.99")["planning_loss"]
         interval = stats.ttest_1samp(rows, 0.0).confidence_interval()
@@ -57,7 +57,7 @@ class TestTables:
         assert row["iqm"] == pytest.approx(np.sort(rows)[1:-1].mean())
 
     def test_methods_are_compared_in_pairs(self) -> None:
-        rows = frame("S=4", "--against", "estimator=pomrl", "--statistic", "mean")
+        rows = frame("--where", "S=4", "--against", "estimator=pomrl", "--statistic", "mean")
         assert rows.query("estimator == 'pomrl'")["better"].isna().all()
         row = rows.query("estimator == 'ada_pomrl' and sigma == 0.03").iloc[0]
         a, b = (regrets(estimator) for estimator in ("pomrl", "ada_pomrl"))
@@ -67,11 +67,11 @@ class TestTables:
         assert row["better"] == pytest.approx(np.mean((b < a) + 0.5 * (a == b)))
 
     def test_papers_get_columns_and_booktabs(self) -> None:
-        _, latex, _ = call(table, "S=4", "--columns", "sigma", "--format", "latex")
+        _, latex, _ = call(table, "--where", "S=4", "--columns", "sigma", "--format", "latex")
         assert latex.splitlines()[2] == r"estimator & sigma=0.01 & sigma=0.02 & sigma=0.03 \\"
         assert [line.count("&") for line in latex.splitlines() if line.endswith(r"\\")] == [3, 3, 3]
         assert r"ada\_pomrl & " in latex
-        _, markdown, _ = call(table, "S=4", "--columns", "sigma", "--format", "markdown")
+        _, markdown, _ = call(table, "--where", "S=4", "--columns", "sigma", "--format", "markdown")
         assert markdown.splitlines()[1] == "| --- | --- | --- | --- |"
 
     @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ class TestTables:
         [
             ("S=5", 1, "no runs are stored of S=5"),
             ("--against sigma=0.01", 1, "whose runs are no pairs"),
-            ("S=4 --against estimator=oracle", 1, "estimator=oracle: no such experiment is chosen"),
-            ("S=4 --task 4", 1, "it has the tasks 1 to 3, not 4"),
-            ("S=4 --task x", 2, "x: it has to be all, first, last, or the number of a task"),
-            ("S=4 --columns m", 1, "m: it does not vary in these experiments; what varies is sigma, estimator"),
+            ("--where S=4 --against estimator=oracle", 1, "estimator=oracle: no such experiment is chosen"),
+            ("--where S=4 --task 4", 1, "it has the tasks 1 to 3, not 4"),
+            ("--where S=4 --task x", 2, "x: it has to be all, first, last, or the number of a task"),
+            ("--where S=4 --columns m", 1, "m: it does not vary in these experiments; what varies is sigma, estimator"),
         ],
     )
     def test_mistakes_are_one_line(self, arguments: str, status: int, words: str) -> None:
@@ -97,7 +97,7 @@ class TestTables:
         small = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
         _, _, said = call(run, "-m", *small, "estimator=pomrl,ada_pomrl", "estimator.prior=uniform,inclusive")
         assert re.search(r"estimator +estimator\.prior +runs", said)
-        columns = frame("--columns", "estimator", "T=2")  # filters may follow options
+        columns = frame("--columns", "estimator", "--where", "T=2")
         assert list(columns) == ["estimator.prior", "estimator=ada_pomrl", "estimator=pomrl"]
         assert list(columns["estimator.prior"]) == ["inclusive", "uniform"]
 
@@ -109,21 +109,39 @@ class TestTables:
         _, _, said = call(run, "-m", *schedule, "T=2", "S=3", "runs=2", "dry_run=true")
         assert re.search(r"gamma_schedule\.choice.*\n.*\n.* population .*\n.* per_run ", said), said
 
-    def test_what_earlier_code_computed_is_left_out_or_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        copies = [*store.find(S=4), *store.find(S=4)]
-        monkeypatch.setattr(store, "find", lambda **_: copies)
-        assert call(table, "S=4", "--columns", "sigma")[2].startswith(
-            "12 experiments have the same settings, which earlier code computed; pomrl runs --prune --yes removes them"
-        )
-        reasons = iter([None, "the code has changed since"] * 6)
-        monkeypatch.setattr(store.StoredExperiment, "outdated", lambda _: next(reasons))
-        assert len(choose({}).stored) == 6
+    def test_words_mean_what_run_would_compute_with_the_same_words(self) -> None:
+        words = "estimator=pomrl,ada_pomrl", "sigma=0.02", "T=3", "S=4"
+        assert list(frame(*words, "runs=4")[["estimator", "runs"]].to_numpy().tolist()) == [
+            ["ada_pomrl", 4],
+            ["pomrl", 4],
+        ]
+        status, _, err = call(table, *words[:3])  # with the default of S
+        assert (status, "no runs are stored of" in err) == (1, True)
+        assert "1 of 2 experiments that are meant have no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
+
+    def test_a_schedule_in_hindsight_reads_the_grid(self) -> None:
+        words = "estimator=pomrl", "sigma=0.02", "T=3", "S=4"
+        rows = frame(*words, "gamma_schedule=grid,dynamic_best").set_index("gamma_schedule")["mean"]
+        (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
+        losses, _ = stored.losses()
+        best = losses.mean(0).argmin(-1)
+        expected = losses[:, np.arange(3), best].mean()
+        assert rows["dynamic_best"] == pytest.approx(expected)
+        assert rows["grid"] == pytest.approx(losses[..., -1].mean())
+
+    def test_the_method_to_compare_with_has_to_be_a_single_one(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+        small = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
+        call(run, "-m", *small, "estimator=pomrl,ada_pomrl", "estimator.prior=uniform,inclusive")
+        err = call(table, "--against", "estimator=pomrl")[2]
+        assert "estimator=pomrl: several experiments are meant, which differ in estimator.prior" in err
+        assert call(table, "--against", "estimator=pomrl", "--against", "estimator.prior=uniform")[0] == 0
 
 
 class TestPlots:
     @pytest.mark.parametrize("x", ["task", "gamma", "sigma"])
     def test_a_plot_shows_means_and_bands_over_runs(self, x: str) -> None:
-        status, out, err = call(plot, "S=4", "--x", x, "--name", f"by_{x}", "--band", "se")
+        status, out, err = call(plot, "--where", "S=4", "--x", x, "--name", f"by_{x}", "--band", "se")
         assert status == 0, err
         assert [Path(line).suffix for line in out.split()] == [".pdf", ".png", ".csv", ".json"]
         drawn = pd.read_csv(outputs() / "plots" / f"by_{x}.csv").query("estimator == 'pomrl' and sigma == 0.01")
@@ -254,14 +272,7 @@ class TestSummaries:
         assert probability_of_improvement(np.ones(10), np.ones(10)).estimate == 0.5
 
 
-def test_a_filter_names_no_more_than_is_needed() -> None:
-    everything = [{"a": a, "b": b, "c": 1, "d": [0, 1]} for a in (1, 2, 3) for b in ("x", "y")]
-    chosen = [each for each in everything if each["b"] == "x" and each["a"] != 2]
-    assert filter_of(chosen, everything) == {"a": [1, 3], "b": ["x"]}
-    assert filter_of(everything, everything) == {"a": [1, 2, 3], "b": ["x", "y"]}
-
-
 def regrets(estimator: str) -> np.ndarray:
-    chosen = choose({"S": 4, "sigma": 0.03, "estimator": estimator})
+    chosen = choose(Asked(where={"S": 4, "sigma": 0.03, "estimator": estimator}))
     rows = chosen.stored[0].table().query("gamma == 0.99")
     return rows.groupby("run")["planning_loss"].mean().to_numpy()

@@ -32,7 +32,7 @@ from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.checked import ComponentError
 from pomrl.science.experiment import tables
 from pomrl.science.loss_tables import MEASURED
-from pomrl.science.mdp import policy_value
+from pomrl.science.mdp import Criterion, policy_value
 from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
 from pomrl.science.metrics.shipped import (
     DistinctPolicies,
@@ -73,7 +73,7 @@ def outcomes() -> Outcome:
     policy[2, 1] = 1 - policy[2, 2]
     V_star = np.stack([best(P[i], R[i]) for i in range(3)])
     counts = given.batch.counts
-    return Outcome(P, R, given.P_hat, given.R, counts, policy, given.gammas, V_star, 0.9, "max")
+    return Outcome(P, R, given.P_hat, given.R, counts, policy, given.gammas, V_star, Criterion(0.9))
 
 
 def best(P: np.ndarray, R: np.ndarray) -> np.ndarray:

@@ -11,9 +11,12 @@ import yaml
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import find_modules_in
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study
+from pomrl.configuration.sweeps import selection
 from pomrl.configuration.variants import REPLACEABLE, Family, Variant, replacing
-from pomrl.results.chosen_runs import Tasks
+from pomrl.results.chosen_runs import PRESENT, VALUES, Asked, Tasks
 from pomrl.store.reading import plain_yaml
 
 
@@ -93,6 +96,48 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "filter", nargs="*", metavar="KEY=VALUE", help="only those with this setting: estimator=pomrl, sigma=0.01,0.02"
     )
+
+
+def add_asked(parser: argparse.ArgumentParser, further: str = "") -> None:
+    """Add the arguments that say what of all that is stored is meant, or names of something further; see `asked`."""
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar=f"{further}{'|' * bool(further)}KEY=VALUE",
+        help="what pomrl run -m with these words computes; or tag=NAME",
+    )
+    parser.add_argument(
+        "--where", nargs="+", default=[], metavar="KEY=VALUE", help="filter all that is stored: sigma=0.01,0.02"
+    )
+    add_arguments(parser)
+
+
+def add_code(parser: argparse.ArgumentParser) -> None:
+    """Add `--code LABEL`, the code whose results are meant."""
+    parser.add_argument(
+        "--code", default=PRESENT, metavar="LABEL", help="results of this code, of previous code, or of all code"
+    )
+
+
+def asked(arguments: argparse.Namespace, value: str = "planning_loss") -> Asked:
+    """Return what the arguments of `add_asked` ask for, of which `value` is plotted or tabulated.
+
+    Words with a tag choose among what has the tag, and without words everything that is stored is meant.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    words: list[str] = arguments.words
+    find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
+    where, said = filters(arguments.where), " ".join([*words, *arguments.where])
+    if not words or any(word.startswith("tag=") for word in words):
+        return Asked(None, filters(words) | where, None, arguments.code, said)
+    filters(words)
+    named = {word.partition("=")[0] for word in words}
+    metric = [] if value in VALUES or "metric" in named else [f"metric={value}"]
+    experiments = selection(replace(PUBLISHED, own=own_folder(arguments)), [*words, *metric])
+    runs = experiments[0].request.runs if "runs" in named else None
+    return Asked(experiments, where, runs, arguments.code, said)
 
 
 def filters(words: Sequence[str]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import shlex
 from collections.abc import Sequence
-from typing import Any
+
+from hydra._internal.utils import get_args_parser
 
 from pomrl import store
 from pomrl.commands import tables
@@ -12,7 +13,6 @@ from pomrl.configuration.composed import Composed, ConfigError, Sweep
 from pomrl.configuration.jobs import MOST_JOBS
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.execution import ExecutionError
-from pomrl.results.chosen_runs import filter_of
 from pomrl.results.losses import Losses
 from pomrl.running import sweeps
 from pomrl.running.ensuring import checked_jobs
@@ -51,22 +51,14 @@ def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
 
 
 def _offer(experiments: Sequence[Experiment]) -> None:
-    """Print the commands that plot and tabulate a sweep that is stored."""
-    words = {key: values for key, values in _filter(experiments).items() if key != "metric"}
-    what = shlex.join(f"{key}={','.join(map(str, values))}" for key, values in words.items())
+    """Print the commands that plot and tabulate a sweep that is stored: with its tag, or with the words of this one."""
+    arguments, tag = get_args_parser().parse_args(), experiments[0].request.tag
+    settings = [word for word in arguments.overrides if not word.startswith(("+tag=", "+note=", "hydra"))]
+    own = ["--config-dir", arguments.config_dir] if arguments.config_dir else []
     metrics = [each.options["metric"] for each in experiments if each.method.is_measured]
-    what += f" --y {metrics[0]}" if metrics else ""
-    warn(f"to plot it: pomrl plot {what}")
-    warn(f"as a table: pomrl table {what}")
-
-
-def _filter(experiments: Sequence[Experiment]) -> dict[str, list[Any]]:
-    """Return a filter that chooses these experiments out of all that is stored: their tag, or else their settings."""
-    wanted, tag = {store.lookup(experiment) for experiment in experiments}, experiments[0].request.tag
-    if tag is not None and wanted == set(store.find(tag=tag)):
-        return {"tag": [tag]}
-    settings = {stored: stored.flat_settings() for stored in store.all_experiments()}
-    return filter_of([settings[stored] for stored in wanted], list(settings.values()))
+    shown = [*([f"tag={tag}"] if tag is not None else [*settings, *own]), *(["--y", metrics[0]] if metrics else [])]
+    warn(f"to plot it: pomrl plot {shlex.join(shown)}")
+    warn(f"as a table: pomrl table {shlex.join(shown)}")
 
 
 def objective(composed: Composed) -> float:

@@ -1,11 +1,13 @@
 """Show what differs between experiments, in settings and in results: pomrl diff A B [C ...] [--markdown].
 
-A and B are stored experiments (the start of a signature, or a folder) or overrides: "estimator=pomrl sigma=0.025".
+A and B are stored experiments (the start of a signature, or a folder) or words of `pomrl run -m`, which may be several
+experiments: "estimator=pomrl sigma=0.01,0.02". Each of B, C, ... is compared with the one of A that differs least, and
+those that share a difference stand together. In Markdown, all details are folded below.
 The exit status is that of diff(1): 0 where they are equal, 1 where they differ, 2 on error.
 """
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import fill, indent
@@ -21,59 +23,62 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.derived import RUNS, derived, mean_mixing_rates, mixing_rates_of_interest
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import flat_settings, scientific_settings, varying_keys
-from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
+from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.study import shipped
-from pomrl.configuration.sweeps import experiment as experiment_of
-from pomrl.configuration.sweeps import has
+from pomrl.configuration.sweeps import has, selection
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
 from pomrl.results.tables import markdown, markdown_text, plain
 from pomrl.science.problem import check
 
 Rows = list[list[str]]
-Show = Callable[[str, Sequence[str], Rows], None]
-"""A function that prints a table, given its title, its header and its rows."""
+Pair = tuple[Side, Side]
+
+WIDEST = 118
+"""The most characters of a line in Markdown, as reviews of code show them."""
 
 
 @one_line_errors(ValueError, status=2)
 def main() -> None:
     """Run the command with the arguments of the process, and exit with status 0, 1 or 2 as diff(1) does."""
     parser = Parser(prog="pomrl diff", description="Show what differs between experiments, in settings and in results.")
-    parser.add_argument("side", nargs="+", metavar="A", help='a signature, a folder, or overrides: "estimator=pomrl"')
-    parser.add_argument("--markdown", action="store_true", help="print the tables in Markdown, for a review")
+    parser.add_argument("side", nargs="+", metavar="A", help='a signature, a folder, or settings: "estimator=pomrl"')
+    parser.add_argument("--markdown", action="store_true", help="print it in Markdown with all details, for a review")
     add_arguments(parser)
     arguments = parser.parse_args()
     sources = replace(PUBLISHED, own=own_folder(arguments))
     if len(arguments.side) < 2:
         raise ConfigError(f"{arguments.side[0]}: there is nothing to compare it with; name two or more")
-    sides = [side(sources, text) for text in arguments.side]
-    raise SystemExit(compare(sources, sides, _show_markdown if arguments.markdown else _show_plain))
+    first, *others = (sides(sources, text) for text in arguments.side)
+    groups = grouped([(_nearest(first, other), other) for of_side in others for other in of_side])
+    if not groups:
+        print("no difference")
+    for group in groups:
+        print(_in_markdown(sources, group) if arguments.markdown else _in_plain_text(group), end="")
+    raise SystemExit(1 if groups else 0)
 
 
-def side(sources: Sources, text: str) -> Side:
-    """Return the experiment that an argument of the command line names, with its table where it is stored.
+def sides(sources: Sources, text: str) -> list[Side]:
+    """Return the experiments that an argument of the command line names, with their tables where they are stored.
 
     Args:
-        sources: The folders that overrides are composed from.
-        text: Overrides of the defaults, the start of a signature, or a folder in `outputs/runs`.
+        sources: The folders that settings are composed from.
+        text: Words of `pomrl run -m`, the start of a signature, or a folder in `outputs/runs`.
     """
     if "=" in text or not text.strip():
-        return _side_of_overrides(sources, text)
+        experiments = selection(sources, shlex.split(text))
+        return [_side_of(each, text or "defaults") for each in experiments]
     folder = Path(text)
     is_stored = (folder / "manifest.json").exists()
-    return _stored_side(store.StoredExperiment(folder) if is_stored else store.by_signature(text))
+    return [_stored_side(store.StoredExperiment(folder) if is_stored else store.by_signature(text))]
 
 
-def _side_of_overrides(sources: Sources, text: str) -> Side:
-    overrides = shlex.split(text)
-    for folder in named_folders(overrides):
-        sources = sources.with_study(folder)
-    experiment = experiment_of(sources, overrides)
+def _side_of(experiment: Experiment, name: str) -> Side:
     problem, method = experiment.problem, experiment.method
     check(problem, method, range(1))
     table = store.load(experiment) if store.lookup(experiment).complete() else None
     rates = mean_mixing_rates(problem, method) if table is None else _stored_rates(table)
     quantities = derived(problem, method) | mixing_rates_of_interest(rates)
-    return Side(text or "defaults", _flat(experiment), quantities, table)
+    return Side(name, flat_settings(scientific_settings(experiment), experiment.options), quantities, table)
 
 
 def _stored_side(stored: store.StoredExperiment) -> Side:
@@ -81,7 +86,8 @@ def _stored_side(stored: store.StoredExperiment) -> Side:
     rates = {} if table is None else mixing_rates_of_interest(_stored_rates(table))
     manifest = stored.manifest()
     quantities = {**manifest.derived} if manifest else {}
-    return Side(stored.signature, stored.flat_settings(), quantities | rates, table)
+    code = {} if stored.outdated() is None else {"code": stored.code()}
+    return Side(stored.signature, stored.flat_settings() | code, quantities | rates, table)
 
 
 def _stored_rates(table: pd.DataFrame) -> list[float]:
@@ -89,41 +95,85 @@ def _stored_rates(table: pd.DataFrame) -> list[float]:
     return table.loc[table["run"] < RUNS.stop].groupby("task")["alpha"].mean().tolist()
 
 
-def compare(sources: Sources, sides: Sequence[Side], show: Show) -> int:
-    """Print how experiments differ, with their results compared with those of the first; return the exit status."""
-    changed = differences([each.settings for each in sides])
-    if not changed:
-        print("no difference")
-        return 0
-    names = [each.name for each in sides]
-    show("settings", ["key", *names], _rows(changed))
-    if quantities := differences([each.derived for each in sides]):
-        show("derived quantities", ["quantity", *names], _rows(quantities))
-    show("sweeps and figures of studies with these settings", ["", "sweeps", "figures"], _published(sources, sides))
-    for other in sides[1:]:
-        _show_results(sides[0], other, show)
-    return 1
+def _nearest(first: Sequence[Side], other: Side) -> Side:
+    """Return the one of several experiments that differs from another one in the fewest keys."""
+    return min(first, key=lambda each: len(differences([each.settings, other.settings])))
 
 
-def _show_results(a: Side, b: Side, show: Show) -> None:
-    intervals = result_differences(a, b)
-    if not intervals:
-        lacking = " and ".join(each.name for each in (a, b) if each.table is None)
-        print(f"\nno results to compare: {printable(lacking)} not stored")
-        return
-    how = "in pairs over runs" if same_problem(a, b) else "not paired: these are different problems"
-    title = f"{b.name} less {a.name}, on average over tasks, 95 % intervals, {how}"
-    rows = [[name, *(f"{x:+.4f}" for x in (of.estimate, of.lower, of.upper))] for name, of in intervals.items()]
-    show(title, ["result", "difference", "lower", "upper"], rows)
+def grouped(pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """Return pairs of experiments in groups that share the settings in which they differ; equal ones are left out."""
+    groups: dict[str, list[Pair]] = {}
+    for a, b in pairs:
+        if changed := differences([a.settings, b.settings]):
+            groups.setdefault(repr((changed, same_problem(a, b))), []).append((a, b))
+    return list(groups.values())
 
 
-def _published(sources: Sources, sides: Sequence[Side]) -> Rows:
+def _changed(group: Sequence[Pair]) -> Rows:
+    """Return the settings in which the pairs of a group differ, without those that come with another option."""
+    both = [side.settings for side in group[0]]
+    return _rows({key: [each.get(key) for each in both] for key in varying_keys(both)})
+
+
+def _effects(group: Sequence[Pair]) -> Rows:
+    """Return a table with its head: the settings that tell the pairs apart, and what the change does to each."""
+    keys = varying_keys([a.settings for a, _ in group])
+    rows: Rows = []
+    for a, b in group:
+        where = ["-" if (value := a.settings.get(key)) is None else str(value) for key in keys]
+        lacking = " and ".join(dict.fromkeys(each.name for each in (a, b) if each.table is None))
+        rows += [[*where, f"no results to compare: {lacking} not stored", "", ""]] if lacking else []
+        for name, of in result_differences(a, b).items():
+            rows.append([*where, name, f"{of.estimate:+.4f}", f"{of.lower:+.4f} to {of.upper:+.4f}"])
+    return [[*keys, "result", "difference", "95 % interval"], *rows]
+
+
+def _how(group: Sequence[Pair]) -> str:
+    pairs = "in pairs over runs" if same_problem(*group[0]) else "not paired: these are different problems"
+    return f"the second less the first, on average over tasks, {pairs}"
+
+
+def _in_plain_text(group: Sequence[Pair]) -> str:
+    changed = [fill(printable(f"{key}: {a} -> {b}"), WIDTH, subsequent_indent="    ") for key, a, b in _changed(group)]
+    head, *rows = [[*map(printable, row)] for row in _effects(group)]
+    table = plain(head, rows)
+    if max(map(len, table.splitlines())) > WIDTH - 2:
+        table = "".join(f"{fill('  '.join(row), WIDTH - 2, subsequent_indent='  ')}\n" for row in rows)
+    return "\n".join(["", *changed, f"  {_how(group)}", indent(table, "  ")])
+
+
+def _in_markdown(sources: Sources, group: Sequence[Pair]) -> str:
+    changed = [f"- **{key}**: {a} -> {b}" for key, a, b in _changed(group)]
+    head, *rows = [[*map(_markdown, row)] for row in _effects(group)]
+    table = markdown(head, rows)
+    if max(map(len, table.splitlines())) > WIDEST:
+        table = _list(["; ".join(filter(None, row)) for row in rows])
+    details = [f"{key}: {a} -> {b}" for key, a, b in _rows(differences([side.settings for side in group[0]]))]
+    for pair in group:
+        details += [f"{key}: {a} -> {b}" for key, a, b in _rows(differences([side.derived for side in pair]))]
+        details += [f"{name}: sweeps {found}; figures {figures}" for name, found, figures in _published(sources, pair)]
+    folded = _list([_markdown(line) for line in dict.fromkeys(details)])
+    lines = [_wrapped(_markdown(line)) for line in changed]
+    summary = "<details><summary>settings, derived quantities, sweeps and figures</summary>"
+    shown = ["", *lines, "", f"{_how(group).capitalize()}:", "", table]
+    return "\n".join([*shown, summary, "", folded, "</details>", ""])
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "".join(f"{_wrapped(f'- {line}')}\n" for line in lines)
+
+
+def _wrapped(line: str) -> str:
+    return fill(line, WIDEST, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _published(sources: Sources, pair: Pair) -> Rows:
     """Name for each side the sweeps with an experiment that has its values of what differs, and their figures."""
-    from pomrl.drawing.figure import figures_of  # here, because equal experiments need no figures
+    from pomrl.drawing.figure import figures_of  # here, because nothing else needs figures
 
-    keys = varying_keys([each.settings for each in sides])
+    keys = varying_keys([each.settings for each in pair])
     rows = []
-    for each in sides:
+    for each in pair:
         wanted = {key: each.settings[key] for key in keys if key in each.settings}
         names, figures = list[str](), dict[str, None]()
         for study in shipped():
@@ -134,33 +184,8 @@ def _published(sources: Sources, sides: Sequence[Side]) -> Rows:
     return rows
 
 
-def _flat(experiment: Experiment) -> dict[str, Any]:
-    return flat_settings(scientific_settings(experiment), experiment.options)
-
-
 def _rows(values: Mapping[str, Sequence[Any]]) -> Rows:
     return [[key, *("-" if value is None else repr(value).strip("'") for value in row)] for key, row in values.items()]
-
-
-def _show_plain(title: str, header: Sequence[str], rows: Rows) -> None:
-    """Print a table, or below each other what a row has in each column, where the table would be too wide."""
-    head, *cells = [[*map(printable, row)] for row in (header, *rows)]
-    table = plain(head, cells)
-    if max(map(len, table.splitlines())) > WIDTH - 2:
-        lines = [line for name, *row in cells for line in (name, *map(_paragraph, head[1:], row))]
-        table = "\n".join([*lines, ""])
-    print(f"\n{printable(title)}\n{indent(table, '  ')}", end="")
-
-
-def _paragraph(name: str, cell: str) -> str:
-    return fill(
-        f"  {name}: {cell}", WIDTH - 2, subsequent_indent=" " * 4, break_long_words=False, break_on_hyphens=False
-    )
-
-
-def _show_markdown(title: str, header: Sequence[str], rows: Rows) -> None:
-    table = markdown([*map(_markdown, header)], [[*map(_markdown, row)] for row in rows])
-    print(f"\n**{_markdown(title)}**\n\n{table}", end="")
 
 
 def _markdown(cell: str) -> str:

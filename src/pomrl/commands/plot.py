@@ -1,9 +1,9 @@
 """Plot what is stored of one's own sweeps: pomrl plot [KEY=VALUE ...] [--x task] [--hue estimator] ...
 
 A curve is the mean over runs of an experiment, with a band; --show has distributions over runs, and --against
-differences in pairs. The experiments are those that the filters choose; the settings in which they differ tell the
-curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and
-NAME.json (the experiments that they come from), where NAME says what is shown.
+differences in pairs. The experiments are those that `pomrl run -m` with the same words computes; the settings in which
+they differ tell the curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (the values that
+are drawn) and NAME.json (the experiments that they come from), where NAME says what is shown.
 """
 
 import argparse
@@ -12,8 +12,9 @@ import re
 import shlex
 import sys
 
-from pomrl.commands.arguments import Parser, add_filters, filters, tasks
+from pomrl.commands.arguments import Parser, add_asked, add_code, asked, filters, tasks
 from pomrl.commands.errors import one_line_errors
+from pomrl.commands.terminal import warn
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.relational import BANDS, SHAPES, Roles, Shown, draw
 from pomrl.outputs import outputs
@@ -29,7 +30,7 @@ def main() -> None:
     """Run the command with the arguments of the process, and print the paths of the files."""
     parser = _parser()
     arguments = parser.parse_intermixed_args()  # filters may follow options
-    chosen = choose(filters(arguments.filter), arguments.y)
+    chosen = choose(asked(arguments, arguments.y), arguments.y)
     roles = Roles(arguments.hue, arguments.col, arguments.row, arguments.style)
     against = filters([arguments.against]) if arguments.against else None
     shown = Shown(arguments.show, arguments.band, arguments.task, against)
@@ -39,11 +40,14 @@ def main() -> None:
     sidecar = Sidecar(name, command=command, **commit(), sweeps={"stored": chosen.sources()})
     for path in save(drawing, outputs() / "plots", name, sidecar):
         print(path)
+    for note in chosen.notes:
+        warn(note)
 
 
 def _parser() -> Parser:
     parser = Parser(prog="pomrl plot", description="Plot what is stored of your own sweeps.")
-    add_filters(parser)
+    add_asked(parser)
+    add_code(parser)
     parser.add_argument("--x", help="the horizontal axis: task (default for means), gamma, or any setting: sigma")
     parser.add_argument("--y", default="planning_loss", help=f"the vertical axis: {', '.join(VALUES)}, or a metric")
     parser.add_argument(
@@ -66,9 +70,13 @@ def name_of(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> s
     given = {
         key: str(value)
         for key, value in vars(arguments).items()
-        if key not in ("y", "filter", "name") and value != parser.get_default(key)
+        if key not in ("y", "words", "where", "config_dir", "name") and value != parser.get_default(key)
     }
-    words = [arguments.y, *(f"{key}_{value}" for key, value in given.items()), *sorted(arguments.filter)]
+    words = [
+        arguments.y,
+        *(f"{key}_{value}" for key, value in given.items()),
+        *sorted([*arguments.words, *arguments.where]),
+    ]
     return short_name("_".join(words))
 
 

@@ -1,11 +1,12 @@
 """Write the results of studies, or of any stored experiments, into one page: pomrl report STUDY ... | KEY=VALUE ..."""
 
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pomrl.commands.arguments import Parser, filters
+from pomrl.commands.arguments import Parser, add_asked, add_code, asked, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.plot import short_name
 from pomrl.commands.terminal import warn
@@ -16,7 +17,7 @@ from pomrl.outputs import outputs
 from pomrl.report import ReportError, selection_page
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html, shown_of
-from pomrl.results.chosen_runs import Chosen, choose
+from pomrl.results.chosen_runs import Asked, Chosen, choose
 from pomrl.results.summary_tables import counterparts
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
@@ -26,23 +27,21 @@ from pomrl.store.provenance import commit
 def main() -> None:
     """Write the report and print its path; print one line and exit with status 1 if that is not possible."""
     parser = Parser(prog="pomrl report", description="Write results into one page.")
-    parser.add_argument(
-        "what",
-        nargs="+",
-        metavar="STUDY|KEY=VALUE",
-        help="shipped studies or folders of your own; or settings of stored experiments: tag=dev",
-    )
+    add_asked(parser, "STUDY")
+    add_code(parser)
     parser.add_argument("--against", metavar="KEY=VALUE", help="a method to compare these with: estimator=pomrl")
     arguments = parser.parse_intermixed_args()
-    of_experiments = [word for word in arguments.what if "=" in word]
-    if of_experiments and len(of_experiments) < len(arguments.what):
+    named = [word for word in arguments.words if "=" not in word]
+    if not named and not arguments.words and not arguments.where:
+        parser.error("name studies, or settings of stored experiments, such as tag=dev")
+    if not named:
+        print(write_selection(asked(arguments), arguments.against))
+        return
+    if len(named) < len(arguments.words) or arguments.where:
         parser.error("name studies, or settings of stored experiments, and not both")
-    if arguments.against and not of_experiments:
+    if arguments.against:
         parser.error("--against compares stored experiments, such as tag=dev, and no studies")
-    if of_experiments:
-        print(write_selection(of_experiments, arguments.against))
-    else:
-        print(write([find(word) for word in arguments.what]))
+    print(write([find(word) for word in named]))
 
 
 def write(studies: Sequence[Study]) -> Path:
@@ -58,17 +57,18 @@ def write(studies: Sequence[Study]) -> Path:
     return path
 
 
-def write_selection(words: Sequence[str], against: str | None = None) -> Path:
-    """Write the page of the experiments with these settings, and its figures, and return its path.
+def write_selection(wanted: Asked, against: str | None = None) -> Path:
+    """Write the page of the experiments that are asked for, and its figures, and return its path.
 
     Raises:
         StoreError: There are none.
         ValueError: They cannot be compared with the method that is named.
     """
-    chosen = choose(filters(words))
+    chosen = choose(wanted)
     compared = filters([against]) if against else selection_page.reference(chosen)
-    command = shlex.join(["pomrl", "report", *words, *(["--against", against] if against else [])])
-    folder = outputs() / "reports" / short_name("_".join(sorted([*words, *([against] if against else [])])))
+    words = [*sys.argv[1:]]
+    command = shlex.join(["pomrl", "report", *words])
+    folder = outputs() / "reports" / short_name("_".join(sorted(words)))
     figures: list[FigureFiles] = []
     remarks: list[str] = []
     try:
@@ -86,6 +86,8 @@ def write_selection(words: Sequence[str], against: str | None = None) -> Path:
     page = selection_page.html(chosen, figures, command, compared, remarks)
     path = folder / "index.html"
     DerivedFiles(path.with_suffix(".json")).write({path.name: page.encode()}, {"command": command, **commit()})
+    for note in chosen.notes:
+        warn(note)
     return path
 
 

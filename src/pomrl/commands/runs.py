@@ -1,13 +1,14 @@
 """List what is stored: pomrl runs [key=value ...] [--format FORMAT] [--verify | --repair | --prune [--yes]].
 
-The list has the settings in which the stored experiments differ, how many runs of each are complete, and when and with
-which commit it was computed. With --sweeps it has the published sweeps that each experiment belongs to; the first time
+The list has the settings in which the stored experiments differ, how many runs of each are complete, and when and by
+which code it was computed. With --sweeps it has the published sweeps that each experiment belongs to; the first time
 this takes half a minute, because all of them are composed.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,7 +19,9 @@ from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import progress_of_bytes
 from pomrl.commands.repairing import repair, sweeps_by_signature
 from pomrl.commands.terminal import exit_with, one_line, print_rows, printable, warn
+from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.settings import varying_keys
+from pomrl.configuration.wording import number_of
 from pomrl.outputs import outputs
 from pomrl.running.resources import size
 from pomrl.store import StoredExperiment
@@ -47,6 +50,7 @@ def main() -> None:
     task.add_argument("--prune", action="store_true", help="list only what the present code does not use")
     parser.add_argument("--yes", action="store_true", help="with --prune: remove it; else: read what is very large")
     arguments = parser.parse_args()
+    find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
     wanted = filters(arguments.filter)
     listed = store.find(**wanted) if wanted else store.all_experiments()
     if wanted and not listed:
@@ -93,6 +97,7 @@ def _row(stored: StoredExperiment) -> dict[str, Any]:
         "runs": stored.complete(),
         "origin": stored.origin(),
         "status": stored.status(),
+        "code": stored.code(),
         "tags": list(manifest.tags) if manifest else [],
         "notes": list(manifest.notes) if manifest else [],
         "computed": made.start if made else None,
@@ -117,15 +122,14 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]
     varying = varying_keys([row["settings"] for row in rows]) if len(rows) > 1 else []
     labels = [label for label in ("sweeps", "tags", "notes") if any(row.get(label) for row in rows)]
     origins = [] if all(row["origin"] == HERE for row in rows) else ["origin"]
-    head = ["signature", *varying, "runs", "status", *origins, "computed", "commit", *labels]
+    head = ["signature", *varying, "runs", "status", *origins, "computed", "code", *labels]
     body: list[list[Any]] = []
     for row in sorted(rows, key=lambda row: _order(row["settings"], varying)):
-        commit = (row["commit"] or "")[:7] + ("+" if row["dirty"] else "")
         values = [row["settings"].get(key, "") for key in varying]
         made = (row["computed"] or "")[:16]
         lists = [", ".join(row[key]) for key in labels]
         of_origin = [row[key] for key in origins]
-        body.append([row["signature"], *values, row["runs"], row["status"], *of_origin, made, commit, *lists])
+        body.append([row["signature"], *values, row["runs"], row["status"], *of_origin, made, row["code"], *lists])
     return head, body
 
 
@@ -170,12 +174,19 @@ def prune(kept: Iterable[Kept], *, yes: bool) -> int:
     Folders with files that the store did not write are left out. What cannot be removed does not stop the others.
     """
     unused = [(each, reason) for each in kept if (reason := each.unused())]
+    only = {stored.folder: stored.complete() for stored in store.only_copies()} if unused else {}
+    lost = [each for each, _ in unused if each.path in only]
     if unused:
         sizes = [size(sum(path.stat().st_size for path in each.files)) for each, _ in unused]
-        rows = [[each.path.name, of_each, why] for (each, why), of_each in zip(unused, sizes, strict=True)]
+        reasons = [
+            f"{why}; the only copy of {number_of(only[each.path], 'run')}" if each.path in only else why
+            for each, why in unused
+        ]
+        rows = [[each.path.name, *row] for (each, _), *row in zip(unused, sizes, reasons, strict=True)]
         print_rows(["name", "size", "why it is not used"], rows)
     if not yes:
-        print(f"{len(unused)} would be removed{'; --yes removes them' if unused else ''}")
+        of_lost = f", {len(lost)} of them the only copy of their runs (pomrl adopt may carry them over)" if lost else ""
+        print(f"{len(unused)} would be removed{of_lost}{'; --yes removes them' if unused else ''}")
         return 0
     removed = sum(_is_removed(each) for each, _ in unused)
     print(f"{removed} removed")

@@ -40,12 +40,16 @@ def console(*, stderr: bool = False, width: int = WIDTH) -> "Console":
 
 
 def print_rows(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table: on a terminal as wide as that, with a record for each row if need be; else tabs between cells."""
+    """Print a table (`as_printed`)."""
+    print(as_printed(head, rows), end="")
+
+
+def as_printed(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table as it is printed: on a terminal it fits the width of that; elsewhere tabs are between cells."""
     lines = [[printable(str(cell)) for cell in line] for line in [head, *rows]]
     if sys.stdout.isatty():
-        print(fitted(lines[0], lines[1:], get_terminal_size().columns), end="")
-    else:
-        print("\n".join("\t".join(line) for line in lines))
+        return fitted(lines[0], lines[1:], get_terminal_size().columns)
+    return "".join("\t".join(line) + "\n" for line in lines)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.settings import flat_settings, scientific_settings
-from pomrl.configuration.sources import Sources
+from pomrl.configuration.sources import Sources, named_folders
 from pomrl.configuration.study_sweeps import has_short_names
 from pomrl.configuration.variants import Job, Variant
 
@@ -76,6 +76,19 @@ def sweep(
             there = ", ".join(get_close_matches(name, known) or known)
             raise ConfigError(f"there is no sweep {name!r}; there is {there}") from error
         raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {error}") from error
+
+
+def selection(sources: Sources, words: Sequence[str]) -> list[Experiment]:
+    """Return the experiments that `pomrl run -m` with the same words would compute.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    for folder in named_folders(words):
+        sources = sources.with_study(folder)
+    further = [word for word in words if not word.startswith("experiment=")]
+    named = [name for word in words if word not in further for name in word.partition("=")[2].split(",")]
+    return [each.experiment for name in named or [None] for each in sweep(sources, name, further=further)]
 
 
 def names(sources: Sources) -> list[str]:

@@ -1,23 +1,47 @@
-"""Stored experiments that filters choose, with one number for each of their runs: what people plot and tabulate."""
+"""Stored experiments that are asked for, with one number for each of their runs: what people plot and tabulate."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from pomrl import store
-from pomrl.configuration.settings import DEFAULTS, varying_keys
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
+from pomrl.configuration.wording import number_of
 from pomrl.results.stored_sweeps import Source
+from pomrl.science.gamma_schedules import Hindsight
+from pomrl.science.gamma_star import in_hindsight
 from pomrl.science.loss_tables import MEASURED
 from pomrl.store import StoredExperiment, StoreError
 
 VALUES = ("planning_loss", "alpha", "sigma_hat", "model_error", "gamma")
 """The columns of stored tables that are plotted and tabulated; so are metrics, by the names of their options."""
 
+PRESENT, PREVIOUS, ALL = "present", "previous", "all"
+"""Words for code: as it is now, the last before it, and any."""
+
 Tasks = Literal["all", "first", "last"] | int
 """The tasks that a number is of: the mean over all, the first, the last, or the one with this number, from 1."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for of all that is stored."""
+
+    experiments: Sequence[Experiment] | None = None
+    """These experiments; None for whatever is stored."""
+    where: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Settings that stored experiments have to have, and a tag."""
+    runs: int | None = None
+    """The most runs of each."""
+    code: str = PRESENT
+    """`present` for the code as it is now, `all`, `previous` for the last code before it, or the label of some code."""
+    words: str = ""
+    """The words that ask for it, as messages quote them."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +55,10 @@ class Chosen:
     """The keys in which they differ."""
     runs: int
     """The number of runs that all of them have."""
+    experiments: tuple[Experiment | None, ...]
+    """Each as it was asked for, perhaps with a schedule that reads the table in hindsight; None if it was not named."""
+    notes: tuple[str, ...] = ()
+    """Lines about what is left out."""
 
     def described(self, key: str) -> list[Any]:
         """Return the value of a setting in each experiment.
@@ -43,6 +71,16 @@ class Chosen:
             raise StoreError(f"{key}: not all of these experiments have this setting; they have {', '.join(known)}")
         return [each[key] for each in self.settings]
 
+    def table(self, place: int) -> pd.DataFrame:
+        """Return the table of the runs of one of the experiments."""
+        table, experiment = self.stored[place].table(self.runs), self.experiments[place]
+        schedule = _hindsight(experiment) if experiment else None
+        return in_hindsight(table, schedule) if schedule else table
+
+    def origins(self) -> list[str]:
+        """Say where the runs of each experiment come from (`pomrl.store.origins`)."""
+        return [each.origin() for each in self.stored]
+
     def sources(self) -> list[Source]:
         """Return where the numbers come from."""
         return [
@@ -51,86 +89,161 @@ class Chosen:
         ]
 
 
-def choose(wanted: Mapping[str, Any], value: str = "planning_loss") -> Chosen:
-    """Return the stored experiments with these settings that have runs, sorted by the settings in which they differ.
+def choose(asked: Asked, value: str = "planning_loss") -> Chosen:
+    """Return the stored experiments that are asked for and have runs, sorted by the settings in which they differ.
 
     Args:
-        wanted: The settings.
-        value: What is plotted or tabulated. If it is a metric, the experiments are those that have this one, and else
-            those that have none, unless the settings say otherwise.
+        asked: What is asked for.
+        value: What is plotted or tabulated. If it is a metric, whatever is stored has this one, and else none, unless
+            the settings say otherwise.
 
     Raises:
-        StoreError: There are none.
+        StoreError: There are none, or none of the code that is asked for.
     """
-    wanted = wanted if value in VALUES else {"metric": value, **wanted}
-    described = {"metric": DEFAULTS["metric"], **wanted}
-    found = _of_present_code([stored for stored in store.find(**described) if stored.complete()])
+    versions = _versions(asked, value)
+    found = [(stored, each.experiment) for each in versions for stored in _of_code(each.stored, asked.code)]
+    left_out = sum(len(each.stored) for each in versions) - len(found)
+    are = "is" if left_out == 1 else "are"
+    notes = [f"{number_of(left_out, 'result')} of other code {are} left out; --code all shows them"] if left_out else []
     if not found:
-        asked = ", ".join(f"{key}={value}" for key, value in wanted.items())
-        raise StoreError(
-            f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}; pomrl run computes them"
-        )
+        what = f"no runs{f' of {asked.code} code' * bool(left_out)} are stored{' of ' * bool(asked.words)}{asked.words}"
+        raise StoreError("; ".join([f"{store.root().absolute()}: {what}", *(notes or ["pomrl run computes them"])]))
+    if lacking := sum(not each.stored for each in versions):
+        notes.append(f"{lacking} of {number_of(len(versions), 'experiment')} that are meant have no runs")
+    return _chosen(found, asked, notes)
+
+
+def choose_pairs(asked: Asked, old: str, new: str, value: str = "planning_loss") -> tuple[Chosen, Chosen]:
+    """Return what two versions of code computed of the same experiments, as many runs of each, in the same order.
+
+    Args:
+        asked: What is asked for, of whatever code.
+        old: The label of a version, `previous` or `present`.
+        new: That of the other one.
+        value: What is compared.
+
+    Raises:
+        StoreError: Both have computed runs of none of them, or a label is not that of a single version of one of them.
+    """
+    pairs: list[tuple[_Found, _Found]] = []
+    for each in _versions(asked, value):
+        both = [_of_code(each.stored, code) for code in (old, new)]
+        if all(both) and both[0] != both[1]:
+            if max(map(len, both)) > 1:
+                raise StoreError(f"{old}, {new}: both have to be single versions of code")
+            pairs.append(((both[0][0], each.experiment), (both[1][0], each.experiment)))
+    if not pairs:
+        raise StoreError(f"{store.root().absolute()}: no experiment has runs of both {old} and {new} code")
+    runs = min(stored.complete() for pair in pairs for stored, _ in pair)
+    of_both = replace(asked, code=ALL, runs=min(runs, asked.runs or runs))
+    before, after = zip(*pairs, strict=True)
+    return _chosen(before, of_both, ()), _chosen(after, of_both, ())
+
+
+class _Versions(NamedTuple):
+    """What is stored of an experiment, by the code that computed it, the latest last."""
+
+    stored: Sequence[StoredExperiment]
+    experiment: Experiment | None
+    """As it was asked for, if it was named."""
+
+
+def _versions(asked: Asked, value: str) -> list[_Versions]:
+    """Return the versions of each experiment that is asked for."""
+    if asked.experiments is None:
+        where = asked.where if value in VALUES else {"metric": value, **asked.where}
+        listed = store.find(**{"metric": DEFAULTS["metric"], **where})
+        wanted = {(each.identity(), ""): None for each in listed if each.complete()}
+    else:
+        listed = store.find(**asked.where)
+        wanted = {(_identity(each), repr(_hindsight(each))): each for each in asked.experiments}
+    known: dict[str, list[StoredExperiment]] = {}
+    for stored in sorted((each for each in listed if each.complete()), key=StoredExperiment.begun):
+        known.setdefault(stored.identity(), []).append(stored)
+    return [_Versions(known.get(identity, []), experiment) for (identity, _), experiment in wanted.items()]
+
+
+def _identity(experiment: Experiment) -> str:
+    return json.dumps(scientific_settings(experiment), sort_keys=True)
+
+
+def _hindsight(experiment: Experiment) -> Hindsight | None:
+    schedule = experiment.method.gamma_schedule
+    return schedule if isinstance(schedule, Hindsight) else None
+
+
+def _of_code(versions: Sequence[StoredExperiment], code: str) -> list[StoredExperiment]:
+    """Return what some code computed of the experiment of which these are the versions, the latest last."""
+    present = [each for each in versions if each.outdated() is None][-1:]
+    if code == PRESENT:
+        return present
+    if code == PREVIOUS:
+        return [each for each in versions if each not in present][-1:]
+    return [each for each in versions if code in (ALL, each.code())]
+
+
+_Found = tuple[StoredExperiment, Experiment | None]
+
+
+def _chosen(found: Sequence[_Found], asked: Asked, notes: Sequence[str]) -> Chosen:
     settings = _settings_of(found)
-    varying = varying_keys(list(settings.values()))
-    found.sort(key=lambda stored: [_order(settings[stored].get(key)) for key in varying])
-    runs = min(stored.complete() for stored in found)
-    return Chosen(tuple(found), tuple(settings[stored] for stored in found), tuple(varying), runs)
+    varying = varying_keys(settings)
+    if asked.code != PRESENT:
+        varying.append("code")
+        _add(settings, "code", [stored.code() for stored, _ in found])
+    if len({tuple(str(each.get(key)) for key in varying) for each in settings}) < len(settings):
+        varying.append("signature")
+        _add(settings, "signature", [stored.signature for stored, _ in found])
+    places = sorted(range(len(found)), key=lambda place: [_order(settings[place].get(key)) for key in varying])
+    complete = min(stored.complete() for stored, _ in found)
+    return Chosen(
+        tuple(found[place][0] for place in places),
+        tuple(settings[place] for place in places),
+        tuple(varying),
+        min(complete, asked.runs or complete),
+        tuple(found[place][1] for place in places),
+        tuple(notes),
+    )
 
 
-def _of_present_code(found: Sequence[StoredExperiment]) -> list[StoredExperiment]:
-    """Leave out what earlier code computed with the settings of an experiment of the present code."""
-    alike: dict[str, list[StoredExperiment]] = {}
-    for stored in found:
-        alike.setdefault(repr(sorted(stored.flat_settings().items())), []).append(stored)
-    present = ([each for each in of_settings if each.outdated() is None] for of_settings in alike.values())
-    return [each for kept, of_settings in zip(present, alike.values(), strict=True) for each in kept or of_settings]
+def _add(settings: Sequence[dict[str, Any]], key: str, values: Sequence[str]) -> None:
+    for each, value in zip(settings, values, strict=True):
+        each[key] = value
 
 
-def _settings_of(found: Sequence[StoredExperiment]) -> dict[StoredExperiment, dict[str, Any]]:
+def _settings_of(found: Sequence[_Found]) -> list[dict[str, Any]]:
     """Return the flat settings of experiments.
 
     Where options of one name are of several classes, as those of two studies of one's own may be, the classes stand for
     the options.
     """
-    settings = {stored: stored.flat_settings() for stored in found}
-    classes = {
-        (stored, group): part["_target_"]
-        for stored in found
+    settings = [_with_schedule(stored.flat_settings(), experiment) for stored, experiment in found]
+    parts = [
+        (each, group, part["_target_"])
+        for each, (stored, _) in zip(settings, found, strict=True)
         for group, part in stored.settings().items()
         if isinstance(part, dict)
-    }
+    ]
     named: dict[tuple[str, str], set[str]] = {}
-    for (stored, group), name in classes.items():
-        named.setdefault((group, settings[stored][group]), set()).add(name)
-    for (stored, group), name in classes.items():
-        if len(named[group, settings[stored][group]]) > 1 and not name.startswith("pomrl."):
-            settings[stored] |= {group: name}
+    for each, group, name in parts:
+        named.setdefault((group, each[group]), set()).add(name)
+    for each, group, name in parts:
+        if len(named.get((group, each[group]), ())) > 1 and not name.startswith("pomrl."):
+            each[group] = name
     return settings
+
+
+def _with_schedule(settings: Mapping[str, Any], experiment: Experiment | None) -> dict[str, Any]:
+    """Return the settings of a stored grid as those of the schedule in hindsight that reads it."""
+    if experiment is None or _hindsight(experiment) is None:
+        return dict(settings)
+    asked = flat_settings(asked_settings(experiment), experiment.options)
+    others = {key: value for key, value in settings.items() if key.partition(".")[0] != "gamma_schedule"}
+    return others | {key: value for key, value in asked.items() if key.partition(".")[0] == "gamma_schedule"}
 
 
 def _order(value: Any) -> tuple[str, Any]:
     return (type(value).__name__, value if isinstance(value, int | float | str) else str(value))
-
-
-def filter_of(chosen: Sequence[Mapping[str, Any]], everything: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return a filter that chooses some experiments out of others by few settings: for each key the values.
-
-    Args:
-        chosen: The flat settings of the experiments that are to be chosen.
-        everything: Those of all that is stored.
-    """
-    wanted: dict[str, list[Any]] = {key: _distinct(chosen, key) for key in varying_keys(chosen)}
-    others = [each for each in everything if each not in chosen]
-    for key in dict.fromkeys(key for each in chosen for key in each):
-        others = [each for each in others if all(each.get(name) in values for name, values in wanted.items())]
-        values = _distinct(chosen, key)
-        if len(values) == 1 and any(each.get(key) not in values for each in others):
-            wanted[key] = values
-    return wanted
-
-
-def _distinct(settings: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
-    return sorted({repr(each.get(key)): each.get(key) for each in settings}.values(), key=_order)
 
 
 def per_run(
@@ -154,7 +267,7 @@ def per_run(
     """
     frames = []
     for place, stored in enumerate(chosen.stored):
-        table = stored.table(chosen.runs)
+        table = chosen.table(place)
         if value not in VALUES:
             table = table.rename(columns={MEASURED: value})
         if by != "gamma":

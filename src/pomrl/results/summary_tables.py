@@ -10,6 +10,7 @@ from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run
 from pomrl.results.intervals import Interval
 from pomrl.results.summaries import STATISTICS, paired_difference, probability_of_improvement, summary
+from pomrl.store.origins import HERE
 
 BETTER = "better"
 """The column of the probability that a run is better than the same run of the method that it is compared with."""
@@ -37,12 +38,14 @@ def summarised(
     Raises:
         ValueError: A setting in `against` is not of a method, or an experiment has no counterpart.
     """
-    numbers = per_run(chosen, value, tasks=tasks)
-    samples = [rows.to_numpy() for _, rows in numbers.sort_values("run").groupby("experiment")[value]]
+    samples = _samples(chosen, value, tasks)
     places = counterparts(chosen, against) if against else {}
     rows: list[dict[str, Any]] = []
+    origins = chosen.origins()
     for place, sample in enumerate(samples):
         row = {key: chosen.settings[place].get(key) for key in chosen.varying} | {"runs": chosen.runs}
+        if any(origin != HERE for origin in origins):
+            row["origin"] = origins[place]
         for name in statistics:
             row |= summary(sample, name).columns(name)
         if against:
@@ -52,6 +55,42 @@ def summarised(
                 row |= (Interval(np.nan, np.nan, np.nan) if itself else interval).columns(name)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def compared(
+    old: Chosen,
+    new: Chosen,
+    value: str = "planning_loss",
+    tasks: Tasks = "all",
+    statistics: Sequence[str] = STATISTICS,
+) -> pd.DataFrame:
+    """Return a row for each experiment of which there are two versions, with the differences in pairs of runs.
+
+    Args:
+        old: The one version of each.
+        new: The other version, of the same experiments in the same order.
+        value: A column of stored tables, or a metric.
+        tasks: The tasks that it is averaged over.
+        statistics: Names of summaries, each of which has the columns NAME_difference, new less old, of `summarised`.
+
+    Returns:
+        The settings that vary, `old` and `new` (the labels of the versions), runs, the differences and `better`.
+    """
+    keys = [key for key in new.varying if key != "code"]
+    samples = [_samples(side, value, tasks) for side in (old, new)]
+    rows: list[dict[str, Any]] = []
+    for before, after, a, b in zip(old.settings, new.settings, *samples, strict=True):
+        row = {key: after.get(key) for key in keys} | {"old": before["code"], "new": after["code"], "runs": new.runs}
+        for name, interval in _comparisons(a, b, statistics):
+            row |= interval.columns(name)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _samples(chosen: Chosen, value: str, tasks: Tasks) -> list[np.ndarray]:
+    """Return the numbers of the runs of each experiment."""
+    numbers = per_run(chosen, value, tasks=tasks)
+    return [rows.to_numpy() for _, rows in numbers.sort_values("run").groupby("experiment")[value]]
 
 
 def _comparisons(a: np.ndarray, b: np.ndarray, statistics: Sequence[str]) -> Iterator[tuple[str, Interval]]:
@@ -69,15 +108,17 @@ def counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
             f"methods, which {', '.join(METHOD_GROUPS)} make"
         )
     shared = [key for key in chosen.varying if key.partition(".")[0] not in groups]
-    places = {
-        tuple(repr(settings.get(key)) for key in shared): place
-        for place, settings in enumerate(chosen.settings)
-        if all(settings.get(key) == value for key, value in against.items())
-    }
+    asked = ", ".join(f"{key}={value}" for key, value in against.items())
+    places: dict[tuple[str, ...], int] = {}
+    for place, settings in enumerate(chosen.settings):
+        if all(settings.get(key) == value for key, value in against.items()):
+            first = places.setdefault(tuple(repr(settings.get(key)) for key in shared), place)
+            if first != place:
+                differing = (key for key in chosen.varying if chosen.settings[first].get(key) != settings.get(key))
+                raise ValueError(f"{asked}: several experiments are meant, which differ in {', '.join(differing)}")
     keys = [tuple(repr(settings.get(key)) for key in shared) for settings in chosen.settings]
     if lacking := [key for key in keys if key not in places]:
         where = ", ".join(f"{name}={value}" for name, value in zip(shared, lacking[0], strict=True))
-        asked = ", ".join(f"{key}={value}" for key, value in against.items())
         raise ValueError(f"{asked}: no such experiment is chosen{' where ' * bool(where)}{where}")
     return {place: places[key] for place, key in enumerate(keys)}
 
@@ -106,7 +147,7 @@ def pivoted(table: pd.DataFrame, column: str, statistic: str) -> pd.DataFrame:
         statistic: The name of the summary that the cells have, with its interval.
 
     Raises:
-        ValueError: The setting does not vary, or experiments differ in their code alone.
+        ValueError: The setting does not vary.
     """
     keys = list(table.columns[: list(table.columns).index("runs")])
     if column not in keys:
@@ -115,9 +156,6 @@ def pivoted(table: pd.DataFrame, column: str, statistic: str) -> pd.DataFrame:
         )
     text = as_text(table)
     rows = [key for key in keys if key != column]
-    if text.duplicated(keys).any():
-        what = "experiments have the same settings, which earlier code computed"
-        raise ValueError(f"{text.duplicated(keys, keep=False).sum()} {what}; pomrl runs --prune --yes removes them")
     values = list(dict.fromkeys(text[column]))
     cells = {
         value: of_value.set_index(rows)[statistic] if rows else of_value[statistic].reset_index(drop=True)

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 Rows = Sequence[Sequence[str]]
 
+LONGEST = 9
+"""The most letters of a heading that is not shortened."""
+
 _SPECIAL = re.compile(r"([&%$#_{}])")
 """Characters with a meaning in LaTeX."""
 
@@ -18,13 +21,28 @@ def plain(head: Sequence[str], rows: Rows) -> str:
 
 
 def fitted(head: Sequence[str], rows: Rows, width: int) -> str:
-    """Return a table if its lines have at most so many characters, and else some lines for each row."""
-    table = plain(head, rows)
-    if max(map(len, table.splitlines())) <= width:
-        return table
+    """Return a table whose lines have at most so many characters, with short headings and a key below if need be.
+
+    Where that does not suffice, it has some lines for each row.
+    """
+    short = _shortened(head)
+    key = "".join(f"{name}: {whole}\n" for name, whole in zip(short, head, strict=True) if name != whole)
+    for table, below in ((plain(head, rows), ""), (plain(short, rows), key)):
+        if max(map(len, table.splitlines())) <= width:
+            return table + below
     names = max(map(len, head))
     named = ([(name, cell) for name, cell in zip(head, row, strict=True) if cell] for row in rows)
     return "\n".join("".join(f"{name:<{names}}  {cell}\n" for name, cell in record) for record in named)
+
+
+def _shortened(head: Sequence[str]) -> list[str]:
+    """Return headings without the groups of their keys, and words by their first letters, as far as all differ."""
+    short = [
+        "".join(word[:4] + "." * (len(word) > 4) for word in re.split(r"(\W|_)", name.rpartition(".")[2]))
+        for name in head
+    ]
+    kept = [one if len(name) > LONGEST else name for one, name in zip(short, head, strict=True)]
+    return kept if len(set(kept)) == len(kept) else list(head)
 
 
 def markdown(head: Sequence[str], rows: Rows) -> str:

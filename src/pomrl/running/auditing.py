@@ -105,7 +105,7 @@ def seconds(drawn: Sequence[Sampled], parsed: Callable[[StoredExperiment], Exper
 
 
 def audited(drawn: Sequence[Sampled], parsed: Callable[[StoredExperiment], Experiment]) -> Iterator[Found]:
-    """Recompute what was drawn, yield what that showed, and record what was imported and is equal.
+    """Recompute what was drawn, yield what that showed, and record what is equal and was not computed here.
 
     Args:
         drawn: The blocks and simulations.
@@ -113,8 +113,8 @@ def audited(drawn: Sequence[Sampled], parsed: Callable[[StoredExperiment], Exper
             where that is not possible.
     """
     for found in one_by_one(_recomputed, drawn, [parsed] * len(drawn)):
-        if found.is_equal and found.digest in origins.imported():
-            origins.record([found.digest], recomputed=True)
+        if found.is_equal:
+            origins.confirm(found.digest)
         yield found
 
 
@@ -131,17 +131,25 @@ def _recomputed(drawn: Sampled, parsed: Callable[[StoredExperiment], Experiment]
 def _of_block(name: str, stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> Found:
     if signature(experiment) != stored.signature:
         raise StoreError("its settings have another signature under the present code")
-    before = stored.table_of(block)
+    before, (table, is_same) = stored.table_of(block), again(stored, block, experiment)
+    said = stored.manifest()
+    alike = bool(said) and said.versions == decisive_versions() and said.provenance.platform == provenance().platform
+    differing = 0 if is_same else rows_that_differ(before, table)
+    return Found(name, block.sha256, is_same, len(before), differing, same_environment=alike)
+
+
+def again(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> tuple[pd.DataFrame, bool]:
+    """Compute the runs of a block by the present code; return their table, and whether it has the same bytes.
+
+    Raises:
+        StoreError: The computation failed.
+    """
     method = MethodOfBlock(experiment.method, stored, replace=False)
     (table,) = compute(Block(experiment.problem, block.runs, (method,)), experiment.execution.runs_at_a_time)
     if not isinstance(table, pd.DataFrame):
         raise StoreError(table.reason if isinstance(table, Failure) else "nothing was computed")
     content = blocks.encode(table, stored.signature, block.runs)
-    is_same = blocks.described(block.runs, content) == block
-    said = stored.manifest()
-    alike = bool(said) and said.versions == decisive_versions() and said.provenance.platform == provenance().platform
-    differing = 0 if is_same else rows_that_differ(before, table)
-    return Found(name, block.sha256, is_same, len(before), differing, same_environment=alike)
+    return table, blocks.described(block.runs, content) == block
 
 
 def _of_simulation(name: str, stored: StoredSimulation) -> Found:

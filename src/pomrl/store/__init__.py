@@ -17,7 +17,7 @@ from writing to a folder at once.
 # pyright: reportUnusedImport=false
 
 from pomrl.store.blocks import StoredBlock
-from pomrl.store.finding import all_experiments, by_signature, find, load, lookup
+from pomrl.store.finding import all_experiments, by_signature, find, load, lookup, only_copies
 from pomrl.store.layout import BLOCK, StoreError, root
 from pomrl.store.provenance import Provenance
 from pomrl.store.reading import StoredExperiment, aligned, missing

@@ -63,6 +63,12 @@ def package_digest(components: Sequence[str]) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
+def source_of(components: Sequence[str]) -> Path:
+    """Return the source file of the first of these components that is not of this package, or else of the package."""
+    own = (_source(_module_of(component)) for component in components if not component.startswith("pomrl."))
+    return next((source for source in own if source), Path(__file__).parents[1] / "__init__.py")
+
+
 @cache
 def closure_digest(start: tuple[str, ...]) -> str:
     """Return the digest, 64 hex digits, of these modules and of the modules that they import, directly or not."""

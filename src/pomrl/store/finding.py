@@ -75,6 +75,16 @@ def all_experiments() -> list[StoredExperiment]:
     return [StoredExperiment(path) for path in folders if path.is_dir() and not path.is_symlink()]
 
 
+def only_copies() -> set[StoredExperiment]:
+    """Return what other code has computed of settings of which the present code has computed fewer runs, or none."""
+    everything = {stored: stored.identity() for stored in all_experiments()}
+    outdated = {stored for stored in everything if stored.outdated()}
+    kept: dict[str, int] = {}
+    for stored in everything.keys() - outdated:
+        kept[everything[stored]] = max(stored.complete(), kept.get(everything[stored], 0))
+    return {stored for stored in outdated if stored.complete() > kept.get(everything[stored], 0)}
+
+
 def by_signature(start: str) -> StoredExperiment:
     """Return the stored experiment whose signature starts with these digits.
 

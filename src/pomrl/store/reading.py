@@ -1,5 +1,6 @@
 """Reading stored experiments. Reading changes no file, and it neither imports nor runs anything that is stored."""
 
+import json
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from jaxtyping import Float
 
 from pomrl.configuration.settings import component_classes, flat_settings
 from pomrl.science.loss_tables import MEASURED, SCHEMA
-from pomrl.store import files, manifest
+from pomrl.store import code_labels, files, manifest
 from pomrl.store.blocks import StoredBlock, fault, listed, verified
 from pomrl.store.code_digest import code_digest
 from pomrl.store.layout import (
@@ -81,6 +82,20 @@ class StoredExperiment:
         """Return the settings by dotted keys, and the name of each group's option by the name of the group."""
         said = self.manifest()
         return flat_settings(self.settings(), said.options) if said else {}
+
+    def code(self) -> str:
+        """Return the label of the code that computed it (`code_labels`); empty without a usable manifest."""
+        said = self.manifest()
+        return code_labels.label(said) if said else ""
+
+    def identity(self) -> str:
+        """Return its settings as text that is the same for every code that computed them; empty if they are damaged."""
+        return json.dumps(settings, sort_keys=True) if (settings := self.settings()) else ""
+
+    def begun(self) -> str:
+        """Return when the last computation of it began, ISO 8601 in UTC; empty without a usable manifest."""
+        said = self.manifest()
+        return said.provenance.start if said else ""
 
     def shape(self) -> Shape | None:
         """Return what the settings say of the tables; None if the settings cannot be used."""

@@ -17,7 +17,7 @@ import yaml
 from pomrl.configuration.derived import derived
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.store import blocks, files, manifest, origins
+from pomrl.store import blocks, code_labels, files, manifest, origins
 from pomrl.store.blocks import StoredBlock
 from pomrl.store.code_digest import code_digest
 from pomrl.store.finding import lookup
@@ -53,6 +53,8 @@ def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExp
     """
     stored = lookup(experiment)
     stored.folder.mkdir(parents=True, exist_ok=True)
+    classes = component_classes(scientific_settings(experiment))
+    code_labels.record(code_digest(classes), classes)
     if stored.folder.is_symlink():
         raise StoreError(f"{stored.folder}: it is a link, and what it leads to is left alone")
     with files.locked(stored.folder):
