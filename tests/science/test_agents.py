@@ -33,7 +33,7 @@ from pomrl.science.data import Batch, Trajectories
 from pomrl.science.experiment import tables
 from pomrl.science.exploration import Belief
 from pomrl.science.gamma_schedules import Dong, Hindsight
-from pomrl.science.mdp import Rewards, planning_loss, policy_value
+from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
 from pomrl.science.problem import Method, check
 from pomrl.store import StoredExperiment
 from pomrl.store.code_digest import START, modules
@@ -148,8 +148,8 @@ def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> No
     concentration[0, 0, 1] = 2.0  # a uniform distribution of the chance to get to the state with reward 1
     gammas = np.array([[0.0, 0.2, 0.4, 0.6]])
     given = replace(
-        task(slice(1)), batch=Batch.of_counts(np.ones(P.shape, int), 1), R=R, P_hat=P, gammas=gammas, gamma_eval=0.6,
-        believe=lambda batch: Belief(P, concentration), rngs=[np.random.default_rng(0)],
+        task(slice(1)), batch=Batch.of_counts(np.ones(P.shape, int), 1), R=R, P_hat=P, gammas=gammas,
+        criterion=Criterion(0.6), believe=lambda batch: Belief(P, concentration), rngs=[np.random.default_rng(0)],
     )  # fmt: skip
     policy = given.plan(P, gammas)
     models = np.repeat(P, 401, axis=0)

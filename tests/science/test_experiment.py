@@ -239,7 +239,7 @@ def test_what_can_be_is_not_refused(name: str, one: Method):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("S", 1), ("A", 0), ("m", 0), ("T", 0), ("sigma", -0.1), ("gamma_eval", 1.0), ("seed", -1)]
+    ("key", "value"), [("S", 1), ("A", 0), ("m", 0), ("T", 0), ("sigma", -0.1), ("gamma_eval", 1.1), ("seed", -1)]
 )
 def test_problems_outside_the_ranges_are_refused(key: str, value):
     with pytest.raises(ValueError, match=key):

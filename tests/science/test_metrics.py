@@ -209,7 +209,7 @@ class TestWhatIsStored:
         row = api.table(y="wrong_actions")
         assert row["mean"].item() == pytest.approx(found.regret.mean())
         assert api.table()["mean"].item() == pytest.approx(Losses.of_experiment(plain, 6).regret.mean())
-        assert_array_equal(api.load(S=4)["planning_loss"], store.load(plain)["planning_loss"])
+        assert_array_equal(api.load(S=4, T=2)["planning_loss"], store.load(plain)["planning_loss"])
         assert api.plot(y="wrong_actions").axes[0].get_ylabel() == "Wrong actions"
 
     def test_figures_and_claims_of_a_sweep_over_metrics_have_each_in_the_place_of_the_loss(self) -> None:

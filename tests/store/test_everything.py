@@ -67,6 +67,26 @@ def test_what_is_damaged_is_verified_with_what_mends_it_and_is_not_exported(pare
     assert (status, err) == (1, said)
 
 
+@pytest.mark.parametrize(
+    ("place", "command"),
+    [
+        ("studies/one/claims.csv", "pomrl claims one"),
+        ("studies/one/figures/of_variant/a.pdf", "pomrl figures one"),
+        ("studies/one/pages/notes.md", "pomrl documents one"),
+        ("studies/one/report/index.html", "pomrl report one"),
+        ("plots/a.png", "what has made a"),
+    ],
+)
+def test_files_whose_sidecar_was_deleted_are_named_with_what_makes_them(
+    place: str, command: str, empty_outputs: Path
+) -> None:
+    path = empty_outputs / place
+    DerivedFiles(path.with_suffix(".json")).write({path.name: b"x"}, {})
+    path.with_suffix(".json").unlink()
+    said = f"{path.with_suffix('.json')}: it is missing beside {path.name}; {command} renews it\n"
+    assert call(runs, "--verify")[:2] == (1, said)
+
+
 @pytest.mark.parametrize("names", [["json"], ["json", "csv"]])
 def test_exchanged_files_are_damaged_though_all_digests_are_sound(names: list[str], outputs: Path) -> None:
     DerivedFiles(outputs / "plots" / "b.json").write({"b.csv": b"y\n"}, {"command": "make b"})

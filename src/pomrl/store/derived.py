@@ -24,6 +24,12 @@ from pomrl.store.layout import StoreError
 LARGEST = 2**28
 """Size in bytes of the largest file that is read; larger files are refused without reading them."""
 
+SUFFIXES = (".csv", ".html", ".md", ".pdf", ".png")
+"""The kinds of derived files beside the sidecar."""
+
+MADE_BY = {"claims": "claims", "differences": "claims", "figures": "figures", "pages": "documents", "report": "report"}
+"""The command that makes what is in a folder, or a file, of a study's outputs."""
+
 
 @dataclass(frozen=True)
 class DerivedFiles:
@@ -57,7 +63,9 @@ class DerivedFiles:
         return Path(name).stem == self.sidecar.stem
 
     def paths(self) -> tuple[Path, ...]:
-        """Return the paths of all files of the set; that of the sidecar alone if this is damaged."""
+        """Return the paths of all files of the set; the sidecar alone if it is damaged, and none if it is missing."""
+        if not self.is_made:
+            return ()
         try:
             return (self.sidecar, *map(self.sidecar.with_name, self.said()["files"]))
         except StoreError:
@@ -69,7 +77,13 @@ class DerivedFiles:
             command = self.said().get("command")
         except StoreError:
             command = None
-        return f"{command or f'what has made {self.sidecar.stem}'} renews it"
+        return f"{command or self._made_by()} renews it"
+
+    def _made_by(self) -> str:
+        """Return the command that makes the set by its place, for a sidecar that does not say it."""
+        place = self.sidecar.with_suffix("").parts
+        *_, study, kind = place[: place.index("studies") + 3] if "studies" in place[:-2] else ("", "")
+        return f"pomrl {MADE_BY[kind]} {study}" if kind in MADE_BY else f"what has made {self.sidecar.stem}"
 
     def content(self, name: str) -> bytes:
         """Return the content of one of the other files, after checking that it is what was written.
@@ -119,10 +133,16 @@ class DerivedFiles:
 
 
 def derived(folder: Path) -> Iterator[DerivedFiles]:
-    """Yield all sets of derived files in a folder of outputs; those of experiments and simulations are not derived."""
+    """Yield all sets of derived files in a folder of outputs, also those whose sidecar has been deleted.
+
+    What is stored of experiments and simulations is not derived.
+    """
     for parent in ("studies", "plots", "reports", "horizon"):
-        for path in sorted((folder / parent).rglob("*.json")):
-            yield DerivedFiles(path)
+        found = (folder / parent).rglob("*")
+        of_sets = (
+            each for each in found if each.suffix == ".json" or each.suffix in SUFFIXES and not each.is_symlink()
+        )
+        yield from map(DerivedFiles, sorted({path.with_suffix(".json") for path in of_sets}))
 
 
 def _digest(content: bytes) -> str:
