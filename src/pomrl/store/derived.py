@@ -138,11 +138,10 @@ def derived(folder: Path) -> Iterator[DerivedFiles]:
     What is stored of experiments and simulations is not derived.
     """
     for parent in ("studies", "plots", "reports", "horizon"):
-        found = (folder / parent).rglob("*")
-        of_sets = (
-            each for each in found if each.suffix == ".json" or each.suffix in SUFFIXES and not each.is_symlink()
-        )
-        yield from map(DerivedFiles, sorted({path.with_suffix(".json") for path in of_sets}))
+        found = [*(folder / parent).rglob("*")]
+        sidecars = {path for path in found if path.suffix == ".json"}
+        others = {path for path in found if path.suffix in SUFFIXES and not path.is_symlink()}
+        yield from map(DerivedFiles, sorted(sidecars | {path.with_suffix(".json") for path in others}))
 
 
 def _digest(content: bytes) -> str:
