@@ -29,7 +29,7 @@ OVERRIDES = (
     "runs=99999999999999999999", "runs=4611686018427387904", "estimator={}", "planner={ }",
     "runs=0", "runs=-1", "runs=1.5", "runs=true", "T=1.5", "T=40000", "m=true", "m=1e3", "m=10000000000",
     "S=1", "S=1000000",
-    "gamma_eval=1", "gamma_eval=1.0000001", "gamma_eval=-0.1", "seed=-1", "seed=abc", "sigma=é", "é=1", "\U0001f600=1",
+    "gamma_eval=1.0000001", "gamma_eval=-0.1", "seed=-1", "seed=abc", "sigma=é", "é=1", "\U0001f600=1",
     "sigma=\u202e1", "estimator=é", "estimator=", "estimator={a:1}", "estimator=null", "estimator=../pomrl",
     "estimator=/etc/passwd", "estimator@sigma=pomrl", "experiment=", "experiment=null.x", "experiment=..",
     "+experiment=theory",
