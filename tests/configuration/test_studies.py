@@ -17,7 +17,7 @@ from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figure import Figure, figures_of
 from pomrl.drawing.figures_of_study import Selection
 from pomrl.drawing.files import Sidecar, save, save_small
-from pomrl.drawing.notes import coinciding
+from pomrl.drawing.notes import axis_of, coinciding
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.results.stored_sweeps import stored_sweep
 
@@ -84,7 +84,10 @@ WHOLE = "varyingSmT"
 def save_with_note(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
     """Write the files of a figure, and beside them its note without blanks and without the curves that coincide."""
     paths = save(drawing, folder, name, sidecar) if name == WHOLE else save_small(drawing, folder, name)
-    whole, of_curves = "".join(drawing.figure.get_suptitle().split()), "".join(coinciding(drawing.data))
+    whole, of_curves = (
+        "".join(drawing.figure.get_suptitle().split()),
+        "".join(coinciding(drawing.data, axis_of(drawing.figure))),
+    )
     (folder / f"{name}.txt").write_text(whole.removeprefix("".join(of_curves.split())))
     return paths
 

@@ -14,6 +14,8 @@ from tests.support.commands import commands
 from tests.support.settings import ROOT
 
 from pomrl import store
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sweeps import experiment
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +95,9 @@ def test_gains_are_differences_in_pairs(outputs: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("POMRL_OUTPUTS", str(outputs))
     found = pd.read_csv(outputs / "studies" / "pomrl" / "differences" / "pooled_variances.csv")
     row = found.loc[(found["settings"] == "sigma=0.025") & (found["result"] == "loss at the largest gamma")].iloc[0]
-    tables = [store.find(estimator=name, sigma=0.025)[0].table() for name in ("ada_pomrl", "pooled_variances")]
+    seed = experiment(PUBLISHED, ["experiment=task_similarity"]).problem.seed
+    names = ("ada_pomrl", "pooled_variances")
+    tables = [store.find(estimator=name, sigma=0.025, seed=seed)[0].table() for name in names]
     ours, theirs = (table.loc[table["gamma"] == 0.99].groupby("run")["planning_loss"].mean() for table in tables)
     interval = stats.ttest_1samp(theirs - ours, 0.0).confidence_interval()
     assert row["runs"] == len(ours) == 100

@@ -35,7 +35,7 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
     """
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
     warnings = [*_runs(data, wanted, sweeps), *_missing(data, wanted)]
-    of_curves = coinciding(data, _axis(figure))
+    of_curves = coinciding(data, axis_of(figure))
     text = "\n".join(textwrap.fill(line, width) for line in [*_intervals(data), *of_curves, *warnings])
     if text:
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * len(text.splitlines()))
@@ -50,7 +50,7 @@ def _intervals(data: pd.DataFrame) -> Iterator[str]:
         yield f"95 % intervals of the mean over {_from_to(runs)} runs"
 
 
-def _axis(figure: Figure) -> str:
+def axis_of(figure: Figure) -> str:
     """Return what a number on the horizontal axes of all panels is, before that number."""
     labels = {ax.get_xlabel() for ax in figure.axes} - {""}
     return AXES.get(labels.pop(), "x =") if len(labels) == 1 else "x ="
