@@ -46,7 +46,7 @@ def test_a_job_is_composed_as_hydra_composes_it(name: str) -> None:
 
 @pytest.mark.parametrize(
     "job",
-    [["+tag=mine", "sigma=0.02"], ["~dry_run", "estimator=pomrl"], ["hydra.verbose=true"], ["hydra/help=default"]],
+    [["+tag=mine", "sigma=0.02"], ["+note=later", "estimator=pomrl"], ["hydra.verbose=true"], ["hydra/help=default"]],
 )
 def test_keys_that_are_added_or_removed_are_those_of_hydra(job: list[str]) -> None:
     assert Composer.of_sources(PUBLISHED).one(job).values == by_hydra(job).values

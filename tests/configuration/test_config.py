@@ -48,6 +48,7 @@ def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
         "reward": "state_action",
         "smoothing": 0.0,
         "concentration_over_S": None,
+        "reward_spread": 0.0,
     }
     assert described["estimator"] == {
         "_target_": "pomrl.science.estimators.regularised_least_squares.RegularisedLeastSquares",

@@ -115,7 +115,7 @@ def test_diff_names_what_it_cannot_read(command: Command, monkeypatch: pytest.Mo
     def refused(*_: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/somewhere")
 
-    monkeypatch.setattr(diff, "experiment_of", refused)
+    monkeypatch.setattr(diff, "selection", refused)
     status, said = command("sigma=0.01", "sigma=0.02", main=diff.main)
     assert (status, said) == (2, ["/somewhere: Permission denied"])
 

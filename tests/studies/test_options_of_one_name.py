@@ -63,7 +63,7 @@ def test_the_curves_of_a_page_of_both_have_the_looks_of_their_studies(here: Path
 def test_a_plot_of_both_tells_them_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
     monkeypatch.setattr(plot, "save", lambda drawing, *_: drawn.append(drawing) or [])
-    assert call(plot, "estimator=mine")[0] == 0
+    assert call(plot, "--where", "estimator=mine")[0] == 0
     (both,) = drawn
     assert set(both.data["estimator"]) == {"left.own.Mine", "right.own.Mine"}
     colours = {line.get_color() for ax in both.figure.axes for line in ax.lines if len(line.get_xdata())}

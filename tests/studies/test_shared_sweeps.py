@@ -129,7 +129,7 @@ def test_an_option_of_a_study_looks_the_same_everywhere(here: Path) -> None:
 def test_an_option_of_a_study_is_plotted(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
     monkeypatch.setattr(plot, "save", lambda drawing, *_: drawn.append(drawing) or [])
-    assert call(plot, "estimator=ada_pomrl,halved")[0] == 0
+    assert call(plot, "--where", "estimator=ada_pomrl,halved")[0] == 0
     colours = {line.get_color() for ax in drawn[0].figure.axes for line in ax.lines}
     assert "#123456" in {str(colour).lower() for colour in colours}
     assert set(drawn[0].data["estimator"]) == {"ada_pomrl", "halved"}
