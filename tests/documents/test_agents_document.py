@@ -46,7 +46,7 @@ def test_its_commands_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     lines = re.findall(r"^pomrl (\w+) (.*)$", DOCUMENT, flags=re.MULTILINE)
     assert [name for name, _ in lines] == ["run", "table", "run", "table", "plot"]
     for name, words in lines:
-        small = ["S=4", "T=2", "runs=3"] if name == "run" else []
+        small = ["S=4", "T=2", *(["runs=3"] if name == "run" else [])]
         status, out, err = call(commands[name], *words.split(), *small)
         assert status == 0, err
         assert out

@@ -197,14 +197,15 @@ def test_a_log_of_one_column_of_equal_rewards_has_nothing_to_choose():
 
 
 def test_long_reports_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    log, lines = pomrl.from_log(chain_log()), list[str]()
-    pomrl.horizon_report(log, samples=2, budget=Budget(say=lines.append))
-    assert lines == []
+    log, said = pomrl.from_log(chain_log()), list[tuple[object, ...]]()
+    budget = Budget(say=lambda line: said.append((line,)), advance=lambda *done: said.append(done))
+    pomrl.horizon_report(log, samples=2, budget=budget)
+    assert said == []
     monkeypatch.setattr(horizon_reports, "SHORT", 0.0)
-    pomrl.horizon_report(log, samples=2, budget=Budget(say=lines.append))
-    assert lines[0].startswith("about 0.0 minutes")
+    pomrl.horizon_report(log, samples=2, budget=budget)
+    assert str(said[0][0]).startswith("about 0.0 minutes")
     tasks = len(log.tasks)
-    assert lines[1:] == [f"{n} of {tasks} tasks {what}" for what in ("planned", "judged") for n in range(1, tasks)]
+    assert {n for n, of, _ in said[1:] if of == tasks} >= {*range(1, tasks)}  # type: ignore[misc]
 
 
 def test_an_interval_contains_the_mean_of_skewed_draws():

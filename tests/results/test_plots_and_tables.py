@@ -154,10 +154,10 @@ class TestPlots:
     @pytest.mark.parametrize(
         ("arguments", "name"),
         [
-            ("S=4", "planning_loss_S_4"),
-            ("sigma=0.01,0.02 S=4 --x estimator", "planning_loss_x_estimator_S_4_sigma_0.01-0.02"),
-            ("S=4 --show violin", "planning_loss_show_violin_S_4"),
-            ("S=4 --y gamma --band sd", "gamma_band_sd_S_4"),
+            ("--where S=4", "planning_loss_S_4"),
+            ("--where sigma=0.01,0.02 S=4 --x estimator", "planning_loss_x_estimator_S_4_sigma_0.01-0.02"),
+            ("--where S=4 --show violin", "planning_loss_show_violin_S_4"),
+            ("--where S=4 --y gamma --band sd", "gamma_band_sd_S_4"),
         ],
     )
     def test_files_are_named_after_what_they_show(self, arguments: str, name: str) -> None:
@@ -173,7 +173,7 @@ class TestPlots:
         assert [len(name) for name in names] == [plot.LONGEST, plot.LONGEST]
 
     def test_differences_are_those_of_pairs_of_runs(self) -> None:
-        assert call(plot, "S=4", "sigma=0.01", "--against", "estimator=pomrl", "--task", "last", "--x", "estimator",
+        assert call(plot, "--where", "S=4", "sigma=0.01", "--against", "estimator=pomrl", "--task", "last", "--x", "estimator",
                     "--name", "pairs")[0] == 0  # fmt: skip
         (row,) = pd.read_csv(outputs() / "plots" / "pairs.csv").to_dict("records")
         losses = [
@@ -185,7 +185,7 @@ class TestPlots:
         assert row["mean"] == pytest.approx(np.mean(losses[0].to_numpy() - losses[1].to_numpy()))
 
     def test_a_profile_is_the_share_of_runs_below_each_number(self) -> None:
-        assert call(plot, "S=4", "sigma=0.01", "--show", "profile", "--name", "profile")[0] == 0
+        assert call(plot, "--where", "S=4", "sigma=0.01", "--show", "profile", "--name", "profile")[0] == 0
         drawn = pd.read_csv(outputs() / "plots" / "profile.csv").query("estimator == 'pomrl'")
         rows = store.find(S=4, sigma=0.01, estimator="pomrl")[0].table().query("gamma == 0.99")
         losses = rows.groupby("run")["planning_loss"].mean().to_numpy()
@@ -195,7 +195,7 @@ class TestPlots:
             assert 0.0 <= level["lower"] <= below <= level["upper"] <= 1.0
 
     def test_the_probability_of_improvement_is_that_of_the_table(self) -> None:
-        words = ["S=4", "--against", "estimator=pomrl"]
+        words = ["--where", "S=4", "--against", "estimator=pomrl"]
         assert call(plot, *words, "--show", "improvement", "--x", "sigma", "--name", "better")[0] == 0
         drawn = pd.read_csv(outputs() / "plots" / "better.csv").set_index("sigma")
         expected = frame(*words).query("estimator == 'ada_pomrl'").set_index("sigma")
@@ -203,7 +203,7 @@ class TestPlots:
         np.testing.assert_allclose(drawn[["mean", "lower", "upper"]], expected[columns].astype(float))
 
     def test_a_violin_has_the_number_of_every_run(self) -> None:
-        assert call(plot, "S=4", "--show", "violin", "--name", "violin")[0] == 0
+        assert call(plot, "--where", "S=4", "--show", "violin", "--name", "violin")[0] == 0
         drawn = pd.read_csv(outputs() / "plots" / "violin.csv").query("estimator == 'pomrl' and sigma == 0.02")
         (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
         expected = stored.table().query("gamma == 0.99").groupby("run")["planning_loss"].mean()
@@ -220,7 +220,7 @@ class TestPlots:
         ],
     )
     def test_what_says_nothing_is_refused_in_one_line(self, arguments: str, said: str) -> None:
-        status, _, err = call(plot, "S=4", *arguments.split())
+        status, _, err = call(plot, "--where", "S=4", *arguments.split())
         assert (status, err.count("\n")) == (1, 1)
         assert said in err
 
@@ -232,13 +232,13 @@ class TestPlots:
 
 class TestPython:
     def test_a_method_to_compare_with_is_a_setting_in_either_form(self) -> None:
-        by_text = pomrl.table(S=4, against="estimator=pomrl")
-        pd.testing.assert_frame_equal(by_text, pomrl.table(S=4, against={"estimator": "pomrl"}))
+        by_text = pomrl.table(where={"S": 4}, against="estimator=pomrl")
+        pd.testing.assert_frame_equal(by_text, pomrl.table(where={"S": 4}, against={"estimator": "pomrl"}))
         with pytest.raises(ValueError, match=r"^against='pomrl': it names a setting, as in against=.'estimator': "):
-            pomrl.table(S=4, against="pomrl")
+            pomrl.table(where={"S": 4}, against="pomrl")
 
     def test_a_figure_fits_a_column_of_a_page(self) -> None:
-        figure = pomrl.plot("estimator", S=4, shape="violin", against="estimator=pomrl")
+        figure = pomrl.plot("estimator", where={"S": 4}, shape="violin", against="estimator=pomrl")
         assert figure.get_figwidth() == COLUMN_WIDTH
         assert "less that of pomrl" in " ".join(figure.axes[0].get_ylabel().split())
 

@@ -60,7 +60,7 @@ def test_fixed_gives_its_gamma_to_every_run_and_task():
         assert np.array_equal(select(Fixed(gamma=0.7), [0.1, 0.2], [0.1] * 2, t), [[0.7], [0.7]])
 
 
-@pytest.mark.parametrize("gammas", [[], [0.5, 0.4], [0.1, 0.1], [0.5, 1.0], [-0.1, 0.5], [float("nan")]])
+@pytest.mark.parametrize("gammas", [[], [0.5, 0.4], [0.1, 0.1], [0.5, 1.1], [-0.1, 0.5], [float("nan")]])
 def test_grids_that_are_none_are_refused(gammas: list[float]):
     with pytest.raises(ValueError, match="gammas"):
         Grid(gammas=gammas)
@@ -80,7 +80,7 @@ def test_gammas_beyond_gamma_eval_are_refused(schedule: GammaSchedule, key: str)
         schedule.check(0.95)
 
 
-@pytest.mark.parametrize("make", [lambda: Fixed(gamma=1.0), lambda: UpperBound(gamma_0=-0.1), lambda: Dong(L=0)])
+@pytest.mark.parametrize("make", [lambda: Fixed(gamma=1.1), lambda: UpperBound(gamma_0=-0.1), lambda: Dong(L=0)])
 def test_options_outside_their_range_are_refused(make):
     with pytest.raises(ValueError, match="validation error"):
         make()

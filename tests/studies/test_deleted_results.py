@@ -34,7 +34,7 @@ def test_deleted_blocks_are_computed_again_by_a_command_that_is_named(command: A
 
 
 def test_a_table_of_nothing_says_what_computes() -> None:
-    assert refused(table, "T=2", "S=3", "seed=5").endswith("of T=2, S=3, seed=5; pomrl run computes them")
+    assert refused(table, "T=2", "S=3", "seed=5").endswith("of T=2 S=3 seed=5; pomrl run computes them")
 
 
 def test_a_deleted_table_of_judgements_is_renewed_by_a_command_that_is_named(outputs: Path) -> None:
