@@ -173,8 +173,8 @@ class TestPlots:
         assert [len(name) for name in names] == [plot.LONGEST, plot.LONGEST]
 
     def test_differences_are_those_of_pairs_of_runs(self) -> None:
-        assert call(plot, "--where", "S=4", "sigma=0.01", "--against", "estimator=pomrl", "--task", "last", "--x", "estimator",
-                    "--name", "pairs")[0] == 0  # fmt: skip
+        assert call(plot, "--where", "S=4", "sigma=0.01", "--against", "estimator=pomrl", "--task", "last",
+                    "--x", "estimator", "--name", "pairs")[0] == 0  # fmt: skip
         (row,) = pd.read_csv(outputs() / "plots" / "pairs.csv").to_dict("records")
         losses = [
             store.find(S=4, sigma=0.01, estimator=name)[0].table().query("task == 3 and gamma == 0.99")["planning_loss"]
