@@ -39,12 +39,17 @@ WIDTH = 0.7
 """The part of the distance between problems that the methods of one take."""
 
 
-def _series(look: Look, sweep: str, settings: dict[str, str], problem: str, m: int, panel: str) -> Series:
+Runs = tuple[str, dict[str, str]]
+"""The sweep and the settings of a method's runs."""
+
+
+def _series(look: Look, runs: Runs, problem: str, m: int, panel: str) -> Series:
+    sweep, settings = runs
     return Series(look, sweep, {**settings, "task_distribution": problem, "m": m}, panel=panel)
 
 
 CELLS = [(problem, m, panel) for m, panel in zip(SIZES, "abc", strict=True) for problem in PROBLEMS]
-SERIES = [_series(look, *runs, *cell) for cell in CELLS for look, runs in METHODS.items()]
+SERIES = [_series(look, runs, *cell) for cell in CELLS for look, runs in METHODS.items()]
 
 
 @figure("frequencies", "penalties", "priors", "posteriors", "schedules", name="advice")
@@ -70,9 +75,9 @@ def draw(sweeps: StoredSweeps) -> Drawing:
 def _shares(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
     """Yield the share of each method in each cell as a point at the place of the problem."""
     for problem, m, panel in CELLS:
-        whole = _series(Look(""), *AT_EVAL, problem, m, panel).rows(sweeps)
+        whole = _series(Look("", "black"), AT_EVAL, problem, m, panel).rows(sweeps)
         for look, runs in METHODS.items():
-            series = _series(look, *runs, problem, m, panel)
+            series = _series(look, runs, problem, m, panel)
             rows = series.rows(sweeps)
             if len(rows) and len(whole):
                 share = ratio(Losses.of_table(rows).regret, Losses.of_table(whole).regret)
