@@ -41,7 +41,7 @@ COMPUTED = [*((PAPER, name) for name in PAPER.sweeps), (BEYOND, "unequal_data")]
 Their figures are tested with made-up tables in `tests/figures`.
 """
 
-FIGURES = {study.name: figures_of(study) for study in (PAPER, BEYOND)}
+FIGURES = {study.name: figures_of(study) for study in shipped()}
 
 
 def drawn_of(study: Study) -> dict[str, Figure]:
