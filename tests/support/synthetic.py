@@ -29,6 +29,7 @@ FAMILIES = [
     "cliff_walking",
 ]  # fmt: skip
 FOUR = ["oracle", "without_meta", "pomrl", "ada_pomrl"]
+GUIDANCE = ("guidance", "guidance_training", "guidance_policies", "guidance_cross_validation")
 BATCHES = {"m5_T5": 5, "m20_T5": 5, "m5_T30": 30, "m5_T15": 15, "m100000_T30": 30}
 AXES: dict[str, dict[str, list]] = {
     "task_similarity": {"sigma": SIGMAS, "estimator": ESTIMATORS},
@@ -107,7 +108,7 @@ AXES: dict[str, dict[str, list]] = {
     },
     "unknown_rewards": {"reward_model": ["known", "own", "pooled", "shrunk"], "estimator": FOUR},
     "long_streams": {"sigma": [0.0, 0.01, 0.03], "estimator": ["pomrl", "ada_pomrl"]},
-    **dict.fromkeys(("guidance", "guidance_training", "guidance_policies"), {"m": [5, 10, 20, 50, 200]}),
+    **{name: {"m": [5, 10, 20, 50, 200]} for name in GUIDANCE},
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
 """The values of the settings that each sweep varies; `tests/configuration/test_studies.py` draws the real sweeps."""
@@ -120,7 +121,7 @@ PROMISED |= {"families": 300, "horizon_or_prior": 1200, "wrong_priors": 300, "kn
 PROMISED |= {"streams": 200, "unequal_data": 200, "unknown_rewards": 200, "long_streams": 60}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)
-PROMISED |= dict.fromkeys(("guidance", "guidance_training", "guidance_policies"), 500)
+PROMISED |= dict.fromkeys(GUIDANCE, 500)
 """The number of runs that each sweep promises."""
 
 

@@ -1,6 +1,30 @@
 """The figures of the study of guidance discount factors."""
 
-from pomrl.study import Panel, PanelGrid, figure, in_task, of_values, sequence
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pomrl.study import (
+    COLUMN_WIDTH,
+    Drawing,
+    Kind,
+    Look,
+    Panel,
+    PanelGrid,
+    Series,
+    StoredSweeps,
+    View,
+    at_largest_gamma,
+    band,
+    best_fixed,
+    collect,
+    context,
+    figure,
+    in_task,
+    of_values,
+    panels,
+    sequence,
+)
 
 LOOKS = sequence((5, 10, 20, 50, 200), "n = {}".format)
 """How numbers of trajectories are drawn."""
@@ -29,10 +53,63 @@ def training_and_test() -> PanelGrid:
     return PanelGrid([[training, _curves("true model", "guidance", "Loss")]], legend_columns=6, share_y=False)
 
 
-@figure()
-def guidance_policies() -> PanelGrid:
+def _of_each_number(view: View) -> View:
+    """Return the view that takes the rows of each number of trajectories by themselves."""
+
+    def viewed(rows: pd.DataFrame) -> pd.DataFrame:
+        return pd.concat([view(of_number) for _, of_number in rows.groupby("m")]) if len(rows) else rows
+
+    return viewed
+
+
+POLICIES = of_values("guidance_policies", "m", LOOKS, view=in_task(1))
+
+CHOICES = [
+    Series(Look("γ_eval", "#d55e00", "D"), "guidance", {}, _of_each_number(at_largest_gamma)),
+    Series(
+        Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _of_each_number(at_largest_gamma)
+    ),
+    Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _of_each_number(best_fixed)),
+]
+"""Ways to choose a guidance discount factor."""
+
+
+@figure(series=POLICIES)
+def guidance_policies(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     """The number of different policies for the guidance discount factors up to each one.
 
-    In one estimated model, for n trajectories. There are 1,024 policies. Bands are 95 % intervals of the mean.
+    In one estimated model, for n trajectories. There are 1,024 policies. Bands show one standard error.
     """
-    return PanelGrid([[_curves("", "guidance_policies", "Different policies")]], legend_columns=3)
+    with context():
+        drawn, ax, data = _one_panel(sweeps, POLICIES, "gamma", kind)
+        panels.gamma_axis(ax)
+        panels.loss_axis(ax, "Different policies")
+        return panels.finish(drawn, data, POLICIES, sweeps)
+
+
+@figure(series=CHOICES)
+def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
+    """The planning loss against the number of trajectories, for three choices of the guidance discount factor.
+
+    In random MDPs, on average over states; both axes are logarithmic. Bands show one standard error.
+    """
+    with context():
+        drawn, ax, data = _one_panel(sweeps, CHOICES, "m", kind)
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xticks(list(LOOKS), [str(n) for n in LOOKS])
+        ax.set_yticks([0.05, 0.1, 0.2, 0.5, 1, 2], ["0.05", "0.1", "0.2", "0.5", "1", "2"])
+        ax.minorticks_off()
+        ax.set_xlabel("Trajectories n")
+        ax.set_ylabel("Planning loss")
+        return panels.finish(drawn, data, CHOICES, sweeps)
+
+
+def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:
+    """Return a figure of one panel with these series over a legend, its axes and its data."""
+    points = [each.points(band(each.rows(sweeps), [x], kind=kind), x, kind) for each in series]
+    data = collect(points, series)
+    drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
+    panels.curves(ax, data, series)
+    panels.legend(ax, columns=2)
+    return drawn, ax, data
