@@ -54,10 +54,11 @@ def training_and_test() -> PanelGrid:
 
 
 def _of_each_number(view: View) -> View:
-    """Return the view that takes the rows of each number of trajectories by themselves."""
+    """Return the view of the only task that takes the rows of each number of trajectories by themselves."""
 
     def viewed(rows: pd.DataFrame) -> pd.DataFrame:
-        return pd.concat([view(of_number) for _, of_number in rows.groupby("m")]) if len(rows) else rows
+        only = in_task(1)(rows)
+        return pd.concat([view(of_number) for _, of_number in only.groupby("m")]) if len(only) else only
 
     return viewed
 
