@@ -1,5 +1,8 @@
 """Claims of the study `jiang2015`: their rules on losses that are made up, and the bound against its closed form."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,7 +15,7 @@ CLAIMS = {claim.id: claim for claim in claims_of(find("jiang2015"))}
 GAMMAS = np.array([*(i / 20 for i in range(20)), GAMMA_EVAL])
 
 
-def sweep(best: dict[int, float], gammas: np.ndarray = GAMMAS, level: float = 0.0) -> SweepLosses:
+def sweep(best: Mapping[Any, float], gammas: np.ndarray = GAMMAS, level: float = 0.0) -> SweepLosses:
     """Return losses of 200 runs whose means are parabolas with their minima at these discount factors."""
     noise = 0.01 * np.random.default_rng(0).standard_normal((200, 1, 1))
     return SweepLosses(
