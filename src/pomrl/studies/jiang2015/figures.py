@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from pomrl.study import (
     COLUMN_WIDTH,
+    TEXT_WIDTH,
     Drawing,
     Kind,
     Look,
@@ -25,6 +26,8 @@ from pomrl.study import (
     panels,
     sequence,
 )
+
+from .claims import GAMMAS, TRANSITIONS, bound_curve, sets_of_policies
 
 LOOKS = sequence((5, 10, 20, 50, 200), "n = {}".format)
 """How numbers of trajectories are drawn."""
@@ -104,6 +107,45 @@ def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
         ax.set_xlabel("Trajectories n")
         ax.set_ylabel("Planning loss")
         return panels.finish(drawn, data, CHOICES, sweeps)
+
+
+COUNTS = {
+    name: Series(Look(f"policies, {name}", "#0173b2", linestyle=style), settings={"draw": name}, panel="a")
+    for name, style in {"mean": "-", "smallest": ":", "largest": "--"}.items()
+}
+BOUNDS = [
+    Series(look, settings={"n": n}, panel="b") for n, look in sequence(TRANSITIONS, "bound, n = {:,}".format).items()
+]
+
+
+@figure()
+def policies_and_bound(_: StoredSweeps) -> Drawing:
+    """The policies that are optimal in some model, and the bound on the loss that counts them.
+
+    (a) The number of these policies at each guidance discount factor, over twenty draws of rewards; there are 1,024
+    policies. (b) The bound of Theorem 2 with their mean number, for n transitions from each pair, which fails with a
+    probability of at most 5 %. No loss exceeds 1/(1 - gamma_eval) = 100.
+    """
+    counts = sets_of_policies().sum(-1)
+    values = {"mean": counts.mean(0), "smallest": counts.min(0), "largest": counts.max(0)}
+    of_counts = pd.concat([pd.DataFrame({"draw": name, "gamma": GAMMAS, "y": y}) for name, y in values.items()])
+    of_bounds = pd.concat([pd.DataFrame({"n": n, "gamma": GAMMAS, "y": bound_curve(n)}) for n in TRANSITIONS])
+    parts = [each.values(of_counts, "gamma", "y", "count") for each in COUNTS.values()]
+    parts += [each.values(of_bounds, "gamma", "y", "bound") for each in BOUNDS]
+    data = pd.concat(parts, ignore_index=True)
+    with context():
+        drawn, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
+        for ax, series, label in ((a, list(COUNTS.values()), "Policies"), (b, BOUNDS, "Bound on the loss")):
+            panels.curves(ax, data, series)
+            panels.gamma_axis(ax)
+            panels.letter(ax, series[0].panel, "")
+            ax.set_yscale("log")
+            ax.set_ylabel(label)
+        a.set_ylim(0.8, 1500)
+        b.set_ylim(1.0, 1e6)
+        b.axhline(100.0, color="0.4", linewidth=0.8, linestyle=":", label="no loss exceeds this")
+        panels.shared_legend(drawn, [a, b], columns=4)
+        return panels.finish(drawn, data)
 
 
 def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:
