@@ -93,7 +93,9 @@ def test_exact_claims_hold(claim: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "instead"), [("J9", lambda g: 0.99 - g), ("J10", lambda g: 0.5 * g), ("J11", lambda g: 0.8 * g)]
+    ("claim", "instead"),
+    [("J9", lambda g: 0.99 - g), ("J10", lambda g: 0.5 * g), ("J11", lambda g: 0.8 * g)],
+    ids=["J9", "J10", "J11"],
 )
 def test_exact_claims_fail_for_other_sets(
     claim: str, instead: Callable[[float], float], monkeypatch: pytest.MonkeyPatch

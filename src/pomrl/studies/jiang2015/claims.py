@@ -3,9 +3,8 @@
 import numpy as np
 from jaxtyping import Bool, Float
 
+from pomrl.studies.jiang2015.policies import all_policies, is_optimal_somewhere, loss_bound, model_of_policy
 from pomrl.study import Exact, Part, SweepLosses, best_grows, best_is_in, claim, less, mean, no_worse
-
-from .policies import all_policies, is_optimal_somewhere, loss_bound, model_of_policy
 
 NUMBERS = (5, 10, 20, 50, 200)
 """Numbers of trajectories."""

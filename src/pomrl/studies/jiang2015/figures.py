@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pomrl.studies.jiang2015.claims import GAMMAS, TRANSITIONS, bound_curve, sets_of_policies
 from pomrl.study import (
     COLUMN_WIDTH,
     TEXT_WIDTH,
@@ -26,8 +27,6 @@ from pomrl.study import (
     panels,
     sequence,
 )
-
-from .claims import GAMMAS, TRANSITIONS, bound_curve, sets_of_policies
 
 LOOKS = sequence((5, 10, 20, 50, 200), "n = {}".format)
 """How numbers of trajectories are drawn."""

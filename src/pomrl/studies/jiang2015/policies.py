@@ -3,12 +3,14 @@
 Theorem 1 of the paper is about the set of these policies, and Theorem 2 about the loss of planning with gamma.
 """
 
+from functools import cache
 from itertools import product
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 
+@cache
 def all_policies(S: int, A: int) -> Int[np.ndarray, "N S"]:
     """Return all A^S deterministic policies."""
     return np.array(list(product(range(A), repeat=S)))
