@@ -109,6 +109,12 @@ AXES: dict[str, dict[str, list]] = {
     "unknown_rewards": {"reward_model": ["known", "own", "pooled", "shrunk"], "estimator": FOUR},
     "long_streams": {"sigma": [0.0, 0.01, 0.03], "estimator": ["pomrl", "ada_pomrl"]},
     **{name: {"m": [5, 10, 20, 50, 200]} for name in GUIDANCE},
+    "discounting": {"data": ["generative", "unequal"]},
+    "same_transitions": {"data": ["generative", "unequal"], "estimator.weight": [1.0, 0.5, 0.0]},
+    "own_weights": {
+        "data": ["generative", "unequal"],
+        "estimator.concentration": ["posterior", "frequencies", "known"],
+    },
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
 """The values of the settings that each sweep varies; `tests/configuration/test_studies.py` draws the real sweeps."""
@@ -121,7 +127,7 @@ PROMISED |= {"families": 300, "horizon_or_prior": 1200, "wrong_priors": 300, "kn
 PROMISED |= {"streams": 200, "unequal_data": 200, "unknown_rewards": 200, "long_streams": 60}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)
-PROMISED |= dict.fromkeys(GUIDANCE, 500)
+PROMISED |= dict.fromkeys((*GUIDANCE, "discounting", "same_transitions", "own_weights"), 500)
 """The number of runs that each sweep promises."""
 
 
