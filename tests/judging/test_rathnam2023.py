@@ -103,6 +103,7 @@ def test_the_best_losses_are_compared(uneven: float, expected: bool) -> None:
     assert holds("D5", discounting(0.5, 0.5), transitions(0.5, uneven)) == expected
     assert holds("D7", discounting(0.5, 0.5), own(0.5, uneven)) == expected
     assert holds("D8", discounting(0.5, 0.5), own(0.5, uneven)) == expected
+    assert holds("D9", discounting(0.5, 0.5), own(0.5, uneven)) == expected
 
 
 @pytest.mark.parametrize("claim", ["D1", "D3", "D6"])

@@ -121,7 +121,17 @@ def own_weights_beat_every_gamma(discounting: SweepLosses, own: SweepLosses) -> 
     return [smaller_minimum(_own(own, "unequal")[:, None], discounting.at(data="unequal").average_curve, OWN)]
 
 
-@claim("D8", "discounting", "own_weights", figures=("discounting_or_prior",))
+@claim("D8", "discounting", "own_weights")
+def with_frequencies_plugged_in(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
+    """The same holds if the frequencies of a pair are put into the formula for its unknown probabilities.
+
+    Abstract: as above; it does not say how the formula is used where probabilities are unknown.
+    """
+    of_own, of_gammas = _own(own, "unequal", "frequencies"), discounting.at(data="unequal").average_curve
+    return [smaller_minimum(of_own[:, None], of_gammas, OWN)]
+
+
+@claim("D9", "discounting", "own_weights", figures=("discounting_or_prior",))
 def the_advantage_is_that_of_uneven_data(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
     """A weight of each pair gains more on the best discount factor with uneven data than with equally many.
 
@@ -133,18 +143,21 @@ def the_advantage_is_that_of_uneven_data(discounting: SweepLosses, own: SweepLos
     return [less(uneven, equal, f"{OWN}: uneven data less equal data")]
 
 
-@claim("D9", "discounting", "own_weights", figures=("discounting_or_prior",), is_judged=False)
-def what_stands_for_the_unknown(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
-    """How much weights of each pair lose beside the best discount factor, for what is put in for the unknown.
+@claim("D10", "discounting", "same_transitions", "own_weights", figures=("discounting_or_prior",), is_judged=False)
+def other_priors(discounting: SweepLosses, same: SweepLosses, own: SweepLosses) -> list[Part]:
+    """How much priors lose beside the best discount factor, as a share of its loss.
 
-    Abstract: not in it; relative losses with equal and with uneven data, where the other half of the runs chooses the
-    discount factor.
+    Beyond the abstract: weights of each pair for what is put in for the unknown probabilities, and the best prior of
+    the same transitions in all pairs. The other half of the runs chooses the best.
     """
-    return [
-        Part(f"{words}, {concentration}", ratio(_own(own, data, concentration), _best(discounting.at(data=data))))
-        for data, words in (("generative", "equal data"), ("unequal", "uneven data"))
-        for concentration in ("posterior", "frequencies", "known")
-    ]
+    parts = []
+    for data, words in (("generative", "equal data"), ("unequal", "uneven data")):
+        of_gammas = discounting.at(data=data)
+        of_priors = Losses(_of_transitions(same, data)[:, None], of_gammas.gammas)
+        losses = {f"own weights, {each}": _own(own, data, each) for each in ("posterior", "frequencies", "known")}
+        losses["best prior of the same transitions"] = _best(of_priors)
+        parts += [Part(f"{words}, {name}", ratio(loss, _best(of_gammas))) for name, loss in losses.items()]
+    return parts
 
 
 OWN = "loss with a weight of each pair less that with the best gamma"

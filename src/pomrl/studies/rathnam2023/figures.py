@@ -52,9 +52,9 @@ def discounting_or_prior() -> PanelGrid:
     """The planning loss of discounting and of two priors, with equally many data in all pairs and with uneven data.
 
     Against the discount factor; a prior that counts as the same number of transitions in all pairs stands at the one
-    that it equals where all pairs have eight transitions. A line shows a prior with a weight of each pair. With uneven
-    data a pair has one or fifteen transitions. In random MDPs, on average over states. Bands are 95 % intervals of the
-    mean.
+    that it equals where all pairs have eight transitions. A line shows a prior with a weight of each pair, whose circle
+    stands at gamma_eval, with which all priors are planned. With uneven data a pair has one or fifteen transitions. In
+    random MDPs, on average over states. Bands are 95 % intervals of the mean.
     """
     return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]], legend_columns=4)
 
