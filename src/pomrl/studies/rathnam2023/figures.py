@@ -44,7 +44,7 @@ def _panel(title: str, data: str) -> Panel:
         Series(look("same_transitions"), "same_transitions", {"data": data}, _at_gammas),
         Series(look("least_error"), "own_weights", {"data": data, "estimator.concentration": "posterior"}, _along),
     ]
-    return Panel(title, series, "gamma", "ci")
+    return Panel(title, series, "gamma", "se")
 
 
 @figure()
@@ -54,7 +54,7 @@ def discounting_or_prior() -> PanelGrid:
     Against the discount factor; a prior that counts as the same number of transitions in all pairs stands at the one
     that it equals where all pairs have eight transitions. A line shows a prior with a weight of each pair, whose circle
     stands at gamma_eval, with which all priors are planned. With uneven data a pair has one or fifteen transitions. In
-    random MDPs, on average over states. Bands are 95 % intervals of the mean.
+    random MDPs, on average over states. Bands show one standard error.
     """
     return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]], legend_columns=4)
 
