@@ -43,7 +43,7 @@ def verdict(id: str, where: float = 1.0, **levels: float) -> Verdict:
     return Outcome(claim, Plan((RUNS,))).after(claim.parts(sweeps)).verdict
 
 
-@pytest.mark.parametrize("name", ["frequencies", "penalties", "priors", "posteriors", "schedules"])
+@pytest.mark.parametrize("name", ["frequencies", "penalties", "weights", "priors", "posteriors", "schedules"])
 def test_the_sweeps_have_the_cells_of_the_claims(name: str) -> None:
     assert tuple(AXES[name]["task_distribution"]) == PROBLEMS
     assert tuple(AXES[name]["m"]) == SIZES
@@ -51,7 +51,13 @@ def test_the_sweeps_have_the_cells_of_the_claims(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("claim", "option"),
-    [("A1", "cross_validated_gamma"), ("A2", "penalties"), ("A4", "upper_bound"), ("A5", "tied_rows")],
+    [
+        ("A1", "cross_validated_gamma"),
+        ("A2", "penalties"),
+        ("A3", "weights"),
+        ("A4", "upper_bound"),
+        ("A5", "tied_rows"),
+    ],
 )
 def test_a_method_has_to_be_better_in_more_than_half_of_the_cells(claim: str, option: str) -> None:
     assert verdict(claim, **{option: 0.9}) is Verdict.HOLDS

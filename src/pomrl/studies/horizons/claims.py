@@ -40,6 +40,15 @@ def penalties_help(penalties: SweepLosses, frequencies: SweepLosses) -> list[Par
     return _better(_cells(penalties), _at_eval(frequencies), _at_eval(frequencies), "LSTD with L2")
 
 
+@claim("A3", "weights", "frequencies", is_judged_once=True, figures=("advice",))
+def weights_of_pairs_help(weights: SweepLosses, frequencies: SweepLosses) -> list[Part]:
+    """a weight for each pair is better than planning on frequencies with gamma_eval in more than half of the cells.
+
+    Rathnam et al. (2023): a uniform prior whose weight in each pair has the least expected squared error.
+    """
+    return _better(_cells(weights), _at_eval(frequencies), _at_eval(frequencies), "weight of each pair")
+
+
 @claim("A4", "schedules", "frequencies", is_judged_once=True, figures=("advice",))
 def the_schedule_helps(schedules: SweepLosses, frequencies: SweepLosses) -> list[Part]:
     """ada-POMRL with the schedule of its upper bound is better than planning on frequencies in more than half.

@@ -27,6 +27,7 @@ AT_EVAL = ("frequencies", {"agent": "certainty_equivalence"})
 METHODS = {
     Look("Cross-validated γ (Jiang et al.)", "#56b4e9", "D"): ("frequencies", {"agent": "cross_validated_gamma"}),
     Look("LSTD, L2 (Amit et al.)", "#009e73", "P"): ("penalties", {}),
+    Look("Weight of each pair (Rathnam et al.)", "#117733", "X"): ("weights", {}),
     Look("ada-POMRL, upper-bound γ", "#d55e00", "o"): ("schedules", {"gamma_schedule": "upper_bound"}),
     Look("ada-POMRL, Dong's γ", "#cc79a7", "v"): ("schedules", {"gamma_schedule": "dong"}),
     Look("ada-POMRL, posterior's γ", "#0072b2", "s"): ("posteriors", {"estimator": "ada_pomrl"}),
@@ -52,7 +53,7 @@ CELLS = [(problem, m, panel) for m, panel in zip(SIZES, "abc", strict=True) for 
 SERIES = [_series(look, runs, *cell) for cell in CELLS for look, runs in METHODS.items()]
 
 
-@figure("frequencies", "penalties", "priors", "posteriors", "schedules", name="advice")
+@figure("frequencies", "penalties", "weights", "priors", "posteriors", "schedules", name="advice")
 def draw(sweeps: StoredSweeps) -> Drawing:
     """What each method loses.
 
