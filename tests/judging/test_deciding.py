@@ -12,9 +12,11 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.claim import claim
+from pomrl.judging.comparisons import smaller_minimum
 from pomrl.judging.deciding import Spending, decide
-from pomrl.judging.verdict import Verdict
-from pomrl.results.losses import Losses
+from pomrl.judging.verdict import Part, Verdict
+from pomrl.results.losses import Losses, SweepLosses
 from pomrl.running.sweeps import seconds_of
 
 
@@ -61,6 +63,19 @@ class TestReading:
         by_id = {claim.id: claim for claim in basis.claims}
         assert described(basis.read_by(by_id["A.2"], [2])) == {("aggregating", 0.047)}
         assert described(basis.read_by(by_id["Q3.4"], [6])) == {("ada_pomrl", 0.025), ("oracle", 0.025)}
+
+    def test_the_smallest_loss_of_several_settings_reads_all_of_them(self, settings: Settings) -> None:
+        """Whichever of them has it in losses that are made up."""
+        names = ("oracle", "pomrl", "ada_pomrl", "aggregating", "without_meta")
+
+        @claim("X.1", "task_similarity")
+        def smallest(sweep: SweepLosses) -> list[Part]:
+            """The smallest loss is below 1."""
+            losses = [sweep.at(sigma=0.01, estimator=name).regret for name in names]
+            return [smaller_minimum(np.stack(losses, axis=1), np.ones((len(losses[0]), 1)), "smallest")]
+
+        on = Basis("printed", {"task_similarity": settings["task_similarity"]}, [smallest], ANALYSES)
+        assert described(on.read_by(smallest, [0])) == {(name, 0.01) for name in names}
 
     def test_claims_about_other_sweeps_are_left_out(self, basis: Basis) -> None:
         assert not {"Q4.1", "I.1", "T.1"} & {claim.id for claim in basis.claims}

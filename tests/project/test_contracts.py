@@ -37,8 +37,8 @@ def options(group: str) -> list[str]:
     return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
 
 
-def component_of(group: str, option: str) -> Any:
-    experiment = sweeps.experiment(PUBLISHED, [f"{group}={option}", "gamma_eval=0.9"])
+def component_of(group: str, option: str, *words: str) -> Any:
+    experiment = sweeps.experiment(PUBLISHED, [f"{group}={option}", "gamma_eval=0.9", *words])
     return getattr(experiment.problem if group in PROBLEM_GROUPS else experiment.method, group)
 
 
@@ -81,11 +81,9 @@ class TestGammaSchedules(GammaScheduleContract):
 
 
 class TestPlanners(PlannerContract):
-    """But for the one that plans over a horizon, which tests/science/test_criteria.py tests."""
-
-    @pytest.fixture(params=[option for option in options("planner") if option != "backward_induction"])
+    @pytest.fixture(params=options("planner"))
     def component(self, request: pytest.FixtureRequest) -> Any:
-        return component_of("planner", request.param)
+        return component_of("planner", request.param, "horizon=3")
 
 
 class TestTaskDistributions(TaskDistributionContract):

@@ -224,18 +224,22 @@ def test_lower_confidence_bounds_give_the_best_policy_for_lowered_rewards() -> N
 
 @pytest.mark.parametrize("target", ["sarsa", "q_learning"])
 @pytest.mark.parametrize("of_transitions", [False, True])
-def test_temporal_differences_are_those_of_a_loop_over_transitions(target: Any, of_transitions: bool) -> None:
-    agent = TemporalDifference(target=target, steps=60, rate=5.0, delay=10.0)
+@pytest.mark.parametrize(("initial", "l2"), [(None, 0.0), (0.0, 0.02), (3.0, 0.5)])
+def test_temporal_differences_are_those_of_a_loop_over_transitions(
+    target: Any, of_transitions: bool, initial: float | None, l2: float
+) -> None:
+    agent = TemporalDifference(target=target, steps=60, rate=5.0, delay=10.0, initial=initial, l2=l2)
     drawn = agent._drawn(task())
     given = task(of_transitions=of_transitions)
     policy = agent.act(given, None).policy
     for run, g in product(range(3), range(3)):
         gamma, R = given.gammas[run, g], given.R[run]
-        Q = np.full((4, 2), R.mean() / (1 - gamma))
+        Q = np.full((4, 2), R.mean() / (1 - gamma) if initial is None else initial)
         for i, (s, a, after, b) in enumerate(drawn[..., run]):
             r = R[s, a, after] if of_transitions else R[s, a]
             following = Q[after, b] if target == "sarsa" else max(Q[after])
             Q[s, a] += 5 / (10 + i) * (r + gamma * following - Q[s, a])
+            Q -= 5 / (10 + i) * l2 * 2 * Q  # the gradient of l2 times the sum of squares
         assert_array_equal(policy[run, g], Q.argmax(-1))
 
 
@@ -252,6 +256,28 @@ def test_transitions_are_drawn_as_often_as_they_were_sampled() -> None:
         of_state = b[after == state]
         error = np.sqrt(0.25 / max(len(of_state), 1))
         assert abs((of_state == 1).mean() - behaviour[state, 1]) <= 5 * error if len(of_state) else True
+
+
+def test_the_action_after_a_transition_is_kept_or_drawn_again() -> None:
+    """With one transition of each pair, a transition is its pair."""
+    after = (np.arange(4)[:, None] + np.arange(2)) % 4
+    given = replace(task(slice(1)), batch=Batch.of_counts(np.eye(4, dtype=int)[None, after], 1))
+    for kept in (True, False):
+        agent = TemporalDifference(target="sarsa", steps=500, next_action="kept" if kept else "drawn_again")
+        s, a, _, b = agent._drawn(replace(given, rngs=[np.random.default_rng(0)]))[..., 0].T
+        found = {pair: set(b[(s == pair[0]) & (a == pair[1])].tolist()) for pair in product(range(4), range(2))}
+        assert all(len(actions) == (1 if kept else 2) for actions in found.values())
+        assert set().union(*found.values()) == {0, 1}
+
+
+@pytest.mark.parametrize("ends", [0.0, 0.3, 1.0])
+def test_the_action_after_the_end_of_a_trajectory_is_any(ends: float) -> None:
+    """Where the data have action 0 alone, action 1 follows half of the transitions that end a trajectory."""
+    counts = np.zeros((1, 4, 2, 4), int)
+    counts[:, :, 0] = 3
+    given = replace(task(slice(1)), batch=Batch.of_counts(counts, 3))
+    b = TemporalDifference(target="sarsa", steps=20_000, ends=ends)._drawn(given)[:, 3, 0]
+    assert abs(b.mean() - ends / 2) <= 5 * np.sqrt(ends / 2 / 20_000)
 
 
 def test_q_learning_of_many_steps_finds_the_best_policy_on_frequencies() -> None:

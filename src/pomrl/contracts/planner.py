@@ -12,6 +12,7 @@ from pomrl.checks import read_only
 from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
 from pomrl.science.mdp import policy_value, random_chain_mdp
 from pomrl.science.planners import Planner
+from pomrl.science.solvers import finite_horizon
 
 GAMMAS = np.array([0.0, 0.3, 0.9, 0.99])
 
@@ -23,23 +24,24 @@ class PlannerContract(ComponentContract):
     """Largest loss of optimal value that is accepted, in units of max(1, max |R|) / (1 - gamma)."""
 
     def test_an_experiment_runs(self, component: Planner) -> None:
-        assert_experiment_runs(problem(), replace(METHOD, planner=component))
+        assert_experiment_runs(replace(problem(), horizon=component.looks_ahead), replace(METHOD, planner=component))
 
     def test_policies_are_the_best_of_all(self, component: Planner) -> None:
         for P, R in families():
             for g, policy in enumerate(np.moveaxis(component.plan(P, R, GAMMAS), 1, 0)):
-                lost = best_value(P, R, GAMMAS[g]) - policy_value(P, R, policy, GAMMAS[g])
-                assert lost.max() * (1 - GAMMAS[g]) <= self.tolerance * max(1.0, np.abs(R).max())
+                loss = lost(component, P, R, policy, GAMMAS[g])
+                assert loss.max() * (1 - GAMMAS[g]) <= self.tolerance * max(1.0, np.abs(R).max())
 
     def test_each_model_may_have_its_own_gammas(self, component: Planner) -> None:
         P, R = families()[0]
         own = np.stack([np.roll(GAMMAS, shift) for shift in range(len(P))])
         policies = component.plan(P, R, own)
-        assert policies.shape == (len(P), len(GAMMAS), R.shape[1])
+        steps = () if component.looks_ahead is None else (component.looks_ahead,)
+        assert policies.shape == (len(P), len(GAMMAS), *steps, R.shape[1])
         for i in range(len(P)):
             for g, gamma in enumerate(own[i]):
-                lost = best_value(P[[i]], R[[i]], gamma) - policy_value(P[i], R[i], policies[i, g], gamma)
-                assert lost.max() * (1 - gamma) <= self.tolerance
+                loss = lost(component, P[[i]], R[[i]], policies[[i], g], gamma)
+                assert loss.max() * (1 - gamma) <= self.tolerance
 
     def test_models_do_not_influence_one_another(self, component: Planner) -> None:
         P, R = families()[0]
@@ -52,7 +54,7 @@ class PlannerContract(ComponentContract):
         with pytest.raises(ValueError, match=r"sum"):
             component.plan(P * 1.1, R, GAMMAS)
         with pytest.raises(ValueError, match=r"gamma"):
-            component.plan(P, R, np.array([1.0]))
+            component.plan(P, R, np.array([1.0 if component.looks_ahead is None else 1.1]))
 
 
 def families(S: int = 4, A: int = 2, M: int = 5) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -67,6 +69,17 @@ def families(S: int = 4, A: int = 2, M: int = 5) -> list[tuple[np.ndarray, np.nd
     models = [(P, R), (sampled, R), tied, (ring_P, ring_R), (P, -R), (P, 0 * R)]
     read_only(*(array for pair in models for array in pair))
     return models
+
+
+def lost(planner: Planner, P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
+    """Return what a policy of each model loses in each state, over as many steps as the planner looks ahead."""
+    steps = planner.looks_ahead
+    if steps is None:
+        return best_value(P, R, gamma) - policy_value(P, R, policy, gamma)
+    V = np.zeros(R.shape[:2])
+    for _ in range(steps):
+        V = (R + gamma * (P @ V[:, None, :, None])[..., 0]).max(-1)
+    return V - finite_horizon.policy_values(P, R, policy[:, None], gamma, steps)[:, 0]
 
 
 def best_value(P: np.ndarray, R: np.ndarray, gamma: float) -> np.ndarray:

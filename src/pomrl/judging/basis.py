@@ -125,6 +125,7 @@ class Basis:
         """Return the experiments that each part of a claim reads, found by trial on losses that are made up.
 
         The losses of one experiment after the other are changed: the estimates of the parts that read them change too.
+        The changed ones are below all others, so that a minimum over experiments changes with each of them.
         A part about gamma* or a count, which may stay where they are, counts as reading all that the claim reads.
         A part that nothing changes, such as one that compares losses with themselves, counts as reading whole sweeps.
         """
@@ -132,7 +133,9 @@ class Basis:
 
         def losses(experiment: Experiment, changed: Experiment | None = None) -> Losses:
             asked[id(experiment)] = experiment
-            return made_up(experiment, 2, seed=1 if experiment is changed else 0)
+            return (
+                made_up(experiment, 2, seed=1, least=0.0) if experiment is changed else made_up(experiment, 2, seed=0)
+            )
 
         before = claim.parts(self.sweeps(claim, losses))
         read: list[list[Experiment]] = [[] for _ in before]
@@ -145,11 +148,14 @@ class Basis:
         return [of_part or every for of_part in read]
 
 
-def made_up(experiment: Experiment, runs: int, seed: int) -> Losses:
-    """Return losses in the shape of those of an experiment; all runs are alike, so that they take no memory."""
+def made_up(experiment: Experiment, runs: int, seed: int, least: float = 1.0) -> Losses:
+    """Return losses in the shape of those of an experiment, from `least` to `least` + 1.
+
+    All runs are alike, so that they take no memory.
+    """
     schedule = experiment.method.gamma_schedule
     gammas = np.array(schedule.gammas if isinstance(schedule, Grid) else [experiment.problem.gamma_eval])
-    of_run = 1.0 + np.random.default_rng(seed).random((experiment.problem.T, len(gammas)))
+    of_run = least + np.random.default_rng(seed).random((experiment.problem.T, len(gammas)))
     return Losses(np.broadcast_to(of_run, (runs, *of_run.shape)), gammas)
 
 
