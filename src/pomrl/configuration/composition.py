@@ -33,7 +33,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from pomrl.configuration import yaml_files
-from pomrl.configuration.composed import GROUPS, Composed, ConfigError
+from pomrl.configuration.composed import GROUPS, Composed, ConfigError, UnreadableOverrideError
 from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.merging import Values, merge, was_set
 from pomrl.configuration.sources import Sources, beside_the_package
@@ -50,10 +50,6 @@ _KEY = re.compile(r"[+~]{0,2}[\w./@:-]+")
 """What stands before the = of an override."""
 
 SEVERAL = "several values are a sweep, for which -m has to be on the command line"
-
-
-class UnreadableOverrideError(ConfigError):
-    """An override is not of the form key=value."""
 
 
 def register_resolvers() -> None:
