@@ -18,7 +18,7 @@ from pomrl.results.stored_sweeps import StoredSweeps
 
 pytestmark = pytest.mark.slow
 
-OF_INTERVALS = ("families", "tied_rows")
+OF_INTERVALS = ("families", "tied_rows", "discounting", "grid_worlds", "mixing")
 """The figures whose captions say that their bands are 95 % intervals of the mean."""
 
 INTERVALS = f"95 % intervals of the mean over {RUNS} runs"

@@ -29,6 +29,8 @@ FAMILIES = [
     "cliff_walking",
 ]  # fmt: skip
 FOUR = ["oracle", "without_meta", "pomrl", "ada_pomrl"]
+LEARNERS, NUMBERS = ["td", "lstd", "certainty_equivalence"], [4, 8, 16, 32]
+REGULARISED = ("discounting", "penalties", "penalties_of_steps", "mixing", "grid_worlds")
 BATCHES = {"m5_T5": 5, "m20_T5": 5, "m5_T30": 30, "m5_T15": 15, "m100000_T30": 30}
 AXES: dict[str, dict[str, list]] = {
     "task_similarity": {"sigma": SIGMAS, "estimator": ESTIMATORS},
@@ -107,6 +109,11 @@ AXES: dict[str, dict[str, list]] = {
     },
     "unknown_rewards": {"reward_model": ["known", "own", "pooled", "shrunk"], "estimator": FOUR},
     "long_streams": {"sigma": [0.0, 0.01, 0.03], "estimator": ["pomrl", "ada_pomrl"]},
+    "discounting": {"agent": LEARNERS, "m": NUMBERS},
+    "penalties": {"agent.l2": [0.0001, 0.01, 0.03, 0.1, 0.3, 1, 3, 10], "m": NUMBERS},
+    "penalties_of_steps": {"agent.l2": [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03], "m": NUMBERS},
+    "mixing": {"task_distribution.leave": [0.02, 0.1, 0.5], "agent": LEARNERS},
+    "grid_worlds": {"agent": ["td_5000", *LEARNERS[1:]], "m": NUMBERS},
     "fixed_mean_model": {"task_distribution.mean_model": ["per_run", "fixed"], "estimator": FOUR},
 }
 """The values of the settings that each sweep varies; `tests/configuration/test_studies.py` draws the real sweeps."""
@@ -119,6 +126,7 @@ PROMISED |= {"families": 300, "horizon_or_prior": 1200, "wrong_priors": 300, "kn
 PROMISED |= {"streams": 200, "unequal_data": 200, "unknown_rewards": 200, "long_streams": 60}
 PROMISED |= dict.fromkeys(("notebook_schedules", "notebook_gamma_0"), 600)
 PROMISED |= dict.fromkeys(("states_20", "states_30", "notebook_states_20", "notebook_states_30"), 20)
+PROMISED |= dict.fromkeys(REGULARISED, 200)
 """The number of runs that each sweep promises."""
 
 
