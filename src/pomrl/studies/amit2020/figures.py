@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
+
 from pomrl.study import (
     TEXT_WIDTH,
     Drawing,
@@ -13,7 +15,6 @@ from pomrl.study import (
     PanelGrid,
     Series,
     StoredSweeps,
-    View,
     at_largest_gamma,
     band,
     collect,
@@ -72,8 +73,12 @@ def mixing() -> PanelGrid:
     return _of_agents("mixing", "task_distribution.leave", MIXING)
 
 
-def _of_penalties(sweep: str, panel: str, view: View = at_largest_gamma) -> list[Series]:
-    return [replace(series, panel=panel) for series in of_values(sweep, "m", LOOKS, view=view)]
+def _at_gamma_eval(rows: pd.DataFrame) -> pd.DataFrame:
+    return at_largest_gamma(in_task(1)(rows))
+
+
+def _of_penalties(sweep: str, panel: str) -> list[Series]:
+    return [replace(series, panel=panel) for series in of_values(sweep, "m", LOOKS, view=_at_gamma_eval)]
 
 
 PENALTIES = {"SARSA": _of_penalties("penalties_of_steps", "a"), "LSTD": _of_penalties("penalties", "b")}
