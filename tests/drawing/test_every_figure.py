@@ -18,7 +18,9 @@ from pomrl.results.stored_sweeps import StoredSweeps
 
 pytestmark = pytest.mark.slow
 
-OF_INTERVALS = ("families", "tied_rows", "guidance_gamma", "training_and_test")
+OF_INTERVALS = {
+    name for name, figure in FIGURES.items() if "95 % intervals of the mean" in " ".join(figure.docstring.split())
+}
 """The figures whose captions say that their bands are 95 % intervals of the mean."""
 
 INTERVALS = f"95 % intervals of the mean over {RUNS} runs"

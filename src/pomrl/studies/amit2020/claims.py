@@ -1,0 +1,224 @@
+"""The claims of the study of discounting as a regulariser, whose statements paraphrase the paper."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Float
+
+from pomrl.study import (
+    Estimate,
+    Exact,
+    Losses,
+    Part,
+    SweepLosses,
+    at_best_fixed,
+    best_grows,
+    best_is_in,
+    claim,
+    less,
+    mean,
+    ratio,
+    smaller_minimum,
+)
+
+AGENTS = {"td": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
+"""Learners, and what they are called: planning is on the estimated model."""
+
+IN_GRIDS = {"td_5000": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
+"""The same in grid worlds, where SARSA takes more steps."""
+
+NUMBERS = (4, 8, 16, 32)
+"""Numbers of trajectories."""
+
+FEW = NUMBERS[:2]
+
+GAMMA_EVAL = 0.99
+
+NONE = 0.0001
+"""The weight of L2 that counts as none."""
+
+EQUAL = {0.4: 0.9, 3.92: 0.5}
+"""Weights of L2 with four transitions of each pair, and the discount factors that equal them: 4 (0.99 / gamma - 1)."""
+
+
+@claim("D1", "discounting", figures=("discounting",))
+def discounting_helps_with_few_data(sweep: SweepLosses) -> list[Part]:
+    """With few trajectories each learner loses less with some gamma below gamma_eval than with gamma_eval.
+
+    Abstract: lower discount factors improve performance where data are limited. Random MDPs, 4 and 8 trajectories.
+    """
+    return _shorter_wins(sweep, AGENTS)
+
+
+@claim("D2", "grid_worlds", figures=("grid_worlds",))
+def discounting_helps_in_grid_worlds(sweep: SweepLosses) -> list[Part]:
+    """In grid worlds, too, each learner loses less with some gamma below gamma_eval with few trajectories.
+
+    Abstract: experiments in discrete domains. Grids of the authors' code, 4 and 8 trajectories of one episode.
+    """
+    return _shorter_wins(sweep, IN_GRIDS)
+
+
+@claim("D3", "discounting", figures=("discounting",))
+def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
+    """The best gamma of each learner grows with the number of trajectories.
+
+    Abstract: what is gained is related to the size of the data. Random MDPs, 4 to 32 trajectories.
+    """
+    return [
+        best_grows(
+            sweep.at(agent=agent, m=NUMBERS[0]),
+            np.stack([sweep.at(agent=agent, m=n).average_curve for n in NUMBERS], axis=1),
+            f"{name}, rank correlation of γ* with the number of trajectories",
+        )
+        for agent, name in AGENTS.items()
+    ]
+
+
+@claim("D4", "discounting", figures=("discounting",))
+def the_gain_shrinks(sweep: SweepLosses) -> list[Part]:
+    """What the best gamma saves of the loss at gamma_eval is less with 32 trajectories than with 4.
+
+    Abstract: what is gained is related to the size of the data. Random MDPs; the best gamma is that of the other half
+    of the runs.
+    """
+    return [
+        less(_saved(sweep.at(agent=agent, m=32)), _saved(sweep.at(agent=agent, m=4)), f"{name}, 32 less 4 trajectories")
+        for agent, name in AGENTS.items()
+    ]
+
+
+@claim("D5")
+def discounting_is_a_penalty() -> list[Part]:
+    """TD and LSTD with a lower gamma are those with gamma_eval and a penalty on the values of the states in the data.
+
+    Abstract: an explicit equivalence. The penalty is (gamma_eval / gamma - 1) V(s)^2 / 2 in each sample, where rewards
+    are scaled by gamma / gamma_eval and learning rates by its inverse; the largest difference in 200 random data sets.
+    """
+    rng = np.random.default_rng(3500)
+    differences = np.array([_differences(rng) for _ in range(200)]).max(0)
+    names = ("values after 500 steps of TD", "values of LSTD")
+    return [
+        Part(f"{name}, largest difference", Exact(float(difference)), below=1e-9)
+        for name, difference in zip(names, differences, strict=True)
+    ]
+
+
+@claim("D6", "equal_numbers")
+def with_equal_data_l2_is_discounting(sweep: SweepLosses) -> list[Part]:
+    """With the same number of transitions of each pair, LSTD with gamma_eval and L2 is LSTD with a lower gamma.
+
+    Follows from the equivalence: the weight is the number of transitions times gamma_eval / gamma - 1. Random MDPs, the
+    largest difference of losses in a run, on average over runs.
+    """
+    without = sweep.at(l2=0)
+    return [
+        Part(
+            f"L2 of {l2:g} and γ = {gamma:g}, absolute difference of losses",
+            mean(np.abs(sweep.at(l2=l2).regret - _at(without, gamma))),
+            below=1e-9,
+        )
+        for l2, gamma in EQUAL.items()
+    ]
+
+
+@claim("D7", "penalties", "penalties_of_steps", figures=("penalties",))
+def l2_helps_with_few_data(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
+    """With few trajectories some L2 penalty at gamma_eval loses less than none.
+
+    Our reading: L2 is what discounting is compared with, and is a regulariser too. Random MDPs, 4 and 8 trajectories.
+    """
+    return [
+        smaller_minimum(_of_penalties(sweep, n)[:, 1:], _of_penalties(sweep, n)[:, :1], f"{name}, {n} trajectories")
+        for sweep, name in ((lstd, "LSTD"), (td, "SARSA"))
+        for n in FEW
+    ]
+
+
+@claim("D8", "penalties", "penalties_of_steps", figures=("penalties",))
+def discounting_beats_l2(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
+    """With trajectories the best gamma loses less than the best L2 penalty at gamma_eval.
+
+    Our question: the abstract compares the two. Random MDPs, 4 to 32 trajectories; weights of two per decade.
+    """
+    return [
+        smaller_minimum(
+            sweep.at(l2=NONE, m=n).average_curve,
+            _of_penalties(sweep, n),
+            f"{name}, {n} trajectories, best γ less best L2",
+        )
+        for sweep, name in ((lstd, "LSTD"), (td, "SARSA"))
+        for n in NUMBERS
+    ]
+
+
+@claim("D9", "uneven_numbers", is_judged=False)
+def what_is_gained_with_uneven_data(sweep: SweepLosses) -> list[Part]:
+    """What the best gamma saves of the loss at gamma_eval with equal and with unequal numbers of transitions.
+
+    Abstract: what is gained is related to the distribution of the data; it does not say how.
+    """
+    names = {"generative": "equal numbers", "unequal": "unequal numbers"}
+    return [
+        Part(f"{name}, {of_data}", _share(sweep.at(agent=agent, data=data)))
+        for agent, name in AGENTS.items()
+        for data, of_data in names.items()
+    ]
+
+
+@claim("D10", "mixing", figures=("mixing",), is_judged=False)
+def what_is_gained_where_chains_mix_slowly(sweep: SweepLosses) -> list[Part]:
+    """What the best gamma saves of the loss at gamma_eval where chains mix fast and slowly.
+
+    Abstract: what is gained is related to the mixing rate of the data; it does not say how. Mixing times 2 to 50.
+    """
+    return [
+        Part(f"{name}, mixing time {1 / leave:g}", _share(sweep.at(agent=agent, leave=leave)))
+        for agent, name in AGENTS.items()
+        for leave in (0.5, 0.1, 0.02)
+    ]
+
+
+def _shorter_wins(sweep: SweepLosses, agents: Mapping[str, str]) -> list[Part]:
+    return [
+        best_is_in(sweep.at(agent=agent, m=n), below=GAMMA_EVAL, of=f"{name}, {n} trajectories")
+        for agent, name in agents.items()
+        for n in FEW
+    ]
+
+
+def _saved(losses: Losses) -> Float[np.ndarray, " n"]:
+    return losses.regret - at_best_fixed(losses)
+
+
+def _share(losses: Losses) -> Estimate:
+    """Estimate what the best gamma changes of the loss at gamma_eval, as a share of it."""
+    return ratio(at_best_fixed(losses), losses.regret)
+
+
+def _of_penalties(sweep: SweepLosses, n: int) -> Float[np.ndarray, "n weights"]:
+    """Return the losses at gamma_eval with each weight, from none on."""
+    of_weights = sweep.where(m=n).losses
+    return np.stack([of_weights[weight].regret for weight in sorted(of_weights)], axis=1)
+
+
+def _at(losses: Losses, gamma: float) -> Float[np.ndarray, " n"]:
+    return losses.average_curve[:, np.abs(losses.gammas - gamma).argmin()]
+
+
+def _differences(rng: np.random.Generator) -> tuple[float, float]:
+    """Return by how much values of TD and of LSTD differ on random data, with a lower gamma and with a penalty."""
+    S, steps = 6, 500
+    gamma, (s, after), reward = rng.uniform(0.5, GAMMA_EVAL), rng.integers(S, size=(2, steps)), rng.random(steps)
+    scale = GAMMA_EVAL / gamma
+    lower, penalised = np.zeros(S), np.zeros(S)
+    for i in range(steps):
+        rate, (x, y) = 50.0 / (100.0 + i), (s[i], after[i])
+        lower[x] += rate * scale * (reward[i] / scale + gamma * lower[y] - lower[x])
+        error = reward[i] + GAMMA_EVAL * penalised[y] - penalised[x]
+        penalised[x] += rate * (error - (scale - 1.0) * penalised[x])
+    visits, moves, total = np.eye(S)[s].sum(0), np.eye(S)[s].T @ np.eye(S)[after], np.eye(S)[s].T @ reward
+    N = np.diag(visits)
+    of_lower = np.linalg.solve(N - gamma * moves, total / scale)
+    of_penalty = np.linalg.solve(N - GAMMA_EVAL * moves + (scale - 1.0) * N, total)
+    return float(np.abs(lower - penalised).max()), float(np.abs(of_lower - of_penalty).max())

@@ -1,0 +1,11 @@
+"""The variants of the study that depend on the experiment."""
+
+from collections.abc import Sequence
+
+from pomrl.study import Job, variant
+
+
+@variant()
+def improved(job: Job) -> Sequence[str]:
+    """LSTD improves its policy ten times on the same data, and not once."""
+    return [*job.overrides, "agent.improvements=10"] if job.options["agent"] == "lstd" else job.overrides
