@@ -52,7 +52,7 @@ def test_no_number_is_broken_however_large(
     table: Callable[[list[Job]], Table], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "_losses", lambda _: ["123456.789", "123456.788", "123456.787", "0.9999"])
-    jobs = sweeps.looked_up([setting.experiment for setting in find("pomrl").settings("gamma_schedules")])
+    jobs = sweeps.looked_up([setting.experiment for setting in find("pomrl").settings("task_similarity")])
     large = [replace(job, experiment=replace(job.experiment, request=Request(runs=999_999))) for job in jobs]
     written = io.StringIO()
     made = table(large)
