@@ -120,6 +120,18 @@ class TestVersions:
         assert "they differ in code (v1-" in said[1]
         assert "they differ in sigma (0.01, 0.02)" in said[2]
 
+    def test_an_option_of_ones_own_is_found_by_its_folder_or_among_what_is_stored(self, pomrl: Commands) -> None:
+        said = pomrl("table", "estimator=shrink")[2]
+        assert "estimator=shrink: there is no such option; there are ada_pomrl" in said
+        assert "; --config-dir names a folder with options of your own" in said
+        (proposed,) = re.findall(r"(--where \S+) chooses among what is stored", said)
+        assert len(frame(pomrl, "table", *proposed.split())) == 2
+
+    def test_where_nothing_is_in_pairs_a_line_says_why(self, pomrl: Commands) -> None:
+        assert "no experiment has runs of both v9 and present code; an edited default" in pomrl(
+            "compare", "tag=dev", "--code", "v9", "present"
+        )[2].replace("\n", " ")
+
     def test_runs_names_the_code(self, pomrl: Commands) -> None:
         assert set(frame(pomrl, "runs", "estimator=shrink")["code"].str[:3]) == {"v1-", "v2-"}
 

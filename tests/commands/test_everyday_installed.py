@@ -64,7 +64,9 @@ def test_edit_run_plot_table_compare_diff_and_report(installed: Path, tmp_path: 
         (difference,) = re.findall(r"loss at the largest gamma +(\S+)", changed)
         assert float(difference) == pytest.approx(rows["mean"]["shrink"] - rows["mean"]["pomrl"], abs=1e-4)
 
-        page = (here / printed("report", "tag=dev").strip()).read_text()
+        path = printed("report", "tag=dev", "--against", "estimator=pomrl").strip()
+        assert path == "outputs/reports/against_estimator_pomrl_tag_dev/index.html"
+        page = (here / path).read_text()
         assert "shrink" in page
         assert str(tmp_path) not in page
     assert {path.name for path in here.iterdir()} - {"__pycache__"} == {"conf", "shrink.py", "outputs"}

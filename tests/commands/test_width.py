@@ -1,17 +1,22 @@
 """What commands print fits 80 columns, and no heading of a table is broken."""
 
 import io
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 from tests.support.computed import call
 
 from pomrl.commands import diff, reproduce, tables
 from pomrl.configuration.composition import Composer
+from pomrl.configuration.parsing import Request
 from pomrl.configuration.study import find
 from pomrl.configuration.wording import number_of
 from pomrl.running import sweeps
+from pomrl.running.sweeps import Job
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +45,22 @@ def test_headings_of_results_are_whole(names: tuple[str, ...]) -> None:
     lines = written.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[2].split()[-6:] == ["runs", "new", "first", "last", "minimum", "gamma*"]
+
+
+@pytest.mark.parametrize("table", [tables.plan, tables.results])
+def test_no_number_is_broken_however_large(
+    table: Callable[[list[Job]], Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "_losses", lambda _: ["123456.789", "123456.788", "123456.787", "0.9999"])
+    jobs = sweeps.looked_up([setting.experiment for setting in find("pomrl").settings("task_similarity")])
+    large = [replace(job, experiment=replace(job.experiment, request=Request(runs=999_999))) for job in jobs]
+    written = io.StringIO()
+    made = table(large)
+    Console(file=written, width=80).print(made)
+    lines = written.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    cells = {str(cell) for column in made.columns[1:] for cell in column.cells}
+    assert cells <= {word for line in lines for word in line.split()}
 
 
 def test_the_times_of_stages_are_below_each_other(

@@ -1,18 +1,24 @@
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from tests.support.computed import call
 from tests.support.settings import ROOT
 from tests.support.shipped import FIGURES
 
 from pomrl.commands import figures as figures_command
-from pomrl.drawing.figures_of_study import Selection
+from pomrl.configuration.study import find
+from pomrl.drawing.figures_of_study import Selection, made_of
+from pomrl.store.derived import DerivedFiles
 
 pytestmark = pytest.mark.slow
 
-README = ("dependence_on_tasksimilarity", "gamma_schedules")
+README = ("dependence_on_tasksimilarity_intervals", "gamma_schedules_intervals")
 """The figures whose small pictures documents show."""
+
+RESULTS = "src/pomrl/studies/pomrl/pages/results.md"
 
 
 def test_the_command_with_nothing_stored_says_what_to_run(empty_outputs: Path) -> None:
@@ -47,14 +53,31 @@ def test_small_pictures_are_refused_by_the_same_words_where_a_name_does_not_exis
 def test_small_pictures_are_written_apart(empty_outputs: Path) -> None:
     status, out, _ = call(figures_command, "pomrl", "upper_bound", "--readme")
     assert (status, out) == (0, f"{empty_outputs / 'readme' / 'upper_bound.png'}\n")
-    assert [path for path in empty_outputs.rglob("*") if path.is_file()] == [Path(out.strip())]
+    picture = Path(out.strip())
+    assert {path for path in empty_outputs.rglob("*") if path.is_file()} == {picture, picture.with_suffix(".json")}
 
 
 def test_pictures_of_documents_are_there() -> None:
     assert {path.stem for path in (ROOT / "outputs/readme").glob("*.png")} == set(README)
-    results = ROOT / "src/pomrl/studies/pomrl/pages/results.md"
-    text = (ROOT / "README.md").read_text() + results.read_text()
+    text = (ROOT / "README.md").read_text() + (ROOT / RESULTS).read_text()
     assert all(f"outputs/readme/{name}.png" in text for name in README)
+
+
+@pytest.mark.parametrize("name", README)
+def test_no_picture_of_a_document_is_stale(name: str) -> None:
+    record = DerivedFiles(ROOT / "outputs/readme" / f"{name}.json")
+    assert record.fault() is None
+    said = record.said()
+    sweeps = {sweep for figure in FIGURES.values() if name in figure.versions for sweep in figure.sweeps}
+    first = f"pomrl run -m experiment={','.join(sorted(sweeps))} runs={said['runs']}"
+    remedy = f"{name} is stale; to renew it: {first} && {said['command']}"
+    assert {key: said[key] for key in ("code", "settings")} == made_of(find("pomrl"), name), remedy
+    drawn = ROOT / "outputs/studies/pomrl/figures" / f"{name}.csv"
+    if drawn.exists() and pd.read_csv(drawn)["n"].max() == said["runs"]:
+        assert hashlib.sha256(drawn.read_bytes()).hexdigest() == said["values"], remedy
+    for page in ("README.md", RESULTS):
+        caption = (ROOT / page).read_text().partition(f"outputs/readme/{name}.png")[2].partition("\n\n![")[0]
+        assert not caption or f"{said['runs']:,}\nruns" in caption or f"{said['runs']:,} runs" in caption
 
 
 def of_study(name: str) -> list[str]:

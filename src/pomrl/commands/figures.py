@@ -3,10 +3,11 @@
 Each figure becomes NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and NAME.json (where they come from) in
 the outputs of the study. It shows the number of runs that its sweeps promise, with the bands of its caption. Beside it
 NAME_intervals.* is the same figure with 95 % intervals of the mean over all runs that its curves share. With --readme
-small pictures for a web page are written instead.
+small pictures for a web page are written instead, and beside each what it is made of.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from pomrl import store
@@ -20,7 +21,7 @@ from pomrl.configuration.variants import Variant
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figure import figures_of
-from pomrl.drawing.figures_of_study import Selection, Writer, draw, needed_simulations, versions
+from pomrl.drawing.figures_of_study import Selection, Writer, draw, made_of, needed_simulations, versions
 from pomrl.drawing.files import Sidecar, save, save_small
 from pomrl.outputs import outputs
 
@@ -48,7 +49,7 @@ def main() -> None:
     if not arguments.name and not store.all_experiments() and any(each.sweeps for each in figures_of(study)):
         exit_with(f"{study.word}: nothing is stored that its figures show; pomrl reproduce {study.word} computes it")
     selections = [Selection(study, names, variant, chosen.own) for variant in variants]
-    missing, lacking = draw_all(selections, _save_small if arguments.readme else save)
+    missing, lacking = draw_all(selections, partial(_save_small, study) if arguments.readme else save)
     for sweep, line in lacking.items():
         own = not study.is_shipped and sweep in study.sweeps
         name = f"{study.word}/{sweep}" if own else study.option(sweep)
@@ -83,5 +84,7 @@ def every_figure(study: Study) -> Selection:
     return Selection(study, versions(study))
 
 
-def _save_small(drawing: Drawing, _: Path, name: str, __: Sidecar) -> list[Path]:
-    return save_small(drawing, outputs() / "readme", name)
+def _save_small(study: Study, drawing: Drawing, _: Path, name: str, sidecar: Sidecar) -> list[Path]:
+    runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
+    said = {"command": f"{sidecar.command} --readme", "runs": runs, **made_of(study, name)}
+    return save_small(drawing, outputs() / "readme", name, said)

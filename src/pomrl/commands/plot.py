@@ -82,7 +82,7 @@ def name_of(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> s
 
 def short_name(words: str) -> str:
     """Return words as the name of a file of at most `LONGEST` characters."""
-    name = re.sub(r"[^\w.-]+", "_", words.replace(",", "-").replace("=", "_")).strip("._")
+    name = re.sub(r"[^\w.-]+", "_", words.replace(",", "-").replace("=", "_")).strip("._-")
     if len(name) <= LONGEST:
         return name
     return f"{name[: LONGEST - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -19,42 +19,59 @@ MOST_ROWS = 100
 """The most rows of a table that is printed; with more, people no longer read it."""
 
 
-WIDEST = 32
-"""The most characters of the columns of settings beside those of results; with more, headings would be broken."""
+WIDTH = 80
+"""The characters of a line that tables are made for: what does not fit them would break numbers and headings."""
+
+_PADDING = len("   ")
 
 
 def plan(jobs: Sequence[Job]) -> Table:
     """Return the table of a dry run: each job's signature, the runs that are stored and missing, and the work to do."""
-    keys, rows = _settings(jobs)
-    table = plain_table("to compute", "signature", *keys, "stored", "missing", "plans", "seconds")
-    for job, values in rows:
-        missing = job.runs_missing
-        work = f"{resources.plans(job):,}", f"{resources.seconds(job):.1f}"
-        add_row(table, job.stored.signature, *values, job.experiment.request.runs - missing, missing, *work)
-    return table
+    columns = ["signature", "stored", "missing", "plans", "seconds"]
+    numbers = [
+        [
+            job.stored.signature,
+            str(job.experiment.request.runs - job.runs_missing),
+            str(job.runs_missing),
+            f"{resources.plans(job):,}",
+            f"{resources.seconds(job):.1f}",
+        ]
+        for job in jobs
+    ]
+    return _of_jobs("to compute", jobs, columns, numbers)
 
 
 def results(jobs: Sequence[Job]) -> Table:
     """Return a table with a row for each job: the runs requested, those computed now, and the mean planning losses."""
-    keys, rows = _settings(jobs)
-    losses = ("first", "last", "minimum", "gamma*")
     or_metric = ", or metric," if any(job.experiment.method.is_measured for job in jobs) else ""
-    table = plain_table(f"mean planning loss{or_metric} over runs", *keys, "runs", "new", *losses)
-    for column in table.columns[len(keys) :] if keys == ["settings"] else table.columns[: len(keys)]:
-        column.no_wrap = True
-    for job, values in rows:
-        requested = job.experiment.request.runs
-        new = job.runs_missing - max(0, requested - job.stored.complete())
-        add_row(table, *values, requested, new, *_losses(job))
+    columns = ["runs", "new", "first", "last", "minimum", "gamma*"]
+    numbers = [[str(job.experiment.request.runs), str(_new(job)), *_losses(job)] for job in jobs]
+    table = _of_jobs(f"mean planning loss{or_metric} over runs", jobs, columns, numbers)
     table.caption = "first and last task: at the largest gamma; minimum: in the last task, at gamma*"
+    return table
+
+
+def _new(job: Job) -> int:
+    return job.runs_missing - max(0, job.experiment.request.runs - job.stored.complete())
+
+
+def _of_jobs(title: str, jobs: Sequence[Job], columns: Sequence[str], numbers: Sequence[Sequence[str]]) -> Table:
+    """Return a table with the settings in which jobs differ and these numbers, of which none is broken."""
+    room = WIDTH - sum(max(map(len, column)) + _PADDING for column in zip(columns, *numbers, strict=True))
+    keys, rows = _settings(jobs, room)
+    table = plain_table(title, *keys, *columns)
+    for column in table.columns[int(keys == SENTENCES) :]:
+        column.no_wrap = True
+    for values, of_job in zip(rows, numbers, strict=True):
+        add_row(table, *values, *of_job)
     return table
 
 
 def failed(jobs: Sequence[Job], failures: Mapping[str, Failure]) -> Table:
     """Return a table with a row for each job that failed: its settings, the reason, and where the traceback is."""
-    keys, rows = _settings(jobs)
+    keys, rows = _settings(jobs, WIDTH // 2)
     table = plain_table("failed", *keys, "reason", "traceback")
-    for job, values in rows:
+    for job, values in zip(jobs, rows, strict=True):
         if failure := failures.get(job.stored.signature):
             add_row(table, *values, failure.reason, job.stored.folder / "run.log")
     return table
@@ -96,16 +113,19 @@ def _losses(job: Job) -> list[str]:
     return [*first_and_last, f"{mean[-1].min():.3f}", f"{losses.best(mean[-1:])[0]:g}"]
 
 
-def _settings(jobs: Sequence[Job]) -> tuple[list[str], list[tuple[Job, list[str]]]]:
-    """Return the keys in which jobs differ, and each job with its values of them.
+SENTENCES = ["settings"]
+"""The heading of settings that are too wide for columns of their own."""
 
-    Where they are too wide for columns of their own, they are the sentences of a single column.
+
+def _settings(jobs: Sequence[Job], room: int) -> tuple[list[str], list[list[str]]]:
+    """Return the keys in which jobs differ, and each job's values of them.
+
+    Where they are wider than the room for them, they are the sentences of a single column.
     """
     described = [flat_settings(asked_settings(job.experiment), job.experiment.options) for job in jobs]
     keys = varying_keys(described)
     rows = [[str(each.get(key, "")) for key in keys] for each in described]
-    widths = [max(map(len, column)) + len("   ") for column in zip(keys, *rows, strict=True)]
-    if sum(widths) > WIDEST:
+    if sum(max(map(len, column)) + _PADDING for column in zip(keys, *rows, strict=True)) > room:
         named = [[f"{key}={value}" for key, value in zip(keys, row, strict=True) if value] for row in rows]
-        keys, rows = ["settings"], [[" ".join(row)] for row in named]
-    return keys, list(zip(jobs, rows, strict=True))
+        return SENTENCES, [[" ".join(row)] for row in named]
+    return keys, rows

@@ -4,6 +4,8 @@ NAME shows the number of runs that the sweeps promise, with the bands of the cap
 with 95 % intervals of the mean over all runs that its curves share.
 """
 
+import hashlib
+import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.settings import scientific_settings
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
@@ -20,7 +23,7 @@ from pomrl.drawing.files import Sidecar
 from pomrl.drawing.style import look
 from pomrl.execution.parallel import one_by_one
 from pomrl.results.stored_sweeps import StoredSweep, promised_runs, shared_runs, stored_simulation, stored_sweep
-from pomrl.store import StoreError
+from pomrl.store import StoreError, code_digest
 from pomrl.store.provenance import commit
 from pomrl.theory.simulations import SIMULATIONS
 
@@ -164,6 +167,19 @@ def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setti
     return shown
 
 
+def made_of(study: Study, version: str) -> dict[str, str]:
+    """Return digests of what a picture of a figure shows: its modules in the study, and the settings of experiments.
+
+    While both are the same, the picture is not stale: the bytes of stored tables depend on the settings alone.
+    """
+    figure = next(each for each in figures_of(study) if version in each.versions)
+    package = figure.module.rpartition(f".{FOLDER}")[0]
+    code = code_digest.digest(name for name in code_digest.modules([figure.module]) if name.startswith(package))
+    shown = chain.from_iterable(shown_settings(figure, Selection(study, [version])).values())
+    settings = json.dumps([scientific_settings(each.experiment) for each in shown], sort_keys=True)
+    return {"code": code, "settings": hashlib.sha256(settings.encode()).hexdigest()}
+
+
 def _sidecar(figure: Figure, name: str, sweeps: Mapping[str, StoredSweep], selection: Selection) -> Sidecar:
     return Sidecar(
         name,
@@ -191,6 +207,7 @@ __all__ = [
     "Selection",
     "Writer",
     "draw",
+    "made_of",
     "needed_simulations",
     "shown_settings",
     "versions",

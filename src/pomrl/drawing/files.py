@@ -1,5 +1,6 @@
 """Writing a drawing to files, and the sidecar file that says where it comes from."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
@@ -12,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.style import context
 from pomrl.results.stored_sweeps import Source
-from pomrl.store import StoreError, files
+from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
 
 SUFFIXES = ("pdf", "png", "csv", "json")
@@ -75,7 +76,7 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
     contents = {
         pdf.name: _picture(drawing, "pdf", {"CreationDate": None, "Creator": None, "Producer": None}),
         png.name: _picture(drawing, "png", {"Software": None}),
-        csv.name: drawing.data.to_csv(index=False, lineterminator="\n").encode(),
+        csv.name: _values(drawing),
     }
     DerivedFiles(json_file).write(contents, sidecar.content())
     return [pdf, png, csv, json_file]
@@ -96,9 +97,20 @@ def _picture(drawing: Drawing, kind: str, metadata: Mapping[str, None], dpi: flo
     return buffer.getvalue()
 
 
-def save_small(drawing: Drawing, folder: Path, name: str) -> list[Path]:
-    """Write a small NAME.png for a web page, and create the folder if there is none; return its path in a list."""
-    folder.mkdir(parents=True, exist_ok=True)
+def save_small(drawing: Drawing, folder: Path, name: str, said: Mapping[str, Any]) -> list[Path]:
+    """Write a small NAME.png for a web page, and what is said of it into NAME.json; create the folder if there is none.
+
+    NAME.json has the digest of the values that are drawn as well.
+
+    Returns:
+        The path of the picture, in a list.
+    """
     path = folder / f"{name}.png"
-    files.write(path, _picture(drawing, "png", {"Software": None}, dpi=120))
+    values = hashlib.sha256(_values(drawing)).hexdigest()
+    picture = _picture(drawing, "png", {"Software": None}, dpi=120)
+    DerivedFiles(path.with_suffix(".json")).write({path.name: picture}, {**said, "values": values})
     return [path]
+
+
+def _values(drawing: Drawing) -> bytes:
+    return drawing.data.to_csv(index=False, lineterminator="\n").encode()

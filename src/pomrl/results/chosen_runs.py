@@ -133,7 +133,8 @@ def choose_pairs(asked: Asked, old: str, new: str, value: str = "planning_loss")
                 raise StoreError(f"{old}, {new}: both have to be single versions of code")
             pairs.append(((both[0][0], each.experiment), (both[1][0], each.experiment)))
     if not pairs:
-        raise StoreError(f"{store.root().absolute()}: no experiment has runs of both {old} and {new} code")
+        where = f"{store.root().absolute()}: no experiment has runs of both {old} and {new} code"
+        raise StoreError(f"{where}; an edited default is another setting, which pomrl table --code {ALL} shows")
     runs = min(stored.complete() for pair in pairs for stored, _ in pair)
     of_both = replace(asked, code=ALL, runs=min(runs, asked.runs or runs))
     before, after = zip(*pairs, strict=True)

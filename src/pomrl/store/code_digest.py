@@ -72,7 +72,7 @@ def source_of(components: Sequence[str]) -> Path:
 @cache
 def closure_digest(start: tuple[str, ...]) -> str:
     """Return the digest, 64 hex digits, of these modules and of the modules that they import, directly or not."""
-    return _digest(modules(start))
+    return digest(modules(start))
 
 
 def modules(start: Iterable[str]) -> set[str]:
@@ -87,7 +87,8 @@ def modules(start: Iterable[str]) -> set[str]:
     return reached
 
 
-def _digest(names: set[str]) -> str:
+def digest(names: Iterable[str]) -> str:
+    """Return the digest, 64 hex digits, of modules by their dotted names, whatever they import."""
     parts = (f"{name}\0{_code(name).normalised}" for name in sorted(names))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
