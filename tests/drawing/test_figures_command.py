@@ -8,10 +8,12 @@ from tests.support.computed import call
 from tests.support.settings import ROOT
 from tests.support.shipped import FIGURES
 
+from pomrl import store
 from pomrl.commands import figures as figures_command
 from pomrl.configuration.study import find
 from pomrl.drawing.figures_of_study import Selection, made_of
 from pomrl.store.derived import DerivedFiles
+from pomrl.store import StoredExperiment
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +29,13 @@ def test_the_command_with_nothing_stored_says_what_to_run(empty_outputs: Path) -
     for sweep in ("task_similarity", "states_20", "states_30"):
         assert f"pomrl run experiment={sweep}" in said
     assert "not drawn: 4 of 4 figures; pomrl reproduce pomrl computes all of its sweeps" in said
+    assert not list(empty_outputs.iterdir())
+
+
+@pytest.mark.parametrize("study", ["pomrl", "beyond"])
+def test_without_names_one_line_says_that_nothing_is_stored(study: str, empty_outputs: Path) -> None:
+    remedy = f"{study}: nothing is stored that its figures show; pomrl reproduce {study} computes it"
+    assert call(figures_command, study) == (1, "", f"{remedy}\n")
     assert not list(empty_outputs.iterdir())
 
 
@@ -105,6 +114,7 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
         return 0, {}
 
     monkeypatch.setattr(figures_command, "draw_all", drawn)
+    monkeypatch.setattr(store, "all_experiments", lambda: [StoredExperiment(Path("any"))])
     assert call(figures_command, *arguments)[0] == 0
     assert asked == expected
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 
 from pomrl.studies.horizons.claims import PROBLEMS, SIZES
 from pomrl.study import (
@@ -103,6 +102,8 @@ def _draw_panel(ax: Axes, data: pd.DataFrame) -> None:
     ax.axhline(1.0, color="black", linewidth=0.5)
     ax.set_yscale("log")
     ax.set_ylim(bottom=1e-3)
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    ax.set_xticks(range(len(PROBLEMS)), [name.replace("_", "\n", 1) for name in PROBLEMS])
+    ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+    ax.set_xticks(
+        range(len(PROBLEMS)), [name.replace("dirichlet", "random_chains").replace("_", "\n", 1) for name in PROBLEMS]
+    )
     ax.set_ylabel("Share of loss")
