@@ -85,7 +85,7 @@ WHOLE = "varyingSmT"
 
 def save_with_note(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
     """Write the files of a figure, and beside them its note without blanks and without the curves that coincide."""
-    paths = save(drawing, folder, name, sidecar) if name == WHOLE else save_small(drawing, folder, name)
+    paths = save(drawing, folder, name, sidecar) if name == WHOLE else save_small(drawing, folder, name, {})
     whole, of_curves = (
         "".join(drawing.figure.get_suptitle().split()),
         "".join(coinciding(drawing.data, axis_of(drawing.figure))),

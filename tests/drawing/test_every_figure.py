@@ -82,7 +82,9 @@ def again(sweeps: StoredSweeps) -> StoredSweeps:
 @pytest.mark.parametrize("name", OF_EACH_KIND)
 def test_same_tables_same_picture_and_data(name, tmp_path, drawings: Drawings, again: StoredSweeps) -> None:
     drawn = FIGURES[name].draw(again)
-    (once,), (twice,) = save_small(drawings[name], tmp_path, "once"), save_small(drawn, tmp_path, "again")
+    (once,), (twice,) = (
+        save_small(drawing, tmp_path, name, {}) for drawing, name in ((drawings[name], "once"), (drawn, "again"))
+    )
     assert once.read_bytes() == twice.read_bytes()
     pd.testing.assert_frame_equal(drawings[name].data, drawn.data, check_exact=True)
 

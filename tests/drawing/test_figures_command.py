@@ -12,8 +12,8 @@ from pomrl import store
 from pomrl.commands import figures as figures_command
 from pomrl.configuration.study import find
 from pomrl.drawing.figures_of_study import Selection, made_of
-from pomrl.store.derived import DerivedFiles
 from pomrl.store import StoredExperiment
+from pomrl.store.derived import DerivedFiles
 
 pytestmark = pytest.mark.slow
 
