@@ -1,16 +1,12 @@
 """The program `pomrl` as a wheel installs it, called in a folder that has nothing to do with this repository."""
 
 import contextlib
-import os
-import shutil
-import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import setuptools
+from tests.support.installed import Program, installed, program
 from tests.support.settings import ROOT
 
 from pomrl import store
@@ -20,7 +16,7 @@ from pomrl.configuration.sources import PUBLISHED
 
 pytestmark = pytest.mark.slow
 
-Program = Callable[..., subprocess.CompletedProcess[str]]
+__all__ = ["installed", "program"]  # fixtures
 
 OTHER_APPLICATION = """
 import sys, hydra
@@ -34,38 +30,6 @@ def app(_):
 
 app()
 """
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with this package as its wheel installs it, without what it depends on and without the engine."""
-    if int(setuptools.__version__.partition(".")[0]) < 77:
-        pytest.skip("this environment lacks the setuptools that pyproject.toml asks for")
-    folder = tmp_path_factory.mktemp("installed")
-    unwanted = shutil.ignore_patterns(".*", "outputs", "tests", "benchmarks", "*.so", "__pycache__", "*.egg-info")
-    shutil.copytree(ROOT, folder / "source", ignore=unwanted)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
-    offline = ["--no-deps", "--no-index"]
-    environment = os.environ | {"POMRL_NO_ENGINE": "1"}
-    wheel = ["wheel", *offline, "--no-build-isolation", "--wheel-dir", str(folder), str(folder / "source")]
-    subprocess.run([*pip, *wheel], check=True, env=environment, capture_output=True)
-    (path,) = folder.glob("*.whl")
-    subprocess.run([*pip, "install", *offline, "--target", str(folder / "site"), str(path)], check=True)
-    return folder / "site"
-
-
-@pytest.fixture
-def program(installed: Path, tmp_path: Path) -> Program:
-    """Return a function that calls the installed program in an empty folder, with an empty home."""
-    (tmp_path / "home").mkdir()
-    (tmp_path / "here").mkdir()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(installed)}
-
-    def call(*arguments: str, script: Path = installed / "bin" / "pomrl") -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(script), *arguments]
-        return subprocess.run(command, cwd=tmp_path / "here", env=environment, capture_output=True, text=True)
-
-    return call
 
 
 def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: Program, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from hydra.types import RunMode
 from tests.support.settings import CONF, ROOT
 
-from pomrl.configuration.composed import Composed, ConfigError
-from pomrl.configuration.composition import Composer, UnreadableOverrideError, plain
+from pomrl.configuration.composed import Composed, ConfigError, UnreadableOverrideError
+from pomrl.configuration.composition import Composer, plain
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import names, sweep
 from pomrl.configuration.variants import replacing

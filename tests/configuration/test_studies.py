@@ -33,6 +33,7 @@ PROMISED |= {"horizon_or_prior": 1200, "long_streams": 60}
 PROMISED |= dict.fromkeys(["families", "families_schedules", "families_repaired", "wrong_priors"], 300)
 PROMISED |= dict.fromkeys(["tied_rows", "tied_rows_in_practice"], 300) | {"tied_rows_in_chains": 1000}
 PROMISED |= dict.fromkeys(["streams", "unequal_data", "unknown_rewards"], 200)
+PROMISED |= dict.fromkeys([*find("jiang2015").sweeps, *find("rathnam2023").sweeps], 500)
 PROMISED |= dict.fromkeys(find("amit2020").sweeps, 200)
 """Numbers of runs that the paper states for a sweep, or that a sweep beyond the paper has; the others have 100."""
 

@@ -15,7 +15,8 @@ from pomrl.judging.claim import Claim, ClaimError, claim
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.judging.comparisons import best_is_in, instead, near, no_better, on_a_par
 from pomrl.judging.inference import Exact, mean, ratio
-from pomrl.judging.judgements import Comparison, Judgement, Row, rows
+from pomrl.judging.judgement_rows import Row, rows
+from pomrl.judging.judgements import Comparison, Judgement
 from pomrl.judging.precision import Outcome, Plan, judged_part
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.judging.views import claims_page, with_other_margins

@@ -7,7 +7,7 @@ from tests.judging.conftest import Settings
 from tests.support.worlds import CLAIMS, as_in_the_paper, simulated
 
 from pomrl.judging.fixed_runs import Judged, judge
-from pomrl.judging.judgements import Row, rows
+from pomrl.judging.judgement_rows import Row, rows
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.verdict import Evidence
 from pomrl.store.csv_tables import csv_bytes

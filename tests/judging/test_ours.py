@@ -12,7 +12,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.judging import claims_of_variants, inference, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.fixed_runs import judge
-from pomrl.judging.judgements import Row
+from pomrl.judging.judgement_rows import REPORTED, Row, rows
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.verdict import Evidence, Verdict
 from pomrl.judging.views import claims_page
@@ -106,14 +106,14 @@ def reported(basis: Basis, runs: int) -> Row:
 
 def page(folder: Path, of_claims: Sequence[Row]) -> str:
     """Return the page of claims that is made of the table of judgements."""
-    judgements.write(folder, [judgements.rows("beyond", "default", of_claims)], "pomrl claims beyond")
+    judgements.write(folder, [rows("beyond", "default", of_claims)], "pomrl claims beyond")
     return claims_page(BEYOND, judgements.read(folder), {})
 
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:
     row = reported(basis, 300)
-    table = judgements.rows("beyond", "default", [row])
-    assert set(table["verdict"]) == set(table["part_verdict"]) == {judgements.REPORTED}
+    table = rows("beyond", "default", [row])
+    assert set(table["verdict"]) == set(table["part_verdict"]) == {REPORTED}
     h3 = judged(basis, "H3", ada_pomrl=SHORT_IS_BEST, empirical_bayes=[1.0, 1.0, 1.0, 0.4])
     text = page(tmp_path, [Row(h3), row])
     assert "Of the 1 claim that can be checked, 1 holds." in text

@@ -3,23 +3,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from pomrl.commands import diff, run, runs
+from pomrl.results import comparison
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
+from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 from pomrl.store import StoredExperiment, manifest
 
 
-def table(loss: np.ndarray, gammas: list[float]) -> pd.DataFrame:
-    n, T, _ = loss.shape
-    index = pd.MultiIndex.from_product([range(n), range(1, T + 1), gammas], names=["run", "task", "gamma"])
-    return pd.DataFrame({"planning_loss": loss.ravel()}, index=index).reset_index()
-
-
 def side(name: str, settings: dict[str, object], loss: np.ndarray | None = None) -> Side:
-    return Side(name, settings, {}, None if loss is None else table(loss, [0.0, 0.5, 0.9][: loss.shape[2]]))
+    return Side(name, settings, {}, None if loss is None else Losses(loss, np.array([0.0, 0.5, 0.9][: loss.shape[2]])))
 
 
 def test_values_that_differ_in_type_alone_differ() -> None:
@@ -50,6 +45,24 @@ def test_the_best_gamma_moves_with_the_minimum() -> None:
     found = result_differences(side("a", {"estimator": "x"}, first), side("b", {"estimator": "y"}, second))
     assert (found["gamma*"].estimate, found["gamma*"].lower, found["gamma*"].upper) == (0.9, 0.9, 0.9)
     assert found["loss at the largest gamma"].upper < -0.9
+
+
+@pytest.mark.parametrize("estimators", [("x", "y"), ("x", "x")])
+def test_with_many_runs_the_interval_of_gamma_star_is_that_of_the_bootstrap(
+    estimators: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    losses = rng.normal([0.05, 0.0, 0.05], 1.0, size=(2, 500, 8, 3))
+    sides = [
+        side(name, {"estimator": of, "S": of}, loss)
+        for name, of, loss in zip(("a", "b"), estimators, losses, strict=True)
+    ]
+    bootstrapped = result_differences(*sides)["gamma*"]
+    monkeypatch.setattr(comparison, "MANY", 499)
+    drawn = result_differences(*sides)["gamma*"]
+    assert drawn.estimate == bootstrapped.estimate
+    assert drawn.upper - drawn.lower > 0.3
+    np.testing.assert_allclose([drawn.lower, drawn.upper], [bootstrapped.lower, bootstrapped.upper], atol=0.05)
 
 
 @pytest.mark.parametrize("paired", [True, False])

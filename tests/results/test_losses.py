@@ -84,7 +84,10 @@ def test_tied_curves_have_one_gamma_star_everywhere(seed: int) -> None:
         np.testing.assert_array_equal(losses.minimum, loss[order, :, 2].mean(1))
         for scope in ("all_tasks", "each_task"):
             assert (GAMMAS[hindsight_index(losses.loss, scope, "population")] == 0.6).all()
-        sides = [Side(name, {"estimator": name}, {}, of) for name, of in (("a", table_of(single)), ("b", table))]
+        sides = [
+            Side(name, {"estimator": name}, {}, Losses.of_table(of))
+            for name, of in (("a", table_of(single)), ("b", table))
+        ]
         assert result_differences(*sides)[GAMMA_STAR].estimate == pytest.approx(0.6)
 
 

@@ -395,8 +395,8 @@ DEEDS: dict[str, Callable[[TaskData, np.ndarray], Any]] = {
     "nothing": lambda task, policy: None,
     "writes": writing,
     "writes while it learns": lambda task, policy: Decision(policy, task.gammas),
-    "global": random(lambda: np.random.randint(2, size=6)),  # noqa: NPY002, what it must not do
-    "entropy": random(lambda: np.random.default_rng().integers(2, size=6)),
+    "global": random(lambda: np.random.randint(2, size=(2, 3, 6))),  # noqa: NPY002, what it must not do
+    "entropy": random(lambda: np.random.default_rng().integers(2, size=(2, 3, 6))),
 }
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.commands.test_installed import Program, installed, program
+from tests.support.installed import Program, installed, program
 
 pytestmark = pytest.mark.slow
 

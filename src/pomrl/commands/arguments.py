@@ -11,6 +11,7 @@ import yaml
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.composing_errors import UnknownOptionError
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study
@@ -135,7 +136,10 @@ def asked(arguments: argparse.Namespace, value: str = "planning_loss") -> Asked:
     filters(words)
     named = {word.partition("=")[0] for word in words}
     metric = [] if value in VALUES or "metric" in named else [f"metric={value}"]
-    experiments = selection(replace(PUBLISHED, own=own_folder(arguments)), [*words, *metric])
+    try:
+        experiments = selection(replace(PUBLISHED, own=own_folder(arguments)), [*words, *metric])
+    except UnknownOptionError as error:
+        raise ConfigError(f"{error}; --where {' '.join(words)} chooses among what is stored") from error
     runs = experiments[0].request.runs if "runs" in named else None
     return Asked(experiments, where, runs, arguments.code, said)
 

@@ -8,9 +8,11 @@ place of another, and the paired differences between the two options are written
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 import pandas as pd
 
+from pomrl import store
 from pomrl.commands.arguments import Parser, Selection, add_selection, add_study, selected
 from pomrl.commands.claims_view import show
 from pomrl.commands.deciding import compute, decided
@@ -64,13 +66,14 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
     every = known(study)
     if not every:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
+    of_runs = {claim.id for claim in every if claim.sweeps}
+    if of_runs and budget is None and not store.all_experiments():
+        _exit_with_nothing(study, selection)
     simulate(claims_of_variants.needed_simulations(every))
     failed, frames = _judged(study, every, failing(study, every), selection, budget)
-    of_runs = {claim.id for claim in every if claim.sweeps} or {claim.id for claim in every}
+    of_runs = of_runs or {claim.id for claim in every}
     if not any(len(frame) and (frame["claim"].isin(of_runs) & frame["estimate"].notna()).any() for frame in frames):
-        named = ",".join(family.name for family in selection.families)
-        remedy = f"pomrl reproduce {study.word}" + (f" --variants {named}" if named else "")
-        exit_with(f"{study.word}: nothing is stored that its claims are about; {remedy} computes it")
+        _exit_with_nothing(study, selection)
     renewed = {name for frame in frames if len(frame) for name in frame["variant"]}
     judged_on = claims_of_variants.judged_on(study, every, renewed)
     judgements.write(study.outputs, frames, f"pomrl claims {study.word}", judged_on)
@@ -78,6 +81,12 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
         _show_differences(study, every, selection)
     show(study, claims_of_variants.stored(study), frames, failed)
     return len(failed)
+
+
+def _exit_with_nothing(study: Study, selection: Selection) -> NoReturn:
+    named = ",".join(family.name for family in selection.families)
+    remedy = f"pomrl reproduce {study.word}" + (f" --variants {named}" if named else "")
+    exit_with(f"{study.word}: nothing is stored that its claims are about; {remedy} computes it")
 
 
 def known(study: Study) -> list[Claim]:

@@ -13,8 +13,6 @@ from pathlib import Path
 from textwrap import fill, indent
 from typing import Any
 
-import pandas as pd
-
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_arguments, own_folder
 from pomrl.commands.errors import one_line_errors
@@ -27,6 +25,7 @@ from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.study import shipped
 from pomrl.configuration.sweeps import has, selection
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
+from pomrl.results.losses import Losses
 from pomrl.results.tables import markdown, markdown_text, plain
 from pomrl.science.problem import check
 
@@ -75,24 +74,29 @@ def sides(sources: Sources, text: str) -> list[Side]:
 def _side_of(experiment: Experiment, name: str) -> Side:
     problem, method = experiment.problem, experiment.method
     check(problem, method, range(1))
-    table = store.load(experiment) if store.lookup(experiment).complete() else None
-    rates = mean_mixing_rates(problem, method) if table is None else _stored_rates(table)
+    stored = store.lookup(experiment)
+    runs = stored.complete()
+    rates = _stored_rates(stored, runs) if runs else mean_mixing_rates(problem, method)
     quantities = derived(problem, method) | mixing_rates_of_interest(rates)
-    return Side(name, flat_settings(scientific_settings(experiment), experiment.options), quantities, table)
+    losses = Losses.of_experiment(experiment, runs) if runs else None
+    return Side(name, flat_settings(scientific_settings(experiment), experiment.options), quantities, losses)
 
 
 def _stored_side(stored: store.StoredExperiment) -> Side:
-    table = stored.table() if stored.complete() else None
-    rates = {} if table is None else mixing_rates_of_interest(_stored_rates(table))
+    runs = stored.complete()
+    rates = mixing_rates_of_interest(_stored_rates(stored, runs)) if runs else {}
     manifest = stored.manifest()
     quantities = {**manifest.derived} if manifest else {}
     code = {} if stored.outdated() is None else {"code": stored.code()}
-    return Side(stored.signature, stored.flat_settings() | code, quantities | rates, table)
+    losses = Losses(*stored.losses(runs)) if runs else None
+    return Side(stored.signature, stored.flat_settings() | code, quantities | rates, losses)
 
 
-def _stored_rates(table: pd.DataFrame) -> list[float]:
+def _stored_rates(stored: store.StoredExperiment, runs: int) -> list[float]:
     """Return the mixing rate in each task, averaged over the runs of `derived.RUNS` that are stored."""
-    return table.loc[table["run"] < RUNS.stop].groupby("task")["alpha"].mean().tolist()
+    few = min(runs, RUNS.stop)
+    columns = stored.columns(["task", "alpha"], few)
+    return columns["alpha"].reshape(few, columns["task"].max(), -1).mean((0, 2)).tolist()
 
 
 def _nearest(first: Sequence[Side], other: Side) -> Side:
@@ -121,7 +125,7 @@ def _effects(group: Sequence[Pair]) -> Rows:
     rows: Rows = []
     for a, b in group:
         where = ["-" if (value := a.settings.get(key)) is None else str(value) for key in keys]
-        lacking = " and ".join(dict.fromkeys(each.name for each in (a, b) if each.table is None))
+        lacking = " and ".join(dict.fromkeys(each.name for each in (a, b) if each.losses is None))
         rows += [[*where, f"no results to compare: {lacking} not stored", "", ""]] if lacking else []
         for name, of in result_differences(a, b).items():
             rows.append([*where, name, f"{of.estimate:+.4f}", f"{of.lower:+.4f} to {of.upper:+.4f}"])

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pomrl.commands.terminal import GOES_ON, exit_with, fault_of_output, one_line
-from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.composition import UnreadableOverrideError
+from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import EngineUnavailableError, ExecutionError
 from pomrl.outputs import outputs
 from pomrl.store import StoreError

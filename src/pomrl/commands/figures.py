@@ -9,6 +9,7 @@ small pictures for a web page are written instead.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pomrl import store
 from pomrl.commands.arguments import Parser, add_selection, add_study, selected
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import simulate
@@ -18,6 +19,7 @@ from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.figure import figures_of
 from pomrl.drawing.figures_of_study import Selection, Writer, draw, needed_simulations, versions
 from pomrl.drawing.files import Sidecar, save, save_small
 from pomrl.outputs import outputs
@@ -43,6 +45,8 @@ def main() -> None:
         names = [name for name in names if name in arguments.name]
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
+    if not arguments.name and not store.all_experiments() and any(each.sweeps for each in figures_of(study)):
+        exit_with(f"{study.word}: nothing is stored that its figures show; pomrl reproduce {study.word} computes it")
     selections = [Selection(study, names, variant, chosen.own) for variant in variants]
     missing, lacking = draw_all(selections, _save_small if arguments.readme else save)
     for sweep, line in lacking.items():

@@ -22,6 +22,7 @@ from omegaconf import DictConfig
 from pomrl.commands.terminal import GOES_ON, exit_with, warn
 from pomrl.configuration import composition, yaml_files
 from pomrl.configuration.composed import ConfigError, Sweep
+from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.jobs import (
     ENGINES,
@@ -98,7 +99,7 @@ def compose() -> Sweep | None:
         collected.append((config, with_hydra) if isinstance(config, DictConfig) else config)
         return None
 
-    with composition.composing(sys.argv[1:]):
+    with composing(sys.argv[1:]):
         find_plugins()
         yaml_files.check([PUBLISHED.folder, *([Path(arguments.config_dir)] if arguments.config_dir else [])])
         collect()

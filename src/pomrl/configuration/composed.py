@@ -21,6 +21,10 @@ class ConfigError(ValueError):
     """A configuration is wrong. The message is one line: the key, its value and what would be right."""
 
 
+class UnreadableOverrideError(ConfigError):
+    """An override is not of the form key=value."""
+
+
 @dataclass(frozen=True)
 class Composed:
     """A composed configuration as plain data: no interpolations are left, and nothing is checked yet."""

@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from typing import Any, cast
+
+import yaml
 
 DESCRIPTION = "study.yaml"
 """The file that makes a folder a study."""
@@ -42,6 +46,16 @@ class Sources:
 def shipped_folders() -> tuple[Path, ...]:
     """Return the folders of the studies that are shipped, in alphabetical order."""
     return tuple(path.parent.resolve() for path in sorted(STUDIES.glob(f"*/{DESCRIPTION}")))
+
+
+@cache
+def has_short_names(folder: str) -> bool:
+    """Return whether the sweeps of a study are named without the name of the study too."""
+    try:
+        described: Any = yaml.safe_load((Path(folder) / DESCRIPTION).read_text())
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return False
+    return isinstance(described, dict) and cast(dict[str, Any], described).get("short_names") is True
 
 
 def named_folders(arguments: Sequence[str]) -> tuple[Path, ...]:

@@ -303,7 +303,7 @@ def read(folder: Path) -> Study:
     return Study(folder, described)
 
 
-class _NoDuplicates(yaml.SafeLoader):
+class _NoDuplicates(yaml.CSafeLoader):
     """A loader that refuses a key that a mapping has twice, of which YAML would take the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002

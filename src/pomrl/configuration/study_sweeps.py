@@ -6,18 +6,15 @@ configurations in Hydra's sense, whose address is `study://FOLDER`; `hydra_plugi
 """
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any, cast
 
-import yaml
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra._internal.sources_registry import SourcesRegistry
 from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
 from hydra.core.object_type import ObjectType
 from hydra.plugins.config_source import ConfigResult
 
-from pomrl.configuration.sources import DESCRIPTION
+from pomrl.configuration.sources import has_short_names
 
 GROUP = "experiment"
 """The group whose options are sweeps."""
@@ -74,13 +71,3 @@ def append_studies(search_path: ConfigSearchPath, studies: Sequence[Path]) -> No
         for path in (f"{StudySweeps.scheme()}://{folder}", *options):
             if path not in known:
                 search_path.append("study", path, SearchPathQuery(provider="main"))
-
-
-@cache
-def has_short_names(folder: str) -> bool:
-    """Return whether the sweeps of a study are named without the name of the study too."""
-    try:
-        described: Any = yaml.safe_load((Path(folder) / DESCRIPTION).read_text())
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
-        return False
-    return isinstance(described, dict) and cast(dict[str, Any], described).get("short_names") is True

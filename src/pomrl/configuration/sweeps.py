@@ -6,17 +6,18 @@ from difflib import get_close_matches
 from functools import reduce
 from itertools import chain
 from operator import getitem
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from pomrl.configuration.composed import Composed, ConfigError
-from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.settings import flat_settings, scientific_settings
-from pomrl.configuration.sources import Sources, named_folders
-from pomrl.configuration.study_sweeps import has_short_names
+from pomrl.configuration.sources import Sources, has_short_names, named_folders
 from pomrl.configuration.variants import Job, Variant
+
+if TYPE_CHECKING:
+    from pomrl.configuration.composition import Composer
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ Further = Sequence[str]
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
     """Return the experiment that these overrides of the defaults describe; ConfigError where it is wrong."""
-    return parse(Composer.of_sources(sources).one(overrides))
+    return parse(_composer(sources).one(overrides))
 
 
 def sweep(
@@ -56,7 +57,7 @@ def sweep(
         ConfigError: There is no such sweep, or a setting is wrong. Under a variant this may be so because the variant
             has no meaning in the sweep.
     """
-    composer = Composer.of_sources(sources)
+    composer = _composer(sources)
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
         of_file = {"experiment": name} if name and axes is None else {}
@@ -108,7 +109,7 @@ def has(sources: Sources, name: str, wanted: Mapping[str, Any]) -> bool:
         name: The sweep.
         wanted: Values by dotted keys; for a group the name of its option.
     """
-    composer = Composer.of_sources(sources)
+    composer = _composer(sources)
     axes = composer.axes(name)
     chosen = list[str]()
     for override in chain.from_iterable(composer.choices({key: axes[key] for key in axes if key in wanted})):
@@ -124,6 +125,12 @@ def has(sources: Sources, name: str, wanted: Mapping[str, Any]) -> bool:
     described = (each.experiment for each in sweep(sources, name, further=chosen))
     flat = (flat_settings(scientific_settings(each), each.options) for each in described)
     return any(wanted.items() <= each.items() for each in flat)
+
+
+def _composer(sources: Sources) -> "Composer":
+    from pomrl.configuration.composition import Composer  # here, because what is stored is found without Hydra
+
+    return Composer.of_sources(sources)
 
 
 def _varied(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:

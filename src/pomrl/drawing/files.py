@@ -6,6 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from matplotlib.backend_bases import get_registered_canvas_class
 from pydantic import TypeAdapter, ValidationError
 
 from pomrl.drawing.drawing import Drawing
@@ -80,11 +81,18 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
     return [pdf, png, csv, json_file]
 
 
-def _picture(drawing: Drawing, kind: str, metadata: Mapping[str, None], **options: Any) -> bytes:
-    """Return the drawing as the content of a file of this kind, with some of the usual metadata left out."""
-    buffer = BytesIO()
+def _picture(drawing: Drawing, kind: str, metadata: Mapping[str, None], dpi: float = 300) -> bytes:
+    """Return the drawing as the content of a file of this kind, with some of the usual metadata left out.
+
+    Its layout is fixed already, for which `Figure.savefig` would draw the figure one more time.
+    """
+    buffer, figure = BytesIO(), drawing.figure
+    before = figure.canvas, figure.dpi
     with context():
-        drawing.figure.savefig(buffer, format=kind, metadata=metadata, **options)
+        canvas: Any = get_registered_canvas_class(kind)(figure)
+        figure.dpi = dpi
+        getattr(canvas, f"print_{kind}")(buffer, metadata=metadata)
+    figure.canvas, figure.dpi = before
     return buffer.getvalue()
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -41,7 +40,7 @@ def grid_of_panels(figure: FigureBase, rows: int, columns: int, *, share_y: bool
     """Add rows of axes to a figure or a part of it; with `share_y` each row shares its vertical axis."""
     axes = figure.subplots(rows, columns, squeeze=False, sharey="row" if share_y else "none")
     for ax in axes.flat:
-        sns.despine(ax=ax)
+        ax.spines[["top", "right"]].set_visible(False)
     return [list(row) for row in axes]
 
 
@@ -99,7 +98,7 @@ def right_axis(ax: Axes) -> Axes:
     """Return axes over a panel that share its horizontal axis and have their vertical axis at the right."""
     right = ax.twinx()
     right.grid(visible=False)
-    sns.despine(ax=right, left=True, right=False)
+    right.spines[["top", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return right
 

@@ -7,14 +7,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.notes import CHARACTERS_PER_INCH
 from pomrl.drawing.panels import blank, curve, finish, grid_of_panels, shared_legend
-from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look
+from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run
 from pomrl.results.statistics import Kind, band
 from pomrl.results.summaries import probability_of_improvement
@@ -253,7 +252,7 @@ def _looks(chosen: Chosen, roles: Roles, x: str) -> Mapping[str, Mapping[Any, Lo
             looks[key] = {value: look(str(value), key, named[value]) for value in values}
             continue
         numbers = all(isinstance(value, int | float) for value in values)
-        colors = sns.color_palette("mako_r", len(values)).as_hex() if numbers else hues(len(values))
+        colors = shades(len(values)) if numbers else hues(len(values))
         looks[key] = {
             value: Look(f"{key} = {value}", color, MARKERS[i % len(MARKERS)])
             for i, (value, color) in enumerate(zip(values, colors, strict=True))
@@ -339,11 +338,13 @@ def _violins(
     """Draw the distribution over runs at each value of x, with its quartiles."""
     if roles.style:
         raise ValueError(f"violins have no kinds of line for {roles.style}; choose a value, such as {roles.style}=...")
+    from seaborn import violinplot  # here, because it takes long to load
+
     hue = roles.hue or axes.x
     of_hue = looks.get(hue, {})
     palette = {value: each.color for value, each in of_hue.items()} or None
     hue_order = [value for value in of_hue if value in set(data[hue])] or None
-    sns.violinplot(
+    violinplot(
         data, x=axes.x, y=axes.y, hue=hue, order=list(order), hue_order=hue_order, palette=palette, cut=0, ax=ax,
         inner="quart", density_norm="width", linewidth=0.6, legend=bool(roles.hue),
     )  # fmt: skip

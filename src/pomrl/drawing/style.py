@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import matplotlib as mpl
-import seaborn as sns
 import yaml
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED, own_studies
@@ -27,11 +27,7 @@ COLUMN_WIDTH = 3.25
 BAND_OPACITY = 0.12
 EDGE_OPACITY = 0.45
 
-_STYLE: dict[Any, Any] = {
-    **sns.axes_style("whitegrid"),
-    **sns.plotting_context("paper"),
-    **mpl.rc_params_from_file(Path(__file__).with_name("paper.mplstyle"), use_default_template=False),
-}
+_STYLE: Any = mpl.rc_params_from_file(Path(__file__).with_name("paper.mplstyle"), use_default_template=False)
 
 
 @dataclass(frozen=True)
@@ -48,6 +44,9 @@ class Look:
 
 _NINE = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
 """The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
+
+_MAKO = ["#def5e5", "#96ddb5", "#49c1ad", "#359eaa", "#357aa2", "#3c5598", "#3e3469", "#2a1b33", "#0b0405"]
+"""Colours of seaborn's palette "mako", from light to dark; importing seaborn takes longer than drawing a figure."""
 
 MINIMUM = Look("Loss at γ*", "#029e73", "o")
 HORIZON = Look("γ* (right axis)", "#444444", "s", ":")
@@ -91,13 +90,22 @@ def _look(option: str, path: Path | None, _time: int) -> Look:
 def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Value, Look]:
     """Return a look for each of these ordered values, such as tasks, from light to dark."""
     labels = {value: label(value) for value in values}
-    colors = sns.color_palette("mako_r", len(labels)).as_hex()
-    return {value: Look(labels[value], color) for value, color in zip(labels, colors, strict=True)}
+    return {value: Look(labels[value], color) for value, color in zip(labels, shades(len(labels)), strict=True)}
+
+
+def shades(number: int) -> list[str]:
+    """Return as many colours for things with an order, from light to dark."""
+    between = LinearSegmentedColormap.from_list("mako", _MAKO)
+    return [to_hex(between((i + 1) / (number + 1))) for i in range(number)]
 
 
 def hues(number: int) -> list[str]:
     """Return as many colours for things without an order; up to nine can be told apart with any colour vision."""
-    return _NINE[:number] if number <= len(_NINE) else sns.husl_palette(number, l=0.5).as_hex()
+    if number <= len(_NINE):
+        return _NINE[:number]
+    from seaborn import husl_palette  # here, because it takes long to load
+
+    return husl_palette(number, l=0.5).as_hex()
 
 
 @contextmanager

@@ -21,7 +21,8 @@ from pomrl.judging.claim import Claim
 from pomrl.judging.claims_of_study import claims_of
 from pomrl.judging.deciding import Case
 from pomrl.judging.fixed_runs import at_promised_runs
-from pomrl.judging.judgements import Judgements, Row, rows
+from pomrl.judging.judgement_rows import Row, rows
+from pomrl.judging.judgements import Judgements
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.true_shares import TrueShare, parts_in, true_share
 from pomrl.judging.verdict import Part

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from pomrl.judging.extremes import may_be_best, minimum_difference, minimum_ratio, smaller_best_gamma
-from pomrl.judging.inference import Estimate, correlation, mean, ratio
+from pomrl.judging.inference import Count, Estimate, correlation, mean, ratio
 from pomrl.judging.verdict import INTEREST, Part
 from pomrl.results.losses import Losses, LossPerRun, SweepLosses
 from pomrl.science.gamma_star import minimising
@@ -38,6 +38,11 @@ def below_zero(words: str, estimate: Estimate, comparator: float) -> Part:
 def less(a: LossPerRun, b: LossPerRun, words: str) -> Part:
     """Compare whether the mean of a is below that of b."""
     return below_zero(words, mean(a - b), b.mean())
+
+
+def less_in_shares(a: LossPerRun, b: LossPerRun, whole: LossPerRun, words: str) -> Part:
+    """Compare whether the mean of a is below that of b; the difference is a share of the mean of a third loss."""
+    return below_zero(words, ratio(whole + a - b, whole), b.mean() / whole.mean())
 
 
 def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
@@ -163,6 +168,28 @@ def smaller_best(losses: Losses, a: Float[np.ndarray, "n G"], b: Float[np.ndarra
 def under(topic: str, parts: Sequence[Part]) -> list[Part]:
     """Return parts that are judged and reported together, under a topic of their own within the claim."""
     return [replace(part, topic=topic) for part in parts]
+
+
+def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) -> list[Part]:
+    """Claim in how many groups all comparisons hold, by Holm's correction over groups.
+
+    One comparison that does not hold is enough to refute its group (Bonferroni). The claim is followed by all
+    comparisons, of which nothing is claimed.
+
+    Args:
+        number: The number of groups that are to be exceeded.
+        groups: The comparisons of each group.
+        words: What a group is.
+    """
+    holds = [all(part.above < part.estimate.value < part.below for part in parts) for parts in groups]
+    count = Count(
+        value=float(sum(holds)),
+        runs=min(part.estimate.runs for parts in groups for part in parts),
+        p_true=tuple(max(part.p_hold for part in parts) for parts in groups),
+        p_false=tuple(min(1.0, len(parts) * min(part.p_refute for part in parts)) for parts in groups),
+    )
+    claimed = Part(f"{words} of {len(groups)} in which it holds, Holm", count, above=number)
+    return [claimed, *(Part(part.compared, part.estimate) for parts in groups for part in parts)]
 
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:

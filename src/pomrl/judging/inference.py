@@ -30,7 +30,6 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
 from scipy.special import stdtr, stdtrit
 
 from pomrl.results.intervals import ERROR_RATE
@@ -233,6 +232,8 @@ def inverted(
     def end(side: int, away: float) -> float:
         def excess(threshold: float) -> float:
             return p_values(threshold)[side] - error / 2
+
+        from scipy.optimize import brentq  # here, because it takes long to load
 
         for far in (value + away * 2.0**k for k in range(12)):
             if excess(far) < 0.0:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import binomtest
 
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.verdict import Part
@@ -90,6 +89,8 @@ def share_within(
     if not len(values):
         return found
     agreeing = int(np.clip(round(len(values) * found.estimate), 0, len(values)))
+    from scipy.stats import binomtest  # here, because it takes a second to load
+
     exact = binomtest(agreeing, len(values)).proportion_ci(CONFIDENCE)
     return Interval(found.estimate, min(found.lower, float(exact.low)), max(found.upper, float(exact.high)))
 

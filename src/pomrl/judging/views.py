@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pomrl.configuration.study import Study
 from pomrl.configuration.wording import number_of
-from pomrl.judging.judgements import REPORTED, Comparison, Judgement, Judgements
+from pomrl.judging.judgement_rows import REPORTED
+from pomrl.judging.judgements import Comparison, Judgement, Judgements
 from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import Verdict
 from pomrl.results.tables import markdown

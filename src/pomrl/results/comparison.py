@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from jaxtyping import Float
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.results.intervals import Interval
 from pomrl.results.losses import Losses
-from pomrl.results.statistics import bootstrap_means, difference, percentile
+from pomrl.results.statistics import bootstrap_means, difference, normal_means, percentile
 from pomrl.science.gamma_star import minimising
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
@@ -19,6 +19,9 @@ GAMMA_STAR = "gamma*"
 
 RESAMPLES = 1000
 """The number of resamples of the runs that the interval of gamma* comes from."""
+
+MANY = 2000
+"""With more runs than this, resampled means are drawn from the normal distribution that they have then."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,8 @@ class Side:
     """Its settings, by dotted keys."""
     derived: Mapping[str, Any]
     """The quantities that follow from its settings."""
-    table: pd.DataFrame | None
-    """Its table; None where it is not stored."""
+    losses: Losses | None
+    """Its losses; None where it is not stored."""
 
 
 def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -57,9 +60,9 @@ def result_differences(a: Side, b: Side) -> dict[str, Interval]:
 
     Runs of one problem are compared in pairs, as many as both sides have; other runs as independent samples.
     """
-    if a.table is None or b.table is None:
+    if a.losses is None or b.losses is None:
         return {}
-    return loss_differences(Losses.of_table(a.table), Losses.of_table(b.table), paired=same_problem(a, b))
+    return loss_differences(a.losses, b.losses, paired=same_problem(a, b))
 
 
 def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interval]:
@@ -81,9 +84,21 @@ def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interva
 
 def _gamma_star_difference(a: Losses, b: Losses, *, paired: bool) -> Interval:
     """Compare gamma*, averaged over tasks; runs that are pairs are resampled together."""
+    flat = [losses.loss.reshape(len(losses.loss), -1) for losses in (a, b)]
+    both = (
+        np.hsplit(_resampled_means(np.hstack(flat), 0), [flat[0].shape[1]])
+        if paired
+        else map(_resampled_means, flat, (0, 1))
+    )
     resampled = [
-        minimising(losses.gammas, bootstrap_means(losses.loss, RESAMPLES, seed)).mean(-1)
-        for losses, seed in ((a, 0), (b, 0 if paired else 1))
+        minimising(losses.gammas, means.reshape(RESAMPLES, *losses.loss.shape[1:])).mean(-1)
+        for losses, means in zip((a, b), both, strict=True)
     ]
     estimates = [minimising(losses.gammas, losses.loss.mean(0)).mean() for losses in (a, b)]
     return percentile(estimates[1] - estimates[0], resampled[1] - resampled[0])
+
+
+def _resampled_means(sample: Float[np.ndarray, "n k"], seed: int) -> Float[np.ndarray, "B k"]:
+    if len(sample) <= MANY:
+        return bootstrap_means(sample, RESAMPLES, seed)
+    return next(normal_means(sample, RESAMPLES, RESAMPLES, seed))

@@ -46,6 +46,9 @@ class Manifest:
     """Remarks that people have made on the experiment."""
 
 
+_MANIFEST = TypeAdapter(Manifest)
+
+
 def read(folder: Path) -> Manifest:
     """Return the manifest of the folder of an experiment.
 
@@ -62,7 +65,7 @@ def _read(path: Path) -> Manifest:
     if isinstance(version := said.get("schema"), int) and version != SCHEMA_VERSION:
         raise OtherVersionError(f"{path}: version {version} of the store wrote it, this is {SCHEMA_VERSION}")
     try:
-        manifest = TypeAdapter(Manifest).validate_json(json.dumps(said))
+        manifest = _MANIFEST.validate_json(json.dumps(said))
     except ValueError as error:
         raise StoreError(f"{path}: it is damaged") from error
     if not is_sound or manifest.signature != path.parent.name:

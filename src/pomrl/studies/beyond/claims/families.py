@@ -7,22 +7,21 @@ meta-learning. Taxi is left out, because 300 runs of it would take hours; docs/f
 learners on 10 runs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from pomrl.studies.beyond.claims.horizons_and_priors import LARGEST_GAIN, relative_gain
 from pomrl.study import (
     PAIRED,
-    Count,
     Estimate,
     Losses,
     LossPerRun,
     Part,
     Student,
     SweepLosses,
-    below_zero,
     best_grows,
     claim,
-    ratio,
+    in_more_than,
+    less_in_shares,
 )
 
 FAMILIES = (
@@ -183,8 +182,7 @@ def _with_schedule(
 
 def less(a: LossPerRun, b: LossPerRun, without: LossPerRun, words: str) -> Part:
     """Compare whether the mean of a is below that of b; the difference is a share of the loss without meta-learning."""
-    share = ratio(without + a - b, without)
-    return below_zero(f"{words}, of the loss without meta-learning", share, b.mean() / without.mean())
+    return less_in_shares(a, b, without, f"{words}, of the loss without meta-learning")
 
 
 def gain(losses: Losses) -> Estimate:
@@ -193,17 +191,6 @@ def gain(losses: Losses) -> Estimate:
 
 
 def in_families(compared: OfFamily, more_than: float) -> list[Part]:
-    """Return the claim on the number of families, and below it what is compared in each, where nothing is claimed."""
-    parts = [[compared(family, spread) for spread in SPREADS] for family in FAMILIES]
-    number = Part(f"families of {len(FAMILIES)} in which it holds, Holm", _number(parts), above=more_than)
-    return [number, *(Part(each.compared, each.estimate) for of_family in parts for each in of_family)]
-
-
-def _number(families: Sequence[Sequence[Part]]) -> Count:
-    """Estimate in how many families all parts hold; one that does not is enough to refute a family (Bonferroni)."""
-    return Count(
-        value=float(sum(all(p.above < p.estimate.value < p.below for p in parts) for parts in families)),
-        runs=min(part.estimate.runs for parts in families for part in parts),
-        p_true=tuple(max(part.p_hold for part in parts) for parts in families),
-        p_false=tuple(min(1.0, len(parts) * min(part.p_refute for part in parts)) for parts in families),
-    )
+    """Claim in how many families a comparison holds at both spreads."""
+    of_families = [[compared(family, spread) for spread in SPREADS] for family in FAMILIES]
+    return in_more_than(more_than, of_families, "families")

@@ -1,0 +1,124 @@
+"""What four papers advise to plan with, judged on the same draws. The rules were fixed before there were any data.
+
+A *cell* is a problem with a number m of transitions from each pair. What a method is compared with is claimed in more
+than half of the cells, and differences are shares of the loss of planning on frequencies with gamma_eval.
+"""
+
+from pomrl.study import LossPerRun, Part, SweepLosses, claim, in_more_than, less_in_shares, no_worse
+
+PROBLEMS = (
+    "dirichlet", "river_swim", "inventory", "queue", "machine_replacement", "forest", "garnet", "frozen_lake",
+    "frozen_lake_8x8", "cliff_walking",
+)  # fmt: skip
+"""The random chains of POMRL at sigma = 0.01, and the families at a spread of 0.05."""
+
+SIZES = (2, 5, 20)
+"""Numbers of transitions from each pair."""
+
+MARGIN = 0.02
+"""How much more a method may lose that is no worse than another, as a share of the loss of that one."""
+
+Method = dict[str, LossPerRun]
+"""The losses of a method in each cell, whose names are those of the cells."""
+
+
+@claim("A1", "frequencies", is_judged_once=True, figures=("advice",))
+def cross_validation_helps(frequencies: SweepLosses) -> list[Part]:
+    """planning on frequencies, gamma by cross-validation is better than gamma_eval in more than half of the cells.
+
+    Jiang et al. (2015): a shorter horizon, chosen by cross-validation.
+    """
+    return _better(_cross_validated(frequencies), _at_eval(frequencies), _at_eval(frequencies), "cross-validated γ")
+
+
+@claim("A2", "penalties", "frequencies", is_judged_once=True, figures=("advice",))
+def penalties_help(penalties: SweepLosses, frequencies: SweepLosses) -> list[Part]:
+    """least squares with an L2 penalty are better than planning on frequencies in more than half of the cells.
+
+    Amit et al. (2020): a penalty does what a shorter horizon does. Both are judged at gamma_eval.
+    """
+    return _better(_cells(penalties), _at_eval(frequencies), _at_eval(frequencies), "LSTD with L2")
+
+
+@claim("A3", "weights", "frequencies", is_judged_once=True, figures=("advice",))
+def weights_of_pairs_help(weights: SweepLosses, frequencies: SweepLosses) -> list[Part]:
+    """a weight for each pair is better than planning on frequencies with gamma_eval in more than half of the cells.
+
+    Rathnam et al. (2023): a uniform prior whose weight in each pair has the least expected squared error.
+    """
+    return _better(_cells(weights), _at_eval(frequencies), _at_eval(frequencies), "weight of each pair")
+
+
+@claim("A4", "schedules", "frequencies", is_judged_once=True, figures=("advice",))
+def the_schedule_helps(schedules: SweepLosses, frequencies: SweepLosses) -> list[Part]:
+    """ada-POMRL with the schedule of its upper bound is better than planning on frequencies in more than half.
+
+    Khetarpal et al. (2022): a learned mean model, with a horizon that grows as the bound says.
+    """
+    learned = _cells(schedules, gamma_schedule="upper_bound")
+    return _better(learned, _at_eval(frequencies), _at_eval(frequencies), "ada-POMRL, upper-bound schedule")
+
+
+@claim("A5", "priors", "frequencies", is_judged_once=True, figures=("advice",))
+def learned_priors_help(priors: SweepLosses, frequencies: SweepLosses) -> list[Part]:
+    """tied rows at gamma_eval are better than gamma by cross-validation in more than half of the cells.
+
+    This project: a better prior, learned from earlier tasks, and the full horizon.
+    """
+    learned = _cells(priors, estimator="tied_rows")
+    return _better(learned, _cross_validated(frequencies), _at_eval(frequencies), "tied rows")
+
+
+@claim("A6", "posteriors", "priors", is_judged_once=True, figures=("advice",))
+def posterior_gammas_do_no_harm(posteriors: SweepLosses, priors: SweepLosses) -> list[Part]:
+    """the gamma of the smallest posterior loss is no worse than gamma_eval, with each learned prior, in every cell.
+
+    This project: no worse by a margin of 2 %, with ada-POMRL and with empirical Bayes.
+    """
+    parts = []
+    for estimator in ("ada_pomrl", "empirical_bayes"):
+        chosen, at_eval = _cells(posteriors, estimator=estimator), _cells(priors, estimator=estimator)
+        words = f"posterior's γ less γ_eval, {estimator}"
+        parts += [no_worse(chosen[cell], at_eval[cell], f"{words}, {cell}", MARGIN) for cell in chosen]
+    return parts
+
+
+@claim("A7", "posteriors", "schedules", "priors", is_judged_once=True, figures=("advice",))
+def posterior_gammas_beat_schedules(posteriors: SweepLosses, schedules: SweepLosses, priors: SweepLosses) -> list[Part]:
+    """with ada-POMRL, the gamma of the smallest posterior loss beats both schedules of the paper in more than half.
+
+    This project: better than the schedule of the upper bound, and than that of Dong et al., in the same cell.
+    """
+    chosen, at_eval = _cells(posteriors, estimator="ada_pomrl"), _cells(priors, estimator="ada_pomrl")
+    of_schedules = {name: _cells(schedules, gamma_schedule=name) for name in ("upper_bound", "dong")}
+    groups = [
+        [
+            less_in_shares(chosen[cell], losses[cell], at_eval[cell], f"posterior's γ less {name}, {cell}")
+            for name, losses in of_schedules.items()
+        ]
+        for cell in chosen
+    ]
+    return in_more_than(len(groups) / 2, groups, "cells")
+
+
+def _cells(sweep: SweepLosses, **method: str) -> Method:
+    """Return the losses of a method in all cells, at the discount factor that it chooses or at gamma_eval."""
+    return {
+        f"{problem}, m = {m}": sweep.at(task_distribution=problem, m=m, **method).regret
+        for problem in PROBLEMS
+        for m in SIZES
+    }
+
+
+def _at_eval(frequencies: SweepLosses) -> Method:
+    return _cells(frequencies, agent="certainty_equivalence")
+
+
+def _cross_validated(frequencies: SweepLosses) -> Method:
+    return _cells(frequencies, agent="cross_validated_gamma")
+
+
+def _better(a: Method, b: Method, whole: Method, words: str) -> list[Part]:
+    """Claim that a method is better than another in more than half of the cells."""
+    groups = [[less_in_shares(a[cell], b[cell], whole[cell], f"{words}, {cell}")] for cell in a]
+    return in_more_than(len(groups) / 2, groups, "cells")

@@ -1,0 +1,76 @@
+"""The policies that are optimal in some model with given rewards, and the bound on the loss that counts them.
+
+Theorem 1 of the paper is about the set of these policies, and Theorem 2 about the loss of planning with gamma.
+"""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+
+@cache
+def all_policies(S: int, A: int) -> Int[np.ndarray, "N S"]:
+    """Return all A^S deterministic policies."""
+    return np.array(list(product(range(A), repeat=S)))
+
+
+def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.ndarray, " N"]:
+    """Return which of all policies are optimal at gamma for some transition probabilities.
+
+    A policy gives up at most D of immediate reward in a state, earns at most M in some state, and the smallest of the
+    largest rewards of states is m. It is optimal for some probabilities if and only if D is 0 or at most
+    gamma (M - m) / (1 - gamma); the page `notes.md` has the proof.
+
+    Args:
+        R: The rewards.
+        gamma: The discount factor, at least 0 and below 1.
+    """
+    earned, best = R[np.arange(len(R)), all_policies(*R.shape)], R.max(1)
+    given_up = (best - earned).max(1)
+    return (given_up == 0.0) | (given_up * (1.0 - gamma) <= gamma * (earned.max(1) - best.min()))
+
+
+def model_of_policy(
+    R: Float[np.ndarray, "S A"], policy: Int[np.ndarray, " S"], gamma: float
+) -> Float[np.ndarray, "S A S"]:
+    """Return the model of the proof, in which a policy of the set is optimal at gamma.
+
+    The policy leads to the state where it earns most, and all other actions lead to the state with the smallest best
+    reward. There the policy moves on with the probability that makes up for the reward that it gives up.
+    """
+    states, best = np.arange(len(R)), R.max(1)
+    earned = R[states, policy]
+    worst, top = best.argmin(), earned.argmax()
+    P = np.zeros((*R.shape, len(R)))
+    P[..., worst] = 1.0
+    if (earned < best).any():
+        P[states, policy] = states == top
+        gain = gamma * (earned[top] - best[worst]) / (1.0 - gamma)
+        moves = (best[worst] - earned[worst]) / gain
+        P[worst, policy[worst]] = moves * (states == top) + (1.0 - moves) * (states == worst)
+    return P
+
+
+def loss_bound(
+    gammas: Float[np.ndarray, " G"],
+    policies: Float[np.ndarray, " G"] | float,
+    n: int,
+    pairs: int,
+    gamma_eval: float,
+    error: float,
+) -> Float[np.ndarray, " G"]:
+    """Return Theorem 2's bound on the planning loss in the worst state, for rewards in [0, 1].
+
+    Args:
+        gammas: The discount factors of planning, at most gamma_eval.
+        policies: Number of policies that are optimal at each of them in some model with the rewards.
+        n: Number of transitions from each pair of a state and an action.
+        pairs: Number of these pairs.
+        gamma_eval: The discount factor at which policies are judged.
+        error: Probability with which the bound may fail.
+    """
+    short = (gamma_eval - gammas) / ((1.0 - gamma_eval) * (1.0 - gammas))
+    width = np.sqrt(np.log(2.0 * pairs * policies / error) / (2.0 * n))
+    return short + 2.0 * width / (1.0 - gammas) ** 2

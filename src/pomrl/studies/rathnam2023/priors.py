@@ -1,0 +1,122 @@
+"""Estimators that mix the frequencies of a task with a prior that is the same in all pairs of a state and an action.
+
+Each task is estimated from its own batch alone. The estimators differ in the weight that the prior has in each pair.
+"""
+
+from abc import abstractmethod
+from typing import Annotated, Literal
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+
+from pomrl.components import Batch, Estimator, Models, PerPair, Truth
+
+Weight = Annotated[float, Field(ge=0, le=1)]
+
+
+class SamePrior(Estimator[None]):
+    """The estimate w q + (1 - w) P_bar with a distribution q of next states that all pairs share; by default uniform.
+
+    A subclass says what the weight w is. What is mixed is all in `prior_model`, because the weight may depend on the
+    task's own batch.
+    """
+
+    @property
+    def has_similarity(self) -> bool:
+        return False
+
+    def initial_memory(self, n: int, S: int, A: int) -> None:
+        """Return no memory."""
+
+    def learn(self, memory: None, batch: Batch) -> None:
+        """Return no memory."""
+
+    def prior_model(self, memory: None, batch: Batch, truth: Truth) -> Models:
+        """Return the whole estimate."""
+        weight = self.weights(batch, truth)[..., None]
+        return weight * self.distribution(batch) + (1.0 - weight) * batch.P_bar
+
+    def similarity_estimate(self, memory: None, m: int, truth: Truth) -> PerPair:
+        return np.full((len(truth.P_o), 1, 1), np.nan)
+
+    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: None, truth: Truth) -> PerPair:
+        """Return 1: `prior_model` has the task's own batch in it."""
+        return np.ones_like(sigma)
+
+    @abstractmethod
+    def weights(self, batch: Batch, truth: Truth) -> PerPair:
+        """Return the weight of the prior in each pair, in [0, 1]."""
+
+    def distribution(self, batch: Batch) -> Float[np.ndarray, "n 1 1 S"]:
+        """Return the distribution of next states that all pairs share."""
+        n, *_, S = batch.P_bar.shape
+        return np.full((n, 1, 1, S), 1.0 / S)
+
+
+class SameWeight(SamePrior):
+    """A prior that has the same weight in all pairs: a smaller discount factor in other words (`pages/notes.md`)."""
+
+    weight: Weight = 0.5
+    """Weight of the prior."""
+    prior: Literal["uniform", "first_state", "visited"] = "uniform"
+    """The distribution of next states: uniform; the first state alone; or as often as states followed in the task's
+    batch, each once more."""
+
+    def weights(self, batch: Batch, truth: Truth) -> PerPair:
+        return np.full((len(batch.P_bar), 1, 1), self.weight)
+
+    def distribution(self, batch: Batch) -> Float[np.ndarray, "n 1 1 S"]:
+        uniform = super().distribution(batch)
+        if self.prior == "uniform":
+            return uniform
+        if self.prior == "first_state":
+            return np.broadcast_to(np.arange(uniform.shape[-1]) == 0, uniform.shape).astype(float)
+        followed = batch.counts.sum((-3, -2), keepdims=True) + 1.0
+        return followed / followed.sum(-1, keepdims=True)
+
+
+class SameTransitions(SamePrior):
+    """A uniform prior that counts as the same number of transitions in all pairs, as a Dirichlet prior does."""
+
+    weight: Weight = 0.5
+    """Weight of the prior in a pair with m transitions; it is larger in a pair with fewer, and smaller with more."""
+
+    def weights(self, batch: Batch, truth: Truth) -> PerPair:
+        prior, data = self.weight * batch.m, (1.0 - self.weight) * batch.visits
+        return np.divide(prior, prior + data, out=np.zeros_like(data), where=prior + data > 0)
+
+
+class LeastError(SamePrior):
+    """A uniform prior with the weight in each pair that has the least expected squared error of its row.
+
+    In a pair with n transitions it is (1 - C) / (1 - C + n (C - 1 / S)), where C is the sum of the squared
+    probabilities of the row, which has to be put in (`pages/notes.md`).
+    """
+
+    concentration: Literal["posterior", "frequencies", "known"] = "posterior"
+    """What is put in for C: its mean under the posterior of a uniform prior of the row, its value for the frequencies,
+    or the true one, if all tasks are equal."""
+
+    def weights(self, batch: Batch, truth: Truth) -> PerPair:
+        return least_error_weight(self._concentration(batch, truth), batch.visits, batch.P_bar.shape[-1])
+
+    def _concentration(self, batch: Batch, truth: Truth) -> PerPair:
+        if self.concentration == "posterior":
+            S, N, n = batch.P_bar.shape[-1], batch.counts, batch.visits
+            return ((N + 1.0) * (N + 2.0)).sum(-1) / ((n + S) * (n + S + 1.0))
+        return ((batch.P_bar if self.concentration == "frequencies" else truth.P_o) ** 2).sum(-1)
+
+
+def least_error_weight(
+    C: Float[np.ndarray, "..."], n: Float[np.ndarray, "..."] | float, S: int
+) -> Float[np.ndarray, "..."]:
+    """Return the weight of a uniform prior with the least expected squared error of a row.
+
+    Args:
+        C: Sum of the squared probabilities of the row.
+        n: Number of transitions that the frequencies are made of.
+        S: Number of states.
+    """
+    noise, bias = 1.0 - C, n * np.maximum(C - 1.0 / S, 0.0)
+    return np.divide(noise, noise + bias, out=np.ones_like(noise + bias), where=noise + bias > 0)

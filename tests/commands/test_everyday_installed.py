@@ -1,0 +1,70 @@
+"""The everyday loop with the package that a wheel installs, in an empty folder with an empty home."""
+
+import io
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.support.commands import commands
+from tests.support.installed import installed
+
+pytestmark = pytest.mark.slow
+
+__all__ = ["installed"]  # a fixture
+
+ESTIMATOR = '''
+import numpy as np
+
+from pomrl.components import RegularisedLeastSquares
+
+
+class Shrink(RegularisedLeastSquares):
+    """A mixing rate that is always the same."""
+
+    def mixing_rate(self, t, m, sigma, memory, truth):
+        return np.full_like(sigma, RATE)
+'''
+
+WORDS = ("--config-dir", "conf", "estimator=pomrl,shrink", "T=2", "S=3", "runs=4")
+
+
+def test_edit_run_plot_table_compare_diff_and_report(installed: Path, tmp_path: Path) -> None:
+    here, home = tmp_path / "here", tmp_path / "home"
+    (here / "conf/estimator").mkdir(parents=True)
+    (here / "conf/estimator/shrink.yaml").write_text("defaults: [pomrl, _self_]\n_target_: shrink.Shrink\n")
+    with commands(here, HOME=str(home), PYTHONPATH=str(installed)) as pomrl:
+
+        def printed(*arguments: str, status: int = 0) -> str:
+            answer = pomrl(*arguments)
+            assert answer[0] == status, answer[2]
+            return answer[1]
+
+        assert str(installed) in printed("run", "--help")
+        signatures = list[set[str]]()
+        for rate in ("0.2", "0.8"):
+            (here / "shrink.py").write_text(ESTIMATOR.replace("RATE", rate))
+            signatures.append(set(printed("run", "-m", *WORDS, "+tag=dev").split()))
+        before, after = signatures
+        assert len(before & after) == 1  # that of pomrl, which was not edited
+        assert len(before | after) == 3
+
+        (drawn,) = (here / line for line in printed("plot", "tag=dev").split() if line.endswith(".csv"))
+        assert set(pd.read_csv(drawn)["estimator"]) == {"pomrl", "shrink"}
+
+        rows = pd.read_csv(io.StringIO(printed("table", "tag=dev", "--format", "csv"))).set_index("estimator")
+        assert list(rows.index) == ["pomrl", "shrink"]
+        effect = pd.read_csv(io.StringIO(printed("compare", "tag=dev", "--format", "csv")))
+        assert (effect["old"].item()[:3], effect["new"].item()[:3]) == ("v1-", "v2-")
+        assert effect["runs"].item() == 4
+
+        methods = [f"estimator={name} T=2 S=3 runs=4" for name in ("pomrl", "shrink")]
+        changed = printed("diff", "--config-dir", "conf", *methods, status=1)  # a difference, as diff of files has it
+        assert "estimator: pomrl -> shrink" in changed
+        (difference,) = re.findall(r"loss at the largest gamma +(\S+)", changed)
+        assert float(difference) == pytest.approx(rows["mean"]["shrink"] - rows["mean"]["pomrl"], abs=1e-4)
+
+        page = (here / printed("report", "tag=dev").strip()).read_text()
+        assert "shrink" in page
+        assert str(tmp_path) not in page
+    assert {path.name for path in here.iterdir()} - {"__pycache__"} == {"conf", "shrink.py", "outputs"}
