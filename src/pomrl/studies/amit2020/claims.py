@@ -41,7 +41,7 @@ EQUAL = {0.4: 0.9, 3.92: 0.5}
 """Weights of L2 with four transitions of each pair, and the discount factors that equal them: 4 (0.99 / gamma - 1)."""
 
 
-@claim("D1", "discounting", figures=("discounting",))
+@claim("D1", "lower_gammas", figures=("lower_gammas",))
 def discounting_helps_with_few_data(sweep: SweepLosses) -> list[Part]:
     """With few trajectories each learner loses less with some gamma below gamma_eval than with gamma_eval.
 
@@ -59,7 +59,7 @@ def discounting_helps_in_grid_worlds(sweep: SweepLosses) -> list[Part]:
     return _shorter_wins(sweep, IN_GRIDS)
 
 
-@claim("D3", "discounting", figures=("discounting",))
+@claim("D3", "lower_gammas", figures=("lower_gammas",))
 def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
     """The best gamma of each learner grows with the number of trajectories.
 
@@ -75,7 +75,7 @@ def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim("D4", "discounting", figures=("discounting",))
+@claim("D4", "lower_gammas", figures=("lower_gammas",))
 def the_gain_shrinks(sweep: SweepLosses) -> list[Part]:
     """What the best gamma saves of the loss at gamma_eval is less with 32 trajectories than with 4.
 
@@ -122,7 +122,7 @@ def with_equal_data_l2_is_discounting(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim("D7", "penalties", "penalties_of_steps", figures=("penalties",))
+@claim("D7", "penalties_of_lstd", "penalties_of_sarsa", figures=("penalties",))
 def l2_helps_with_few_data(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
     """With few trajectories some L2 penalty at gamma_eval loses less than none.
 
@@ -135,7 +135,7 @@ def l2_helps_with_few_data(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
     ]
 
 
-@claim("D8", "penalties", "penalties_of_steps", figures=("penalties",))
+@claim("D8", "penalties_of_lstd", "penalties_of_sarsa", figures=("penalties",))
 def discounting_beats_l2(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
     """With trajectories the best gamma loses less than the best L2 penalty at gamma_eval.
 

@@ -46,12 +46,12 @@ def _of_agents(sweep: str, key: str, looks: Mapping[Any, Look], agents: Sequence
 
 
 @figure()
-def discounting() -> PanelGrid:
+def lower_gammas() -> PanelGrid:
     """The planning loss against the discount factor of learning, in random MDPs.
 
     For n trajectories of ten steps, on average over states. Bands are 95 % intervals of the mean.
     """
-    return _of_agents("discounting", "m", LOOKS)
+    return _of_agents("lower_gammas", "m", LOOKS)
 
 
 @figure()
@@ -81,7 +81,7 @@ def _of_penalties(sweep: str, panel: str) -> list[Series]:
     return [replace(series, panel=panel) for series in of_values(sweep, "m", LOOKS, view=_at_gamma_eval)]
 
 
-PENALTIES = {"SARSA": _of_penalties("penalties_of_steps", "a"), "LSTD": _of_penalties("penalties", "b")}
+PENALTIES = {"SARSA": _of_penalties("penalties_of_sarsa", "a"), "LSTD": _of_penalties("penalties_of_lstd", "b")}
 
 
 @figure(series=[series for of_panel in PENALTIES.values() for series in of_panel])
