@@ -1,5 +1,6 @@
-"""A module of somebody else's cannot end the process that imports it without a word."""
+"""Importing: a module of somebody else's cannot end the process without a word, and commands load what they use."""
 
+import subprocess
 import sys
 
 import pytest
@@ -47,3 +48,9 @@ def test_an_option_whose_module_ends_the_process_is_one_line(own_module):
     name = own_module("import os\nos._exit(0)")
     with pytest.raises(ConfigError, match=r"estimator\._target_=of_my_own\.Mine: there is no such class .*ends the"):
         experiment(PUBLISHED, [f"estimator._target_={name}.Mine"])
+
+
+def test_commands_that_read_the_store_load_neither_hydra_nor_libraries_for_figures() -> None:
+    code = "import sys, pomrl.commands.runs, pomrl.commands.table, pomrl.commands.diff; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"hydra", "omegaconf", "matplotlib", "seaborn", "scipy.stats", "scipy.optimize"} & set(loaded)

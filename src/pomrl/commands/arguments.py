@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 import yaml
 
 from pomrl.commands.terminal import exit_with
-from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.composing_errors import UnknownOptionError
+from pomrl.configuration.composed import ConfigError, UnknownOptionError
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from pomrl.configuration.composed import GROUPS, ConfigError, UnreadableOverrideError
+from pomrl.configuration.composed import GROUPS, ConfigError, UnknownOptionError, UnreadableOverrideError
 from pomrl.configuration.study_sweeps import GROUP
 
 _EMPTY = re.compile(rf"\+*({'|'.join(GROUPS)})=\s*\{{\s*\}}")
@@ -17,10 +17,6 @@ _KEY = re.compile(r"[+~]{0,2}[\w./@:-]+")
 """What stands before the = of an override."""
 
 SEVERAL = "several values are a sweep, for which -m has to be on the command line"
-
-
-class UnknownOptionError(ConfigError):
-    """A group has no option of a name."""
 
 
 @contextmanager
