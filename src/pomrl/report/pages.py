@@ -7,6 +7,7 @@ the places `<!-- PART -->` to `<!-- end of PART -->` of the document; it may wri
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
@@ -63,6 +64,15 @@ class Page:
     def sweep(self, name: str) -> list[Setting]:
         """Return the experiments of a sweep as published."""
         return self.study.settings(name)
+
+    def points(self, figure: str) -> pd.DataFrame:
+        """Return the table of the points of a figure of the study.
+
+        Raises:
+            StoreError: The figure is not drawn, or one of its files is damaged.
+        """
+        drawn = DerivedFiles(self.study.outputs / FOLDER / f"{figure}.json")
+        return pd.read_csv(BytesIO(drawn.content(f"{figure}.csv")))
 
     def write(self, name: str, table: pd.DataFrame) -> None:
         """Write a table to the outputs of the study, NAME.csv."""

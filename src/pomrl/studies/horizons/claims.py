@@ -53,7 +53,7 @@ def weights_of_pairs_help(weights: SweepLosses, frequencies: SweepLosses) -> lis
 def the_schedule_helps(schedules: SweepLosses, frequencies: SweepLosses) -> list[Part]:
     """ada-POMRL with the schedule of its upper bound is better than planning on frequencies in more than half.
 
-    Khetarpal et al. (2022): a learned mean model, with a horizon that grows as the bound says.
+    Khetarpal et al. (2023): a learned mean model, with a horizon that grows as the bound says.
     """
     learned = _cells(schedules, gamma_schedule="upper_bound")
     return _better(learned, _at_eval(frequencies), _at_eval(frequencies), "ada-POMRL, upper-bound schedule")
