@@ -17,10 +17,14 @@ from pomrl.store.derived import DerivedFiles
 
 pytestmark = pytest.mark.slow
 
-README = ("dependence_on_tasksimilarity_intervals", "gamma_schedules_intervals")
-"""The figures whose small pictures documents show."""
+README = {
+    "dependence_on_tasksimilarity_intervals": "pomrl",
+    "gamma_schedules_intervals": "pomrl",
+    "advice": "horizons",
+}
+"""The figures whose small pictures documents show, and their studies."""
 
-RESULTS = "src/pomrl/studies/pomrl/pages/results.md"
+DOCUMENTS = ("README.md", "src/pomrl/studies/pomrl/pages/results.md", "docs/horizons.md")
 
 
 def test_the_command_with_nothing_stored_says_what_to_run(empty_outputs: Path) -> None:
@@ -68,7 +72,7 @@ def test_small_pictures_are_written_apart(empty_outputs: Path) -> None:
 
 def test_pictures_of_documents_are_there() -> None:
     assert {path.stem for path in (ROOT / "outputs/readme").glob("*.png")} == set(README)
-    text = (ROOT / "README.md").read_text() + (ROOT / RESULTS).read_text()
+    text = "".join((ROOT / page).read_text() for page in DOCUMENTS)
     assert all(f"outputs/readme/{name}.png" in text for name in README)
 
 
@@ -77,14 +81,15 @@ def test_no_picture_of_a_document_is_stale(name: str) -> None:
     record = DerivedFiles(ROOT / "outputs/readme" / f"{name}.json")
     assert record.fault() is None
     said = record.said()
-    sweeps = {sweep for figure in FIGURES.values() if name in figure.versions for sweep in figure.sweeps}
+    study = find(README[name])
+    sweeps = {study.option(sweep) for figure in FIGURES.values() if name in figure.versions for sweep in figure.sweeps}
     first = f"pomrl run -m experiment={','.join(sorted(sweeps))} runs={said['runs']}"
     remedy = f"{name} is stale; to renew it: {first} && {said['command']}"
-    assert {key: said[key] for key in ("code", "settings")} == made_of(find("pomrl"), name), remedy
-    drawn = ROOT / "outputs/studies/pomrl/figures" / f"{name}.csv"
+    assert {key: said[key] for key in ("code", "settings")} == made_of(study, name), remedy
+    drawn = ROOT / "outputs/studies" / study.name / "figures" / f"{name}.csv"
     if drawn.exists() and pd.read_csv(drawn)["n"].max() == said["runs"]:
         assert hashlib.sha256(drawn.read_bytes()).hexdigest() == said["values"], remedy
-    for page in ("README.md", RESULTS):
+    for page in DOCUMENTS:
         caption = (ROOT / page).read_text().partition(f"outputs/readme/{name}.png")[2].partition("\n\n![")[0]
         assert not caption or f"{said['runs']:,}\nruns" in caption or f"{said['runs']:,} runs" in caption
 
