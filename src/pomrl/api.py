@@ -33,7 +33,7 @@ from pomrl.store.reading import plain_yaml
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pomrl.drawing.relational import Shape
+    from pomrl.drawing.plots import Shape
 
 Report = Callable[[str], object]
 """A function that is called with a line about the progress, such as `print`."""
@@ -221,7 +221,7 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments differ in more settings than can be told apart, or `against` is no method of theirs.
     """
-    from pomrl.drawing.relational import Roles, Shown, draw  # here, because matplotlib takes long to load
+    from pomrl.drawing.plots import Roles, Shown, draw  # here, because matplotlib takes long to load
 
     chosen = _chosen(settings, y, where, code, config_dir)
     return draw(chosen, x, y, Roles(hue, col, row), Shown(shape, band, against=_method(against))).figure

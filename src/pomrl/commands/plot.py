@@ -16,7 +16,7 @@ from pomrl.commands.arguments import Parser, add_asked, add_code, asked, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
 from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.relational import BANDS, SHAPES, Roles, Shown, draw
+from pomrl.drawing.plots import BANDS, SHAPES, Roles, Shown, draw
 from pomrl.outputs import outputs
 from pomrl.results.chosen_runs import VALUES, choose
 from pomrl.store.provenance import commit

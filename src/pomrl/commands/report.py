@@ -12,7 +12,7 @@ from pomrl.commands.plot import short_name
 from pomrl.commands.terminal import warn
 from pomrl.configuration.study import Study, find
 from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.relational import Shown, draw
+from pomrl.drawing.plots import Shown, draw
 from pomrl.outputs import outputs
 from pomrl.report import ReportError, selection_page
 from pomrl.report.figure_files import FigureFiles
