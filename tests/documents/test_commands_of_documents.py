@@ -46,7 +46,7 @@ STATE = (
 """What is stored before: the sweeps of the documents, by their tags, and an experiment that has neither."""
 
 
-PLACEHOLDER = re.compile(r"HOST|STUDY|FOLDER|OLD=NEW|\bNAME\b|\.\.\.")
+PLACEHOLDER = re.compile(r"HOST|STUDY|FOLDER|OLD=NEW|\bNAME|\.\.\.")
 """Words that stand for others, in lines that are no commands as they are."""
 
 

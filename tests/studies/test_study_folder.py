@@ -109,23 +109,23 @@ def parts(page):
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str, str]]:
     """The current folder, in which the study has been reproduced, and what the command has printed."""
     here = tmp_path_factory.mktemp("here")
-    write(here / "horizons", HORIZONS)
+    write(here / "my_horizons", HORIZONS)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
         patch.setenv("POMRL_OUTPUTS", "outputs")
-        status, printed, said = call(reproduce, "horizons")
+        status, printed, said = call(reproduce, "my_horizons")
         assert status == 0, said
         yield here, printed, said
-        forget("horizons")
+        forget("my_horizons")
 
 
 def rows(here: Path) -> list[dict[str, str]]:
-    with (here / "outputs" / "studies" / "horizons" / "claims.csv").open(newline="") as table:
+    with (here / "outputs" / "studies" / "my_horizons" / "claims.csv").open(newline="") as table:
         return list(csv.DictReader(table))
 
 
 def page(here: Path) -> str:
-    return (here / "outputs" / "studies" / "horizons" / "report" / "index.html").read_text()
+    return (here / "outputs" / "studies" / "my_horizons" / "report" / "index.html").read_text()
 
 
 def snapshot(here: Path) -> dict[str, tuple[int, int]]:
@@ -139,12 +139,12 @@ def test_every_stage_says_how_long_it_took(made: tuple[Path, str, str]) -> None:
     assert [(words[0], words[-1]) for words in stages] == [
         (stage, "s") for stage in ("sweeps", "claims", "figures", "pages", "report")
     ]
-    assert made[1].splitlines()[-1] == "outputs/studies/horizons/report/index.html"
+    assert made[1].splitlines()[-1] == "outputs/studies/my_horizons/report/index.html"
 
 
 def test_claims_are_decided_under_every_variant(made: tuple[Path, str, str]) -> None:
     table = rows(made[0])
-    assert {row["study"] for row in table} == {"horizons"}
+    assert {row["study"] for row in table} == {"my_horizons"}
     verdicts = {(row["variant"], row["claim"]): row["verdict"] for row in table}
     variants = ("default", "worst_state", "own_rewards")
     assert set(verdicts) == {(variant, claim) for variant in variants for claim in ("J1", "J2", "J3")}
@@ -160,23 +160,25 @@ def test_a_variant_changes_what_the_claims_read(made: tuple[Path, str, str]) -> 
 
 
 def test_everything_is_in_the_outputs_of_the_study(made: tuple[Path, str, str]) -> None:
-    folder = made[0] / "outputs" / "studies" / "horizons"
+    folder = made[0] / "outputs" / "studies" / "my_horizons"
     found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     pictures = {f"figures/dependence{of}.{kind}" for of in ("", "_intervals") for kind in ("pdf", "png", "csv", "json")}
     pages = {f"pages/{name}.{kind}" for name in ("claims", "counts") for kind in ("md", "json")}
     tables = {"claims.csv", "claims.json", "held.csv", "held.json"}
     assert found - {".lock"} == pictures | pages | tables | {"report/index.html", "report/index.json"}
-    assert {path.name for path in (made[0] / "outputs" / "studies").iterdir()} == {"horizons"}
-    assert not [path for path in made[0].iterdir() if path.name not in ("horizons", "outputs")]
-    written = [path for path in (made[0] / "horizons").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    assert {str(path.relative_to(made[0] / "horizons")) for path in written} == set(HORIZONS)
+    assert {path.name for path in (made[0] / "outputs" / "studies").iterdir()} == {"my_horizons"}
+    assert not [path for path in made[0].iterdir() if path.name not in ("my_horizons", "outputs")]
+    written = [
+        path for path in (made[0] / "my_horizons").rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ]
+    assert {str(path.relative_to(made[0] / "my_horizons")) for path in written} == set(HORIZONS)
 
 
 def test_the_files_of_the_figure_say_which_study_they_are_of(made: tuple[Path, str, str]) -> None:
-    said: dict[str, Any] = json.loads((made[0] / "outputs/studies/horizons/figures/dependence.json").read_text())
-    assert said["command"] == "pomrl figures horizons dependence"
-    assert list(said["sweeps"]) == ["horizons/dependence"]
-    assert [source["settings"] for source in said["sweeps"]["horizons/dependence"]] == [{"m": 2}, {"m": 200}]
+    said: dict[str, Any] = json.loads((made[0] / "outputs/studies/my_horizons/figures/dependence.json").read_text())
+    assert said["command"] == "pomrl figures my_horizons dependence"
+    assert list(said["sweeps"]) == ["my_horizons/dependence"]
+    assert [source["settings"] for source in said["sweeps"]["my_horizons/dependence"]] == [{"m": 2}, {"m": 200}]
 
 
 def test_the_page_shows_this_study(made: tuple[Path, str, str]) -> None:
@@ -190,7 +192,7 @@ def test_the_page_shows_this_study(made: tuple[Path, str, str]) -> None:
         "2 claims hold.",
         "worst_state",
         "own_rewards",
-        "pomrl report horizons",
+        "pomrl report my_horizons",
     ):
         assert text in shown or text.replace("_", " ") in shown, text
     assert {"J1", "J2", "J3"} <= set(re.findall(r"\bJ\d\b", shown))
@@ -220,7 +222,7 @@ def test_the_page_shows_nothing_of_another_study(made: tuple[Path, str, str]) ->
 def test_a_repeated_call_computes_nothing_and_finds_the_same(made: tuple[Path, str, str]) -> None:
     here, printed, _ = made
     before, table = snapshot(here), rows(here)
-    status, again, said = call(reproduce, "horizons")
+    status, again, said = call(reproduce, "my_horizons")
     assert status == 0, said
     assert snapshot(here) == before
     assert rows(here) == table
@@ -230,12 +232,12 @@ def test_a_repeated_call_computes_nothing_and_finds_the_same(made: tuple[Path, s
 
 def test_what_was_made_is_verified_with_everything_else(made: tuple[Path, str, str]) -> None:
     assert call(runs, "--verify")[0] == 0
-    table = made[0] / "outputs" / "studies" / "horizons" / "held.csv"
+    table = made[0] / "outputs" / "studies" / "my_horizons" / "held.csv"
     content = table.read_text()
     table.write_text(content + "J9\n")
     status, printed, _ = call(runs, "--verify")
     assert (status, len(printed.splitlines())) == (1, 1)
     assert "held" in printed
-    assert printed.endswith("pomrl documents horizons renews it\n")
-    assert call(documents, "horizons")[0] == 0
+    assert printed.endswith("pomrl documents my_horizons renews it\n")
+    assert call(documents, "my_horizons")[0] == 0
     assert table.read_text() == content
