@@ -12,6 +12,7 @@ import pytest
 from tests.support.settings import CONF
 
 from pomrl.commands import run
+from pomrl.configuration.study import shipped
 from pomrl.science.loss_tables import SCHEMA
 
 SMALL = ("T=3", "runs=4")
@@ -146,6 +147,13 @@ def test_a_dry_run_writes_nothing(command: Command, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+ESTIMATORS = sorted(
+    path.stem
+    for folder in (CONF, *(study.folder / "conf" for study in shipped()))
+    for path in (folder / "estimator").glob("*.yaml")
+)
+"""The options of the project, and of the studies that are shipped."""
+
 BAD = {
     "foo=1": ("foo=1", "gamma_eval"),
     "+foo=1": ("foo=1", "gamma_eval"),
@@ -175,7 +183,7 @@ BAD = {
     "runs=0": ("runs=0", "greater than or equal to 1"),
     "estimator=best": (
         "estimator=best",
-        f"there are {', '.join(sorted(path.stem for path in (CONF / 'estimator').glob('*.yaml')))}\n",
+        f"there are {', '.join(ESTIMATORS)}; --config-dir names a folder with options of your own\n",
     ),
     "experiment=best": ("experiment=best", "task_similarity"),
     "estimator.prior=none": ("estimator.prior='none'", "'inclusive', 'exclusive', 'known', 'unsmoothed' or 'uniform'"),

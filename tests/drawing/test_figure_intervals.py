@@ -16,8 +16,8 @@ from pomrl.drawing.figures_of_study import versions
 from pomrl.results.statistics import band, best_gamma, best_gamma_band
 from pomrl.results.stored_sweeps import StoredSweeps
 
-GAINS = ("horizon_or_prior", "wrong_priors")
-"""Figures of gains over gammas, which have intervals as they are."""
+GAINS = ("horizon_or_prior", "wrong_priors", "advice")
+"""Figures of gains and of shares, which have one kind of bands."""
 
 
 def test_every_figure_of_runs_has_a_version_with_intervals_and_names_its_series() -> None:

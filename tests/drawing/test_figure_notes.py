@@ -99,7 +99,7 @@ class TestRefusals:
     @pytest.mark.parametrize("name", OF_SWEEPS)
     def test_nothing_of_the_figure(self, name, sweeps):
         nothing = Lazy(sweeps, lambda sweep: replace(sweeps[sweep], table=sweeps[sweep].table.iloc[:0]))
-        with pytest.raises(ValueError, match="hold nothing that this figure shows: it needs "):
+        with pytest.raises(ValueError, match="hold nothing that this figure shows"):
             FIGURES[name].draw(nothing)
 
     def test_a_column_is_missing(self, draw, similarity):
