@@ -1,7 +1,8 @@
 """What four papers advise to plan with, judged on the same draws. The rules were fixed before there were any data.
 
-A *cell* is a problem with a number m of transitions from each pair. What a method is compared with is claimed in more
-than half of the cells, and differences are shares of the loss of planning on frequencies with gamma_eval.
+A *cell* is a problem with a number m of transitions from each pair. Claims on a method are that it is better
+than another in more than half of the cells; differences are shares of the loss of planning on frequencies with
+gamma_eval.
 """
 
 from pomrl.study import LossPerRun, Part, SweepLosses, claim, in_more_than, less_in_shares, no_worse

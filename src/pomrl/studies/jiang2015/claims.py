@@ -133,9 +133,9 @@ def policies_grow_with_gamma() -> list[Part]:
 
 @claim("J10", figures=("policies_and_bound",))
 def nearly_all_policies_near_one() -> list[Part]:
-    """For gamma near 1, all policies but (A - 1)^(S - 1) A are optimal in some model.
+    """For gamma near 1, at most (A - 1)^(S - 1) A policies are optimal in no model.
 
-    Theorem 1: what the class grows to, in our words and with our constant. At most so many are missing at
+    After Theorem 1; the statement and its constant are ours. At most so many are missing at
     gamma = 1 - 10^-9, for twenty draws of rewards.
     """
     missing = max(int((~is_optimal_somewhere(R, 1.0 - 1e-9)).sum()) for R in REWARDS)
@@ -187,7 +187,7 @@ def the_bound_holds(sweep: SweepLosses) -> list[Part]:
 
 @claim("J13", figures=("policies_and_bound",))
 def the_bound_predicts_shorter_horizons() -> list[Part]:
-    """The bound is smallest at a gamma below gamma_eval, which grows with the number of transitions from each pair.
+    """With 100 transitions of each pair the bound is smallest at a gamma below gamma_eval; it grows with their number.
 
     Abstract: "a bound on the planning loss predicting that a planning horizon shorter than the true horizon can reduce
     overfitting and improve test performance" (Theorem 2). From 10^2 to 10^8 transitions, with the mean number of
