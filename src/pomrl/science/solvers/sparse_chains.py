@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import coo_array, csr_array, eye_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import splu
 
 from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, reward_scale
 
@@ -51,6 +49,8 @@ def expected_entries(P_pi: csr_array) -> float:
     them, as all S are by w. States that very many others lead to, such as the end of episodes, are left out:
     SuperLU eliminates them last.
     """
+    from scipy.sparse.csgraph import reverse_cuthill_mckee  # here, because it takes long to load
+
     S = len(P_pi.indptr) - 1
     pairs: Any = coo_array(P_pi)
     often = np.bincount(pairs.col, minlength=S) > 10.0 * np.sqrt(S)
@@ -106,6 +106,8 @@ class ChainSolver:
             gamma: Discount factor, in [0, 1).
             start: Values that iteration starts from; the nearer, the quicker.
         """
+        from scipy.sparse.linalg import splu  # here, because it takes long to load
+
         S = len(self._R)
         states = np.arange(S)
         P_pi, R_pi = self._rows[policy.astype(np.intp) * S + states], self._R[states, policy]
