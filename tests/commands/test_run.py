@@ -122,6 +122,13 @@ def test_every_key_and_every_option_can_be_swept(command: Command, axis: str) ->
     assert len(lines) == axis.count(",") + 1
 
 
+@pytest.mark.parametrize("words", ["sigma=0.01,0.02 -m S=3,4", "sigma=0.01,0.02 S=3,4 --multirun"])
+def test_multirun_may_stand_between_and_behind_overrides(command: Command, words: str) -> None:
+    status, lines, said = command(*words.split(), "dry_run=true")
+    assert status == 0, said
+    assert len(set(lines)) == 4
+
+
 def test_every_option_of_a_group_can_be_asked_for_at_once(command: Command) -> None:
     status, lines, _ = command("-m", "dry_run=true", "estimator=glob(*pomrl)")
     assert status == 0

@@ -48,6 +48,7 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="provider=hydra.searchpath")  # of packages without __init__.py
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
     _exit_at(signal.SIGTERM, signal.SIGHUP)
+    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in MULTIRUN)  # argparse wants overrides in one piece
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises its errors instead of printing them
     try:
@@ -117,6 +118,9 @@ def compose() -> Sweep | None:
         raise ConfigError(f"nothing was composed here; {ENGINES}")
     return None
 
+
+MULTIRUN = ("-m", "--multirun")
+"""Arguments that people also write between and behind overrides."""
 
 INFORMATION = ("help", "hydra_help", "cfg", "info", "shell_completion")
 """Arguments that ask Hydra to print something instead of running."""
