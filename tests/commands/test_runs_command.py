@@ -188,11 +188,12 @@ class TestHostileText:
         assert shown.getvalue().count("[/red] [bold]x[31m :warning: <script>|") == 3
         assert "\x1b" not in shown.getvalue()
 
-    def test_a_markdown_table_keeps_its_columns(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_markdown_shows_names_as_they_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(diff, "_published", lambda *_: [])
         sides = (Side(HOSTILE, {"estimator": name}, {}, None) for name in ("pomrl", HOSTILE))
         shown = diff._in_markdown(PUBLISHED, [(next(sides), next(sides))])
-        assert "| no results to compare: [/red] [bold]x[31m :warning: &lt;script>\\| not stored |  |  |" in shown
+        assert "- no results to compare: [/red] [bold]x[31m :warning: &lt;script>\\| not stored\n" in shown
+        assert "| difference |" not in shown
         assert "\x1b" not in shown
         assert "<script" not in shown
 

@@ -125,11 +125,19 @@ def _effects(group: Sequence[Pair]) -> Rows:
     rows: Rows = []
     for a, b in group:
         where = ["-" if (value := a.settings.get(key)) is None else str(value) for key in keys]
-        lacking = " and ".join(dict.fromkeys(each.name for each in (a, b) if each.losses is None))
-        rows += [[*where, f"no results to compare: {lacking} not stored", "", ""]] if lacking else []
         for name, of in result_differences(a, b).items():
             rows.append([*where, name, f"{of.estimate:+.4f}", f"{of.lower:+.4f} to {of.upper:+.4f}"])
     return [[*keys, "result", "difference", "95 % interval"], *rows]
+
+
+def _not_stored(group: Sequence[Pair]) -> list[str]:
+    """Return a sentence on each pair of which there is nothing to compare."""
+    keys, sentences = varying_keys([a.settings for a, _ in group]), list[str]()
+    for pair in group:
+        names = " and ".join(dict.fromkeys(each.name for each in pair if each.losses is None))
+        where = "".join(f"{key}={pair[0].settings.get(key)}: " for key in keys)
+        sentences += [f"{where}no results to compare: {names} not stored"] if names else []
+    return sentences
 
 
 def _how(group: Sequence[Pair]) -> str:
@@ -139,18 +147,20 @@ def _how(group: Sequence[Pair]) -> str:
 
 def _in_plain_text(group: Sequence[Pair]) -> str:
     changed = [fill(printable(f"{key}: {a} -> {b}"), WIDTH, subsequent_indent="    ") for key, a, b in _changed(group)]
+    lacking = [f"{fill(printable(line), WIDTH - 2, subsequent_indent='  ')}\n" for line in _not_stored(group)]
     head, *rows = [[*map(printable, row)] for row in _effects(group)]
-    table = plain(head, rows)
-    if max(map(len, table.splitlines())) > WIDTH - 2:
+    table = plain(head, rows) if rows else ""
+    if max(map(len, table.splitlines()), default=0) > WIDTH - 2:
         table = "".join(f"{fill('  '.join(row), WIDTH - 2, subsequent_indent='  ')}\n" for row in rows)
-    return "\n".join(["", *changed, f"  {_how(group)}", indent(table, "  ")])
+    how = [f"  {_how(group)}"] if rows else []
+    return "\n".join(["", *changed, *how, indent("".join([table, *lacking]), "  ")])
 
 
 def _in_markdown(sources: Sources, group: Sequence[Pair]) -> str:
     changed = [f"- **{key}**: {a} -> {b}" for key, a, b in _changed(group)]
     head, *rows = [[*map(_markdown, row)] for row in _effects(group)]
-    table = markdown(head, rows)
-    if max(map(len, table.splitlines())) > WIDEST:
+    table = markdown(head, rows) if rows else ""
+    if max(map(len, table.splitlines()), default=0) > WIDEST:
         table = _list(["; ".join(filter(None, row)) for row in rows])
     details = [f"{key}: {a} -> {b}" for key, a, b in _rows(differences([side.settings for side in group[0]]))]
     for pair in group:
@@ -159,7 +169,9 @@ def _in_markdown(sources: Sources, group: Sequence[Pair]) -> str:
     folded = _list([_markdown(line) for line in dict.fromkeys(details)])
     lines = [_wrapped(_markdown(line)) for line in changed]
     summary = "<details><summary>settings, derived quantities, sweeps and figures</summary>"
-    shown = ["", *lines, "", f"{_how(group).capitalize()}:", "", table]
+    effect = [f"{_how(group).capitalize()}:", "", table] if rows else []
+    lacking = _list([_markdown(line) for line in _not_stored(group)])
+    shown = ["", *lines, "", *effect, *([lacking] if lacking else [])]
     return "\n".join([*shown, summary, "", folded, "</details>", ""])
 
 
