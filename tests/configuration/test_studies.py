@@ -34,6 +34,8 @@ PROMISED |= dict.fromkeys(["families", "families_schedules", "families_repaired"
 PROMISED |= dict.fromkeys(["tied_rows", "tied_rows_in_practice"], 300) | {"tied_rows_in_chains": 1000}
 PROMISED |= dict.fromkeys(["streams", "unequal_data", "unknown_rewards"], 200)
 PROMISED |= dict.fromkeys(find("amit2020").sweeps, 200)
+PROMISED |= dict.fromkeys(["fixed_mean_model", "gaussian_tasks", "mixing_rates", "theory"], 1000)
+PROMISED |= dict.fromkeys(["varying_pairs", "varying_pairs_without_meta"], 1000)
 PROMISED |= dict.fromkeys([*find("jiang2015").sweeps, *find("rathnam2023").sweeps], 500)
 """Numbers of runs that the paper states for a sweep, or that a sweep beyond the paper has; the others have 100."""
 
