@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "claims": "judge the claims of a study on what is stored",
     "figures": "draw the figures of a study",
     "report": "write the results of studies, or of any stored experiments, into one page",
+    "article": "typeset the article of a study, with numbers from its results",
     "new": "make a study of your own that runs as it is",
     "documents": "make all generated documents",
     "horizon": "compare horizons on a log of your own",
@@ -37,8 +38,8 @@ _FORMER = {
 }
 """Commands of earlier versions, and what does the same now."""
 
-_OF_REPORT = ("jinja2", "latex2mathml", "markdown_it", "mdit_py_plugins")
-"""Packages that not every command needs; the extra `report` installs them."""
+_EXTRAS = dict.fromkeys(["jinja2", "latex2mathml", "markdown_it", "mdit_py_plugins"], "report") | {"typst": "article"}
+"""Packages that not every command needs, and the extra that installs each."""
 
 HELP = """\
 usage: pomrl COMMAND ...
@@ -79,9 +80,10 @@ def _call(name: str, arguments: Sequence[str]) -> None:
     try:
         module = imported(f"pomrl.commands.{'import_' if name == 'import' else name}")
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in _OF_REPORT:
+        extra = _EXTRAS.get(str(error.name).partition(".")[0])
+        if extra is None:
             raise
-        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[report]' installs it")
+        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[{extra}]' installs it")
     module.main()
 
 

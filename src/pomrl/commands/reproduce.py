@@ -1,15 +1,17 @@
 """Compute, judge, draw and report a study: pomrl reproduce STUDY [--runs N] [--variants NAME,...].
 
 It computes all sweeps of the study, and those of other studies that its claims and figures read; judges its claims, for
-which it adds the runs that undecided claims need; draws its figures, renews its pages, and writes the report. Each
-stage is also a command of its own: pomrl run, claims, figures, documents and report. With --runs, each experiment has
-so many runs, and nothing is decided. With --variants, the claims are judged under families of variants too, or all.
+which it adds the runs that undecided claims need; draws its figures, renews its pages, and writes the report, and the
+article of a study that has one. Each stage is also a command of its own: pomrl run, claims, figures, documents, report
+and article. With --runs, each experiment has so many runs, nothing is decided, and there is no article. With
+--variants, the claims are judged under families of variants too, or all.
 """
 
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import chain
 
 from pomrl.commands import claims, computing, documents, figures, report
@@ -76,7 +78,19 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     _refuse_bad_figures(drawn)
     work["pages"] = lambda: documents.renew_outputs(study, claims_of_variants.stored(study))
     work["report"] = lambda: print(report.write([study]))
+    if study.article.is_file() and runs is None:
+        work["article"] = lambda: _typeset(study)
     return work
+
+
+def _typeset(study: Study) -> None:
+    """Write the article of a study, or a line where Typst, which is an extra of the installation, is missing."""
+    if find_spec("typst") is None:
+        warn("the article is left out, because typst is not installed; pip install 'pomrl[article]' installs it")
+        return
+    from pomrl.report import article  # here, because it imports Typst
+
+    print(article.write(study))
 
 
 def _refuse_bad_variants(study: Study) -> None:

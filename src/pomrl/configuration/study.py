@@ -214,6 +214,11 @@ class Study:
         return self.folder / DESCRIPTION
 
     @property
+    def article(self) -> Path:
+        """The path of its article, a Typst document, which a study may lack."""
+        return self.folder / "article" / "article.typ"
+
+    @property
     def package(self) -> str:
         """The dotted name of the package that its modules belong to."""
         return f"pomrl.studies.{self.name}" if self.is_shipped else self.name

@@ -1,0 +1,187 @@
+"""The article of a study: `article/article.typ`, a Typst document in which every number comes from what is stored.
+
+The document imports `study.typ` (`templates/article.typ` here), whose functions look values up by name: estimates and
+verdicts of claims, settings of sweeps, cells of the tables beside the pages, and figures. A number that is written out
+is refused, and a name that does not exist is an error, so that the text cannot say what the results do not.
+"""
+
+import json
+import math
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from importlib.resources import files as resources
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+import typst
+
+from pomrl.configuration.settings import flat_settings, scientific_settings
+from pomrl.configuration.study import Study
+from pomrl.drawing.figures_of_study import FOLDER
+from pomrl.judging.claims_of_variants import stored
+from pomrl.judging.judgements import Comparison, Judgement, Judgements
+from pomrl.judging.views import answer, grouped
+from pomrl.report import ReportError
+from pomrl.results.intervals import Interval
+from pomrl.store.derived import DerivedFiles
+from pomrl.store.provenance import commit
+
+LOOKUPS = "estimate|share|verdict|runs|count|setting|cell|paper|figure-of"
+"""The functions of `study.typ` whose arguments may have digits."""
+
+_ALLOWED = (
+    re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL),  # comments
+    re.compile(rf"#(?:{LOOKUPS})\((?:[^()\"]|\"[^\"\n]*\"|\([^()]*\))*\)"),
+    re.compile(r"(?<![\w\"])[@<][A-Za-z][\w-]*>?"),  # references and labels
+    re.compile(r"^#(?:set|show|import|bibliography)\b[^\n]*", re.MULTILINE),
+)
+"""Where digits may stand; anything of the paper is `paper("Figure 5")`, which names a place and no result."""
+
+_FORMULA = re.compile(r"\$[^$]*\$")
+_SINGLE = re.compile(r"(?<![\d.,])\d(?![\d.,]\d|\d)")
+"""A whole number below 10, which formulas need."""
+
+_PLACE = re.compile(r"#paper\(\"([^\"]*)\"\)")
+_IS_PLACE = re.compile(
+    r"(Figures?|Sections?|Sec\.|Theorems?|Propositions?|Eq\.|Equations?|Algorithms?|Appendix|App\.|Tables?|Lemmas?)"
+    r" [A-Z]?\d*(\.\d+)?[a-z]?(( and |, | to | or )[A-Z]?\d*(\.\d+)?[a-z]?)*"
+)
+
+
+def write(study: Study) -> Path:
+    """Typeset the article of a study into its outputs, `article.pdf`, and return the path.
+
+    The same results give the same bytes.
+
+    Raises:
+        ReportError: The study has no article, or its results are provisional or old; a number is written out; a name is
+            not among the results; or Typst cannot read the text.
+        StoreError: A table or a figure is damaged.
+    """
+    if not study.article.is_file():
+        raise ReportError(
+            f"{study.word}: there is no article/article.typ; it is a Typst document that imports study.typ"
+        )
+    text = study.article.read_text(encoding="utf-8")
+    for line, number in written_out(text):
+        where = f"{study.word}/article/article.typ, line {line}"
+        raise ReportError(f"{where}: {number} is written out; numbers come by name, as #estimate(...) does")
+    judgements = stored(study)
+    if not judgements.main or judgements.older or any(each.provisional for each in judgements.main):
+        state = "older than the present code" if judgements.older else "provisional, or not there"
+        raise ReportError(f"{study.word}: its results are {state}; pomrl reproduce {study.word} computes them")
+    pdf = typeset(study, values(study, judgements, text), pictures(study, text))
+    path = study.outputs / "article.pdf"
+    said = {"command": f"pomrl article {study.word}", **commit()}
+    DerivedFiles(path.with_suffix(".json")).write({path.name: pdf}, said)
+    return path
+
+
+def written_out(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the digits of each number that stands in a text, and is not looked up by its name.
+
+    A formula may have whole numbers below 10. The argument of `paper` has to name a place of the paper.
+    """
+    places = [match for match in _PLACE.finditer(text) if not _IS_PLACE.fullmatch(match[1])]
+    for match in places:
+        yield text.count("\n", 0, match.start()) + 1, match[1]
+    for pattern in _ALLOWED:
+        text = pattern.sub(_blank, text)
+    text = _FORMULA.sub(lambda match: _SINGLE.sub(" ", match[0]), text)
+    for match in re.finditer(r"[\d.,]*\d", text):
+        yield text.count("\n", 0, match.start()) + 1, match[0].strip(".,")
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Return what is left of a place where digits may stand: its lines."""
+    return "\n" * match[0].count("\n")
+
+
+def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:
+    """Return all that an article may name, as data for JSON; settings are those of the sweeps that its text names."""
+    headline = [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
+    groups = grouped(judgements, headline)
+    names = {tuple(headline): "all", (): "none", None: "undecided"}
+    counts = {names.get(key, "+".join(key or ())): len(found) for key, found in groups.items()}
+    swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
+    return {
+        "title": study.described.title,
+        "headline": headline,
+        "error": study.described.error,
+        "answer": answer(study, judgements),
+        "claims": {name: {id: _judged(each) for id, each in judgements.of(name).items()} for name in headline},
+        "order": [each.id for each in judgements.listed(headline)],
+        "counts": {"all": 0, "none": 0, "undecided": 0} | counts | {"claims": sum(map(len, groups.values()))},
+        "settings": {name: _settings(study, name) for name in swept if name in study.sweeps},
+        "tables": {path.stem: _table(path) for path in sorted((study.folder / "pages").glob("*.csv"))},
+    }
+
+
+def _judged(judgement: Judgement) -> Mapping[str, Any]:
+    return {
+        "title": judgement.title,
+        "where": judgement.where,
+        "verdict": str(judgement.verdict or "reported"),
+        "runs": judgement.runs,
+        "decisive": _part(judgement.decisive),
+        "parts": [_part(each) for each in judgement.comparisons],
+    }
+
+
+def _part(part: Comparison) -> Mapping[str, Any]:
+    numbers = {"estimate": part.estimate, "lower": part.lower, "upper": part.upper}
+    finite = {name: number if math.isfinite(number) else None for name, number in numbers.items()}
+    found = Interval(**numbers).text() if part.runs else f"{part.estimate:.3f}"
+    return {"compared": part.compared, "runs": part.runs, "found": found, **finite}
+
+
+def _settings(study: Study, name: str) -> Mapping[str, str]:
+    """Return the values of each setting of a sweep, as text; several of an axis are listed."""
+    experiments = [setting.experiment for setting in study.settings(name)]
+    each = [flat_settings(scientific_settings(one), one.options) for one in experiments]
+    return {key: ", ".join(dict.fromkeys(str(of.get(key, "")) for of in each)) for key in each[0]}
+
+
+def _table(path: Path) -> list[dict[str, Any]]:
+    return json.loads(pd.read_csv(path).to_json(orient="records"))
+
+
+def pictures(study: Study, text: str) -> Mapping[str, bytes]:
+    """Return the drawn figures that a text names, as PNG, by name.
+
+    Raises:
+        StoreError: A figure is damaged.
+    """
+    names = dict.fromkeys(re.findall(r"#figure-of\(\s*\"([^\"]+)\"", text))
+    drawn = {name: DerivedFiles(study.outputs / FOLDER / f"{name}.json") for name in names}
+    return {name: files.content(f"{name}.png") for name, files in drawn.items() if files.is_made}
+
+
+def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) -> bytes:
+    """Return the article as a PDF without a date, with `values` and `pictures`.
+
+    Raises:
+        ReportError: A name of the text is not among the values, or Typst cannot read the text.
+    """
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        shutil.copytree(study.article.parent, place, dirs_exist_ok=True)
+        template = resources("pomrl.report").joinpath("templates/article.typ").read_bytes()
+        (place / "study.typ").write_bytes(template)
+        (place / "values.json").write_text(json.dumps({**named, "figures": list(drawn)}), encoding="utf-8")
+        for name, picture in drawn.items():
+            (place / f"{name}.png").write_bytes(picture)
+        try:
+            return typst.compile(place / "article.typ", root=place, ignore_system_fonts=True, timestamp=0)
+        except typst.TypstError as error:
+            raise ReportError(f"{study.word}/article/article.typ: {_in_one_line(error)}") from error
+
+
+def _in_one_line(error: typst.TypstError) -> str:
+    """Return the message of Typst, with the line of the article where there is one."""
+    said = " ".join(re.sub(r"^panicked with: |\\?\"", "", error.message).split())
+    lines = re.findall(r"article\.typ:(\d+)", " ".join([error.diagnostic, *error.trace]))
+    return f"line {lines[0]}: {said}" if lines else said
