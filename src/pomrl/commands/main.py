@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "report": "write the results of studies, or of any stored experiments, into one page",
     "new": "make a study of your own that runs as it is",
     "documents": "make all generated documents",
+    "docs": "open the documents in a browser",
     "horizon": "compare horizons on a log of your own",
     "export": "write what is stored as an RO-Crate, ready for an archive",
     "import": "check an RO-Crate, and add its experiments to what is stored",
@@ -77,12 +78,17 @@ def _call(name: str, arguments: Sequence[str]) -> None:
     """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
     sys.argv = [f"{PROGRAM} {name}", *arguments]
     try:
-        module = imported(f"pomrl.commands.{'import_' if name == 'import' else name}")
+        module = imported(module_of(name))
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in _OF_REPORT:
             raise
         exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[report]' installs it")
     module.main()
+
+
+def module_of(name: str) -> str:
+    """Return the dotted name of the module of a command."""
+    return f"pomrl.commands.{'import_' if name == 'import' else name}"
 
 
 def _complete(arguments: Sequence[str]) -> None:
