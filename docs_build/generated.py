@@ -22,6 +22,9 @@ from pomrl.report.markup import caption
 
 ROOT = Path(__file__).parents[1]
 
+HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
+"""What lets the documentation of an object have the name that the object is imported by."""
+
 
 def commands() -> str:
     """Return the page of all commands: what the documentation of each says, and what its parser prints."""
@@ -54,7 +57,8 @@ def reference(face: str) -> str:
     ours = sorted((each for each in names if each.target_path.startswith("pomrl.")), key=lambda each: each.name.lower())
     if missing := [each.name for each in ours if not each.has_docstring]:
         raise PluginError(f"{title}: public names without a docstring: {', '.join(missing)}")
-    return "\n\n".join([f"# {title}", module.docstring.value, *(f"::: {each.target_path}" for each in ours)])
+    blocks = (f"::: {each.target_path}{HEADING.format(each.name)}" for each in ours)
+    return "\n\n".join([f"# {title}", module.docstring.value, *blocks])
 
 
 @cache
@@ -86,14 +90,26 @@ def gallery() -> str:
         "The command below a figure draws it alone, from what is stored. A picture stands here where the repository "
         "keeps a small one; the others have to be computed first."
     )
-    return "\n\n".join([head, *(part for study in sorted(shipped(), key=lambda study: study.name != "pomrl") for part in figures_in(study))])
+    return "\n\n".join(
+        [
+            head,
+            *(
+                part
+                for study in sorted(shipped(), key=lambda study: study.name != "pomrl")
+                for part in figures_in(study)
+            ),
+        ]
+    )
 
 
 def figures_in(study: Study) -> Iterator[str]:
     """Yield the parts of the gallery for a study."""
     yield f"## {study.name}: {study.described.title}"
     for figure in figures_of(study):
-        number, text = number_of(figure.docstring), caption(number_of(figure.docstring), caption_of(figure.docstring), with_errata=False)
+        number, text = (
+            number_of(figure.docstring),
+            caption(number_of(figure.docstring), caption_of(figure.docstring), with_errata=False),
+        )
         yield f"### {f'Figure {number}: ' * bool(number)}{title_of(figure.docstring)}"
         yield from (f"![{title_of(figure.docstring)}]({path})" for path in pictures(figure))
         yield from map(str, [*text.ours, *text.papers])

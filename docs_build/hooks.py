@@ -26,7 +26,12 @@ from docs_build.generated import PAGES, source  # noqa: E402 (found by the line 
 SOURCES = (
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png"),
     *("src/pomrl/studies/*/pages/*.md", "src/pomrl/studies/*/study.yaml", "src/pomrl/studies/pomrl/variants/*.yaml"),
-    *("examples/tutorial.ipynb", "examples/patience/study.yaml", "examples/notebook/*.py", "examples/notebook/README.md"),
+    *(
+        "examples/tutorial.ipynb",
+        "examples/patience/study.yaml",
+        "examples/notebook/*.py",
+        "examples/notebook/README.md",
+    ),
     *("src/pomrl/studies/pomrl/digitised.csv", "src/pomrl/studies/pomrl/pages/notebook_loss.csv"),
     *("docs_build/*.js", "docs_build/*.css"),
 )
@@ -80,7 +85,10 @@ def on_post_page(output: str, **_: object) -> str:
 def on_post_build(config: MkDocsConfig) -> None:
     """Remove what nobody reads, and what would make two builds of the same files differ."""
     site = Path(config.site_dir)
-    for path in [*site.glob("**/*.map"), *(each for name in UNUSED for each in (site / name, *site.glob(f"{name}/**/*")))]:
+    for path in [
+        *site.glob("**/*.map"),
+        *(each for name in UNUSED for each in (site / name, *site.glob(f"{name}/**/*"))),
+    ]:
         if path.is_file():
             path.unlink()
 
@@ -91,7 +99,9 @@ class Formulas(Extension):
     def extendMarkdown(self, md: Markdown) -> None:
         """Add the patterns after that of code, and before that of escaped characters."""
         md.inlinePatterns.register(Formula(r"\$\$(.+?)\$\$", md, "block"), "block formulas", 187)
-        md.inlinePatterns.register(Formula(r"(?<![\w$])\$(?![\s$])([^$]+?)(?<!\s)\$(?![\w$])", md, "inline"), "formulas", 186)
+        md.inlinePatterns.register(
+            Formula(r"(?<![\w$])\$(?![\s$])([^$]+?)(?<!\s)\$(?![\w$])", md, "inline"), "formulas", 186
+        )
 
 
 class Formula(InlineProcessor):

@@ -1,8 +1,8 @@
 """Run one experiment, or a sweep of them, and store the results.
 
-    pomrl run                                   the defaults
-    pomrl run -m sigma=0.01,0.025,0.047         a sweep
-    pomrl run experiment=task_similarity        a published sweep (conf/experiment)
+pomrl run                                   the defaults
+pomrl run -m sigma=0.01,0.025,0.047         a sweep
+pomrl run experiment=task_similarity        a published sweep (conf/experiment)
 """
 
 import argparse
