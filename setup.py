@@ -25,8 +25,8 @@ ENGINE = Extension(
 )
 
 BESIDE = ("conf", "docs", "site")
-"""What `pomrl.configuration.sources.beside_the_package` finds in the package once that is installed; the site only where
-`python -m mkdocs build --strict` has built it before."""
+"""What `pomrl.configuration.sources.beside_the_package` finds in the package once that is installed; the site only
+where `python -m mkdocs build --strict` has built it before."""
 
 
 class BuildWithCopies(build_py):

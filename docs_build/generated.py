@@ -86,7 +86,7 @@ def source() -> Path:
 def gallery() -> str:
     """Return the page of all figures of all studies: caption, command, and the picture where a small one is kept."""
     head = (
-        "# Gallery\n\nEvery figure of every study. `pomrl reproduce STUDY` computes a study and draws all of its figures. "
+        "# Gallery\n\nEvery figure of every study. `pomrl reproduce STUDY` computes a study and draws all its figures. "
         "The command below a figure draws it alone, from what is stored. A picture stands here where the repository "
         "keeps a small one; the others have to be computed first."
     )

@@ -2,8 +2,8 @@
 
 What takes long is not executed in full: of a sweep, `pomrl run` composes the first experiment and only says what it
 would compute, and commands that need all sweeps of a study only read their arguments. `pytest -rP` prints which these
-are. The pages docs/agents.md, docs/extending.md, docs/models_and_logs.md, docs/python.md and docs/start.md, and the example
-of docs/studies.md, have tests of their own.
+are. The pages docs/agents.md, docs/extending.md, docs/models_and_logs.md, docs/python.md and docs/start.md, and the
+example of docs/studies.md, have tests of their own.
 """
 
 import re

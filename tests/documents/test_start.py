@@ -26,7 +26,7 @@ def test_its_commands_and_its_python_work(
             assert status == 0, err
             said[line] = out + err
     assert len(list((tmp_path / "outputs" / "plots").glob("*.png"))) == sum("plot" in line for line in LINES) == 3
-    assert set("first last minimum gamma*".split()) <= set(said["pomrl run"].split())
+    assert {"first", "last", "minimum", "gamma*"} <= set(said["pomrl run"].split())
     assert "mean difference" in said["pomrl table tag=first --against estimator=pomrl"]
     monkeypatch.chdir(tmp_path)
     for block in re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL):

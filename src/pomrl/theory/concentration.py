@@ -39,8 +39,8 @@ class BoundArguments(TypedDict):
     prior: NotRequired[str]
     """One of `PRIORS`; `inclusive` by default."""
     plugged: NotRequired[Numbers]
-    """The number in the place of sigma in the paper's mixing rate, sigma itself by default: a standard deviation; 0, for
-    a prior of weight 1; or infinity, for one of weight 0."""
+    """The number in the place of sigma in the paper's mixing rate, sigma itself by default: a standard deviation; 0,
+    for a prior of weight 1; or infinity, for one of weight 0."""
     Sigma: NotRequired[Numbers]
     """Diameter of the set of models, at most 1 (the default). Only `as_printed` and `repaired` use it."""
 
