@@ -24,8 +24,9 @@ ENGINE = Extension(
     optional=True,
 )
 
-BESIDE = ("conf", "docs")
-"""What `pomrl.configuration.sources.beside_the_package` finds in the package once that is installed."""
+BESIDE = ("conf", "docs", "site")
+"""What `pomrl.configuration.sources.beside_the_package` finds in the package once that is installed; the site only
+where `python -m mkdocs build --strict` has built it before."""
 
 
 class BuildWithCopies(build_py):
@@ -34,7 +35,7 @@ class BuildWithCopies(build_py):
     def run(self) -> None:
         """Build the package, and copy."""
         super().run()
-        for name in () if self.editable_mode else BESIDE:
+        for name in () if self.editable_mode else filter(os.path.isdir, BESIDE):
             shutil.copytree(name, Path(self.build_lib, "pomrl", name), dirs_exist_ok=True)
 
 

@@ -2,8 +2,8 @@
 
 What takes long is not executed in full: of a sweep, `pomrl run` composes the first experiment and only says what it
 would compute, and commands that need all sweeps of a study only read their arguments. `pytest -rP` prints which these
-are. The pages docs/agents.md, docs/extending.md, docs/models_and_logs.md and docs/python.md, and the example of
-docs/studies.md, have tests of their own.
+are. The pages docs/agents.md, docs/extending.md, docs/models_and_logs.md, docs/python.md and docs/start.md, and the
+example of docs/studies.md, have tests of their own.
 """
 
 import re
@@ -18,7 +18,7 @@ from tests.support.computed import call
 from tests.support.settings import ROOT
 
 from pomrl import store
-from pomrl.commands import claims, documents, figures, main, new, report, reproduce, run, runs
+from pomrl.commands import claims, docs, documents, figures, main, new, report, reproduce, run, runs
 from pomrl.configuration import jobs
 from pomrl.configuration.sources import STUDIES
 from pomrl.configuration.study import find
@@ -33,7 +33,7 @@ PAGES = [
     *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
     *PAGES_OF_STUDIES,
 ]
-ELSEWHERE = ("docs/agents.md", "docs/extending.md", "docs/models_and_logs.md", "docs/python.md")
+ELSEWHERE = ("docs/agents.md", "docs/extending.md", "docs/models_and_logs.md", "docs/python.md", "docs/start.md")
 
 OF_STUDIES = ("claims", "documents", "figures", "report", "reproduce")
 """Commands that need all sweeps of a study: that they read their arguments is tested here, and their work elsewhere."""
@@ -79,6 +79,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (folder / "examples").symlink_to(ROOT / "examples")
         (folder / "docs").mkdir()
         (folder / "docs" / "configuration.md").touch()  # as in a checkout
+        (folder / "site").mkdir()
+        (folder / "site" / "index.html").touch()
         assert call(new, "my_study")[0] == 0
         for arguments in STATE:
             assert call(run, *arguments, "S=4", "runs=2", *([] if "T=3" in arguments else ["T=2"]))[0] == 0
@@ -96,7 +98,9 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduce, "stages", lambda *_: {})
     for name in ("renew_outputs", "renew_tracked"):
         monkeypatch.setattr(documents, name, lambda *_: ())
-    monkeypatch.setattr(documents, "beside_the_package", lambda name: Path.cwd() / name)
+    for command in (docs, documents):
+        monkeypatch.setattr(command, "beside_the_package", lambda name: Path.cwd() / name)
+    monkeypatch.setattr("webbrowser.open", nothing)
     monkeypatch.setattr(runs, "sweeps_by_signature", dict)
     monkeypatch.setattr(jobs, "MOST_JOBS", 1)
 
@@ -140,9 +144,11 @@ def _exists(sweep: str) -> bool:
 
 
 def test_the_commands_are_found() -> None:
-    of_readme = [line for line, page in COMMANDS.items() if page == "README.md"]
-    assert len(of_readme) > 20
-    assert {"./reproduce.sh quick", "pomrl export crate.zip", "pomrl reproduce my_study"} <= set(of_readme)
+    of_readme = {line for line, page in COMMANDS.items() if page == "README.md"}
+    assert {"./reproduce.sh quick", "pomrl plot tag=first", "pomrl reproduce my_study"} <= of_readme
+    of_overview = {line for line, page in COMMANDS.items() if page == "docs/overview.md"}
+    assert len(of_overview) > 15
+    assert "pomrl export crate.zip" in of_overview
     of_studies = {line for line, page in COMMANDS.items() if page in PAGES_OF_STUDIES}
     assert {"pomrl figures beyond streams", "pomrl run reading=notebook"} <= of_studies
 

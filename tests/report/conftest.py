@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from tests.support.browser import browser as browser
 from tests.support.commands import commands
 from tests.support.computed import two_runs_of
 from tests.support.elements import Elements
@@ -59,18 +59,3 @@ def embedded(page: str) -> dict:
     found = re.search(r'<script type="application/json" id="curves-data">(.*?)</script>', page, re.DOTALL)
     assert found
     return json.loads(found[1])
-
-
-def chromium() -> str | None:
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    if not path:
-        pytest.skip("Chromium is not installed (Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path)
-        yield browser
-        browser.close()

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "article": "typeset the article of a study, with numbers from its results",
     "new": "make a study of your own that runs as it is",
     "documents": "make all generated documents",
+    "docs": "open the documents in a browser",
     "horizon": "compare horizons on a log of your own",
     "export": "write what is stored as an RO-Crate, ready for an archive",
     "import": "check an RO-Crate, and add its experiments to what is stored",
@@ -78,13 +79,18 @@ def _call(name: str, arguments: Sequence[str]) -> None:
     """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
     sys.argv = [f"{PROGRAM} {name}", *arguments]
     try:
-        module = imported(f"pomrl.commands.{'import_' if name == 'import' else name}")
+        module = imported(module_of(name))
     except ModuleNotFoundError as error:
         extra = _EXTRAS.get(str(error.name).partition(".")[0])
         if extra is None:
             raise
         exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[{extra}]' installs it")
     module.main()
+
+
+def module_of(name: str) -> str:
+    """Return the dotted name of the module of a command."""
+    return f"pomrl.commands.{'import_' if name == 'import' else name}"
 
 
 def _complete(arguments: Sequence[str]) -> None:

@@ -20,7 +20,9 @@ from pomrl.results.stored_sweeps import StoredSweeps
 
 LOSS = "Planning loss"
 AVERAGE_LOSS = "Average planning loss"
+"""What an axis says that shows the mean of the losses of several tasks."""
 RUNNING_AVERAGE = "Average loss, tasks 1 to t"
+"""What an axis says that shows, for each task t, the mean of the losses up to it."""
 
 MOST_MARKERS = 15
 """The number of points of a line above which only some of them have a marker; most experiments have 15 tasks."""

@@ -136,7 +136,7 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
     Args:
         P: Transition probabilities: an array [S, A, S], or [M, S, A, S] for M models; a SciPy sparse matrix [S A, S]
             with row s A + a for the pair (s, a), or a sequence of one sparse matrix [S, S] for each action; or
-            Gymnasium's dictionary, whose P[s][a] lists tuples of probability, next state, reward and whether the
+            Gymnasium's dictionary, whose `P[s][a]` lists tuples of probability, next state, reward and whether the
             episode ends.
         R: Rewards: [S], [S, A] or [S, A, S], of transitions also as sparse matrices with a sparse P; for several models
             [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary, which
@@ -190,7 +190,7 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     the episode goes on, ends lead to a state of their own instead, whose name is "end".
 
     Args:
-        environment: An environment with `unwrapped.P`, or P itself: P[s][a] lists tuples of probability, next state,
+        environment: An environment with `unwrapped.P`, or P itself: `P[s][a]` lists tuples of probability, next state,
             reward and whether the episode ends.
         states: Names of the states; by default 0, 1, ...
         actions: Names of the actions; by default 0, 1, ...

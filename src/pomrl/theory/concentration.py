@@ -20,18 +20,29 @@ PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
 
 
 class BoundArguments(TypedDict):
-    """The arguments that all bounds share, which `model_error_bound` explains."""
+    """The arguments that all bounds share."""
 
     m: Numbers
+    """Number of transitions that are sampled for each (s, a) in each task."""
     sigma: Numbers
+    """Almost-sure bound on |P_t - P_o|, at least 0."""
     S: Numbers
+    """Number of states."""
     A: Numbers
+    """Number of actions."""
     T: Numbers
+    """Number of tasks."""
     delta: Numbers
+    """Probability that the bound may fail in any entry of any task, strictly between 0 and 1."""
     variant: NotRequired[str]
+    """One of `VARIANTS`, or `REPAIRED`; `corrected` by default."""
     prior: NotRequired[str]
+    """One of `PRIORS`; `inclusive` by default."""
     plugged: NotRequired[Numbers]
+    """The number in the place of sigma in the paper's mixing rate, sigma itself by default: a standard deviation; 0,
+    for a prior of weight 1; or infinity, for one of weight 0."""
     Sigma: NotRequired[Numbers]
+    """Diameter of the set of models, at most 1 (the default). Only `as_printed` and `repaired` use it."""
 
 
 def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
@@ -56,17 +67,7 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
 
     Args:
         t: Number of the task, from 1 to T.
-        m: Number of transitions that are sampled for each (s, a) in each task.
-        sigma: Almost-sure bound on |P_t - P_o|, at least 0.
-        S: Number of states.
-        A: Number of actions.
-        T: Number of tasks.
-        delta: Probability that the bound may fail in any entry of any task, strictly between 0 and 1.
-        variant: One of `VARIANTS`, or `REPAIRED`; `corrected` by default.
-        prior: One of `PRIORS`; `inclusive` by default.
-        plugged: The number in the place of sigma in the paper's mixing rate, sigma itself by default: a standard
-            deviation; 0, for a prior of weight 1; or infinity, for one of weight 0.
-        Sigma: Diameter of the set of models, at most 1 (the default). Only `as_printed` and `repaired` use it.
+        **arguments: Those of `BoundArguments`.
 
     Raises:
         ValueError: variant or prior is unknown, or t, sigma or delta is out of its range.

@@ -1,0 +1,137 @@
+"""The pages of the site that are made from code: commands, the interfaces of Python, the gallery and the glossary."""
+
+import atexit
+import contextlib
+import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from unittest.mock import patch
+
+import griffe
+from mkdocs.exceptions import PluginError
+
+from pomrl.commands import main
+from pomrl.configuration.importing import imported
+from pomrl.configuration.study import Study, shipped
+from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, number_of, title_of
+from pomrl.report.markup import caption
+
+ROOT = Path(__file__).parents[1]
+
+HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
+"""What lets the documentation of an object have the name that the object is imported by."""
+
+
+def commands() -> str:
+    """Return the page of all commands: what the documentation of each says, and what its parser prints."""
+    parts = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
+    for name, what in main.COMMANDS.items():
+        _, _, more = (imported(main.module_of(name)).__doc__ or "").partition("\n\n")
+        parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", more.strip(), f"```text\n{help_of(name)}\n```"]
+    return "\n\n".join(parts)
+
+
+def help_of(name: str) -> str:
+    """Return what a command prints with --help, without the path of this checkout."""
+    out = io.StringIO()
+    arguments = patch.object(sys, "argv", ["pomrl", name, "--help"])
+    width = patch.dict("os.environ", COLUMNS="90")
+    with arguments, width, contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+        main.main()
+    return out.getvalue().strip().replace(f"{ROOT}/", "")
+
+
+def reference(face: str) -> str:
+    """Return the page of a module with public names: what it says of itself, and the documentation of each name.
+
+    Raises:
+        PluginError: A public name has no docstring.
+    """
+    module = package()[face] if face else package()
+    title = f"pomrl.{face}" if face else "import pomrl"
+    names = [each for each in module.members.values() if each.is_alias and not each.name.startswith("_")]
+    ours = sorted((each for each in names if each.target_path.startswith("pomrl.")), key=lambda each: each.name.lower())
+    if missing := [each.name for each in ours if not each.has_docstring]:
+        raise PluginError(f"{title}: public names without a docstring: {', '.join(missing)}")
+    blocks = (f"::: {each.target_path}{HEADING.format(each.name)}" for each in ours)
+    return "\n\n".join([f"# {title}", module.docstring.value, *blocks])
+
+
+@cache
+def package() -> griffe.Module:
+    """Return what the source of the package says, without importing it."""
+    return griffe.load("pomrl", search_paths=[source()])
+
+
+@cache
+def source() -> Path:
+    """Return a temporary folder with the Python files of the package, in which each folder has an `__init__.py`.
+
+    Python needs none in `science` and `judging`; what reads docstrings leaves folders without one out.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="pomrl-site-"))
+    atexit.register(shutil.rmtree, folder)
+    for path in (ROOT / "src" / "pomrl").rglob("*.py"):
+        copy = folder / path.relative_to(ROOT / "src")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        (copy.parent / "__init__.py").touch()
+        shutil.copyfile(path, copy)
+    return folder
+
+
+def gallery() -> str:
+    """Return the page of all figures of all studies: caption, command, and the picture where a small one is kept."""
+    head = (
+        "# Gallery\n\nEvery figure of every study. `pomrl reproduce STUDY` computes a study and draws all its figures. "
+        "The command below a figure draws it alone, from what is stored. A picture stands here where the repository "
+        "keeps a small one; the others have to be computed first."
+    )
+    return "\n\n".join(
+        [
+            head,
+            *(
+                part
+                for study in sorted(shipped(), key=lambda study: study.name != "pomrl")
+                for part in figures_in(study)
+            ),
+        ]
+    )
+
+
+def figures_in(study: Study) -> Iterator[str]:
+    """Yield the parts of the gallery for a study."""
+    yield f"## {study.name}: {study.described.title}"
+    for figure in figures_of(study):
+        number, text = (
+            number_of(figure.docstring),
+            caption(number_of(figure.docstring), caption_of(figure.docstring), with_errata=False),
+        )
+        yield f"### {f'Figure {number}: ' * bool(number)}{title_of(figure.docstring)}"
+        yield from (f"![{title_of(figure.docstring)}]({path})" for path in pictures(figure))
+        yield from map(str, [*text.ours, *text.papers])
+        yield f"    pomrl figures {study.name} {figure.name}"
+
+
+def pictures(figure: Figure) -> list[str]:
+    """Return the paths of the small pictures of a figure."""
+    names = (f"outputs/readme/{figure.name}{end}.png" for end in (INTERVALS, ""))
+    return [name for name in names if (ROOT / name).is_file()]
+
+
+def glossary() -> str:
+    """Return the page of the words that CONTRIBUTING.md defines."""
+    _, _, words = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Words\n")
+    return f"# Glossary\n{words.partition(chr(10) + '## ')[0]}"
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "gallery.md": gallery,
+    "reference/commands.md": commands,
+    "reference/glossary.md": glossary,
+    **{f"reference/{face or 'pomrl'}.md": partial(reference, face) for face in ("", "components", "study", "bounds")},
+}
+"""The functions that make these pages, by their paths."""

@@ -1,0 +1,54 @@
+"""docs/stored_formats.md describes every column of the tables that are stored, and no other."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+from tests.support.settings import ROOT
+
+from pomrl.configuration.study import find
+from pomrl.drawing.drawing import COLUMNS
+from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.inference import mean
+from pomrl.judging.judgement_rows import Row, rows
+from pomrl.judging.precision import Outcome, Plan
+from pomrl.judging.verdict import Part
+from pomrl.results import variant_differences
+from pomrl.science.loss_tables import MEASURED, SCHEMA
+from pomrl.theory.simulations import SIMULATIONS, Simulation
+
+DOCUMENT = (ROOT / "docs" / "stored_formats.md").read_text()
+
+
+def described(table: str) -> list[str]:
+    """The columns of a table that the document describes, in its order."""
+    lines = DOCUMENT.partition(f"<!-- columns of {table} -->")[2].strip().partition("\n\n")[0].splitlines()[2:]
+    return [name for line in lines for name in re.findall(r"`(\w+)`", line.split(" | ")[0])]
+
+
+def test_of_runs_and_their_types() -> None:
+    assert described("runs") == [*SCHEMA, MEASURED]
+    types = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", DOCUMENT, flags=re.MULTILINE))
+    assert types == SCHEMA | {MEASURED: "float64"}
+
+
+@pytest.mark.parametrize("simulation", SIMULATIONS.values(), ids=lambda simulation: simulation.name)
+def test_of_simulations(simulation: Simulation) -> None:
+    few = {"sequences": 20} if "sequences" in simulation.parameters else {}
+    assert described(simulation.name) == [*simulation.function(**simulation.arguments | few)]
+
+
+def test_of_figures() -> None:
+    assert described("figures") == COLUMNS
+
+
+def test_of_judgements() -> None:
+    claim = next(claim for claim in claims_of(find("pomrl")) if claim.is_judged)
+    outcome = Outcome(claim, Plan((1000,))).after([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
+    assert sorted(described("claims")) == sorted(rows("pomrl", "printed", [Row(outcome)]))
+
+
+def test_of_differences() -> None:
+    made = inspect.getsource(variant_differences).partition("    return [\n        {")[2].partition("}")[0]
+    assert described("differences") == re.findall(r'^ {12}"(\w+)": ', made, flags=re.MULTILINE)

@@ -1,0 +1,1 @@
+from tests.support.browser import browser as browser

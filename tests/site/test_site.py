@@ -1,0 +1,205 @@
+"""The site: a strict build, links that lead somewhere, and pages that anybody can read without a network."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote, urlparse
+
+import pytest
+from docs_build import generated
+from mkdocs.exceptions import PluginError
+from playwright.sync_api import Browser, Page
+from tests.support.computed import call
+from tests.support.settings import ROOT
+
+import pomrl
+from pomrl import bounds, components, study
+from pomrl.commands import docs, main
+from pomrl.configuration.study import shipped
+from pomrl.drawing.figure import figures_of
+
+pytestmark = pytest.mark.slow
+
+PAGES = ("index.html", "studies/pomrl/theory.html", "reference/bounds.html", "reference/commands.html", "gallery.html")
+"""A page of each kind: prose, formulas, docstrings, commands, and pictures."""
+
+WIDTHS = (390, 1280)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+AXE = os.environ.get("POMRL_AXE", "")
+"""The path of axe.min.js, of the package axe-core: npm pack axe-core."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as it is published: what is only a warning otherwise is an error."""
+    folder = tmp_path_factory.mktemp("built") / "site"
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def texts(site: Path) -> dict[Path, str]:
+    """The pages of the site, by their paths."""
+    return {path: path.read_text() for path in site.rglob("*.html")}
+
+
+def text_of(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", "", html).split())
+
+
+def test_every_link_leads_to_a_file_and_a_heading(site: Path, texts: dict[Path, str]) -> None:
+    places = {path: set(re.findall(r'\bid="([^"]*)"', text)) for path, text in texts.items()}
+    dead = []
+    for path, text in texts.items():
+        if path.name == "404.html":  # which only a server shows, from its own root
+            continue
+        for target in set(re.findall(r'\b(?:href|src)="([^"]*)"', text)):
+            parts = urlparse(target)
+            if parts.scheme or not (parts.path or parts.fragment):
+                continue
+            to = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            to = to / "index.html" if to.is_dir() else to
+            if not to.is_file() or (parts.fragment and to in places and unquote(parts.fragment) not in places[to]):
+                dead.append(f"{path.relative_to(site)}: {target}")
+    assert dead == []
+
+
+def test_nothing_in_it_names_this_machine_or_a_date_of_its_making(site: Path) -> None:
+    for path in site.rglob("*"):
+        if path.suffix in (".html", ".js", ".json", ".xml"):
+            assert str(ROOT) not in path.read_text(), path
+    assert not list(site.glob("sitemap*"))
+
+
+def test_it_is_small_enough_for_a_wheel(site: Path, tmp_path: Path) -> None:
+    assert Path(shutil.make_archive(str(tmp_path / "site"), "zip", site)).stat().st_size < 3_000_000
+
+
+def test_every_command_is_on_its_page_with_all_of_its_options(texts: dict[Path, str], site: Path) -> None:
+    text = text_of(texts[site / "reference" / "commands.html"])
+    for name in main.COMMANDS:
+        assert f"pomrl {name}" in text
+    assert "--against KEY=VALUE" in text
+    assert "usage: pomrl docs [-h]" in text
+
+
+def test_every_public_name_is_in_the_reference(texts: dict[Path, str], site: Path) -> None:
+    faces = {"pomrl": pomrl, "components": components, "study": study, "bounds": bounds}
+    for name, face in faces.items():
+        offered = {each for each in dir(face) if _is_ours(face, each)}
+        found = re.findall(
+            r'<h2 id="pomrl[^>]*>.*?</code>\s*([\w ]+)', texts[site / "reference" / f"{name}.html"], flags=re.DOTALL
+        )
+        assert offered <= set(found), name
+
+
+def _is_ours(face: object, name: str) -> bool:
+    """Whether a name is one that the face offers, and not one of Python or of a library."""
+    of = getattr(face, name)
+    return not name.startswith("_") and getattr(of, "__module__", "").startswith("pomrl.")
+
+
+def test_every_figure_is_in_the_gallery(texts: dict[Path, str], site: Path) -> None:
+    text = text_of(texts[site / "gallery.html"])
+    for each in shipped():
+        for figure in figures_of(each):
+            assert f"pomrl figures {each.name} {figure.name}" in text
+
+
+def test_formulas_are_formulas(texts: dict[Path, str], site: Path) -> None:
+    text = texts[site / "studies" / "pomrl" / "theory.html"]
+    assert text.count("<math") > 200
+    assert "$" not in re.sub(r"<code.*?</code>|<script.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_the_words_of_the_project_are_the_glossary(texts: dict[Path, str], site: Path) -> None:
+    words = re.findall(r"<td>([\w, ]+)</td>", texts[site / "reference" / "glossary.html"])
+    assert {"study", "sweep", "claim", "signature"} <= set(words)
+    assert "Packages" not in generated.glossary()
+
+
+def test_a_public_name_without_docstring_ends_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in {"__init__": "", "bounds": '"""Bounds."""\nfrom pomrl.of import said as said, unsaid as unsaid\n',
+                       "of": 'said = 1\n"""Is said."""\nunsaid = 2\n'}.items():  # fmt: skip
+        (tmp_path / "pomrl").mkdir(exist_ok=True)
+        (tmp_path / "pomrl" / f"{name}.py").write_text(text)
+    monkeypatch.setattr(generated, "source", lambda: tmp_path)
+    monkeypatch.setattr(generated, "package", generated.package.__wrapped__)
+    with pytest.raises(PluginError, match=r"pomrl\.bounds: public names without a docstring: unsaid$"):
+        generated.reference("bounds")
+
+
+class TestInTheBrowser:
+    @pytest.fixture
+    def page(self, browser: Browser, site: Path) -> Iterator[Page]:
+        """A page on which nothing is asked of the network, and nothing is complained of."""
+        page, complaints = browser.new_page(), list[str]()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda asked: complaints.append(asked.url) if leaves(asked.url) else None)
+        page.route(re.compile("^https?:"), lambda route: route.abort())
+        yield page
+        page.close()
+        assert complaints == []
+
+    @pytest.mark.parametrize("width", WIDTHS)
+    @pytest.mark.parametrize("name", PAGES)
+    def test_a_page_fits_on_its_screen(self, page: Page, site: Path, name: str, width: int) -> None:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto((site / name).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
+
+    def test_it_is_dark_where_that_is_preferred(self, page: Page, site: Path) -> None:
+        page.goto((site / "index.html").as_uri())
+        background = "parseInt(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
+        assert page.evaluate(background) > 200
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_function(f"{background} < 60")
+
+    def test_search_finds_words_in_the_copy_on_disk(self, page: Page, site: Path) -> None:
+        page.goto((site / "index.html").as_uri())
+        page.keyboard.press("/")
+        page.keyboard.type("empirical_bayes")
+        page.wait_for_selector(".md-search-result__link")
+        found = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
+        assert any("configuration.html" in address for address in found)
+
+    @pytest.mark.skipif(not AXE, reason="POMRL_AXE does not name axe.min.js (npm pack axe-core)")
+    @pytest.mark.parametrize("name", PAGES)
+    def test_axe_finds_no_fault(self, page: Page, site: Path, name: str) -> None:
+        for width, scheme in product(WIDTHS, SCHEMES):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+            page.goto((site / name).as_uri())
+            page.evaluate(Path(AXE).read_text())
+            found = page.evaluate("axe.run({exclude: ['math']}, {preload: false})")["violations"]
+            assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], (width, scheme)
+
+
+def leaves(address: str) -> bool:
+    return not address.startswith(("file:", "data:", "blob:", "about:"))
+
+
+def test_pomrl_docs_opens_the_site_and_says_where_it_is(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr(docs, "beside_the_package", lambda name: site.parent / name)
+    assert call(docs) == (0, f"{site / 'index.html'}\n", "")
+    assert opened == [(site / "index.html").as_uri()]
+
+
+def test_pomrl_docs_says_what_to_do_where_no_site_was_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs, "beside_the_package", lambda name: tmp_path / name)
+    status, printed, said = call(docs)
+    assert (status, printed, said.count("\n")) == (1, "", 1)
+    assert "python -m mkdocs build --strict" in said
