@@ -54,6 +54,8 @@ def typeset(study: Study, text: str) -> bytes:
         ("#(0.4 + 0.037)", "0.4"),
         ('#estimate("Q1.1", "repaired") or 0.437', "0.437"),
         ("@fig:0.437", "0.437"),
+        ("It falls by a tenth.", "tenth"),
+        ("After Sixty-four thousand runs", "Sixty"),
     ],
 )
 def test_a_number_that_is_written_out_is_found_with_its_line(text: str, found: str) -> None:
@@ -70,6 +72,7 @@ def test_a_number_that_is_written_out_is_found_with_its_line(text: str, found: s
         "$1 \\/ (1 - gamma)^3$ and $p (1 - p)$",
         "@jiang2015 // 0.437",
         '#set text(size: 10pt)\n#bibliography("works2.bib")',
+        "Two of them are often tested, and nine are not.",
     ],
 )
 def test_names_formulas_and_places_of_the_paper_may_have_digits(text: str) -> None:

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from importlib.resources import files as resources
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,7 +30,7 @@ from pomrl.results.intervals import Interval
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
-LOOKUPS = "estimate|share|verdict|runs|count|setting|cell|paper|figure-of"
+LOOKUPS = "estimate|share|verdict|compared|claimed|runs|count|described|setting|cell|paper|figure-of"
 """The functions of `study.typ` whose arguments may have digits."""
 
 _ALLOWED = (
@@ -41,6 +42,13 @@ _ALLOWED = (
 """Where digits may stand; anything of the paper is `paper("Figure 5")`, which names a place and no result."""
 
 _FORMULA = re.compile(r"\$[^$]*\$")
+_WORDS = re.compile(
+    r"\b(?:half|ten(?:ths?)?|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|dozens?"
+    r"|(?:hundred|thousand|[mb]illion)s?)\b",
+    re.IGNORECASE,
+)
+"""Numbers in words; those below ten are words of any text."""
+
 _SINGLE = re.compile(r"(?<![\d.,])\d(?![\d.,]\d|\d)")
 """A whole number below 10, which formulas need."""
 
@@ -81,9 +89,10 @@ def write(study: Study) -> Path:
 
 
 def written_out(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the digits of each number that stands in a text, and is not looked up by its name.
+    """Yield the line and the words of each number that stands in a text, and is not looked up by its name.
 
-    A formula may have whole numbers below 10. The argument of `paper` has to name a place of the paper.
+    It is in digits, or in words from ten on. A formula may have whole numbers below 10. The argument of `paper` has to
+    name a place of the paper.
     """
     places = [match for match in _PLACE.finditer(text) if not _IS_PLACE.fullmatch(match[1])]
     for match in places:
@@ -91,7 +100,7 @@ def written_out(text: str) -> Iterator[tuple[int, str]]:
     for pattern in _ALLOWED:
         text = pattern.sub(_blank, text)
     text = _FORMULA.sub(lambda match: _SINGLE.sub(" ", match[0]), text)
-    for match in re.finditer(r"[\d.,]*\d", text):
+    for match in chain(re.finditer(r"[\d.,]*\d", text), _WORDS.finditer(text)):
         yield text.count("\n", 0, match.start()) + 1, match[0].strip(".,")
 
 
@@ -110,7 +119,10 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
     return {
         "title": study.described.title,
         "headline": headline,
-        "error": study.described.error,
+        "described": {
+            "error": f"{100 * study.described.error:g}\u202f%",
+            "analyses": ", ".join(f"{runs:,}" for runs in study.described.analyses),
+        },
         "answer": answer(study, judgements),
         "claims": {name: {id: _judged(each) for id, each in judgements.of(name).items()} for name in headline},
         "order": [each.id for each in judgements.listed(headline)],
@@ -135,7 +147,7 @@ def _part(part: Comparison) -> Mapping[str, Any]:
     numbers = {"estimate": part.estimate, "lower": part.lower, "upper": part.upper}
     finite = {name: number if math.isfinite(number) else None for name, number in numbers.items()}
     found = Interval(**numbers).text() if part.runs else f"{part.estimate:.3f}"
-    return {"compared": part.compared, "runs": part.runs, "found": found, **finite}
+    return {"compared": part.compared, "claimed": part.claimed, "runs": part.runs, "found": found, **finite}
 
 
 def _settings(study: Study, name: str) -> Mapping[str, str]:
