@@ -18,7 +18,7 @@ from tests.support.computed import call
 from tests.support.settings import ROOT
 
 from pomrl import store
-from pomrl.commands import claims, docs, documents, figures, main, new, report, reproduce, run, runs
+from pomrl.commands import article, claims, docs, documents, figures, main, new, report, reproduce, run, runs
 from pomrl.configuration import jobs
 from pomrl.configuration.sources import STUDIES
 from pomrl.configuration.study import find
@@ -35,7 +35,7 @@ PAGES = [
 ]
 ELSEWHERE = ("docs/agents.md", "docs/extending.md", "docs/models_and_logs.md", "docs/python.md", "docs/start.md")
 
-OF_STUDIES = ("claims", "documents", "figures", "report", "reproduce")
+OF_STUDIES = ("article", "claims", "documents", "figures", "report", "reproduce")
 """Commands that need all sweeps of a study: that they read their arguments is tested here, and their work elsewhere."""
 
 STATE = (
@@ -95,6 +95,7 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "check", nothing)
     monkeypatch.setattr(figures, "draw_all", lambda *_: (0, {}))
     monkeypatch.setattr(report, "write", nothing)
+    monkeypatch.setattr(article.article, "write", nothing)
     monkeypatch.setattr(reproduce, "stages", lambda *_: {})
     for name in ("renew_outputs", "renew_tracked"):
         monkeypatch.setattr(documents, name, lambda *_: ())
