@@ -15,7 +15,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -146,12 +145,9 @@ def rewrite(folder: Path, blocks: Sequence[StoredBlock]) -> None:
 
 
 def _line(block: StoredBlock) -> bytes:
-    said = {"runs": [block.runs.start, block.runs.stop], "size": block.size, "sha256": block.sha256}
-    return json.dumps(said | {"check": _check(said)}).encode() + b"\n"
-
-
-def _check(said: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+    said = f'"runs": [{block.runs.start}, {block.runs.stop}], "size": {block.size}, "sha256": "{block.sha256}"'
+    check = hashlib.sha256(f"{{{said}}}".encode()).hexdigest()[:16]
+    return f'{{{said}, "check": "{check}"}}\n'.encode()
 
 
 def _parsed(line: bytes) -> StoredBlock | None:
