@@ -18,7 +18,9 @@ from pomrl.commands import main
 from pomrl.configuration.importing import imported
 from pomrl.configuration.study import Study, shipped
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, number_of, title_of
+from pomrl.drawing.figures_of_study import made_of
 from pomrl.report.markup import caption
+from pomrl.store.derived import DerivedFiles
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,7 +33,10 @@ def commands() -> str:
     parts = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
     for name, what in main.COMMANDS.items():
         _, _, more = (imported(main.module_of(name)).__doc__ or "").partition("\n\n")
-        parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", more.strip(), f"```text\n{help_of(name)}\n```"]
+        prose = [
+            part for part in more.strip().split("\n\n") if not part.startswith("pomrl ")
+        ]  # examples, which help has
+        parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", *prose, f"```text\n{help_of(name)}\n```"]
     return "\n\n".join(parts)
 
 
@@ -87,8 +92,8 @@ def gallery() -> str:
     """Return the page of all figures of all studies: caption, command, and the picture where a small one is kept."""
     head = (
         "# Gallery\n\nEvery figure of every study. `pomrl reproduce STUDY` computes a study and draws all its figures. "
-        "The command below a figure draws it alone, from what is stored. A picture stands here where the repository "
-        "keeps a small one; the others have to be computed first."
+        "The command below a figure draws it alone, from what is stored. Pictures are those that the repository keeps; "
+        "a figure without one has to be computed first."
     )
     return "\n\n".join(
         [
@@ -111,7 +116,7 @@ def figures_in(study: Study) -> Iterator[str]:
             caption(number_of(figure.docstring), caption_of(figure.docstring), with_errata=False),
         )
         yield f"### {f'Figure {number}: ' * bool(number)}{title_of(figure.docstring)}"
-        yield from (f"![{title_of(figure.docstring)}]({path})" for path in pictures(figure))
+        yield from (f"![{title_of(figure.docstring)}]({path}){_age(study, path)}" for path in pictures(figure))
         yield from map(str, [*text.ours, *text.papers])
         yield f"    pomrl figures {study.name} {figure.name}"
 
@@ -120,6 +125,13 @@ def pictures(figure: Figure) -> list[str]:
     """Return the paths of the small pictures of a figure."""
     names = (f"outputs/readme/{figure.name}{end}.png" for end in (INTERVALS, ""))
     return [name for name in names if (ROOT / name).is_file()]
+
+
+def _age(study: Study, path: str) -> str:
+    """Return a remark for a picture that an earlier version of its figure has drawn, and nothing for others."""
+    said = DerivedFiles((ROOT / path).with_suffix(".json")).said()
+    is_present = {key: said[key] for key in ("code", "settings")} == made_of(study, Path(path).stem)
+    return "" if is_present else "\n\n*Drawn by an earlier version of this figure.*"
 
 
 def glossary() -> str:

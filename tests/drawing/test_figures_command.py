@@ -11,6 +11,7 @@ from tests.support.shipped import FIGURES
 from pomrl import store
 from pomrl.commands import figures as figures_command
 from pomrl.configuration.study import find
+from pomrl.drawing.figure import figures_of
 from pomrl.drawing.figures_of_study import Selection, made_of
 from pomrl.store import StoredExperiment
 from pomrl.store.derived import DerivedFiles
@@ -70,8 +71,22 @@ def test_small_pictures_are_written_apart(empty_outputs: Path) -> None:
     assert {path for path in empty_outputs.rglob("*") if path.is_file()} == {picture, picture.with_suffix(".json")}
 
 
-def test_pictures_of_documents_are_there() -> None:
-    assert {path.stem for path in (ROOT / "outputs/readme").glob("*.png")} == set(README)
+def test_small_pictures_of_all_figures_are_one_of_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(store, "all_experiments", lambda: [None])
+    monkeypatch.setattr(figures_command, "draw_all", lambda each, _: (asked.extend(each[0].names), (0, {}))[1])
+    assert call(figures_command, "pomrl", "--readme")[0] == 0
+    assert {name.removesuffix("_intervals") for name in asked} == {each.name for each in figures_of(find("pomrl"))}
+    assert len(asked) == len(figures_of(find("pomrl")))
+    assert "dependence_on_tasksimilarity_intervals" in asked
+
+
+def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() -> None:
+    there = {path.stem for path in (ROOT / "outputs/readme").glob("*.png")}
+    assert set(README) <= there <= {version for figure in FIGURES.values() for version in figure.versions}
+    assert sum(path.stat().st_size for path in (ROOT / "outputs/readme").iterdir()) < 2_500_000
     text = "".join((ROOT / page).read_text() for page in DOCUMENTS)
     assert all(f"outputs/readme/{name}.png" in text for name in README)
 

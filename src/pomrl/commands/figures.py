@@ -20,7 +20,7 @@ from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.figure import figures_of
+from pomrl.drawing.figure import INTERVALS, figures_of
 from pomrl.drawing.figures_of_study import Selection, Writer, draw, made_of, needed_simulations, versions
 from pomrl.drawing.files import Sidecar, save, save_small
 from pomrl.outputs import outputs
@@ -32,18 +32,19 @@ def main() -> None:
     parser = Parser(prog="pomrl figures", description="Draw the figures of a study from stored runs.")
     add_study(parser)
     parser.add_argument("name", nargs="*", help="which to draw (default: all); NAME_intervals draws that version alone")
-    parser.add_argument("--readme", action="store_true", help="write small pictures to outputs/readme instead")
+    parser.add_argument(
+        "--readme", action="store_true", help="write small pictures, one of each figure, to outputs/readme instead"
+    )
     add_selection(parser)
     arguments = parser.parse_intermixed_args()  # names may follow options
     study = find(arguments.study)
     chosen = selected(study, arguments)
     is_changed = arguments.replace is not None or arguments.variants is not None
     variants: Sequence[Variant | None] = chosen.variants if is_changed else [None]
-    if arguments.readme and not arguments.name:
-        parser.error("--readme needs the names of figures")
     names = versions(study, arguments.name)
     if arguments.readme:
-        names = [name for name in names if name in arguments.name]
+        asked = arguments.name or [name for name in names if f"{name}{INTERVALS}" not in names]
+        names = [name for name in names if name in asked]
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
     if not arguments.name and not store.all_experiments() and any(each.sweeps for each in figures_of(study)):
