@@ -48,7 +48,8 @@ class Evidence:
         if self.is_decided:
             return f"The log shows that {self.winner}, against the assumption that {self.loser} ({said})."
         return (
-            f"The log does not decide whether {self.winner}, or whether {self.loser}; it favours the former ({said})."
+            f"The log does not decide whether {self.winner}, or whether {self.loser}; the report assumes the former "
+            f"({said})."
         )
 
     @property
