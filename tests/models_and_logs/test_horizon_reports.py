@@ -172,6 +172,18 @@ def test_the_command_begins_with_the_recommendation_and_fits_80_columns(
     assert set(actions["action"]) <= {"a", "b"}
 
 
+def test_the_printed_actions_stand_state_by_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    chain_log(m=1).to_csv(tmp_path / "few.csv", index=False)
+    monkeypatch.setattr("sys.argv", ["pomrl horizon", str(tmp_path / "few.csv"), "--output", str(tmp_path / "report")])
+    horizon.main()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = [(row[0], -int(row[2])) for row in rows if len(row) == 3 and row[0] in {"s0", "s1", "s2", "s3"}]
+    assert len(shown) > 4
+    assert shown == sorted(shown)
+
+
 def test_the_page_has_the_recommendation_and_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     called(tmp_path, monkeypatch, "--output", str(tmp_path / "mine"))
     page = (tmp_path / "mine" / "report.html").read_text()

@@ -83,7 +83,8 @@ class HorizonReport:
         losses = (
             "A loss is what a policy earns less than the best one over the whole future, in units of rewards, where a "
             f"reward one step later counts γ_eval = {self.gamma_eval:g} times as much; it is a mean over tasks and "
-            f"states. Per step it is about {1 - self.gamma_eval:.2g} of that. Brackets hold 95 % intervals."
+            f"states. Where no episode ends, about {1 - self.gamma_eval:.2g} of it is lost in each step. Brackets hold "
+            "95 % intervals."
         )
         return [self.recommendation.words, losses, self.improvement.words, self.evidence.words, *self.warnings]
 
