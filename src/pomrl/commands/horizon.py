@@ -60,7 +60,7 @@ def _print(report: HorizonReport, log: Log) -> None:
         print(textwrap.fill(printable(sentence), WIDTH))
     counted = report.actions.groupby(["state", "action"], sort=False).size().reset_index(name="tasks")
     place = {state: number for number, state in enumerate(log.states)}
-    counted = counted.sort_values("tasks", ascending=False).sort_values(
+    counted = counted.sort_values("tasks", ascending=False, kind="stable").sort_values(
         "state", key=lambda states: states.map(place), kind="stable"
     )
     print_table("recommended actions, and in how many tasks", counted.head(SHOWN))
