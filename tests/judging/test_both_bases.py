@@ -64,7 +64,11 @@ class TestExperiments:
         assert {(each.trials, each.loss) for each in problems} == {(100, "mean")}
 
 
-def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict]]) -> Judgements:
+Topics = Mapping[str, Verdict]
+"""The verdicts on the topics of a claim."""
+
+
+def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]]) -> Judgements:
     """Write the table of judgements in which claims have these verdicts under these variants, and read it."""
     known = {variant.name: variant for variant in PAPER.variants}
     frames = []
@@ -72,16 +76,23 @@ def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict]]) -> Jud
         variant = known.get(name, Variant(name, lambda job: job.overrides))
         on = Basis(name, {}, CLAIMS, tuple(PAPER.described.analyses))
         cases = [Case(on, outcome(on, id, verdict)) for id, verdict in verdicts.items()]
-        assert [case.outcome.verdict for case in cases] == list(verdicts.values())
+        assert [case.outcome.verdicts for case in cases] == list(map(topics_of, verdicts.values()))
         frames.append(claims_of_variants.judged(PAPER, variant, on, Reader(), cases, is_main=False))
     judgements.write(folder, frames, "pomrl claims pomrl")
     return judgements.read(folder, list(PAPER.described.variants))
 
 
-def outcome(on: Basis, id: str, verdict: Verdict) -> Outcome:
+def topics_of(verdict: Verdict | Topics) -> Topics:
+    return {"": verdict} if isinstance(verdict, Verdict) else verdict
+
+
+def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> Outcome:
     claim = next(claim for claim in CLAIMS if claim.id == id)
-    part = Part("a less b", mean(np.tile(SAMPLES[verdict], 500)), below=0.0)
-    return Outcome(claim, on.plan(claim)).after([part])
+    parts = [
+        Part("a less b", mean(np.tile(SAMPLES[each], 500)), below=0.0, topic=topic)
+        for topic, each in topics_of(verdict).items()
+    ]
+    return Outcome(claim, on.plan(claim)).after(parts)
 
 
 class TestAnswer:
@@ -98,6 +109,12 @@ class TestAnswer:
         assert f"Under computed alone 1 holds: {BY_ID['Q1.4'].title}." in said
         assert f"Under at least one of the variants 1 is undecided: {BY_ID['Q1.6'].title}." in said
         assert "The probability that even one of these verdicts is wrong is at most about 5 %." in said
+
+    def test_it_says_of_how_many_claims_that_hold_nowhere_a_part_holds(self, tmp_path: Path) -> None:
+        found = {
+            name: {"Q1.1": HOLDS, "Q1.2": NOT, "Q3.3": {"U": HOLDS, "near": NOT}} for name in ("printed", "computed")
+        }
+        assert ", and 2 under none, though 1 of these in part." in answer(PAPER, judged(tmp_path, found))
 
     def test_codes_of_claims_are_not_in_it(self, tmp_path: Path) -> None:
         both = {"printed": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "computed": {"Q1.1": HOLDS, "Q1.5": NOT}}
@@ -171,14 +188,20 @@ class TestPublished:
         lines = [line.split(" | ") for line in self.claims.splitlines() if line.startswith("| **")]
         return {re.findall(r"\*\*(.+?)\*\*", cells[0])[0]: cells for cells in lines}
 
+    def verdict(self, cell: str) -> Verdict | Topics:
+        """Return what a cell says of a claim or, in parentheses, of each of its topics."""
+        verdict, _, topics = cell.removesuffix(")").partition(" (")
+        each = [topic.rpartition(": ") for topic in topics.split(", ") if topic]
+        return {topic: Verdict(of) for topic, _, of in each} or Verdict(verdict)
+
     def test_every_claim_has_a_row(self) -> None:
         assert sorted(self.rows()) == sorted(claim.id for claim in CLAIMS)
 
     def test_the_answer_is_that_of_the_table(self, tmp_path: Path) -> None:
-        by_variant: dict[str, dict[str, Verdict]] = {}
+        by_variant: dict[str, dict[str, Verdict | Topics]] = {}
         for number, variant in enumerate(PAPER.variants, start=1):
-            words = {id: cells[number].partition(" (")[0] for id, cells in self.rows().items()}
-            by_variant[variant.name] = {id: Verdict(word) for id, word in words.items() if word}
+            words = {id: cells[number] for id, cells in self.rows().items() if cells[number]}
+            by_variant[variant.name] = {id: self.verdict(word) for id, word in words.items()}
         said = answer(PAPER, judged(tmp_path, by_variant))
         assert said in self.claims
         assert said in self.readme

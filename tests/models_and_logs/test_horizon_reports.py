@@ -72,7 +72,7 @@ def test_a_saving_that_is_certain_is_recommended_with_its_interval():
     choice = choose(of_plans(0.5 * USUAL), GAMMAS)
     assert (choice.plan_on, choice.gamma) == ("prior", 0.9)
     assert choice.words == (
-        "Plan with the discount factor 0.9 and a model of each task that the data of all tasks shape (a prior). The "
+        "Plan with the discount factor 0.9 and a model of each task that draws on the data of all tasks (a prior). The "
         "expected loss against the best policy is 5 (4.5 to 5.5), which is 5 (4.5 to 5.5) less than that of the "
         "usual plan, with γ_eval and the data of each task alone."
     )
@@ -127,10 +127,19 @@ def test_what_a_report_cannot_know_is_warned_of():
     report = pomrl.horizon_report(
         pomrl.from_log(frame[(frame["state"] != "s0") | (frame["action"] != "b")]), samples=20
     )
-    assert "Do not trust the prior: it comes from 2 tasks, fewer than 5." in report.words
+    assert "The prior comes from 2 tasks, fewer than 5: trust neither it nor the intervals." in report.words
     assert any(line.startswith("1 pairs of a state and an action were never tried") for line in report.words)
     few = chain_log(tasks=8, m=1).sample(frac=0.3, random_state=0)
     assert any("The prior decides" in line for line in pomrl.horizon_report(pomrl.from_log(few), samples=20).words)
+
+
+def test_no_action_is_recommended_where_no_task_has_left_the_state():
+    frame = chain_log()
+    report = pomrl.horizon_report(pomrl.from_log(frame[frame["state"] != "s0"]), 0.9, [0.5], samples=20)
+    assert report.recommendation.policies.shape == (6, 4)
+    assert report.actions.groupby("task")["state"].agg(list).tolist() == [["s1", "s2", "s3"]] * 6
+    of_last = report.recommendation.policies[-1, 1:]
+    assert report.actions["action"].tolist()[-3:] == [("a", "b")[action] for action in of_last]
 
 
 def test_the_figure_marks_what_is_recommended(log: Log):
@@ -161,6 +170,18 @@ def test_the_command_begins_with_the_recommendation_and_fits_80_columns(
     actions = pd.read_csv(folder / "actions.csv")
     assert set(actions["state"]) == {"s0", "s1", "s2", "s3"}
     assert set(actions["action"]) <= {"a", "b"}
+
+
+def test_the_printed_actions_stand_state_by_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    chain_log(m=1).to_csv(tmp_path / "few.csv", index=False)
+    monkeypatch.setattr("sys.argv", ["pomrl horizon", str(tmp_path / "few.csv"), "--output", str(tmp_path / "report")])
+    horizon.main()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = [(row[0], -int(row[2])) for row in rows if len(row) == 3 and row[0] in {"s0", "s1", "s2", "s3"}]
+    assert len(shown) > 4
+    assert shown == sorted(shown)
 
 
 def test_the_page_has_the_recommendation_and_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -44,9 +44,9 @@ def test_where_rows_are_independent_the_log_does_not_decide_and_the_report_says_
     _, evidence = weigh(logged(FREE, 15), None, np.random.default_rng(0))
     assert evidence.winner == INDEPENDENT
     assert evidence.words.startswith(
-        f"The log does not decide whether {INDEPENDENT}, or whether {TOGETHER}; it favours the "
+        f"The log does not decide whether {INDEPENDENT}, or whether {TOGETHER}; the report assumes the "
     )
-    assert evidence.warnings[0].startswith("As long as it is open how tasks differ, the intervals may be too narrow.")
+    assert evidence.warnings[0].startswith("As long as it is open how tasks differ, the intervals may be too narrow: ")
 
 
 def test_a_task_of_tied_rows_learns_from_all_its_rows():

@@ -59,6 +59,10 @@ def _print(report: HorizonReport, log: Log) -> None:
     for sentence in [*report.words, *log.remarks]:
         print(textwrap.fill(printable(sentence), WIDTH))
     counted = report.actions.groupby(["state", "action"], sort=False).size().reset_index(name="tasks")
+    place = {state: number for number, state in enumerate(log.states)}
+    counted = counted.sort_values("tasks", ascending=False, kind="stable").sort_values(
+        "state", key=lambda states: states.map(place), kind="stable"
+    )
     print_table("recommended actions, and in how many tasks", counted.head(SHOWN))
     print_table(f"expected loss at γ_eval = {report.gamma_eval:g} of plans on the", report.losses)
 

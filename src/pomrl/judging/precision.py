@@ -5,8 +5,9 @@
 DeMets 1983, "Discrete sequential boundaries for clinical trials", Biometrika 70), here in equal shares. Of the error of
 a study, 5 % by default, each of its claims has an equal share, each of the claim's analyses an equal share of that, and
 each of its parts an equal share of the analysis. By the union bound the probability that any verdict on any part of any
-claim is wrong is at most that error, as far as the intervals are right. The union bound needs no assumption on how the
-analyses depend on each other; that they do makes the plan conservative.
+claim is wrong is at most that error, as far as the intervals are right and a verdict of no difference, see below, is
+called wrong only where the number is further from the threshold than that verdict says. The union bound needs no
+assumption on how the analyses depend on each other; that they do makes the plan conservative.
 
 **A part is decided** at the first analysis at which
 

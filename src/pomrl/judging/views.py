@@ -86,7 +86,7 @@ def _alike_or_not(judgements: Judgements, variants: Sequence[str]) -> list[str]:
     sentences = [
         f"Of the {total} that can be checked, {_that_hold(everywhere)} under each of the variants {listed} in which "
         f"they can be{_in_one(judgements, variants, everywhere)}, and {len(nowhere)} under none"
-        f"{_in_one(judgements, variants, nowhere)}."
+        f"{_in_one(judgements, variants, nowhere)}{_in_part(nowhere)}."
     ]
     for pattern, found in groups.items():
         titles = "; ".join(each.title for each in found)
@@ -102,6 +102,12 @@ def _in_one(judgements: Judgements, variants: Sequence[str], found: Sequence[Jud
     """Say how many of these claims can be checked under one variant only, as formulas can; empty for none."""
     number = sum(sum(each.id in judgements.of(name) for name in variants) == 1 for each in found)
     return f" ({number} of them can be checked under one variant only)" if number else ""
+
+
+def _in_part(found: Sequence[Judgement]) -> str:
+    """Say of how many of these claims, which do not hold, some part holds under the first variant; empty for none."""
+    number = sum(Verdict.HOLDS in each.topics.values() for each in found)
+    return f", though {number} of these in part" if number else ""
 
 
 def _that_hold(found: Sequence[Judgement]) -> str:
@@ -201,6 +207,8 @@ EXPLAINED = {
 def _legend(study: Study, columns: Collection[str]) -> str:
     sentences = [
         "Each claim was computed until it was decided, at fixed numbers of runs over which its error is spread.",
+        "A claim of a difference does not hold where its interval shows the opposite, or that no difference is left "
+        "that matters.",
         "Its estimate is that of the decisive comparison, with the interval that decided it.",
     ]
     if further := [words for column, words in EXPLAINED.items() if column in columns]:
@@ -235,7 +243,8 @@ def _other(main: Judgement, theirs: Judgement | None) -> str:
     if theirs is None:
         return f"- **{main.id}** is not judged under it."
     if theirs.verdict is Verdict.UNDECIDED:
-        verdict = f"is undecided after {theirs.runs:,} runs"
+        few = theirs.is_decided_by_too_few
+        verdict = f"is undecided, because {theirs.reason}" if few else f"is undecided after {theirs.runs:,} runs"
     elif theirs.verdict is not main.verdict:
         verdict = f"{in_words(theirs.verdict)}, otherwise {in_words(main.verdict)}"
     else:

@@ -67,7 +67,8 @@ class HorizonReport:
     """A row for each task, with columns task, transitions, pairs (the share of pairs that it has tried), and loss,
     lower and upper of the recommended policy."""
     actions: pd.DataFrame
-    """The recommended policies by name: a row for each state of each task, with columns task, state and action."""
+    """The recommended policies by name: a row for each state of each task, with columns task, state and action. States
+    that no task has left have none."""
     gamma_eval: float
     evidence: Evidence
     """Whether rows of the tasks' models are independent of each other, or what else."""
@@ -82,7 +83,8 @@ class HorizonReport:
         losses = (
             "A loss is what a policy earns less than the best one over the whole future, in units of rewards, where a "
             f"reward one step later counts γ_eval = {self.gamma_eval:g} times as much; it is a mean over tasks and "
-            "states. Brackets hold 95 % intervals."
+            f"states. Where no episode ends, about {1 - self.gamma_eval:.2g} of it is lost in each step. Brackets hold "
+            "95 % intervals."
         )
         return [self.recommendation.words, losses, self.improvement.words, self.evidence.words, *self.warnings]
 
@@ -234,8 +236,10 @@ def _of_tasks(log: Log, some: Int[np.ndarray, " k"], losses: Float[np.ndarray, "
 
 
 def _actions(log: Log, policies: Int[np.ndarray, "K S"]) -> pd.DataFrame:
-    tasks, states = np.indices(policies.shape).reshape(2, -1)
-    named = {"task": (log.tasks, tasks), "state": (log.states, states), "action": (log.actions, policies.ravel())}
+    left = np.flatnonzero(log.seen.any(1))  # in a state that is never left every action is as good
+    tasks, states = np.indices((len(policies), len(left))).reshape(2, -1)
+    chosen = policies[:, left].ravel()
+    named = {"task": (log.tasks, tasks), "state": (log.states, left[states]), "action": (log.actions, chosen)}
     return pd.DataFrame(
         {role: pd.Series([names[i] for i in which], dtype=object) for role, (names, which) in named.items()}
     )
@@ -255,7 +259,7 @@ def _warnings(log: Log) -> list[str]:
         )
     if len(log.tasks) < FEW_TASKS:
         tasks = "one task" if len(log.tasks) == 1 else f"{len(log.tasks)} tasks"
-        lines.append(f"Do not trust the prior: it comes from {tasks}, fewer than {FEW_TASKS}.")
+        lines.append(f"The prior comes from {tasks}, fewer than {FEW_TASKS}: trust neither it nor the intervals.")
     empty = float((log.counts.sum(-1) == 0)[:, log.seen].mean())
     if empty > FEW_TRANSITIONS:
         lines.append(f"The prior decides: {100 * empty:.0f} % of the pairs of a task have no transition of its own.")

@@ -19,7 +19,7 @@ NO_DIFFERENCE = 0.02
 """A saving of less than this share of the loss is none."""
 
 IN_WORDS = {
-    "prior": "a model of each task that the data of all tasks shape (a prior)",
+    "prior": "a model of each task that draws on the data of all tasks (a prior)",
     "frequencies": "a model of each task that comes from its own data alone (frequencies)",
 }
 """What plans are made on, for people."""

@@ -23,6 +23,7 @@ def html(report: HorizonReport, log: Log, picture: bytes, title: str) -> str:
             title=title,
             report=report,
             log=log,
+            states=report.actions["state"].unique(),
             policies=list(policies.items()),
             losses=report.losses,
             tasks=report.tasks.to_dict("records"),
