@@ -1,5 +1,6 @@
 """Data and pictures in the form in which an HTML page contains them."""
 
+import gzip
 import json
 from base64 import b64encode
 from typing import Any
@@ -10,6 +11,11 @@ from markupsafe import Markup
 def data_uri(content: bytes, media_type: str) -> str:
     """Return a data URI that contains `content`."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
+
+
+def packed(content: bytes) -> str:
+    """Return a data URI that contains `content` packed with gzip, without the time at which it was packed."""
+    return data_uri(gzip.compress(content, 9, mtime=0), "application/gzip")
 
 
 def script_data(data: Any) -> Markup:

@@ -20,7 +20,7 @@ from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS, Verdict
 from pomrl.report import ReportError, curves, pages
-from pomrl.report.encoding import data_uri, script_data
+from pomrl.report.encoding import data_uri, packed, script_data
 from pomrl.report.environment import environment
 from pomrl.report.figure_files import FigureFiles, found_in, refuse_damage
 from pomrl.report.intervals import placed
@@ -272,6 +272,7 @@ def _environment() -> Environment:
         "sentence": sentence,
         "slug": slug,
         "data_uri": data_uri,
+        "packed": packed,
         "kind": _kind,
         "value": _value,
     }

@@ -63,7 +63,7 @@ def html(
         .render(
             command=command,
             runs=chosen.runs,
-            figures=[(figure, data_uri(figure.picture.content, "image/png")) for figure in figures],
+            figures=[(figure, data_uri(figure.picture.content, "image/webp")) for figure in figures],
             summaries=as_text(summarised(chosen)),
             pairs=_pairs(chosen, against) if against else None,
             against=", ".join(f"{key}={value}" for key, value in (against or {}).items()),

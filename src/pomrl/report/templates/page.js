@@ -36,6 +36,22 @@
   filter();
 })();
 
+// Tables are packed, and leave the page as they are: NAME.csv, or NAME.csv.gz without JavaScript.
+(() => {
+  async function unpack(link) {
+    const bytes = Uint8Array.from(atob(link.href.split(",")[1]), (letter) => letter.charCodeAt(0));
+    const table = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+    const href = URL.createObjectURL(table);
+    Object.assign(document.createElement("a"), { href, download: link.download.replace(/\.gz$/, "") }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60000);
+  }
+
+  document.querySelectorAll("a[download$='.gz']").forEach((link) => link.addEventListener("click", (event) => {
+    event.preventDefault();
+    unpack(link);
+  }));
+})();
+
 (() => {
   const dialog = document.getElementById("large");
 
