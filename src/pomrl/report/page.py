@@ -20,7 +20,7 @@ from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS, Verdict
 from pomrl.report import ReportError, curves, pages
-from pomrl.report.encoding import data_uri, packed, script_data
+from pomrl.report.encoding import data_uri, packed, packed_json
 from pomrl.report.environment import environment
 from pomrl.report.figure_files import FigureFiles, found_in, refuse_damage
 from pomrl.report.intervals import placed
@@ -258,7 +258,7 @@ def html(shown: Sequence[Shown], command: str) -> str:
             drawn=drawn,
             sweeps={name: {each.name: each for each in sweep_provenances(of)} for name, of in versions.items()},
             provenance=report_provenance(every, [figure.sidecar for figure in every]),
-            curves=script_data(data) if data["series"] else "",
+            curves=packed_json(data) if data["series"] else "",
             selected=views.SELECTED,
         )
     )

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.report import curves
-from pomrl.report.encoding import data_uri, script_data
+from pomrl.report.encoding import data_uri, packed_json
 from pomrl.report.environment import environment
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.provenance import report_provenance, sweep_provenances
@@ -73,7 +73,7 @@ def html(
             varying=chosen.varying,
             digest=sweep.digest,
             provenance=report_provenance(shown),
-            curves=script_data(data) if data["series"] else "",
+            curves=packed_json(data) if data["series"] else "",
         )
     )
 

@@ -38,17 +38,15 @@
 
 // Tables are packed, and leave the page as they are: NAME.csv, or NAME.csv.gz without JavaScript.
 (() => {
-  async function unpack(link) {
-    const bytes = Uint8Array.from(atob(link.href.split(",")[1]), (letter) => letter.charCodeAt(0));
-    const table = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
-    const href = URL.createObjectURL(table);
+  async function leave(link) {
+    const href = URL.createObjectURL(await unpacked(link.href.split(",")[1]).blob());
     Object.assign(document.createElement("a"), { href, download: link.download.replace(/\.gz$/, "") }).click();
     setTimeout(() => URL.revokeObjectURL(href), 60000);
   }
 
   document.querySelectorAll("a[download$='.gz']").forEach((link) => link.addEventListener("click", (event) => {
     event.preventDefault();
-    unpack(link);
+    leave(link);
   }));
 })();
 
