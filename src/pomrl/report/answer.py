@@ -1,4 +1,4 @@
-"""The answer of a study, with which its page opens: verdicts counted under each variant, and what holds, and why not."""
+"""The answer of a study, with which its page opens: verdicts counted under each variant, what holds, and why not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -55,7 +55,7 @@
 
   function open(image) {
     dialog.append(Object.assign(new Image(), { src: image.src, alt: image.alt }));
-    dialog.style.setProperty("--pixels", `${image.naturalWidth}px`);
+    dialog.style.setProperty("--pixels", `${image.naturalWidth || image.getAttribute("width")}px`);
     dialog.showModal();
   }
 
