@@ -154,14 +154,11 @@ class TestInTheBrowser:
     def test_pictures_have_the_background_of_the_page_in_the_dark(self, visit: Page) -> None:
         for scheme in SCHEMES:
             visit.emulate_media(color_scheme=scheme)
-            picture = visit.locator("#figure-planning_omrl img")
-            picture.scroll_into_view_if_needed()
-            picture.evaluate("image => image.decode()")
-            corner, paper = picture.bounding_box(), visit.evaluate(PAPER)
-            assert corner
-            screen = Image.open(BytesIO(visit.screenshot())).convert("RGB")
-            found = screen.getpixel((round(corner["x"]) + 3, round(corner["y"]) + 3))
-            assert found == pytest.approx(paper, abs=3), scheme
+            picture = visit.locator("#figure-planning_omrl img").first
+            picture.evaluate("image => { image.loading = 'eager'; image.decoding = 'sync' }")
+            visit.wait_for_function("document.querySelector('#figure-planning_omrl img').naturalWidth > 0")
+            shown = Image.open(BytesIO(picture.screenshot())).convert("RGB")
+            assert shown.getpixel((3, 3)) == pytest.approx(visit.evaluate(PAPER), abs=3), scheme
 
     def test_print_shows_the_curves_with_their_key_and_no_control(self, visit: Page) -> None:
         visit.emulate_media(media="print")
@@ -204,10 +201,9 @@ class TestInTheBrowser:
             assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], (width, scheme)
 
     def test_sliders_change_what_is_planned(self, visit: Page) -> None:
-        visit.locator("#explore").scroll_into_view_if_needed()
-        before = visit.inner_text("#explore-explained")
+        before = visit.text_content("#explore-explained") or ""
         assert "both plans are the same in 100 of 100 runs" in before
         visit.focus("#explore-m")
         visit.keyboard.press("End")
         visit.wait_for_function("text => document.getElementById('explore-explained').textContent !== text", arg=before)
-        assert visit.inner_text("#explore-m-shown") == "50"
+        assert visit.text_content("#explore-m-shown") == "50"

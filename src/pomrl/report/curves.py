@@ -96,7 +96,8 @@ def data(figures: Sequence[ShowsRuns]) -> dict[str, Any]:
 
     Returns:
         A dictionary of `unit` (that of the numbers of curves), `series` (the sweep, setting, method and colour of each
-        curve), `curves` (the numbers, by the identifier that series refer to) and `schedules` (the labels of the schedules, by their names).
+        curve), `curves` (the numbers, by the identifier that series refer to) and `schedules` (the labels of the
+        schedules, by their names).
     """
     sources = list(_stored_sources(figures))
     grids = [each for each in sources if each.is_grid]
@@ -191,7 +192,8 @@ def _curve(grid: _StoredSource, schedules: Sequence[_StoredSource]) -> dict[str,
 
     Returns:
         A dictionary of `gammas` [G], `mean` and `se` [T][G] in units (`se` is None for a single run), `best` [T] (the
-        index of gamma*) and `choices` (by schedule, [T] pairs of the mean discount factor chosen and the mean loss with it).
+        index of gamma*) and `choices` (by schedule, [T] pairs of the mean discount factor chosen and the mean loss with
+        it).
     """
     loss, gammas = grid.stored.losses(grid.source.runs)
     runs, mean = len(loss), loss.mean(0)
