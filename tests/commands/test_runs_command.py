@@ -17,7 +17,7 @@ from pomrl.commands.terminal import MOST_CHARACTERS, one_line, printable
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study
-from pomrl.report.encoding import script_data
+from pomrl.report.encoding import packed_json
 from pomrl.results.comparison import Side
 from pomrl.science.experiment import tables as experiment_tables
 from pomrl.store import StoredExperiment, manifest
@@ -198,4 +198,4 @@ class TestHostileText:
         assert "<script" not in shown
 
     def test_a_page_cannot_be_left(self) -> None:
-        assert "<" not in script_data({"sweep": "</script><script>alert(1)"})
+        assert "<" not in packed_json({"sweep": "</script><script>alert(1)"})

@@ -1,7 +1,7 @@
 """The claims under several variants, above all the authors' notebook: experiments, answer and documents."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -9,21 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from tests.support.judged import Topics, judged
 from tests.support.settings import ROOT
 from tests.support.worlds import BY_ID, CLAIMS, PAPER
 
 from pomrl.commands import documents
 from pomrl.commands.claims_view import show
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.variants import Variant, setting
+from pomrl.configuration.variants import setting
 from pomrl.judging import claims_of_variants, deciding, judgements
 from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.deciding import Case, Spending
-from pomrl.judging.inference import mean
-from pomrl.judging.judgements import Judgements
+from pomrl.judging.deciding import Spending
 from pomrl.judging.over_variants import opposite
-from pomrl.judging.precision import Outcome
-from pomrl.judging.verdict import Part, Verdict
+from pomrl.judging.verdict import Verdict
 from pomrl.judging.views import answer, claims_page
 from pomrl.report import pages
 from pomrl.running.ensuring import ensure
@@ -31,9 +29,6 @@ from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 NOTEBOOK = PAPER.variants[-1]
-
-SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), OPEN: (-1.0, 1.0)}
-"""Two values each, half of 1000 runs having the one and half the other, whose mean is claimed to be below 0."""
 
 
 @pytest.fixture(scope="module")
@@ -62,37 +57,6 @@ class TestExperiments:
     def test_everything_is_computed_as_in_the_notebook(self, basis: Basis) -> None:
         problems = [each.experiment.problem for of in basis.settings.values() for each in of]
         assert {(each.trials, each.loss) for each in problems} == {(100, "mean")}
-
-
-Topics = Mapping[str, Verdict]
-"""The verdicts on the topics of a claim."""
-
-
-def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]]) -> Judgements:
-    """Write the table of judgements in which claims have these verdicts under these variants, and read it."""
-    known = {variant.name: variant for variant in PAPER.variants}
-    frames = []
-    for name, verdicts in by_variant.items():
-        variant = known.get(name, Variant(name, lambda job: job.overrides))
-        on = Basis(name, {}, CLAIMS, tuple(PAPER.described.analyses))
-        cases = [Case(on, outcome(on, id, verdict)) for id, verdict in verdicts.items()]
-        assert [case.outcome.verdicts for case in cases] == list(map(topics_of, verdicts.values()))
-        frames.append(claims_of_variants.judged(PAPER, variant, on, Reader(), cases, is_main=False))
-    judgements.write(folder, frames, "pomrl claims pomrl")
-    return judgements.read(folder, list(PAPER.described.variants))
-
-
-def topics_of(verdict: Verdict | Topics) -> Topics:
-    return {"": verdict} if isinstance(verdict, Verdict) else verdict
-
-
-def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> Outcome:
-    claim = next(claim for claim in CLAIMS if claim.id == id)
-    parts = [
-        Part("a less b", mean(np.tile(SAMPLES[each], 500)), below=0.0, topic=topic)
-        for topic, each in topics_of(verdict).items()
-    ]
-    return Outcome(claim, on.plan(claim)).after(parts)
 
 
 class TestAnswer:

@@ -1,6 +1,8 @@
+import gzip
 import json
 import re
 import shutil
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +58,6 @@ def elements(page: str) -> Elements:
 
 @pytest.fixture(scope="module")
 def embedded(page: str) -> dict:
-    found = re.search(r'<script type="application/json" id="curves-data">(.*?)</script>', page, re.DOTALL)
+    found = re.search(r'<script type="application/gzip" id="curves-data">(.*?)</script>', page)
     assert found
-    return json.loads(found[1])
+    return json.loads(gzip.decompress(b64decode(found[1])))

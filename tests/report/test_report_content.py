@@ -1,6 +1,7 @@
 """What the page of a study shows: figures, claims, documents, variants and provenance."""
 
 import base64
+import gzip
 import json
 import re
 from pathlib import Path
@@ -38,12 +39,10 @@ class TestContent:
         pictures = [attributes for tag, attributes in elements.found if tag == "img"]
         assert len(pictures) == len(DRAWN)
         downloads = {a["download"]: a["href"] for _, a in elements.found if "download" in a}
-        assert set(downloads) == {f"{name}.csv" for name in DRAWN}
+        assert set(downloads) == {f"{name}.csv.gz" for name in DRAWN}
         for name, address in downloads.items():
-            assert (
-                base64.b64decode(str(address).removeprefix("data:text/csv;base64,"))
-                == (of_study(folder) / "figures" / str(name)).read_bytes()
-            )
+            packed = base64.b64decode(str(address).removeprefix("data:application/gzip;base64,"))
+            assert gzip.decompress(packed) == (of_study(folder) / "figures" / str(name)[:-3]).read_bytes()
 
     def test_pictures_have_alternatives_that_say_what_one_would_see(self, elements: Elements) -> None:
         alternatives = [attributes["alt"] or "" for tag, attributes in elements.found if tag == "img"]

@@ -42,8 +42,9 @@ class TestCurves:
             if (each["sweep"], each["sigma"], each["method"]) == ("task_similarity", 0.025, "ada-POMRL")
         )
         curve = embedded["curves"][series["curve"]]
-        np.testing.assert_allclose(np.ravel(curve["mean"]), expected["mean"], atol=6e-5)
-        np.testing.assert_allclose(np.ravel(curve["se"]), expected["mean"] - expected["lower"], atol=6e-5)
+        unit = embedded["unit"]
+        np.testing.assert_allclose(unit * np.ravel(curve["mean"]), expected["mean"], atol=6e-5)
+        np.testing.assert_allclose(unit * np.ravel(curve["se"]), expected["mean"] - expected["lower"], atol=6e-5)
 
     def test_choices_are_those_of_the_schedules(self, embedded: dict) -> None:
         problem = ["estimator=ada_pomrl", "sigma=0.01", SEED]

@@ -1,6 +1,9 @@
 """The page of a selection of stored experiments, without a study."""
 
+import gzip
+import json
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,8 +40,10 @@ def page(*words: str) -> str:
 def test_it_has_the_curves_the_settings_the_table_the_pairs_and_where_they_come_from() -> None:
     text = page("tag=dev", "--against", "estimator=pomrl")
     stored = store.find(tag="dev")
-    assert text.count("data:image/png") == 2
-    assert text.count('"curve":') == len(stored) == 4
+    assert text.count("data:image/webp") == 2
+    found = re.search(r'id="curves-data">(.*?)</script>', text)
+    assert found
+    assert len(json.loads(gzip.decompress(b64decode(found[1])))["series"]) == len(stored) == 4
     assert all(f"<code>{each.signature}</code>" in text for each in stored)
     (oracle,) = store.find(tag="dev", sigma=0.02, estimator="oracle")
     (other,) = store.find(tag="dev", sigma=0.02, estimator="pomrl")
@@ -62,7 +67,7 @@ def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() ->
     text = page("tag=many")
     assert "There is no figure of losses: the experiments differ in " in text
     assert 'id="summaries"' in text
-    assert "data:image/png" not in text
+    assert "data:image/webp" not in text
 
 
 def test_its_files_are_verified(outputs: Path) -> None:

@@ -43,25 +43,40 @@ def answer(study: Study, judgements: Judgements) -> str:
     if not named:
         return f"No claims are judged yet under the variants of the study: pomrl claims {study.word} judges them."
     judged = [each for each in judgements.listed(named) if each.verdict]
-    few = [each for each in judged if each.is_decided_by_too_few]
     if not judged:
         return "No claim of the study has a verdict: estimates are reported."
+    if all(each.is_decided_by_too_few for each in judged):
+        return how_sure(study, judgements)
+    shown = headline(study, judgements)
+    counted = _alike_or_not(judgements, shown) if len(shown) > 1 else [_counts(judged)]
+    return " ".join([*counted, how_sure(study, judgements)])
+
+
+def headline(study: Study, judgements: Judgements) -> list[str]:
+    """Return the variants of the headline under which claims are judged, or else the first one of all that are."""
+    return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
+
+
+def how_sure(study: Study, judgements: Judgements) -> str:
+    """Return the sentences that say how sure the verdicts are, and what they are under variants beside the headline."""
+    named = [name for name in study.described.variants if judgements.of(name)]
+    judged = [each for each in judgements.listed(named) if each.verdict]
+    few = [each for each in judged if each.is_decided_by_too_few]
     if len(few) == len(judged):
         return (
             f"Of the {number_of(len(judged), 'claim')} of which runs are stored none is decided yet, because fewer "
             f"than {study.described.analyses[0]:,} runs are stored: pomrl claims {study.word} --decide adds them."
         )
-    headline = [name for name in study.described.headline if name in named]
+    shown = headline(study, judgements)
     error = f"{study.described.error:.0%}".replace("%", " %")
-    sentences = _alike_or_not(judgements, headline) if len(headline) > 1 else [_counts(judged)]
-    sentences.append(f"The probability that even one of these verdicts is wrong is at most about {error}.")
+    sentences = [f"The probability that even one of these verdicts is wrong is at most about {error}."]
     if few:
         sentences.append(
             f"Fewer than {study.described.analyses[0]:,} runs are stored for {len(few)} of the claims: "
             f"pomrl claims {study.word} --decide adds them."
         )
-    for name in (name for name in named if name not in headline):
-        turned = opposite(judgements, headline[0], [name])
+    for name in (name for name in named if name not in shown):
+        turned = opposite(judgements, shown[0], [name])
         opposed = (
             f"for {number_of(len(turned), 'claim')} the verdict is the opposite" if turned else "no verdict is turned"
         )

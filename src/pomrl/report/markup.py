@@ -19,6 +19,7 @@ _SUPERSCRIPT = re.compile(r"\b([A-Z])\^(\w)(?!\w)")
 _QUOTE = re.compile(r'"([^"]*)"')
 _ERRATUM = re.compile(r"\bE(\d+)\b")
 _TITLE = re.compile(r"\A# .*\n")
+_COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 
 
 def symbols(text: str) -> Markup:
@@ -74,7 +75,8 @@ def _with_errata(text: str) -> Markup:
 def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
     """Convert a Markdown document of the repository to HTML that stands below a heading of the page.
 
-    The title is left out, and every other heading moves one level down.
+    The title is left out, and so are comments, which mark parts that code renews. Every other heading moves one level
+    down, and the keyboard reaches tables and displayed formulas, which can be wider than the screen.
 
     Args:
         markdown: The document, with formulas between dollar signs.
@@ -87,11 +89,14 @@ def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
     parser.use(dollarmath_plugin, renderer=_formula, double_inline=True, allow_labels=False)
     parser.add_render_rule("text", _text)
     parser.add_render_rule("image", _image)
-    tokens = parser.parse(_TITLE.sub("", markdown))
+    tokens = parser.parse(_COMMENT.sub("", _TITLE.sub("", markdown)))
     _headings(tokens, prefix)
     for token in tokens:
         _links(token.children or [], links)
-    return Markup(parser.renderer.render(tokens, parser.options, {}))
+        if token.type == "table_open":
+            token.attrSet("tabindex", "0")
+    rendered = parser.renderer.render(tokens, parser.options, {})
+    return Markup(rendered.replace('<div class="math', '<div tabindex="0" class="math'))
 
 
 def _text(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:

@@ -13,6 +13,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from pomrl.configuration.study import Study
+from pomrl.configuration.wording import number_of
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.judging import claims_of_variants, views
@@ -20,7 +21,8 @@ from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS, Verdict
 from pomrl.report import ReportError, curves, pages
-from pomrl.report.encoding import data_uri, script_data
+from pomrl.report.answer import Column, Group, columns, groups
+from pomrl.report.encoding import data_uri, packed, packed_json
 from pomrl.report.environment import environment
 from pomrl.report.figure_files import FigureFiles, found_in, refuse_damage
 from pomrl.report.intervals import placed
@@ -114,24 +116,24 @@ class Shown:
         return [(verdict, [each for each in self.judged if each.verdict is verdict]) for verdict in LOOKS]
 
     @property
-    def answer(self) -> str:
-        """The sentences that sum up the verdicts; empty if nothing is judged."""
-        return views.answer(self.study, self.judgements) if self.judged else ""
+    def columns(self) -> list[Column]:
+        """The verdicts under each variant of the headline, counted; none if nothing is judged."""
+        return columns(self.study, self.judgements)
+
+    @property
+    def groups(self) -> list[Group]:
+        """What holds under the variants of the headline, and what does not, and why."""
+        return groups(self.study, self.judgements)
+
+    @property
+    def how_sure(self) -> str:
+        """The sentences that say how sure the verdicts are."""
+        return views.how_sure(self.study, self.judgements)
 
     @property
     def older(self) -> str:
         """A sentence on verdicts that are older than the present code and settings; empty if there are none."""
         return views.older_in_words(self.study, self.judgements)
-
-    @property
-    def findings(self) -> list[tuple[str, list[Judgement]]]:
-        """The claims that the summary names: the main ones of those that hold, and all others."""
-        held = [each for each in self.judged if each.verdict is Verdict.HOLDS]
-        return [
-            ("What holds", [each for each in held if each.is_main] or held),
-            ("What does not hold", [each for each in self.judged if each.verdict is Verdict.DOES_NOT_HOLD]),
-            ("What is open", [each for each in self.judged if each.verdict is Verdict.UNDECIDED]),
-        ]
 
     @property
     def others(self) -> list[str]:
@@ -258,7 +260,7 @@ def html(shown: Sequence[Shown], command: str) -> str:
             drawn=drawn,
             sweeps={name: {each.name: each for each in sweep_provenances(of)} for name, of in versions.items()},
             provenance=report_provenance(every, [figure.sidecar for figure in every]),
-            curves=script_data(data) if data["series"] else "",
+            curves=packed_json(data) if data["series"] else "",
             selected=views.SELECTED,
         )
     )
@@ -266,13 +268,15 @@ def html(shown: Sequence[Shown], command: str) -> str:
 
 def _environment() -> Environment:
     found = environment()
-    found.globals |= {"LOOKS": LOOKS, "placed": placed}
+    found.globals |= {"LOOKS": LOOKS, "SENTENCES": views.SENTENCES, "placed": placed}
     found.filters |= {
         "symbols": symbols,
         "sentence": sentence,
         "slug": slug,
         "data_uri": data_uri,
+        "packed": packed,
         "kind": _kind,
+        "number_of": number_of,
         "value": _value,
     }
     return found

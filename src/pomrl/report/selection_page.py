@@ -8,7 +8,7 @@ import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.report import curves
-from pomrl.report.encoding import data_uri, script_data
+from pomrl.report.encoding import data_uri, packed_json
 from pomrl.report.environment import environment
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.provenance import report_provenance, sweep_provenances
@@ -63,7 +63,7 @@ def html(
         .render(
             command=command,
             runs=chosen.runs,
-            figures=[(figure, data_uri(figure.picture.content, "image/png")) for figure in figures],
+            figures=[(figure, data_uri(figure.picture.content, "image/webp")) for figure in figures],
             summaries=as_text(summarised(chosen)),
             pairs=_pairs(chosen, against) if against else None,
             against=", ".join(f"{key}={value}" for key, value in (against or {}).items()),
@@ -73,7 +73,7 @@ def html(
             varying=chosen.varying,
             digest=sweep.digest,
             provenance=report_provenance(shown),
-            curves=script_data(data) if data["series"] else "",
+            curves=packed_json(data) if data["series"] else "",
         )
     )
 

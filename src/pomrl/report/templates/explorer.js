@@ -1,6 +1,8 @@
 "use strict";
-(() => {
-  const data = JSON.parse(document.getElementById("curves-data").textContent);
+(async () => {
+  const data = await unpacked(document.getElementById("curves-data").textContent).json();
+  const inUnits = (rows) => rows?.map((row) => row.map((whole) => whole * data.unit));
+  Object.values(data.curves).forEach((curve) => Object.assign(curve, { mean: inUnits(curve.mean), se: inUnits(curve.se) }));
   const element = (id) => document.getElementById(id);
   const KEYS = ["sweep", "sigma", "m", "T", "S"];
   const MINIMUM = "Minimum, at γ*";

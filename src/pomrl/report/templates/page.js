@@ -36,12 +36,26 @@
   filter();
 })();
 
+// Tables are packed, and leave the page as they are: NAME.csv, or NAME.csv.gz without JavaScript.
+(() => {
+  async function leave(link) {
+    const href = URL.createObjectURL(await unpacked(link.href.split(",")[1]).blob());
+    Object.assign(document.createElement("a"), { href, download: link.download.replace(/\.gz$/, "") }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60000);
+  }
+
+  document.querySelectorAll("a[download$='.gz']").forEach((link) => link.addEventListener("click", (event) => {
+    event.preventDefault();
+    leave(link);
+  }));
+})();
+
 (() => {
   const dialog = document.getElementById("large");
 
   function open(image) {
     dialog.append(Object.assign(new Image(), { src: image.src, alt: image.alt }));
-    dialog.style.setProperty("--pixels", `${image.naturalWidth}px`);
+    dialog.style.setProperty("--pixels", `${image.naturalWidth || image.getAttribute("width")}px`);
     dialog.showModal();
   }
 

@@ -1,0 +1,105 @@
+"""The answer with which the page opens: verdicts counted to scale, and what holds, and why not."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.support.judged import HOLDS, NOT, OPEN, judged
+from tests.support.report_outputs import html_of
+from tests.support.worlds import BY_ID, PAPER
+
+from pomrl.judging.judgements import Judgements
+from pomrl.report.answer import MOST, columns, groups
+
+FOUND = {
+    "printed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": NOT, "Q1.4": NOT, "Q1.6": OPEN, "T.4": NOT},
+    "repaired": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": HOLDS, "Q1.4": NOT, "Q1.6": HOLDS},
+    "computed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": HOLDS, "Q1.4": HOLDS, "Q1.6": HOLDS},
+}
+"""The verdicts under the three variants of the headline."""
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Judgements:
+    return judged(tmp_path, FOUND)
+
+
+class TestAnswer:
+    def test_each_variant_of_the_headline_has_its_counts(self, found: Judgements) -> None:
+        printed, repaired, computed = columns(PAPER, found)
+        assert [printed.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [1, 4, 1]
+        assert [repaired.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [3, 2, 0]
+        assert [computed.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [4, 1, 0]
+        assert [each.alone for each in (printed, repaired, computed)] == [1, 0, 0]
+        assert [each.width for each in (printed, repaired, computed)] == pytest.approx([100, 500 / 6, 500 / 6])
+
+    def test_claims_are_grouped_by_where_they_hold_and_say_why_not(self, found: Judgements) -> None:
+        by_heading = {each.heading: [(of.id, why) for of, why in each.listed] for each in groups(PAPER, found)}
+        lost = "does not hold: a less b is claimed to be < 0, and it is 1.000 [0.999, 1.001]."
+        assert by_heading["What holds under every variant"] == [("Q1.1", "")]
+        assert by_heading["What holds under repaired and computed alone"] == [("Q1.3", f"Under printed it {lost}")]
+        assert by_heading["What holds under computed alone"] == [("Q1.4", f"Under printed it {lost}")]
+        nowhere = by_heading["What does not hold under any variant, and why"]
+        assert nowhere == [("Q1.2", f"Under printed it {lost}"), ("T.4", f"Under printed it {lost}")]
+        ((open_one, why),) = by_heading["What is undecided under at least one variant"]
+        assert (open_one, why.startswith("Under printed it is undecided: ")) == ("Q1.6", True)
+
+    def test_the_words_for_one_variant_name_none(self, tmp_path: Path) -> None:
+        study = replace(PAPER, described=replace(PAPER.described, headline=["printed"]))
+        found = judged(tmp_path, {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
+        held, lost = groups(study, found)
+        assert (held.heading, lost.heading) == ("What holds", "What does not hold, and why")
+        assert lost.listed[0][1].startswith("Does not hold: a less b")
+
+    def test_of_many_claims_the_main_ones_are_listed_and_the_others_folded(self, tmp_path: Path) -> None:
+        found = judged(tmp_path, {"printed": dict.fromkeys(BY_ID, HOLDS)})
+        (held,) = groups(PAPER, found)
+        listed, folded = ([each for each, _ in of] for of in (held.listed, held.folded))
+        assert len(listed) + len(folded) == len(BY_ID) > MOST
+        assert all(each.is_main for each in listed)
+        assert not any(each.is_main for each in folded)
+
+    def test_where_nothing_is_judged_there_is_none(self) -> None:
+        assert columns(PAPER, Judgements({})) == groups(PAPER, Judgements({})) == []
+
+
+class TestInTheBrowser:
+    @pytest.fixture
+    def page(self, browser: Browser, empty_outputs: Path) -> Iterator[Page]:
+        judged(empty_outputs / "studies" / "pomrl", FOUND)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_content(html_of("pomrl"))
+        yield page
+        page.close()
+
+    @pytest.mark.parametrize("width", [390, 1280])
+    def test_bars_are_drawn_to_scale(self, page: Page, width: int) -> None:
+        page.set_viewport_size({"width": width, "height": 900})
+        shown = page.evaluate("""[...document.querySelectorAll(".bar")].map((bar) =>
+            [...bar.children].map((part) => [part.className, part.getBoundingClientRect().width]))""")
+        unit = shown[0][0][1]  # that of the one claim that holds as printed
+        kinds = {HOLDS: "holds", NOT: "does-not-hold", OPEN: "undecided"}
+        for bar, verdicts in zip(shown, FOUND.values(), strict=True):
+            numbers = {kinds[verdict]: list(verdicts.values()).count(verdict) for verdict in verdicts.values()}
+            assert {kind: length / unit for kind, length in bar} == pytest.approx(numbers, rel=0.01)
+
+    def test_counts_are_words_too_and_verdicts_differ_without_colour(self, page: Page) -> None:
+        lines = page.locator(".tally").first.inner_text().split("\n")
+        heads, verdicts = (
+            ["As printed", "6 claims, 1 of them under this variant only"],
+            ["1 ✓ holds", "4 ✗ do not hold"],
+        )
+        assert [each for each in lines if each] == [*heads, *verdicts, "1 ? is undecided"]
+        fills = page.evaluate("""[...document.querySelectorAll(".tally:first-child .bar span")].map((part) => {
+            const style = getComputedStyle(part);
+            return [style.backgroundImage === "none", style.backgroundColor === "rgba(0, 0, 0, 0)"].join();
+        })""")
+        assert len(set(fills)) == 3
+
+    def test_it_comes_first_and_leads_to_the_claims(self, page: Page) -> None:
+        order = page.evaluate("[...document.querySelectorAll('.answer, main > section')].map(each => each.id)")
+        assert order[:2] == ["", "curves"]
+        for address in page.locator(".answer a").evaluate_all("links => links.map(link => link.getAttribute('href'))"):
+            assert page.locator(f'[id="{address[1:]}"]').count() == 1

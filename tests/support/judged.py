@@ -1,0 +1,52 @@
+"""Tables of judgements in which claims of the paper have the verdicts that a test asks for."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from tests.support.worlds import CLAIMS, PAPER
+
+from pomrl.configuration.variants import Variant
+from pomrl.judging import claims_of_variants, judgements
+from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.deciding import Case
+from pomrl.judging.inference import mean
+from pomrl.judging.judgements import Judgements
+from pomrl.judging.precision import Outcome
+from pomrl.judging.verdict import Part, Verdict
+
+HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
+
+SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), OPEN: (-1.0, 1.0)}
+"""Two values each, half of 1000 runs having the one and half the other, whose mean is claimed to be below 0."""
+
+
+Topics = Mapping[str, Verdict]
+"""The verdicts on the topics of a claim."""
+
+
+def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]]) -> Judgements:
+    """Write the table of judgements in which claims have these verdicts under these variants, and read it."""
+    known = {variant.name: variant for variant in PAPER.variants}
+    frames = []
+    for name, verdicts in by_variant.items():
+        variant = known.get(name, Variant(name, lambda job: job.overrides))
+        on = Basis(name, {}, CLAIMS, tuple(PAPER.described.analyses))
+        cases = [Case(on, outcome(on, id, verdict)) for id, verdict in verdicts.items()]
+        assert [case.outcome.verdicts for case in cases] == list(map(topics_of, verdicts.values()))
+        frames.append(claims_of_variants.judged(PAPER, variant, on, Reader(), cases, is_main=False))
+    judgements.write(folder, frames, "pomrl claims pomrl")
+    return judgements.read(folder, list(PAPER.described.variants))
+
+
+def topics_of(verdict: Verdict | Topics) -> Topics:
+    return {"": verdict} if isinstance(verdict, Verdict) else verdict
+
+
+def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> Outcome:
+    claim = next(claim for claim in CLAIMS if claim.id == id)
+    parts = [
+        Part("a less b", mean(np.tile(SAMPLES[each], 500)), below=0.0, topic=topic)
+        for topic, each in topics_of(verdict).items()
+    ]
+    return Outcome(claim, on.plan(claim)).after(parts)
