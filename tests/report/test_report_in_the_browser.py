@@ -22,6 +22,11 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 PAPER = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
 
+LOADED = """(image) => new Promise((done) => {
+    image.loading = "eager";
+    if (image.naturalWidth) done(); else image.addEventListener("load", () => done());
+})"""
+
 CLIPPED = """[...document.querySelectorAll("main *, .top *")].filter((each) => !each.closest(".hidden, math") && (
     each.getBoundingClientRect().right > document.documentElement.clientWidth + 1
     || (getComputedStyle(each).overflowX !== "visible" && each.scrollWidth > each.clientWidth + 1)
@@ -56,8 +61,9 @@ def line(visited: Page) -> str:
 
 class TestInTheBrowser:
     def test_every_image_is_loaded(self, visit: Page) -> None:
-        visit.evaluate("[...document.images].forEach(image => { image.loading = 'eager' })")
-        visit.wait_for_function("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
+        for picture in visit.locator("img").all():
+            picture.evaluate(LOADED)
+        assert visit.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
         assert visit.evaluate("document.images.length") == len(DRAWN)
 
     def test_the_slider_changes_the_curve_by_keyboard(self, visit: Page) -> None:
@@ -151,14 +157,20 @@ class TestInTheBrowser:
         assert visit.evaluate(background) > 200
         assert not visit.is_visible("nav")
 
-    def test_pictures_have_the_background_of_the_page_in_the_dark(self, visit: Page) -> None:
-        for scheme in SCHEMES:
-            visit.emulate_media(color_scheme=scheme)
-            picture = visit.locator("#figure-planning_omrl img").first
-            picture.evaluate("image => { image.loading = 'eager'; image.decoding = 'sync' }")
-            visit.wait_for_function("document.querySelector('#figure-planning_omrl img').naturalWidth > 0")
-            shown = Image.open(BytesIO(picture.screenshot())).convert("RGB")
-            assert shown.getpixel((3, 3)) == pytest.approx(visit.evaluate(PAPER), abs=3), scheme
+    @pytest.mark.parametrize("scheme", SCHEMES)
+    def test_pictures_have_the_background_of_the_page(
+        self, browser: Browser, path: Path, scheme: Literal["light", "dark"]
+    ) -> None:
+        visited = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+        visited.goto(path.as_uri())
+        picture = visited.locator("#figure-planning_omrl img")
+        picture.evaluate("image => { image.decoding = 'sync'; image.scrollIntoView({behavior: 'instant'}) }")
+        picture.evaluate(LOADED)
+        shown = Image.open(BytesIO(picture.screenshot())).convert("RGB")
+        corner, paper = shown.getpixel((3, 3)), visited.evaluate(PAPER)
+        visited.close()
+        assert corner == pytest.approx(paper, abs=3)
+        assert len(shown.getcolors(maxcolors=10**6) or []) > 20  # it is drawn
 
     def test_print_shows_the_curves_with_their_key_and_no_control(self, visit: Page) -> None:
         visit.emulate_media(media="print")
