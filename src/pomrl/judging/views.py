@@ -38,7 +38,7 @@ def older_in_words(study: Study, judgements: Judgements) -> str:
 
 
 def answer(study: Study, judgements: Judgements) -> str:
-    """Return the sentences that say how many claims hold under each variant that the description names."""
+    """Return, as Markdown, how many claims hold under each variant that the description names."""
     named = [name for name in study.described.variants if judgements.of(name)]
     if not named:
         return f"No claims are judged yet under the variants of the study: pomrl claims {study.word} judges them."
@@ -48,8 +48,12 @@ def answer(study: Study, judgements: Judgements) -> str:
     if all(each.is_decided_by_too_few for each in judged):
         return how_sure(study, judgements)
     shown = headline(study, judgements)
-    counted = _alike_or_not(judgements, shown) if len(shown) > 1 else [_counts(judged)]
-    return " ".join([*counted, how_sure(study, judgements)])
+    if len(shown) == 1:
+        return f"{_counts(judged)} {how_sure(study, judgements)}"
+    first, *groups = _alike_or_not(judgements, shown)
+    return "\n\n".join(
+        [first, *(["\n".join(f"- {each}" for each in groups)] if groups else []), how_sure(study, judgements)]
+    )
 
 
 def headline(study: Study, judgements: Judgements) -> list[str]:

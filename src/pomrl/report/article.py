@@ -24,7 +24,7 @@ from pomrl.configuration.study import Study
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.judging.claims_of_variants import stored
 from pomrl.judging.judgements import Comparison, Judgement, Judgements
-from pomrl.judging.views import answer, grouped
+from pomrl.judging.views import grouped, headline
 from pomrl.report import ReportError
 from pomrl.results.intervals import Interval
 from pomrl.store.derived import DerivedFiles
@@ -111,21 +111,20 @@ def _blank(match: re.Match[str]) -> str:
 
 def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:
     """Return all that an article may name, as data for JSON; settings are those of the sweeps that its text names."""
-    headline = [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
-    groups = grouped(judgements, headline)
-    names = {tuple(headline): "all", (): "none", None: "undecided"}
+    shown = headline(study, judgements)
+    groups = grouped(judgements, shown)
+    names = {tuple(shown): "all", (): "none", None: "undecided"}
     counts = {names.get(key, "+".join(key or ())): len(found) for key, found in groups.items()}
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
     return {
         "title": study.described.title,
-        "headline": headline,
+        "headline": shown,
         "described": {
             "error": f"{100 * study.described.error:g}\u202f%",
             "analyses": ", ".join(f"{runs:,}" for runs in study.described.analyses),
         },
-        "answer": answer(study, judgements),
-        "claims": {name: {id: _judged(each) for id, each in judgements.of(name).items()} for name in headline},
-        "order": [each.id for each in judgements.listed(headline)],
+        "claims": {name: {id: _judged(each) for id, each in judgements.of(name).items()} for name in shown},
+        "order": [each.id for each in judgements.listed(shown)],
         "counts": {"all": 0, "none": 0, "undecided": 0} | counts | {"claims": sum(map(len, groups.values()))},
         "settings": {name: _settings(study, name) for name in swept if name in study.sweeps},
         "tables": {path.stem: _table(path) for path in sorted((study.folder / "pages").glob("*.csv"))},
