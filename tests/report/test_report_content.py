@@ -44,6 +44,12 @@ class TestContent:
             packed = base64.b64decode(str(address).removeprefix("data:application/gzip;base64,"))
             assert gzip.decompress(packed) == (of_study(folder) / "figures" / str(name)[:-3]).read_bytes()
 
+    def test_a_number_without_an_interval_is_shown_without_one(self, page: str, judged: Judgements) -> None:
+        exact = [part for each in judged.main if (part := each.decisive).found.startswith("exactly ")]
+        assert exact
+        assert all(f'<span class="numbers">{part.found}</span>' in page for part in exact)
+        assert "[nan" not in page
+
     def test_pictures_have_alternatives_that_say_what_one_would_see(self, elements: Elements) -> None:
         alternatives = [attributes["alt"] or "" for tag, attributes in elements.found if tag == "img"]
         assert all(len(text) > 40 for text in alternatives)
