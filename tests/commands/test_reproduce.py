@@ -69,8 +69,8 @@ def test_another_number_of_runs_holds_for_all_and_no_sample_is_computed(of_the_p
 @pytest.mark.parametrize(
     ("variants", "expected"),
     [
-        (None, ["sweeps", "claims", "figures", "pages", "report"]),
-        ("all", ["sweeps", "claims", "variants", "figures", "pages", "report"]),
+        (None, ["sweeps", "claims", "figures", "pages", "report", "article"]),
+        ("all", ["sweeps", "claims", "variants", "figures", "pages", "report", "article"]),
     ],
 )
 def test_the_stages_of_a_study(variants: str | None, expected: list[str]):

@@ -45,11 +45,15 @@ def test_the_page_shows_both_with_their_numbers_of_runs_and_tables() -> None:
     page = html(shown_of([find("pomrl")]), "pomrl report pomrl")
     assert page.count("<img") == 3
     article = page.partition('id="figure-pomrl_vs_adapomrl"')[2].partition("</article>")[0]
-    for part in ("One standard deviation over 4 runs.", "95 % intervals of the mean over 4 runs.", "Bands: 95 %"):
+    for part in (
+        "The same with one standard deviation over 4 runs",
+        "95 % intervals of the mean over 4 runs.",
+        "Bands: 95 %",
+    ):
         assert part in article
     for name in ("pomrl_vs_adapomrl", "pomrl_vs_adapomrl_intervals"):
-        assert f'download="{name}.csv"' in article
-    assert "<details" not in article.partition("</figure>")[0]  # so that both are printed
+        assert f'download="{name}.csv.gz"' in article
+    assert '<details class="version">' in article.partition("</figure>")[0]  # which print opens
 
 
 def test_damage_of_the_version_with_intervals_is_refused(folder: Path) -> None:

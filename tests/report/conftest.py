@@ -1,8 +1,4 @@
-import gzip
-import json
-import re
 import shutil
-from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +6,7 @@ import pytest
 from tests.support.browser import browser as browser
 from tests.support.commands import commands
 from tests.support.computed import two_runs_of
-from tests.support.elements import Elements
+from tests.support.elements import Elements, curves_of
 from tests.support.report_outputs import DRAWN, SWEEPS
 from tests.support.settings import ROOT
 
@@ -58,6 +54,4 @@ def elements(page: str) -> Elements:
 
 @pytest.fixture(scope="module")
 def embedded(page: str) -> dict:
-    found = re.search(r'<script type="application/gzip" id="curves-data">(.*?)</script>', page)
-    assert found
-    return json.loads(gzip.decompress(b64decode(found[1])))
+    return curves_of(page)

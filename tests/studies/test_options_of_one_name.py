@@ -1,6 +1,5 @@
 """Two studies of one's own that have options of the same name: looks are of the options, and not of their names."""
 
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.computed import call
+from tests.support.elements import curves_of
 from tests.support.study_folders import SMALL, SWEEP, forget, write
 
 from pomrl.commands import plot, report, reproduce
@@ -52,11 +52,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_the_curves_of_a_page_of_both_have_the_looks_of_their_studies(here: Path, order: tuple[str, str]) -> None:
     assert call(report, *order)[0] == 0
     page = (here / "outputs" / "studies" / order[0] / "report" / "index.html").read_text()
-    drawn = {
-        re.search(r'"sweep":"(\w+)/first"', series)[1]: re.search(r'"color":"(#\w+)"', series)[1]  # type: ignore[index]
-        for series in re.findall(r"\{[^{}]*\}", page)
-        if '"method":"The ' in series
-    }
+    series = (each for each in curves_of(page)["series"] if each["method"].startswith("The "))
+    drawn = {each["sweep"].partition("/first")[0]: each["color"] for each in series}
     assert drawn == {name: color for name, (_, color, _) in LOOKS.items()}
 
 

@@ -1,6 +1,11 @@
 """Pages as the elements that they consist of."""
 
+import gzip
+import json
+import re
+from base64 import b64decode
 from html.parser import HTMLParser
+from typing import Any
 
 
 class Elements(HTMLParser):
@@ -16,3 +21,10 @@ class Elements(HTMLParser):
 
     def values(self, attribute: str) -> list[str]:
         return [value for _, attributes in self.found if (value := attributes.get(attribute)) is not None]
+
+
+def curves_of(page: str) -> dict[str, Any]:
+    """Return the data of the curves that a page draws."""
+    found = re.search(r'<script type="application/gzip" id="curves-data">(.*?)</script>', page)
+    assert found
+    return json.loads(gzip.decompress(b64decode(found[1])))
