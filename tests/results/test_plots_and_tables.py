@@ -14,6 +14,7 @@ import pomrl
 from pomrl import store
 from pomrl.commands import plot, run, table
 from pomrl.drawing.style import COLUMN_WIDTH
+from pomrl.results import summaries
 from pomrl.results.chosen_runs import Asked, choose
 from pomrl.results.statistics import band
 from pomrl.results.summaries import paired_difference, probability_of_improvement, summary
@@ -276,3 +277,11 @@ def regrets(estimator: str) -> np.ndarray:
     chosen = choose(Asked(where={"S": 4, "sigma": 0.03, "estimator": estimator}))
     rows = chosen.stored[0].table().query("gamma == 0.99")
     return rows.groupby("run")["planning_loss"].mean().to_numpy()
+
+
+@pytest.mark.parametrize("at_once", [1, 700, 10**9])
+def test_runs_that_are_resampled_at_once_change_no_interval(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    a, b = np.random.default_rng(0).exponential(size=(2, 301))
+    whole = summary(a, "iqm"), paired_difference(a, b, "median")
+    monkeypatch.setattr(summaries, "MOST_RESAMPLED", at_once)
+    assert (summary(a, "iqm"), paired_difference(a, b, "median")) == whole

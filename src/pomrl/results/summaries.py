@@ -18,6 +18,9 @@ from pomrl.results.statistics import difference, percentile
 RESAMPLES = 2000
 """The number of resamples of the runs that intervals of robust summaries come from."""
 
+MOST_RESAMPLED = 2**20
+"""The number of runs that are resampled at once, which bounds memory; it changes no result."""
+
 PerRun = Float[np.ndarray, " n"]
 
 
@@ -82,5 +85,8 @@ def _bootstrapped(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarr
     n = sample.shape[-1]
     if n < 2:
         return Interval(estimate, np.nan, np.nan)
-    chosen = np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
-    return percentile(estimate, np.squeeze(statistic(sample[:, chosen])))
+    generator = np.random.default_rng(0)
+    at_once = max(1, MOST_RESAMPLED // n)
+    sizes = [min(at_once, RESAMPLES - first) for first in range(0, RESAMPLES, at_once)]
+    resampled = [statistic(sample[:, generator.integers(n, size=(size, n))]).reshape(size) for size in sizes]
+    return percentile(estimate, np.concatenate(resampled))
