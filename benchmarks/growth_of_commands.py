@@ -30,7 +30,7 @@ FIGURE = '''
 @figure()
 def figure_{number}() -> PanelGrid:
     """Figure number {number}."""
-    return PanelGrid([[Panel("", of_estimators("{study}/first", {{}}), "task", "ci")]])
+    return PanelGrid([[Panel("", of_estimators("first", {{"sigma": 0.01}}, ("ada_pomrl",)), "task", "ci")]])
 '''
 
 
@@ -104,9 +104,7 @@ def of_figures(folder: Path, size: int) -> Iterator[tuple[str, Cost]]:
     """Yield what commands cost with a study of so many figures."""
     cost(folder, "new grown")
     code = "from pomrl.study import Panel, PanelGrid, figure, of_estimators\n"
-    (folder / "grown" / "figures.py").write_text(
-        code + "".join(FIGURE.format(number=number, study="grown") for number in range(size))
-    )
+    (folder / "grown" / "figures.py").write_text(code + "".join(FIGURE.format(number=number) for number in range(size)))
     cost(folder, "run experiment=grown/first execution.workers=1")
     yield "figures, one of them", cost(folder, "figures grown figure_0")
     yield "figures", cost(folder, "figures grown")
