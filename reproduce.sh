@@ -42,10 +42,11 @@ make_environment() {
     install --require-hashes --requirement .venv/build.txt
     install --require-hashes --requirement "$lock"
     install --no-deps --editable .
+    .venv/bin/python -m compileall -qq -j 0 .venv/lib || true  # some packages have files that are no Python
 }
 
 # What is built here is built with the locked version of setuptools.
-install() { .venv/bin/pip install --quiet --use-pep517 --no-build-isolation "$@"; }
+install() { .venv/bin/pip install --quiet --no-compile --use-pep517 --no-build-isolation "$@"; }
 
 supported_python() {
     local candidate
