@@ -157,7 +157,7 @@ def _under_variants(
         cases = _cases([on], reader, spending, budget)
         is_headline = variant.name in study.described.headline
         if budget is not None and is_headline:
-            compute(deciding.pools(on), ", beyond analyses and budget, for the power of the promised numbers")
+            compute(deciding.pools(cases), ", beyond analyses and budget, for the power of the promised numbers")
         shares = _shares(study, claims, failed) if variant.name == study.unchanged else {}
         frames.append(claims_of_variants.judged(study, variant, on, reader, cases, shares, is_main=True))
     return frames

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,8 @@ class Reader:
     """The parts of claims, by what they were estimated from: variants that do not matter to a claim share them."""
     signatures: dict[int, tuple[Experiment, str]] = field(default_factory=dict)
     """The signatures of experiments by their identity, since a sample of runs asks for each of them again."""
+    reading: Lock = field(default_factory=Lock)
+    """Held while losses are read, so that claims that are judged at the same time read them once."""
 
     def parts(self, basis: Basis, claim: Claim, runs: int, wanted: Collection[int] | None = None) -> tuple[Part, ...]:
         """Return the parts of a claim as estimated from the first `runs` runs.
@@ -235,8 +238,9 @@ class Reader:
     def losses(self, experiment: Experiment, runs: int) -> Losses:
         """Return the losses of the first `runs` runs of an experiment."""
         key = self.signature(experiment), runs
-        if key not in self.kept:
-            self.kept[key] = Losses.of_experiment(experiment, runs)
-            while sum(losses.loss.nbytes for losses in self.kept.values()) > MOST_BYTES and len(self.kept) > 1:
-                del self.kept[next(iter(self.kept))]
-        return self.kept[key]
+        with self.reading:
+            if key not in self.kept:
+                self.kept[key] = Losses.of_experiment(experiment, runs)
+                while sum(losses.loss.nbytes for losses in self.kept.values()) > MOST_BYTES and len(self.kept) > 1:
+                    del self.kept[next(iter(self.kept))]
+            return self.kept[key]

@@ -13,7 +13,7 @@ DRAWS = 100
 """The number of samples that are drawn from the pool."""
 
 LEAST = 1000
-"""The least number of runs in the pool."""
+"""The least number of runs in the pool, unless the first analysis at precision has fewer."""
 
 POOL = 5
 """The least number of runs in the pool, in multiples of the number that is drawn."""
@@ -35,8 +35,8 @@ def pool_of(basis: Basis, claim: Claim) -> int | None:
     There is none for claims that are judged at the promised number of runs and not at precision, and none where that
     number is large: the first verdict at precision then says as much, and the pool would cost far more than the claims.
     """
-    promised = basis.promised(claim)
-    return None if claim.is_judged_once or promised >= LEAST else max(LEAST, POOL * promised)
+    promised, least = basis.promised(claim), min((LEAST, *basis.analyses))
+    return None if claim.is_judged_once or promised >= least else max(least, POOL * promised)
 
 
 def chance(basis: Basis, id: str) -> Chance | None:

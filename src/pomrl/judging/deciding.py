@@ -7,9 +7,11 @@ or not. So which claims are decided within a budget depends neither on the machi
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
+from pomrl.execution.parallel import in_threads
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.chances import pool_of
 from pomrl.judging.precision import Outcome
@@ -76,13 +78,16 @@ class Spending:
         return True
 
 
-def pools(basis: Basis) -> list[Experiment]:
-    """Return the experiments of a basis, with the runs that the promised numbers of runs are drawn from (`chances`)."""
+def pools(cases: Sequence[Case]) -> list[Experiment]:
+    """Return the experiments of claims with the runs that the promised numbers of runs are drawn from (`chances`).
+
+    A claim whose first analysis is beyond the budget has none.
+    """
     return [
         replace(each, request=replace(each.request, runs=pool))
-        for claim in basis.claims
-        if (pool := pool_of(basis, claim))
-        for each in basis.read_by(claim)
+        for case in cases
+        if case.outcome.runs and (pool := pool_of(case.basis, case.outcome.claim))
+        for each in case.basis.read_by(case.outcome.claim)
     ]
 
 
@@ -141,8 +146,10 @@ def _analyses(
                 and case.outcome.runs < runs
                 and case.is_open(verdict_suffices=verdict_suffices)
             ]
-            judged = {id(case) for case in possible([cases[number] for number in numbers], runs)}
-            ended |= {number for number in numbers if id(cases[number]) not in judged}
-            for number in set(numbers) - ended:
-                cases[number] = cases[number].analysed(reader, runs)
+            can_be = {id(case) for case in possible([cases[number] for number in numbers], runs)}
+            ended |= {number for number in numbers if id(cases[number]) not in can_be}
+            to_judge = sorted(set(numbers) - ended)
+            judged = in_threads(partial(Case.analysed, reader=reader, runs=runs), [cases[i] for i in to_judge])
+            for number, case in zip(to_judge, judged, strict=True):
+                cases[number] = case
     return cases

@@ -69,7 +69,8 @@ class _Now(Generic[MemoryT]):
         sigma = checked.similarity_estimate(estimator, t, self.m, late, truth)
         alpha = checked.mixing_rate(estimator, t, batch.own, sigma, late, truth)  # alpha_1 = 0
         h = checked.prior_model(estimator, t, memory, batch.meta, truth)
-        P_hat = (1 - alpha)[..., None] * batch.own.P_bar + alpha[..., None] * h[:, None]
+        P_hat = (1 - alpha)[..., None] * batch.own.P_bar
+        P_hat += alpha[..., None] * h[:, None]
         return _Estimate(P_hat, alpha, sigma, learned)
 
     def belief(self, batch: Batch) -> Belief:

@@ -4,7 +4,7 @@ What travels through the loop over tasks are counts of transitions, because pair
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -224,6 +224,11 @@ class Trajectories(Data):
 
     def most_visits(self, m: int) -> int:
         return m * self.length
+
+
+def joined(of_tasks: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the arrays of several tasks as one, along their first axis; that of a single task is not copied."""
+    return of_tasks[0] if len(of_tasks) == 1 else np.concatenate(of_tasks)
 
 
 def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:

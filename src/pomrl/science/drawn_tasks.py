@@ -16,7 +16,7 @@ from pomrl.science.estimators.reward_models import RewardMemory, sampled_means
 from pomrl.science.exploration import Collecting, Exploration, explorations
 from pomrl.science.mdp import Rewards
 from pomrl.science.problem import Problem
-from pomrl.science.randomness import Generators, Stream, generator
+from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.streams import TaskStream
 
@@ -95,7 +95,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[Draw
     The models and batches of several tasks are drawn together for each run, in the order that its streams demand.
     """
     task_streams, batch_streams, meta_streams, reward_streams = (
-        [generator(problem.seed, run, stream) for run in runs]
+        GeneratorsOfRuns(problem.seed, runs, stream)
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
     )
     settings, memory, distribution = _settings(problem, runs), RewardMemory(), problem.task_distribution

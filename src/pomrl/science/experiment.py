@@ -18,6 +18,7 @@ from jaxtyping import Float
 from pomrl.checks import read_only
 from pomrl.science.agents.acting import Played, asked, estimates, played
 from pomrl.science.checked import LARGEST, Where, check_array, check_range
+from pomrl.science.data import joined
 from pomrl.science.drawn_tasks import draw, shared, tasks_at_a_time
 from pomrl.science.loss_tables import MEASURED, Columns, tabulate
 from pomrl.science.mdp import expected_rewards
@@ -51,7 +52,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     results: list[list[Columns]] = [[] for _ in methods]
     t = 1
     while stack := list(islice(drawn, size)):
-        P, R = (np.concatenate([getattr(task, name) for task in stack]) for name in ("P", "R"))
+        P, R = (joined([getattr(task, name) for task in stack]) for name in ("P", "R"))
         R = np.ascontiguousarray(expected_rewards(R, P))
         of_stack = [list(islice(player, len(stack))) for player in players]
         with _naming(t, runs):
@@ -97,18 +98,18 @@ def _evaluated(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Co
     Rewards R(s, a, s') of transitions enter as their expectations, under the model that is planned on or evaluated.
     All numbers are means over the K trials of a task, whose policies are evaluated together.
     """
-    (N, S, A, _), K = judged.P.shape, problem.trials
-    P_hat = np.concatenate([task.given.P_hat for task in tasks])
-    gamma, policy = (np.concatenate([getattr(task, name) for task in tasks]) for name in ("gamma", "policy"))
+    N, K = len(judged.P), problem.trials
+    P_hat = joined([task.given.P_hat for task in tasks])
+    gamma, policy = (joined([getattr(task, name) for task in tasks]) for name in ("gamma", "policy"))
     policy = policy.reshape(N, -1, *policy.shape[2:])
     loss = problem.criterion.planning_loss(judged.P, judged.R, policy, judged.V_star)
-    error = np.abs(P_hat.reshape(N, K, S, A, S) - judged.P[:, None]).max((2, 3, 4))
+    error = P_hat.reshape(N, K, -1) - judged.P.reshape(N, 1, -1)
     return {
         "gamma": _mean_of_trials(gamma.reshape(N, K, -1)),
         "planning_loss": loss.reshape(N, K, -1).mean(1),
         "alpha": np.concatenate([task.given.alpha for task in tasks]).reshape(N, -1).mean(1),
         "sigma_hat": np.concatenate([task.given.sigma for task in tasks]).reshape(N, -1).mean(1),
-        "model_error": error.mean(1),
+        "model_error": np.abs(error, out=error).max(-1).mean(1),
     }
 
 

@@ -30,10 +30,12 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
     """
     if np.isnan(mean).any():
         raise ValueError("gamma* is not defined where a mean loss is NaN")
-    smallest = mean.min(-1, keepdims=True)
-    size = np.maximum(smallest, mean.max(-1, keepdims=True) / _ORDINARY)
-    tied = mean <= smallest + MEAN_TIE_TOLERANCE * np.maximum(1.0, size)
-    return np.asarray(mean.shape[-1] - 1 - tied[..., ::-1].argmax(-1))
+    by_gamma = np.ascontiguousarray(np.moveaxis(mean, -1, 0))  # minima over a short last axis are slow
+    smallest = by_gamma.min(0)
+    size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY)
+    tied = by_gamma <= smallest + MEAN_TIE_TOLERANCE * np.maximum(1.0, size)
+    place = np.arange(len(tied), dtype=np.int16).reshape(-1, *[1] * smallest.ndim)
+    return np.asarray((tied * place).max(0).astype(np.intp))
 
 
 def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:

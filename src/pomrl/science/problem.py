@@ -91,7 +91,7 @@ class Problem:
 
     def means(self, run: int) -> Iterator[MeanModel]:
         """Return the mean model of each task of a run, without end; ValueError if one leaves no room for sigma."""
-        if not isinstance(self.task_distribution, RandomChains):
+        if isinstance(self.stream, Stationary) or not isinstance(self.task_distribution, RandomChains):
             return repeat(self.mean(run))
         rng = generator(*self.task_distribution.mean_key(self.seed, run), Stream.CHANGES)
         return checked.means(self.stream, rng, self.mean(run), self.task_distribution, run)

@@ -6,7 +6,10 @@ computed alone, among 600 runs, or in another process. Methods that are compared
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
+from typing import overload
 
 import numpy as np
 
@@ -36,3 +39,26 @@ def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Gen
         index: Which of the generators for this there are, where there are several.
     """
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(run, int(stream), *index))))
+
+
+@dataclass(frozen=True)
+class GeneratorsOfRuns(Sequence[np.random.Generator]):
+    """The generators of one stream of several runs, made when the first of them is asked for: many never are."""
+
+    seed: int
+    runs: Sequence[int]
+    stream: Stream
+
+    @cached_property
+    def _made(self) -> list[np.random.Generator]:
+        return [generator(self.seed, run, self.stream) for run in self.runs]
+
+    @overload
+    def __getitem__(self, index: int) -> np.random.Generator: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[np.random.Generator]: ...
+    def __getitem__(self, index: int | slice) -> np.random.Generator | list[np.random.Generator]:
+        return self._made[index]
+
+    def __len__(self) -> int:
+        return len(self.runs)

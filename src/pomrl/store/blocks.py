@@ -43,7 +43,9 @@ class StoredBlock:
 
 def encode(table: pd.DataFrame, signature: str, runs: range) -> bytes:
     """Return the content of the file of a block: its table as Parquet, with the signature and the runs as metadata."""
-    encoded = pa.Table.from_pandas(table.astype(SCHEMA), preserve_index=False)
+    arrays = {str(name): column.to_numpy(SCHEMA.get(str(name))) for name, column in table.items()}
+    # as Table.from_pandas does it, which takes three times as long
+    encoded = pa.table({name: pa.array(each, from_pandas=True) for name, each in arrays.items()})
     buffer = pa.BufferOutputStream()
     pq.write_table(encoded.replace_schema_metadata(_owner(signature, runs)), buffer, compression="zstd")
     return buffer.getvalue().to_pybytes()

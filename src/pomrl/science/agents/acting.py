@@ -110,20 +110,24 @@ def played(
 def _trials(
     t: int, problem: Problem, method: Method, given: PlanningInput, task: DrawnTask, rngs: Generators
 ) -> list[TaskData]:
-    """Return the data of each trial that shares the memory."""
+    """Return the data of each trial that shares the memory; for an agent that `plans_only`, trials are further runs."""
     asked = cast(Asked, task.batches)
-    own = asked.batches.own
+    own, P_hat, gamma, R = asked.batches.own, given.P_hat, given.gamma, asked.R_hat
     n, K = own.P_bar.shape[:2]
-    R = asked.R_hat.reshape(n, K, *asked.R_hat.shape[1:])
-    read_only(given.P_hat, given.gamma, R)
+    if method.agent.plans_only:
+        own, P_hat = own.reshaped(n * K, 1), P_hat.reshape(n * K, 1, *P_hat.shape[2:])
+        gamma = np.repeat(gamma, K, axis=0)
+        n, K = n * K, 1
+    R = R.reshape(n, K, *R.shape[1:])
+    read_only(P_hat, gamma, R)
     return [
         TaskData(
             t,
             problem.criterion,
             Batch(own.counts[:, k], own.P_bar[:, k], own.visits[:, k], own.counted[:, k], own.m),
             R[:, k],
-            given.P_hat[:, k],
-            given.gamma,
+            P_hat[:, k],
+            gamma,
             method.planner,
             asked.believe,
             rngs,

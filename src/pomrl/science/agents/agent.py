@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.checks import Component
-from pomrl.science.data import Batch
+from pomrl.science.data import Batch, joined
 from pomrl.science.exploration import Belief
 from pomrl.science.gamma_star import best_index
 from pomrl.science.mdp import Criterion, Rewards, expected_rewards
@@ -114,7 +114,7 @@ class Agent(Component, Generic[MemoryT]):
 
     plans_only: ClassVar[bool] = False
     """Whether the agent asks for neither beliefs nor random numbers, and keeps nothing; it then sees several tasks at
-    a time (`act_together`), which is faster."""
+    a time (`act_together`), and the trials of a task as further runs, which is faster."""
 
     discounts: ClassVar[bool] = False
     """Whether the agent divides by 1 - gamma, so that discount factors have to be below 1."""
@@ -186,8 +186,6 @@ class CertaintyEquivalence(Agent[None]):
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)
 
     def act_together(self, tasks: Sequence[TaskData], memory: None) -> Iterator[Decision]:
-        P_hat, gammas, R = (
-            np.concatenate([getattr(task, name) for task in tasks]) for name in ("P_hat", "gammas", "R")
-        )
+        P_hat, gammas, R = (joined([getattr(task, name) for task in tasks]) for name in ("P_hat", "gammas", "R"))
         policies = np.split(replace(tasks[0], R=R).plan(P_hat, gammas), len(tasks))
         yield from (Decision(policy, task.gammas) for policy, task in zip(policies, tasks, strict=True))

@@ -225,10 +225,10 @@ class Dirichlet(RandomChains):
             return super().draw_tasks(rngs, means, tasks)  # a subclass may draw a task in another way
         P_o, varying = np.stack([mean.P_o for mean in means]), np.stack([mean.varying for mean in means])
         shape = np.stack([self.concentration(mean) * mean.P_o for mean in means])
-        gamma, uniform = np.empty((2, tasks, *shape.shape))
+        gamma, uniform, one_more = *np.empty((2, tasks, *shape.shape)), shape + 1.0
         for i, rng in enumerate(rngs):
             for t in range(tasks):
-                rng.standard_gamma(shape[i] + 1.0, out=gamma[t, i])
+                rng.standard_gamma(one_more[i], out=gamma[t, i])
                 rng.random(out=uniform[t, i])
         return np.where(varying[..., None], _normalised(gamma, uniform, shape), P_o)
 
