@@ -117,7 +117,7 @@ def failing(study: Study, claims: Sequence[Claim]) -> frozenset[str]:
 
 def _judged(
     study: Study, claims: Sequence[Claim], failed: frozenset[str], selection: Selection, budget: float | None
-) -> tuple[frozenset[str], list[pd.DataFrame]]:
+) -> "tuple[frozenset[str], list[pd.DataFrame]]":
     """Return the rows of each variant, and the ids of the claims whose functions do not work on what is stored either.
 
     A claim that fails there is named in a line, and the others are judged with the error that they have beside it; what
@@ -144,7 +144,7 @@ def _under_variants(
     selection: Selection,
     budget: float | None,
     reader: Reader,
-) -> list[pd.DataFrame]:
+) -> "list[pd.DataFrame]":
     """Judge claims under single variants, one after the other: each has what those before leave of the budget."""
     frames, spending = [], Spending(budget or 0.0)
     for variant in selection.variants:
@@ -165,7 +165,7 @@ def _under_variants(
 
 def _under_family(
     study: Study, claims: Sequence[Claim], failed: frozenset[str], family: Family, budget: float | None, reader: Reader
-) -> list[pd.DataFrame]:
+) -> "list[pd.DataFrame]":
     """Judge claims under all variants of a family together, within the budget of the family."""
     variants = family.variants
     bases = [claims_of_variants.basis(study, claims, variant, family, failed=failed) for variant in variants]

@@ -31,7 +31,7 @@ MOST_COLUMNS = 4
 """The most variants that have a column each; more are counted."""
 
 
-def show(study: Study, judged: Judgements, made: Sequence[pd.DataFrame], failed: frozenset[str]) -> None:
+def show(study: Study, judged: Judgements, made: "Sequence[pd.DataFrame]", failed: frozenset[str]) -> None:
     """Print the verdicts of a study.
 
     Args:

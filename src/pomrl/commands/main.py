@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from pomrl.commands.terminal import PROGRAM, complete_output, exit_with
-from pomrl.configuration.importing import imported
+from pomrl.configuration.importing import import_lazily, imported
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
@@ -78,6 +78,7 @@ def _run() -> None:
 def _call(name: str, arguments: Sequence[str]) -> None:
     """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
     sys.argv = [f"{PROGRAM} {name}", *arguments]
+    import_lazily("pandas")  # which takes a quarter of a second, and many commands do without
     try:
         module = imported(module_of(name))
     except ModuleNotFoundError as error:

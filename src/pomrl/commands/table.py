@@ -49,7 +49,7 @@ def main() -> None:
         warn(note)
 
 
-def written(table: pd.DataFrame, form: str) -> str:
+def written(table: "pd.DataFrame", form: str) -> str:
     """Return a table as CSV with all digits, or with an estimate and its interval in one cell in any other form."""
     if form == "csv":
         return table.to_csv(index=False, lineterminator="\n")

@@ -91,7 +91,7 @@ def add_row(table: Table, *cells: object) -> None:
     table.add_row(*(Text(printable(str(cell))) for cell in cells))
 
 
-def print_table(title: str, frame: pd.DataFrame) -> None:
+def print_table(title: str, frame: "pd.DataFrame") -> None:
     """Print a frame as a table, numbers with two decimals."""
     shown = plain_table(title, *frame.columns)
     for row in frame.itertuples(index=False):

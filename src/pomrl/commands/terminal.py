@@ -88,7 +88,8 @@ def printable(text: str) -> str:
     breaks become spaces; escape sequences lose their first character; marks that reverse the direction of writing or
     have no width are left out, and so is what exceeds `MOST_CHARACTERS`.
     """
-    shown = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    line = " ".join(text.split())
+    shown = line if line.isprintable() else "".join(letter for letter in line if letter.isprintable())
     return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]}..."
 
 

@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
+from typing import Any
 
 _COPY = get_context("fork")
 
@@ -31,6 +32,24 @@ def imported(module: str) -> ModuleType:
     found = import_module(module)
     _refuse_hidden(module.partition(".")[0])
     return found
+
+
+def import_lazily(name: str) -> None:
+    """Let a package be imported when something of it is first used, and not by the statement that names it.
+
+    Modules may annotate with names of the package as strings, which are not evaluated.
+    """
+    if name not in sys.modules:
+        sys.modules[name] = _NotYet(name)
+
+
+class _NotYet(ModuleType):
+    """Stands for a package until it is used."""
+
+    def __getattr__(self, attribute: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), attribute)
 
 
 def find_modules_in(folder: Path) -> None:

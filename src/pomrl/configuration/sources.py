@@ -43,6 +43,7 @@ class Sources:
         return self if folder.resolve() in shipped_folders() else replace(self, study=folder)
 
 
+@cache
 def shipped_folders() -> tuple[Path, ...]:
     """Return the folders of the studies that are shipped, in alphabetical order."""
     return tuple(path.parent.resolve() for path in sorted(STUDIES.glob(f"*/{DESCRIPTION}")))

@@ -27,7 +27,7 @@ from pomrl.store import StoreError, code_digest
 from pomrl.store.provenance import commit
 from pomrl.theory.simulations import SIMULATIONS
 
-FEW = 4
+FEW = 2
 """Fewer figures than this are drawn in this process: starting others would take longer."""
 
 MOST_RUNS = 4000
@@ -115,25 +115,39 @@ def draw(selections: Sequence[Selection], write: Writer) -> Iterator[Outcome]:
         selections: What is drawn; no file belongs to two of them. The simulations that figures show have to be stored.
         write: The function that writes the files.
     """
-    pairs = [(selection, name) for selection in selections for name in selection.names]
-    sizes = {
-        (selection.study.folder, version): len(figure.series)
+    wanted = [
+        (len(figure.series), selection, [name for name in selection.names if name in figure.versions])
         for selection in selections
         for figure in figures_of(selection.study)
-        for version in figure.versions
-    }
-    pairs.sort(key=lambda pair: sizes[pair[0].study.folder, pair[1]], reverse=True)
-    yield from one_by_one(_draw_one, *zip(*[(*pair, write) for pair in pairs], strict=True), here=len(pairs) < FEW)
+    ]
+    largest_first = sorted(wanted, key=lambda each: each[0], reverse=True)
+    calls = [(selection, names, write) for _, selection, names in largest_first if names]
+    yield from one_by_one(_draw_versions, *zip(*calls, strict=True), here=len(calls) < FEW)
 
 
-def _draw_one(selection: Selection, name: str, write: Writer) -> Outcome:
-    """Draw one version of a figure."""
-    figure = next(each for each in figures_of(selection.study) if name in each.versions)
-    with_intervals = name != figure.name
+def _draw_versions(selection: Selection, names: Sequence[str], write: Writer) -> Outcome:
+    """Draw these versions of one figure, which show the same experiments."""
+    figure = next(each for each in figures_of(selection.study) if names[0] in each.versions)
     try:
         shown = shown_settings(figure, selection)
         shared = shared_runs(chain.from_iterable(shown.values()))
-        sweeps: dict[str, StoredSweep] = {}
+    except (ConfigError, StoreError) as error:
+        return Outcome(problems=[f"{name} is not drawn: {error}" for name in names])
+    return sum((_draw_one(figure, name, selection, shown, shared, write) for name in names), Outcome())
+
+
+def _draw_one(
+    figure: Figure,
+    name: str,
+    selection: Selection,
+    shown: Mapping[str, Sequence[Setting]],
+    shared: int,
+    write: Writer,
+) -> Outcome:
+    """Draw one version of a figure, of which so many runs of all settings that it shows are stored."""
+    with_intervals = name != figure.name
+    sweeps: dict[str, StoredSweep] = {}
+    try:
         for sweep, settings in shown.items():
             most = min(shared, MOST_RUNS if with_intervals else promised_runs(settings))
             sweeps[sweep] = stored_sweep(settings, most=most)

@@ -81,7 +81,7 @@ class Claim:
         return (_of_module, place) if stands_there else super().__reduce_ex__(protocol)
 
     def parts(
-        self, sweeps: Mapping[str, SweepLosses], simulations: Mapping[str, pd.DataFrame] | None = None
+        self, sweeps: Mapping[str, SweepLosses], simulations: "Mapping[str, pd.DataFrame] | None" = None
     ) -> tuple[Part, ...]:
         """Check the claim on the losses of sweeps and the tables of simulations, which are found by their names.
 

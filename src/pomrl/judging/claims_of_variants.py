@@ -136,7 +136,7 @@ def judged(
     shares: Mapping[str, TrueShare] | None = None,
     *,
     is_main: bool,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return the rows of the table of judgements for one variant.
 
     Args:

@@ -51,7 +51,7 @@ class Row:
         )
 
 
-def rows(study: str, variant: str, of_claims: Sequence[Row]) -> pd.DataFrame:
+def rows(study: str, variant: str, of_claims: Sequence[Row]) -> "pd.DataFrame":
     """Return the rows of the table for one variant; a claim without any runs has one row without an estimate."""
     table: list[dict[str, Any]] = []
     for row in of_claims:

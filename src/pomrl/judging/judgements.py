@@ -28,7 +28,9 @@ JUDGED_ON = "judged_on"
 """The entry of the table's sidecar with the digest of what the claims were judged on, by variant."""
 
 
-def write(folder: Path, made: Sequence[pd.DataFrame], command: str, judged_on: Mapping[str, str] | None = None) -> None:
+def write(
+    folder: Path, made: "Sequence[pd.DataFrame]", command: str, judged_on: Mapping[str, str] | None = None
+) -> None:
     """Put the rows of variants into the table of a study; those of other variants stay.
 
     Args:
@@ -235,7 +237,7 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
     return Judgements({name: found[name] for name in dict.fromkeys([*first, *found])}, _judged_on(folder / FILE))
 
 
-def _judgement(of_claim: pd.DataFrame) -> Judgement:
+def _judgement(of_claim: "pd.DataFrame") -> Judgement:
     records = of_claim.to_dict("records")
     first, (decisive_row,) = records[0], [record for record in records if record["decisive"] in (True, "True")]
     revised = tuple(str(first[key]) for key in ("revised_on", "revision", "verdict_by_old_rule"))

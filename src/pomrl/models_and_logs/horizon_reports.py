@@ -59,14 +59,14 @@ class HorizonReport:
     recommendation: Recommendation
     improvement: Improvement
     """What the recommended policies gain over the policy that made the log."""
-    table: pd.DataFrame
+    table: "pd.DataFrame"
     """A row for each discount factor, with columns gamma; loss, lower and upper (what plans on the prior should lose
     against the best policy, at gamma_eval, and the 95 % interval); and loss_of_frequencies, lower_of_frequencies and
     upper_of_frequencies (the same of plans on the data of each task alone)."""
-    tasks: pd.DataFrame
+    tasks: "pd.DataFrame"
     """A row for each task, with columns task, transitions, pairs (the share of pairs that it has tried), and loss,
     lower and upper of the recommended policy."""
-    actions: pd.DataFrame
+    actions: "pd.DataFrame"
     """The recommended policies by name: a row for each state of each task, with columns task, state and action. States
     that no task has left have none."""
     gamma_eval: float
@@ -89,7 +89,7 @@ class HorizonReport:
         return [self.recommendation.words, losses, self.improvement.words, self.evidence.words, *self.warnings]
 
     @property
-    def losses(self) -> pd.DataFrame:
+    def losses(self) -> "pd.DataFrame":
         """The table as text, in which neighbouring discount factors with the same losses share a row."""
         shown = {
             name: [f"{loss:.3g} ({low:.3g} to {high:.3g})" for loss, low, high in self.table[list(columns)].to_numpy()]
@@ -218,7 +218,7 @@ def _plans(log: Log, rows: LearnedRows, task: int, grid: Float[np.ndarray, " G"]
     return PolicyIteration().plan(*log.playable(P, R, float(grid[-1])), grid)
 
 
-def _table(grid: Float[np.ndarray, " G"], losses: Float[np.ndarray, "2 G n"]) -> pd.DataFrame:
+def _table(grid: Float[np.ndarray, " G"], losses: Float[np.ndarray, "2 G n"]) -> "pd.DataFrame":
     columns: dict[str, Any] = {"gamma": grid}
     for name, of_plans in zip(("", "_of_frequencies"), losses, strict=True):
         lower, upper = interval(of_plans)
@@ -226,7 +226,7 @@ def _table(grid: Float[np.ndarray, " G"], losses: Float[np.ndarray, "2 G n"]) ->
     return pd.DataFrame(columns)
 
 
-def _of_tasks(log: Log, some: Int[np.ndarray, " k"], losses: Float[np.ndarray, "k n"]) -> pd.DataFrame:
+def _of_tasks(log: Log, some: Int[np.ndarray, " k"], losses: Float[np.ndarray, "k n"]) -> "pd.DataFrame":
     lower, upper = interval(losses)
     counts = log.counts[some]
     tried = (counts.sum(-1) > 0)[:, log.seen].mean(-1)
@@ -235,7 +235,7 @@ def _of_tasks(log: Log, some: Int[np.ndarray, " k"], losses: Float[np.ndarray, "
     return pd.DataFrame({"task": names, **columns, "lower": lower, "upper": upper})
 
 
-def _actions(log: Log, policies: Int[np.ndarray, "K S"]) -> pd.DataFrame:
+def _actions(log: Log, policies: Int[np.ndarray, "K S"]) -> "pd.DataFrame":
     left = np.flatnonzero(log.seen.any(1))  # in a state that is never left every action is as good
     tasks, states = np.indices((len(policies), len(left))).reshape(2, -1)
     chosen = policies[:, left].ravel()

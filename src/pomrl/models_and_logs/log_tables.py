@@ -18,7 +18,7 @@ COLUMNS = ("task", "state", "action", "reward", "next_state")
 
 
 def from_log(
-    frame: pd.DataFrame | str | Path | Sequence[Mapping[str, Any]],
+    frame: "pd.DataFrame | str | Path | Sequence[Mapping[str, Any]]",
     *,
     task: str = "task",
     state: str = "state",
@@ -74,7 +74,7 @@ def from_log(
     return Log(counts, total, squares, tasks, states, actions)
 
 
-def episodes_table(episodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def episodes_table(episodes: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
     """Return the transitions of episodes as a table with the columns `COLUMNS` and terminated.
 
     Args:
@@ -87,7 +87,7 @@ def episodes_table(episodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.concat([_episode(number, each) for number, each in enumerate(episodes)] or [pd.DataFrame()])
 
 
-def _episode(number: int, episode: Mapping[str, Any]) -> pd.DataFrame:
+def _episode(number: int, episode: Mapping[str, Any]) -> "pd.DataFrame":
     keys = ("task", "observations", "actions", "rewards", "terminated")
     if missing := [key for key in keys if key not in episode]:
         raise ValueError(f"episode {number}: {missing[0]} is missing; it has {', '.join(map(str, episode))}")
@@ -105,7 +105,7 @@ def _episode(number: int, episode: Mapping[str, Any]) -> pd.DataFrame:
 class _Table:
     """A table of transitions, with a name for messages."""
 
-    frame: pd.DataFrame
+    frame: "pd.DataFrame"
     where: str
 
     def numbers(self, column: str) -> Float[np.ndarray, " n"]:
@@ -158,7 +158,7 @@ def _read(frame: object, named: Sequence[str]) -> _Table:
     return _Table(readers[path.suffix.lower()](path, named), str(path))
 
 
-def _read_parquet(path: Path, named: Sequence[str]) -> pd.DataFrame:
+def _read_parquet(path: Path, named: Sequence[str]) -> "pd.DataFrame":
     try:
         return pd.read_parquet(path, columns=list(named))
     except Exception as error:  # a column may be missing, or the file is damaged
@@ -166,14 +166,14 @@ def _read_parquet(path: Path, named: Sequence[str]) -> pd.DataFrame:
         raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())})") from error
 
 
-def _read_csv(path: Path, named: Sequence[str]) -> pd.DataFrame:
+def _read_csv(path: Path, named: Sequence[str]) -> "pd.DataFrame":
     """Read a CSV file; its first line by itself, because pandas gives a column that is there twice a new name."""
     first = _readable(path, lambda file: pd.read_csv(file, header=None, nrows=1, dtype=str))
     _check_columns(first.iloc[0].tolist(), str(path), named)
     return _readable(path, lambda file: pd.read_csv(file, usecols=list(dict.fromkeys(named))))
 
 
-def _readable(path: Path, reader: Any) -> pd.DataFrame:
+def _readable(path: Path, reader: Any) -> "pd.DataFrame":
     try:
         return reader(path)
     except Exception as error:  # pandas and pyarrow raise errors of many kinds where a file is damaged

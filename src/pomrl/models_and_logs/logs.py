@@ -49,7 +49,7 @@ class Posterior:
         total = draws.sum(-1, keepdims=True)
         return np.where(total > 0, draws / np.where(total > 0, total, 1.0), self.mean)
 
-    def table(self, level: float = 0.95) -> pd.DataFrame:
+    def table(self, level: float = 0.95) -> "pd.DataFrame":
         """Return a row for each transition, with columns state, action, next_state, probability, lower, upper.
 
         Args:

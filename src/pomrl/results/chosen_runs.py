@@ -71,7 +71,7 @@ class Chosen:
             raise StoreError(f"{key}: not all of these experiments have this setting; they have {', '.join(known)}")
         return [each[key] for each in self.settings]
 
-    def table(self, place: int) -> pd.DataFrame:
+    def table(self, place: int) -> "pd.DataFrame":
         """Return the table of the runs of one of the experiments."""
         table, experiment = self.stored[place].table(self.runs), self.experiments[place]
         schedule = _hindsight(experiment) if experiment else None
@@ -249,7 +249,7 @@ def _order(value: Any) -> tuple[str, Any]:
 
 def per_run(
     chosen: Chosen, value: str, by: str | None = None, tasks: Tasks = "all", gamma: float | None = None
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return a number for each run of each experiment, and for each task or discount factor if `by` says so.
 
     Args:
@@ -280,7 +280,7 @@ def per_run(
     return pd.concat(frames, ignore_index=True)
 
 
-def _at_gamma(table: pd.DataFrame, gamma: float | None, stored: StoredExperiment) -> pd.DataFrame:
+def _at_gamma(table: "pd.DataFrame", gamma: float | None, stored: StoredExperiment) -> "pd.DataFrame":
     """Return the rows at a discount factor, by default the last of each task."""
     if gamma is None:
         return table.groupby(["run", "task"], as_index=False).last()

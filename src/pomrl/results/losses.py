@@ -25,7 +25,7 @@ LossPerRun = Float[np.ndarray, " n"]
 """A loss, or a difference of losses, in each of n independent runs."""
 
 
-def with_metric(table: pd.DataFrame) -> pd.DataFrame:
+def with_metric(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table with the metric, where all of its rows have one, in the place of the planning loss."""
     measured = MEASURED in table and bool(table[MEASURED].notna().all())
     return table.assign(planning_loss=table[MEASURED]) if measured else table
@@ -44,7 +44,7 @@ class Losses:
     """The discount factors, ascending; those of the first run and task where a schedule chose them."""
 
     @staticmethod
-    def of_table(table: pd.DataFrame) -> "Losses":
+    def of_table(table: "pd.DataFrame") -> "Losses":
         """Return the losses in an experiment's table, which is complete and sorted by run, task and gamma.
 
         The metric of an experiment that has one takes their place; a schedule in hindsight still chooses by the losses.

@@ -27,7 +27,7 @@ NO_SPREAD = 1e-12
 """A spread over runs up to this, scaled by max(1, |estimate|), is a rounding error: the runs are all alike."""
 
 
-def band(frame: pd.DataFrame, by: Sequence[str], value: str = "planning_loss", kind: Kind = "sd") -> pd.DataFrame:
+def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss", kind: Kind = "sd") -> "pd.DataFrame":
     """Return the mean over runs of a value in each group, and a band around it.
 
     Args:
@@ -57,7 +57,7 @@ def band(frame: pd.DataFrame, by: Sequence[str], value: str = "planning_loss", k
     return table.loc[:, [*by, "mean", "lower", "upper", "n"]]
 
 
-def best_gamma(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
     """Return gamma* of each group, the discount factor that minimises the mean over runs (Sec. 2).
 
     Ties are broken as everywhere, by `pomrl.science.gamma_star`.
@@ -76,8 +76,8 @@ def best_gamma(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def best_gamma_band(
-    frame: pd.DataFrame, by: Sequence[str], kind: Kind = "sd", resamples: int = 1000, seed: int = 0
-) -> pd.DataFrame:
+    frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd", resamples: int = 1000, seed: int = 0
+) -> "pd.DataFrame":
     """Return `best_gamma` of each group with a band around it, by the bootstrap over runs.
 
     The band is one standard deviation of the resamples or, with the kind `ci`, their 95 % percentile interval, which is
@@ -139,11 +139,11 @@ def normal_means(
 
 
 def _per_group(
-    frame: pd.DataFrame,
+    frame: "pd.DataFrame",
     by: Sequence[str],
     names: Sequence[str],
     statistics: Callable[[np.ndarray, np.ndarray], Sequence[float]],
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return statistics of gammas[G] and losses[n, G] in each group, as columns of these names."""
     _refuse_repeated_runs(frame, [*by, "gamma"])
     groups = frame.groupby(list(by), observed=True)
@@ -157,14 +157,14 @@ def _per_group(
     return groups.size().reset_index()[list(by)].assign(**dict(zip(names, columns, strict=True)))
 
 
-def _refuse_repeated_runs(frame: pd.DataFrame, by: Sequence[str]) -> None:
+def _refuse_repeated_runs(frame: "pd.DataFrame", by: Sequence[str]) -> None:
     repeated = frame.duplicated([*by, "run"])
     if repeated.any():
         where = _where(frame.loc[repeated, [*by, "run"]].iloc[0])
         raise ValueError(f"a band is one over runs, but there are several rows where {where}: group by what varies")
 
 
-def _where(settings: pd.Series) -> str:
+def _where(settings: "pd.Series") -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 

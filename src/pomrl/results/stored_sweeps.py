@@ -40,7 +40,7 @@ class Source:
 class StoredSweep:
     """What is stored of a sweep."""
 
-    table: pd.DataFrame
+    table: "pd.DataFrame"
     """The tables of all settings, one below the other; columns of the settings that vary stand in front."""
     sources: list[Source]
     """Where the tables come from: one source for each setting that is stored."""
@@ -114,7 +114,7 @@ def stored_sweep(settings: Sequence[Setting], runs: int | None = None, most: int
     return StoredSweep(_concatenated(tables, settings[0].varied), sources, promised, line)
 
 
-def _concatenated(tables: Sequence[pd.DataFrame], varied: Mapping[str, Any]) -> pd.DataFrame:
+def _concatenated(tables: "Sequence[pd.DataFrame]", varied: Mapping[str, Any]) -> "pd.DataFrame":
     """Concatenate tables, of which there may be none; settings whose values are words become categories."""
     nothing = pd.DataFrame(columns=[*varied, *SCHEMA])
     table = pd.concat(tables, ignore_index=True) if tables else nothing

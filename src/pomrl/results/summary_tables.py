@@ -22,7 +22,7 @@ def summarised(
     tasks: Tasks = "all",
     statistics: Sequence[str] = STATISTICS,
     against: Mapping[str, Any] | None = None,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return a row for each experiment: the settings that vary, its runs, and summaries of a number over runs.
 
     Args:
@@ -63,7 +63,7 @@ def compared(
     value: str = "planning_loss",
     tasks: Tasks = "all",
     statistics: Sequence[str] = STATISTICS,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return a row for each experiment of which there are two versions, with the differences in pairs of runs.
 
     Args:
@@ -123,7 +123,7 @@ def counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
     return {place: places[key] for place, key in enumerate(keys)}
 
 
-def as_text(table: pd.DataFrame) -> pd.DataFrame:
+def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table of `summarised` with an estimate and its interval in one cell: 0.437 [0.401, 0.473]."""
     cells: dict[str, list[str]] = {}
     for name in (name for name in table if not str(name).endswith(("_lower", "_upper"))):
@@ -138,7 +138,7 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells)
 
 
-def pivoted(table: pd.DataFrame, column: str, statistic: str) -> pd.DataFrame:
+def pivoted(table: "pd.DataFrame", column: str, statistic: str) -> "pd.DataFrame":
     """Return a table of `summarised` with a row for each method and a column for each value of a setting.
 
     Args:

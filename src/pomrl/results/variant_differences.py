@@ -18,7 +18,7 @@ Pairs = Sequence[tuple[Setting, Setting]]
 """The settings of a sweep as published, each with that under the variant."""
 
 
-def paired_differences(pairs_of_sweeps: Mapping[str, Pairs], variant: Variant) -> pd.DataFrame:
+def paired_differences(pairs_of_sweeps: Mapping[str, Pairs], variant: Variant) -> "pd.DataFrame":
     """Compare each experiment with that under a variant, in pairs over the runs that both have.
 
     An experiment is left out where the variant changes nothing in it, where it makes another problem of it (another
@@ -81,7 +81,7 @@ def _in_words(setting: Setting, group: str) -> str:
     )
 
 
-def wide(differences: pd.DataFrame) -> pd.DataFrame:
+def wide(differences: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table for people of `paired_differences`: a row for each experiment, a column for each result.
 
     Each cell has the difference and half the width of its interval.

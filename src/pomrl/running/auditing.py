@@ -138,7 +138,7 @@ def _of_block(name: str, stored: StoredExperiment, block: StoredBlock, experimen
     return Found(name, block.sha256, is_same, len(before), differing, same_environment=alike)
 
 
-def again(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> tuple[pd.DataFrame, bool]:
+def again(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> "tuple[pd.DataFrame, bool]":
     """Compute the runs of a block by the present code; return their table, and whether it has the same bytes.
 
     Raises:
@@ -165,7 +165,7 @@ def _of_simulation(name: str, stored: StoredSimulation) -> Found:
     return Found(name, digest, is_same, len(before), differing)
 
 
-def rows_that_differ(a: pd.DataFrame, b: pd.DataFrame) -> int:
+def rows_that_differ(a: "pd.DataFrame", b: "pd.DataFrame") -> int:
     """Return the number of rows in which the numbers of two tables are not equal; all, if they have other columns."""
     if list(a) != list(b) or len(a) != len(b):
         return max(len(a), len(b))

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -80,7 +81,7 @@ class Unrepeatable(Failure):
     """Why the tables of a method are not stored at all: the same computation gives other numbers each time."""
 
 
-Value = pd.DataFrame | Failure | None
+Value: TypeAlias = "pd.DataFrame | Failure | None"
 """The outcome of one method of a block: its table, None if this is stored already, or why there is none."""
 
 
@@ -131,14 +132,14 @@ def models_held(problem: Problem, methods: Sequence[Method]) -> int:
     return problem.copies * sum(each.estimator.models_held(visits) for each in methods)
 
 
-def _compute_together(block: Block, runs_at_a_time: int | None) -> list[pd.DataFrame]:
+def _compute_together(block: Block, runs_at_a_time: int | None) -> "list[pd.DataFrame]":
     problem, methods = block.problem, [each.method for each in block.methods]
     size = runs_together(problem, methods, len(block.runs), runs_at_a_time)
     computed = [tables(problem, methods, block.runs[i : i + size]) for i in range(0, len(block.runs), size)]
     return [pd.concat(of_method, ignore_index=True) for of_method in zip(*computed, strict=True)]
 
 
-def _compared(block: Block, tables: Sequence[pd.DataFrame], runs_at_a_time: int | None) -> list[Value]:
+def _compared(block: Block, tables: "Sequence[pd.DataFrame]", runs_at_a_time: int | None) -> list[Value]:
     """Return the tables, with a failure in the place of each that is not the same when it is computed again."""
     twice = [index for index, each in enumerate(block.methods) if each.twice]
     compared: list[Value] = list(tables)
@@ -166,11 +167,11 @@ def _other_global_state() -> Generator[None, None, None]:
         np.random.set_state(kept_by_numpy)  # noqa: NPY002
 
 
-def _bytes(table: pd.DataFrame) -> bytes:
+def _bytes(table: "pd.DataFrame") -> bytes:
     return table.to_records(index=False).tobytes()
 
 
-def _first_difference(table: pd.DataFrame, other: pd.DataFrame) -> str:
+def _first_difference(table: "pd.DataFrame", other: "pd.DataFrame") -> str:
     """Return the run and the task of the first row in which two tables differ."""
     differs = (table.to_numpy() != other.to_numpy()) & ~(table.isna() & other.isna()).to_numpy()
     run, task = table.loc[int(differs.any(1).argmax()), ["run", "task"]].astype(int)

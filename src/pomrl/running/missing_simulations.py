@@ -36,7 +36,7 @@ def compute_missing(simulations: Iterable[Simulation], report: Callable[[str], N
     return [simulation.name for simulation in missing]
 
 
-def simulated(simulation: Simulation) -> pd.DataFrame:
+def simulated(simulation: Simulation) -> "pd.DataFrame":
     """Compute the table of a simulation with one thread of BLAS."""
     with threadpool_limits(limits=1, user_api="blas"):
         return simulation.table()

@@ -35,7 +35,7 @@ class _Judged(NamedTuple):
     V_star: Float[np.ndarray, "N S"]
 
 
-def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> list[pd.DataFrame]:
+def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pd.DataFrame]":
     """Return the table of each method, with the columns of `SCHEMA`, and with that of its metric if it has one.
 
     The numbers of a run do not depend on the other runs or on the other methods, to the last bit.

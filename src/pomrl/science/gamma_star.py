@@ -68,7 +68,7 @@ def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: Hind
     return np.broadcast_to(index, loss.shape[:2])
 
 
-def in_hindsight(table: pd.DataFrame, schedule: Hindsight) -> pd.DataFrame:
+def in_hindsight(table: "pd.DataFrame", schedule: Hindsight) -> "pd.DataFrame":
     """Return the rows of a grid's table that a schedule chooses in hindsight, one for each run and task.
 
     Args:

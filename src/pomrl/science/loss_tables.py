@@ -25,7 +25,7 @@ MEASURED = "measured"
 """The column of a metric in the tables of an experiment that has one; the other columns are those of every table."""
 
 
-def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> pd.DataFrame:
+def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pd.DataFrame":
     """Return the table, sorted by run, task and gamma, of stacks that are sorted by task and run."""
     n, G = len(runs), stacks[0]["gamma"].shape[1]
     columns = {"run": np.repeat(runs, T * G), "task": np.tile(np.repeat(np.arange(1, T + 1), G), n)}
@@ -36,7 +36,7 @@ def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> pd.DataF
     return pd.DataFrame({name: columns[name].astype(dtype) for name, dtype in types.items()})
 
 
-def loss_array(table: pd.DataFrame) -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
+def loss_array(table: "pd.DataFrame") -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
     """Return the planning losses of a table as an array over runs, tasks and discount factors, and the latter.
 
     Where a schedule chose the discount factors, G is 1, and the discount factor returned is that of the first row.

@@ -13,12 +13,12 @@ from pomrl.store.layout import StoreError
 from pomrl.store.provenance import commit
 
 
-def csv_bytes(frame: pd.DataFrame) -> bytes:
+def csv_bytes(frame: "pd.DataFrame") -> bytes:
     """Return a table as CSV, numbers with six digits."""
     return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
 
 
-def write_table(frame: pd.DataFrame, path: Path, command: str, said: Mapping[str, Any] | None = None) -> None:
+def write_table(frame: "pd.DataFrame", path: Path, command: str, said: Mapping[str, Any] | None = None) -> None:
     """Write a table as NAME.csv, and its digest to NAME.json.
 
     Args:
@@ -31,7 +31,7 @@ def write_table(frame: pd.DataFrame, path: Path, command: str, said: Mapping[str
     DerivedFiles(path.with_suffix(".json")).write({path.name: csv_bytes(frame)}, said)
 
 
-def read_table(path: Path, words: Collection[str] = ()) -> pd.DataFrame | None:
+def read_table(path: Path, words: Collection[str] = ()) -> "pd.DataFrame | None":
     """Return the table in NAME.csv, or None if there is no sidecar NAME.json, so that the table counts as not made.
 
     An empty cell is NaN in a column of numbers, and an empty text in a column of texts, where "NA" is a text as well.
@@ -58,6 +58,6 @@ def read_table(path: Path, words: Collection[str] = ()) -> pd.DataFrame | None:
     return numbers.assign(**{str(name): texts[name] for name in names})
 
 
-def _are_numbers(column: pd.Series, texts: pd.Series) -> bool:
+def _are_numbers(column: "pd.Series", texts: "pd.Series") -> bool:
     """Return whether a column that pandas has read is one of numbers, whose only other cells are empty."""
     return is_numeric_dtype(column) and bool((column.notna() | (texts == "")).all())

@@ -18,7 +18,7 @@ def lookup(experiment: Experiment) -> StoredExperiment:
     return StoredExperiment(root() / signature(experiment))
 
 
-def load(which: str | Experiment, runs: int | None = None) -> pd.DataFrame:
+def load(which: str | Experiment, runs: int | None = None) -> "pd.DataFrame":
     """Return the stored table of an experiment.
 
     For an experiment with a hindsight schedule, the table has one row for each run and task, with the discount factor

@@ -81,8 +81,11 @@ class StoredExperiment:
 
     def flat_settings(self) -> dict[str, Any]:
         """Return the settings by dotted keys, and the name of each group's option by the name of the group."""
-        said = self.manifest()
-        return flat_settings(self.settings(), said.options) if said else {}
+        try:
+            said = manifest.read(self.folder)
+            return flat_settings(_settings(self.folder, said), said.options)
+        except StoreError:
+            return {}
 
     def code(self) -> str:
         """Return the label of the code that computed it (`code_labels`); empty without a usable manifest."""
@@ -91,7 +94,10 @@ class StoredExperiment:
 
     def identity(self) -> str:
         """Return its settings as text that is the same for every code that computed them; empty if they are damaged."""
-        return json.dumps(settings, sort_keys=True) if (settings := self.settings()) else ""
+        try:
+            return json.dumps(_settings(self.folder, manifest.read(self.folder)), sort_keys=True)
+        except StoreError:
+            return ""
 
     def begun(self) -> str:
         """Return when the last computation of it began, ISO 8601 in UTC; empty without a usable manifest."""
@@ -167,7 +173,7 @@ class StoredExperiment:
         """Return what is wrong with the file of a block, whose table is not decoded; None if nothing is."""
         return fault(self.folder / block.name, block, self.shape())
 
-    def table_of(self, block: StoredBlock) -> pd.DataFrame:
+    def table_of(self, block: StoredBlock) -> "pd.DataFrame":
         """Return the table of one block; StoreError if it is damaged."""
         return pd.DataFrame(self._columns_of(block, self._names()), copy=False)
 
@@ -230,7 +236,7 @@ class StoredExperiment:
         """
         return _written(self.folder / CONFIG)
 
-    def table(self, runs: int | None = None) -> pd.DataFrame:
+    def table(self, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of the first `runs` runs, or of all, with the columns of `pomrl.science.loss_tables.SCHEMA`,
         and that of the metric if the experiment has one.
 

@@ -102,7 +102,7 @@ def all_simulations() -> list[StoredSimulation]:
     return [StoredSimulation(path / MANIFEST) for path in folders if path.is_dir() and not path.is_symlink()]
 
 
-def save(simulation: Simulation, table: pd.DataFrame) -> None:
+def save(simulation: Simulation, table: "pd.DataFrame") -> None:
     """Store the table of a simulation, and replace the table that is stored already, if there is one.
 
     Raises:
@@ -117,14 +117,14 @@ def save(simulation: Simulation, table: pd.DataFrame) -> None:
     _stored(simulation).write({TABLE: encode(table)}, said)
 
 
-def encode(table: pd.DataFrame) -> bytes:
+def encode(table: "pd.DataFrame") -> bytes:
     """Return the content of the file that holds the table of a simulation."""
     buffer = BytesIO()
     table.to_parquet(buffer, index=False, compression="zstd")
     return buffer.getvalue()
 
 
-def load(simulation: Simulation) -> pd.DataFrame:
+def load(simulation: Simulation) -> "pd.DataFrame":
     """Return the stored table of a simulation.
 
     Raises:

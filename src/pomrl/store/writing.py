@@ -126,7 +126,7 @@ def _tidy(folder: Path, listed: Sequence[StoredBlock]) -> None:
 
 
 def add_blocks(
-    stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]], *, replace: bool = False
+    stored: StoredExperiment, tables: "Sequence[tuple[range, pd.DataFrame]]", *, replace: bool = False
 ) -> None:
     """Store tables of runs, and add their blocks to the list together.
 
@@ -145,7 +145,7 @@ def add_blocks(
         pass  # another process stored a part of the same block meanwhile
 
 
-def _add(stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]], *, replace: bool) -> bool:
+def _add(stored: StoredExperiment, tables: "Sequence[tuple[range, pd.DataFrame]]", *, replace: bool) -> bool:
     """Write the files of blocks, then name and list them under the lock; return whether this was done.
 
     It is not done, and has to be tried again, if a part of a block was joined with stored runs that another process has
@@ -181,7 +181,7 @@ def _add(stored: StoredExperiment, tables: Sequence[tuple[range, pd.DataFrame]],
     return True
 
 
-def _refuse_other_table(stored: StoredExperiment, runs: range, table: pd.DataFrame) -> None:
+def _refuse_other_table(stored: StoredExperiment, runs: range, table: "pd.DataFrame") -> None:
     """Raise a StoreError if a table is not one of these runs of the experiment."""
     shape = stored.shape()
     columns = {str(name): column.to_numpy() for name, column in table.items()}
@@ -190,8 +190,8 @@ def _refuse_other_table(stored: StoredExperiment, runs: range, table: pd.DataFra
 
 
 def _joined(
-    stored: StoredExperiment, listed: StoredBlock | None, runs: range, table: pd.DataFrame, *, replace: bool
-) -> pd.DataFrame | None:
+    stored: StoredExperiment, listed: StoredBlock | None, runs: range, table: "pd.DataFrame", *, replace: bool
+) -> "pd.DataFrame | None":
     """Return the table of a part of a block, joined with the runs of the block that are stored already.
 
     It is None if all of these runs are stored already, or if it would replace a block by one with fewer runs.

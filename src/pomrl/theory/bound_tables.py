@@ -19,7 +19,7 @@ DELTA = 0.05
 """The probability that a bound may fail."""
 
 
-def regret_bounds(problem: Problem, gammas: Sequence[float]) -> pd.DataFrame:
+def regret_bounds(problem: Problem, gammas: Sequence[float]) -> "pd.DataFrame":
     """Return the bounds on the average regret of POMRL(sigma) over the first T tasks of a problem, T = 1..problem.T.
 
     The prior is the inclusive one, and the bounds may fail with probability `DELTA`. The similarity in the mixing rate
@@ -59,7 +59,7 @@ def regret_bounds(problem: Problem, gammas: Sequence[float]) -> pd.DataFrame:
     return table.assign(trivial=trivial, vacuous=table["bound"] >= trivial)
 
 
-def vacuity_map(ms: Sequence[int], Ts: Sequence[int], sigmas: Sequence[float]) -> pd.DataFrame:
+def vacuity_map(ms: Sequence[int], Ts: Sequence[int], sigmas: Sequence[float]) -> "pd.DataFrame":
     """Return where the bounds on the average regret say something, for each m, T and sigma (the almost-sure bound).
 
     The MDPs are the paper's, and the bounds may fail with probability `DELTA`.
@@ -80,7 +80,7 @@ def vacuity_map(ms: Sequence[int], Ts: Sequence[int], sigmas: Sequence[float]) -
     return table.assign(C=C, gamma=gamma, vacuous_from=1.0 / (1.0 + C), bound=bound, trivial=1.0 / (1.0 - GAMMA_EVAL))
 
 
-def upper_bound_curves(Cs: Sequence[float], gammas: Sequence[float]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def upper_bound_curves(Cs: Sequence[float], gammas: Sequence[float]) -> "tuple[pd.DataFrame, pd.DataFrame]":
     """Return the curves U(gamma) for each C, and where Prop. 1 puts their minima, as printed and corrected.
 
     Args:

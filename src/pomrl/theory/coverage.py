@@ -41,7 +41,7 @@ def model_error_coverage(
     ms: Sequence[int] = (10, 1000, 100_000),
     states: Sequence[int] = (2, 4),
     tasks: Sequence[int] = (2, 5, 20),
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Simulate how often the bounds on the model error of POMRL(sigma) hold in all tasks at once, with one action.
 
     The mean model is uniform, where the sampling noise of two states is largest.
@@ -123,7 +123,7 @@ def regret_coverage(
     ms: Sequence[int] = (5, 1000, 100_000),
     sigmas: Sequence[float] = (0.0, 0.02),
     gammas: Sequence[float] = (0.0, 0.5, 0.9, 0.99),
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Simulate how often the bounds on planning loss and average regret of POMRL(sigma) hold on random chain MDPs.
 
     The MDPs have `S` states and `A` actions, and a sequence `T` tasks.

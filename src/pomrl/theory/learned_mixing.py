@@ -12,7 +12,7 @@ from pomrl.science.tasks.random_chains import Dirichlet
 
 def learned_mixing_rates(
     sequences: int = 200, sigma: float = 0.01, m: int = 5, T: int = 15, S: int = 10, seed: int = 0
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Simulate the mixing rates of ada-POMRL in the paper's setting: random chains of 2 actions (Sec. 5).
 
     Args:

@@ -17,7 +17,7 @@ DIRICHLET = DirichletTasks(concentration=20.0, P_o=(0.5, 0.3, 0.2), m=5)
 
 def related_tasks(
     dirichlet: DirichletTasks = DIRICHLET, sequences: int = 200, T: int = 15, gamma_eval: float = 0.99, seed: int = 0
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Simulate POMRL(sigma) on sequences of Dirichlet tasks whose models consist of one row, repeated.
 
     The discount factor is that of the schedule that follows the upper bound (`UpperBound`).

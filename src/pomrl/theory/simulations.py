@@ -25,7 +25,7 @@ class Simulation:
     """
 
     name: str
-    function: Callable[..., pd.DataFrame]
+    function: Callable[..., "pd.DataFrame"]
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -35,7 +35,7 @@ class Simulation:
         bound.apply_defaults()
         return dict(bound.arguments)
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pd.DataFrame":
         """Compute the table, which takes up to a few seconds."""
         return self.function(**self.arguments)
 

@@ -29,7 +29,7 @@ def squared_error_against_alpha(
     tasks: Sequence[int] = TASKS,
     sequences: int = 4000,
     seed: int = 0,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Simulate the mean squared error of the estimate of a row for each constant weight alpha of the prior.
 
     Args:
@@ -63,7 +63,7 @@ def squared_error_against_alpha(
     return pd.concat(parts, ignore_index=True)
 
 
-def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequence[int] = TASKS) -> pd.DataFrame:
+def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequence[int] = TASKS) -> "pd.DataFrame":
     """Return the mixing rates of the estimators, told of the true similarity, and the mean squared errors they cause.
 
     They lie on the curves of `squared_error_against_alpha`.

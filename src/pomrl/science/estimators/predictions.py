@@ -7,7 +7,6 @@ around their mean is not known either. No model is estimated by it; it is what l
 
 import numpy as np
 from jaxtyping import Float, Num
-from scipy.special import gammaln, logsumexp
 
 GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
 """Concentrations of tasks around their mean model for which likelihoods are computed."""
@@ -55,6 +54,8 @@ def log_likelihoods(
         mean: Mean model that each explanation predicts; it is above 0 in all places.
         concentrations: Concentrations of the model around it.
     """
+    from scipy.special import gammaln  # here, because it takes long to load
+
     C, (K, n, S, A, _) = len(concentrations), mean.shape
     full = np.broadcast_to(concentrations, (C, K, n, S, A))
     run, s, a, following = np.nonzero(counts)  # most states are never reached, and add nothing
@@ -69,6 +70,8 @@ def log_likelihoods(
 
 def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
     """Return the logarithm of weight (weight + 1) ... (weight + number - 1), of one factor for most numbers."""
+    from scipy.special import gammaln  # here, because it takes long to load
+
     found = np.log(weight)
     several = number > 1
     of_several = weight[..., several]
@@ -78,4 +81,6 @@ def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"
 
 def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K n"]:
     """Return the logarithm of the mean likelihood over `GRID`, up to a constant."""
+    from scipy.special import logsumexp  # here, because it takes long to load
+
     return np.asarray(logsumexp(log_likelihood, axis=-1))

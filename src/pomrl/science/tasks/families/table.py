@@ -62,7 +62,7 @@ def _arrays(file: str) -> tuple[Shaped[np.ndarray, "..."], Shaped[np.ndarray, ".
     return P[None] if P.ndim == 3 else P, found["R"]
 
 
-def _read_rows(file: str) -> pd.DataFrame:
+def _read_rows(file: str) -> "pd.DataFrame":
     if not file.lower().endswith(".parquet"):
         raise ValueError("the name of a file with models has to end with .npz or .parquet")
     try:
@@ -71,7 +71,7 @@ def _read_rows(file: str) -> pd.DataFrame:
         raise ValueError(f"it is no file of the format parquet ({' '.join(str(error).split())})") from error
 
 
-def _of_rows(rows: pd.DataFrame) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
+def _of_rows(rows: "pd.DataFrame") -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
     """Return P and R(s, a, s') of rows with one transition each."""
     if missing := [column for column in _COLUMNS if column not in rows]:
         raise ValueError(f"the column {missing[0]} is missing; there are {', '.join(map(str, rows))}")
