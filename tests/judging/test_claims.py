@@ -71,7 +71,7 @@ class TestClaims:
 
     def test_spread_that_grows_is_refuted(self, paper):
         sweep = paper["task_similarity"]
-        turned = {key: replace(losses, loss=losses.loss[:, ::-1]) for key, losses in sweep.losses.items()}
+        turned = {key: replace(losses, given=losses.loss[:, ::-1]) for key, losses in sweep.losses.items()}
         parts = BY_ID["Q1.2"].parts({"task_similarity": replace(sweep, losses=turned)})
         assert Evidence(parts).verdict is Verdict.DOES_NOT_HOLD
 

@@ -14,7 +14,7 @@ from pomrl.configuration.sweeps import Setting
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import smaller_minimum
-from pomrl.judging.deciding import Spending, decide
+from pomrl.judging.deciding import Spending, decide, pools
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.running.sweeps import seconds_of
@@ -101,6 +101,20 @@ class TestDeciding:
         verdicts, asked = self.outcomes(Basis("printed", published, CLAIMS, ANALYSES), 0.0)
         assert set(verdicts.values()) == {Verdict.UNDECIDED}
         assert not any(asked)
+
+    def test_the_power_needs_no_runs_of_claims_beyond_the_budget_nor_more_than_the_first_analysis(
+        self, basis: Basis
+    ) -> None:
+        published = {name: [replaced(each, 4) for each in of] for name, of in basis.settings.items()}
+        on = Basis("printed", published, CLAIMS, ANALYSES)
+        for budget, of_all in ((np.inf, True), (0.0, False)):
+            cases = decide([on], Spending(budget), InAWorld(on, 0.02), lambda _: None)
+            judged = {case.outcome.claim.id for case in cases if case.outcome.runs}
+            assert (len(judged) == len(cases)) is of_all
+            assert {each.request.runs for each in pools(cases)} == ({ANALYSES[0]} if of_all else set())
+        many = {name: [replaced(each, ANALYSES[0]) for each in of] for name, of in basis.settings.items()}
+        on = Basis("printed", many, CLAIMS, ANALYSES)
+        assert not pools(decide([on], Spending(np.inf), InAWorld(on, 0.02), lambda _: None))
 
     def test_the_same_budget_decides_the_same(self, basis: Basis) -> None:
         assert self.outcomes(basis, 0.1, noise=0.5) == self.outcomes(basis, 0.1, noise=0.5)

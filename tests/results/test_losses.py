@@ -41,6 +41,9 @@ def test_losses_of_an_experiment_are_those_of_its_table(
     (table,) = tables(experiment.problem, [experiment.method], range(3))
     store.add_blocks(store.open_experiment(experiment, force=False), [(range(3), table)])
     losses, expected = Losses.of_experiment(experiment, 2), Losses.of_table(store.load(experiment, 2))
+    np.testing.assert_array_equal(losses.at_eval, expected.loss[..., -1])
+    np.testing.assert_array_equal(losses.average_curve, expected.loss.mean(1))
+    assert schedule == "best_fixed" or "loss" not in vars(losses)  # they are not read as a whole up to here
     assert losses.loss.shape == (2, 2, 1 if schedule != "grid" else len(losses.gammas))
     assert losses.loss.tobytes() == expected.loss.tobytes()
     np.testing.assert_array_equal(losses.gammas, expected.gammas)

@@ -9,7 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 from tests.support.sample_experiment import GAMMAS, WHOLE, experiment, stored, table
@@ -20,6 +23,7 @@ from pomrl.execution import Isolation, Local
 from pomrl.running import sweeps
 from pomrl.running.ensuring import checked_jobs
 from pomrl.science.gamma_schedules import Hindsight
+from pomrl.science.loss_tables import SCHEMA
 from pomrl.store import blocks, files
 from pomrl.store.provenance import DECISIVE, decisive_versions
 
@@ -205,6 +209,20 @@ def test_one_column_is_read_without_the_others() -> None:
     assert loss.shape == (55, 2, 3)
     assert_array_equal(loss.ravel(), rows["planning_loss"][rows["run"] < 55])
     assert_array_equal(gammas, GAMMAS)
+    at_largest, average, _ = kept.mean_losses(55)
+    assert_array_equal(at_largest, loss[..., -1])
+    assert_array_equal(average, loss.mean(1))
+
+
+def test_a_table_is_encoded_as_pandas_and_arrow_do_it() -> None:
+    rows = table(range(50)).assign(measured=0.5)
+    rows.loc[3:90, ["sigma_hat", "measured"]] = np.nan
+    buffer = pa.BufferOutputStream()
+    expected = pa.Table.from_pandas(rows.astype(SCHEMA), preserve_index=False).replace_schema_metadata(
+        {b"pomrl.signature": b"0123456789ab", b"pomrl.runs": b"0-49"}
+    )
+    pq.write_table(expected, buffer, compression="zstd")
+    assert blocks.encode(rows, "0123456789ab", range(50)) == buffer.getvalue().to_pybytes()
 
 
 def test_temporary_files_of_a_killed_writer_go_and_those_of_a_living_one_stay() -> None:

@@ -265,7 +265,7 @@ class TestLadder:
 
 def test_the_error_of_a_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
     """All our losses are 2 at 0.5 and fall from 2 to 1 at gamma_eval; theirs are half as large."""
-    ours = replace(losses(1.0, 2.0), loss=losses(1.0, 2.0).loss[:1])
+    ours = replace(losses(1.0, 2.0), given=losses(1.0, 2.0).loss[:1])
     monkeypatch.setattr(blind_prediction, "_losses", lambda *_, **__: ours)
     tasks = np.arange(1, 16)
     theirs = pd.DataFrame(

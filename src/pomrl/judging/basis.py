@@ -23,7 +23,7 @@ from pomrl.science.gamma_schedules import Grid
 from pomrl.science.gamma_star import HindsightChoice
 from pomrl.theory.simulations import SIMULATIONS
 
-MOST_BYTES = 150 * 2**20
+MOST_BYTES = 64 * 2**20
 """The most memory that losses take which are kept for the next claim."""
 
 Settings = Mapping[str, Sequence[Setting]]
@@ -241,6 +241,6 @@ class Reader:
         with self.reading:
             if key not in self.kept:
                 self.kept[key] = Losses.of_experiment(experiment, runs)
-                while sum(losses.loss.nbytes for losses in self.kept.values()) > MOST_BYTES and len(self.kept) > 1:
+                while sum(losses.nbytes for losses in self.kept.values()) > MOST_BYTES and len(self.kept) > 1:
                     del self.kept[next(iter(self.kept))]
             return self.kept[key]

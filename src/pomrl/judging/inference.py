@@ -51,7 +51,7 @@ MANY_RESAMPLES = 399_999
 """The number of resamples of a bootstrap of at least `PRECISE` runs."""
 
 AT_A_TIME = 10_000
-"""The number of resamples that are held in memory together."""
+"""The number of resamples, or of samples without one run, that are held in memory together."""
 
 Sample = Float[np.ndarray, "_runs ..."]
 """A number, or an array of numbers, for each independent run."""
@@ -322,7 +322,8 @@ def smooth(statistic: Statistic, sample: Sample) -> Student:
     value = statistic(means).item()
     if n < FEWEST_RUNS or not np.isfinite(value):
         return Student(value, n, np.nan)
-    influence = -(n - 1) * statistic((n * means - sample) / (n - 1))
+    parts = (sample[start : start + AT_A_TIME] for start in range(0, n, AT_A_TIME))
+    influence = np.concatenate([-(n - 1) * statistic((n * means - part) / (n - 1)) for part in parts])
     return _student(value, influence - influence.mean())
 
 

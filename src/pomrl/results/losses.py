@@ -39,9 +39,20 @@ class Losses:
     `loss` holds the loss at the chosen ones.
     """
 
-    loss: Float[np.ndarray, "n T G"]
+    given: Float[np.ndarray, "n T G"] | Callable[[], Float[np.ndarray, "n T G"]]
+    """The losses, or a function that reads them when they are asked for as a whole, which is seldom."""
     gammas: Float[np.ndarray, " G"]
     """The discount factors, ascending; those of the first run and task where a schedule chose them."""
+
+    @cached_property
+    def loss(self) -> Float[np.ndarray, "n T G"]:
+        """The losses in each run and task, and at each discount factor."""
+        return self.given() if callable(self.given) else self.given
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the arrays that are in memory, in bytes."""
+        return sum(array.nbytes for array in vars(self).values() if isinstance(array, np.ndarray))
 
     @staticmethod
     def of_table(table: "pd.DataFrame") -> "Losses":
@@ -63,7 +74,11 @@ class Losses:
         """
         if isinstance(experiment.method.gamma_schedule, Hindsight):
             return Losses.of_table(store.load(experiment, runs))  # chosen from the losses of a grid
-        return Losses(*store.lookup(experiment).losses(runs))
+        stored = store.lookup(experiment)
+        at_eval, average_curve, gammas = stored.mean_losses(runs)
+        losses = Losses(lambda: stored.losses(runs)[0], gammas)
+        vars(losses).update(at_eval=at_eval, average_curve=average_curve)  # as these properties keep them
+        return losses
 
     def of_runs(self, runs: Int[np.ndarray, " k"]) -> "Losses":
         """Return the losses of the runs with these numbers, in this order."""
@@ -101,7 +116,7 @@ class Losses:
         return self.loss[:, self._place(t)]
 
     def _place(self, t: int) -> int:
-        T = self.loss.shape[1]
+        T = self.at_eval.shape[1]
         if not 1 <= t <= T:
             raise LookupError(f"there is no task {t}: tasks count from 1, and the experiment has {T}")
         return t - 1

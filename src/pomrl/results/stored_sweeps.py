@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pomrl import store
@@ -96,7 +97,9 @@ def stored_sweep(settings: Sequence[Setting], runs: int | None = None, most: int
     promised = promised_runs(settings)
     wanted = promised if runs is None else runs
     most = wanted if most is None else most
-    tables, sources, lacking = [], [], []
+    tables: list[pd.DataFrame] = []
+    sources, lacking = [], []
+    settings_of: list[Mapping[str, Any]] = []
     for setting in settings:
         stored = store.lookup(setting.experiment)
         stored.refuse_damage()
@@ -105,18 +108,36 @@ def stored_sweep(settings: Sequence[Setting], runs: int | None = None, most: int
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())
             lacking.append(f"{varied} has {complete}")
         if shown := min(most, complete):
-            table = store.load(setting.experiment, shown)
-            tables.append(table.assign(**setting.varied)[[*setting.varied, *table.columns]])
+            tables.append(store.load(setting.experiment, shown))
+            settings_of.append(setting.varied)
             sources.append(Source.of(stored, shown, setting.varied))
     line = (
         f"{len(lacking)} of {len(settings)} settings have fewer than {wanted} runs ({lacking[0]})" if lacking else None
     )
-    return StoredSweep(_concatenated(tables, settings[0].varied), sources, promised, line)
+    keys = {key: isinstance(value, str) for key, value in settings[0].varied.items()}
+    return StoredSweep(_concatenated(tables, settings_of, keys), sources, promised, line)
 
 
-def _concatenated(tables: "Sequence[pd.DataFrame]", varied: Mapping[str, Any]) -> "pd.DataFrame":
-    """Concatenate tables, of which there may be none; settings whose values are words become categories."""
-    nothing = pd.DataFrame(columns=[*varied, *SCHEMA])
-    table = pd.concat(tables, ignore_index=True) if tables else nothing
-    words = [key for key, value in varied.items() if isinstance(value, str)]
-    return table.astype(dict.fromkeys(words, "category"))
+def _concatenated(
+    tables: "Sequence[pd.DataFrame]", varied: Sequence[Mapping[str, Any]], keys: Mapping[str, bool]
+) -> "pd.DataFrame":
+    """Concatenate the tables of settings, of which there may be none, with a column for each key that varies.
+
+    Columns are moved one after the other, because all of them together take much memory.
+
+    Args:
+        tables: The tables, which are empty afterwards.
+        varied: The values of the keys in each of them.
+        keys: Whether the values of each key are words, which become categories.
+    """
+    if not tables:
+        nothing = pd.DataFrame(columns=[*keys, *SCHEMA])
+        return nothing.astype(dict.fromkeys([key for key, is_word in keys.items() if is_word], "category"))
+    rows, columns = [len(table) for table in tables], {}
+    for key, is_word in keys.items():
+        values = pd.concat([pd.Series([each[key]]) for each in varied], ignore_index=True)
+        columns[key] = (values.astype("category") if is_word else values).repeat(rows).array
+    for name in dict.fromkeys(str(name) for table in tables for name in table):
+        parts = [table.pop(name) if name in table else pd.Series(np.nan, table.index) for table in tables]
+        columns[name] = pd.concat(parts, ignore_index=True)
+    return pd.DataFrame(columns, copy=False)

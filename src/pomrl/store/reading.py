@@ -1,12 +1,12 @@
 """Reading stored experiments. Reading changes no file, and it neither imports nor runs anything that is stored."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,8 @@ from pomrl.store.manifest import Manifest, OtherVersionError
 from pomrl.store.origins import origin
 from pomrl.store.signatures import signature_of
 from pomrl.store.table_checks import Shape, fault_of_columns
+
+Found = TypeVar("Found")
 
 DEEPEST = 20
 """The deepest nesting of settings that is read; deeper settings count as damaged."""
@@ -266,10 +268,42 @@ class StoredExperiment:
         Raises:
             StoreError: Runs are missing, or a block is damaged.
         """
-        loss = self.column(MEASURED if MEASURED in self._names() else "planning_loss", runs)
+        T, gammas = self._grid()
+        return self.column(self._loss, runs).reshape(-1, T, len(gammas)), gammas
+
+    def mean_losses(
+        self, runs: int | None = None
+    ) -> tuple[Float[np.ndarray, "n T"], Float[np.ndarray, "n G"], Float[np.ndarray, " G"]]:
+        """Return the losses at the largest discount factor, those averaged over tasks, and the discount factors.
+
+        They are of `losses`, which are never in memory as a whole.
+
+        Raises:
+            StoreError: Runs are missing, or a block is damaged.
+        """
+        (T, gammas), name = self._grid(), self._loss
+
+        def read(blocks: Sequence[StoredBlock]) -> tuple[np.ndarray, np.ndarray]:
+            at_largest: list[np.ndarray] = []
+            average: list[np.ndarray] = []
+            for columns in self._parts(blocks, [name], runs):
+                loss = columns[name].reshape(-1, T, len(gammas))
+                at_largest.append(loss[..., -1].copy())  # a view would keep the whole block in memory
+                average.append(loss.mean(1))
+            return np.concatenate(at_largest), np.concatenate(average)
+
+        return *self._read(read), gammas
+
+    @property
+    def _loss(self) -> str:
+        """The column of losses, or that of the metric of an experiment that has one."""
+        return MEASURED if MEASURED in self._names() else "planning_loss"
+
+    def _grid(self) -> tuple[int, Float[np.ndarray, " G"]]:
+        """Return the number of tasks, and the discount factors of the first one."""
         first = self.columns(["task", "gamma"], 1)
-        rows, T = len(first["task"]), len(np.unique(first["task"]))
-        return loss.reshape(-1, T, rows // T), first["gamma"][: rows // T]
+        T = len(np.unique(first["task"]))
+        return T, first["gamma"][: len(first["task"]) // T]
 
     def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
         """Return columns of the table of the first `runs` runs, or of all, each as an array over its rows.
@@ -279,31 +313,48 @@ class StoredExperiment:
         Raises:
             StoreError: Runs are missing, or a block is damaged.
         """
+
+        def read(blocks: Sequence[StoredBlock]) -> dict[str, np.ndarray]:
+            arrays: dict[str, np.ndarray] = {}
+            wanted, filled = _contiguous(blocks) if runs is None else runs, 0
+            for columns in self._parts(blocks, names, runs):
+                if not arrays:
+                    rows = len(columns[names[0]]) // min(len(blocks[0].runs), wanted)
+                    arrays = {name: np.empty(rows * wanted, SCHEMA.get(name, "float64")) for name in names}
+                stop = filled + len(columns[names[0]])
+                for name, column in columns.items():
+                    arrays[name][filled:stop] = column
+                filled = stop
+            return arrays
+
+        return self._read(read)
+
+    def _read(self, read: Callable[[Sequence[StoredBlock]], Found]) -> Found:
+        """Return what a function reads of the blocks, once more if another process completes a block meanwhile."""
         blocks = self.blocks()
         try:
-            return self._columns(blocks, names, runs)
+            return read(blocks)
         except StoreError:
             if self.blocks() == blocks:
                 raise
-            return self.columns(names, runs)  # another process has completed a block meanwhile
+            return self._read(read)
 
-    def _columns(self, blocks: Sequence[StoredBlock], names: Sequence[str], runs: int | None) -> dict[str, np.ndarray]:
+    def _parts(
+        self, blocks: Sequence[StoredBlock], names: Sequence[str], runs: int | None
+    ) -> Iterator[dict[str, np.ndarray]]:
+        """Yield columns of one block after the other, of the first `runs` runs or of all; each run has as many rows."""
         complete = _contiguous(blocks)
-        wanted = complete if runs is None else runs
+        wanted, rows = complete if runs is None else runs, 0
         if complete < wanted or wanted <= 0:
             raise StoreError(f"{self.folder}: {complete} of {wanted} runs are stored")
-        arrays: dict[str, np.ndarray] = {}
         for block in (block for block in blocks if block.runs.start < wanted):
             columns = self._columns_of(block, names)
             length = len(columns[names[0]])
-            rows = length // len(block.runs)
-            arrays = arrays or {name: np.empty(rows * wanted, SCHEMA.get(name, "float64")) for name in names}
-            if length != rows * len(block.runs) or len(arrays[names[0]]) != rows * wanted:
+            rows = rows or length // len(block.runs)
+            if length != rows * len(block.runs):
                 raise StoreError(f"{self.folder / block.name}: its runs have another number of rows than those before")
-            start, stop = rows * block.runs.start, rows * min(block.runs.stop, wanted)
-            for name, column in columns.items():
-                arrays[name][start:stop] = column[: stop - start]
-        return arrays
+            kept = rows * (min(block.runs.stop, wanted) - block.runs.start)
+            yield {name: column[:kept] for name, column in columns.items()}
 
     def _columns_of(self, block: StoredBlock, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Return columns of one block over the rows of all its runs.
