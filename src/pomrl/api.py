@@ -174,7 +174,8 @@ def load(
     if len(chosen.stored) > 1:
         differing = ", ".join(f"{key} ({_shown(chosen.described(key))})" for key in chosen.varying)
         raise StoreError(f"{len(chosen.stored)} stored experiments are meant; they differ in {differing}")
-    return replace(chosen, runs=runs or next(iter(chosen.stored)).complete()).table(0)
+    parts = replace(chosen, runs=runs or next(iter(chosen.stored)).complete()).tables(0)
+    return pd.concat(parts, ignore_index=True)
 
 
 def _shown(values: Sequence[Any]) -> str:

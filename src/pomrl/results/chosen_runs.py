@@ -71,11 +71,16 @@ class Chosen:
             raise StoreError(f"{key}: not all of these experiments have this setting; they have {', '.join(known)}")
         return [each[key] for each in self.settings]
 
-    def table(self, place: int) -> "pd.DataFrame":
-        """Return the table of the runs of one of the experiments."""
-        table, experiment = self.stored[place].table(self.runs), self.experiments[place]
-        schedule = _hindsight(experiment) if experiment else None
-        return in_hindsight(table, schedule) if schedule else table
+    def tables(self, place: int) -> "Iterator[pd.DataFrame]":
+        """Yield the table of the runs of one of the experiments in parts of whole runs.
+
+        It is a single part where a schedule chooses in hindsight, from all runs.
+        """
+        stored, experiment = self.stored[place], self.experiments[place]
+        if experiment and (schedule := _hindsight(experiment)):
+            yield in_hindsight(stored.table(self.runs), schedule)
+        else:
+            yield from stored.tables(self.runs)
 
     def origins(self) -> list[str]:
         """Say where the runs of each experiment come from (`pomrl.store.origins`)."""
@@ -267,16 +272,15 @@ def per_run(
         StoreError: A file is damaged, or an experiment has no such task or discount factor.
     """
     frames = []
+    keys = ["run", *([by] if by else [])]
     for place, stored in enumerate(chosen.stored):
-        table = chosen.table(place)
-        if value not in VALUES:
-            table = table.rename(columns={MEASURED: value})
-        if by != "gamma":
-            table = _at_gamma(table, gamma, stored)
-        if by != "task":
-            table = table.loc[table["task"].isin(list(_numbers(tasks, int(table["task"].max()), stored)))]
-        keys = ["run", *([by] if by else [])]
-        frames.append(table.groupby(keys, as_index=False)[value].mean().assign(experiment=place))
+        for part in chosen.tables(place):
+            table = part.rename(columns={MEASURED: value}) if value not in VALUES else part
+            if by != "gamma":
+                table = _at_gamma(table, gamma, stored)
+            if by != "task":
+                table = table.loc[table["task"].isin(list(_numbers(tasks, int(table["task"].max()), stored)))]
+            frames.append(table.groupby(keys, as_index=False)[value].mean().assign(experiment=place))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.results.intervals import Interval
 from pomrl.results.losses import Losses
-from pomrl.results.statistics import bootstrap_means, difference, normal_means, percentile
+from pomrl.results.statistics import bootstrap_means, difference, normal_means_of_all, percentile
 from pomrl.science.gamma_star import minimising
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
@@ -73,8 +73,8 @@ def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interva
     as many as both sides have runs.
     """
     if paired:
-        common = np.arange(min(len(a.loss), len(b.loss)))
-        a, b = a.of_runs(common), b.of_runs(common)
+        common = min(len(a.loss), len(b.loss))
+        a, b = (Losses(losses.loss[:common], losses.gammas) for losses in (a, b))
     intervals = {LOSS_AT_LARGEST: difference(a.regret, b.regret, paired=paired)}
     if len(a.gammas) > 1 and len(b.gammas) > 1:
         intervals[MINIMUM_LOSS] = difference(a.minimum, b.minimum, paired=paired)
@@ -85,11 +85,10 @@ def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interva
 def _gamma_star_difference(a: Losses, b: Losses, *, paired: bool) -> Interval:
     """Compare gamma*, averaged over tasks; runs that are pairs are resampled together."""
     flat = [losses.loss.reshape(len(losses.loss), -1) for losses in (a, b)]
-    both = (
-        np.hsplit(_resampled_means(np.hstack(flat), 0), [flat[0].shape[1]])
-        if paired
-        else map(_resampled_means, flat, (0, 1))
-    )
+    if paired:
+        both = np.hsplit(_resampled_means(flat, 0), [flat[0].shape[1]])
+    else:
+        both = [_resampled_means([each], seed) for seed, each in enumerate(flat)]
     resampled = [
         minimising(losses.gammas, means.reshape(RESAMPLES, *losses.loss.shape[1:])).mean(-1)
         for losses, means in zip((a, b), both, strict=True)
@@ -98,7 +97,8 @@ def _gamma_star_difference(a: Losses, b: Losses, *, paired: bool) -> Interval:
     return percentile(estimates[1] - estimates[0], resampled[1] - resampled[0])
 
 
-def _resampled_means(sample: Float[np.ndarray, "n k"], seed: int) -> Float[np.ndarray, "B k"]:
-    if len(sample) <= MANY:
-        return bootstrap_means(sample, RESAMPLES, seed)
-    return next(normal_means(sample, RESAMPLES, RESAMPLES, seed))
+def _resampled_means(samples: Sequence[Float[np.ndarray, "n _k"]], seed: int) -> Float[np.ndarray, "B _K"]:
+    """Return the means over resamples of the runs, which all samples share, side by side."""
+    if len(samples[0]) <= MANY:
+        return bootstrap_means(np.hstack(samples), RESAMPLES, seed)
+    return next(normal_means_of_all(samples, RESAMPLES, RESAMPLES, seed))

@@ -23,6 +23,9 @@ It is one standard deviation (sd), one standard error of the mean (se), or Stude
 mean (ci).
 """
 
+RUNS_AT_A_TIME = 10_000
+"""The number of runs whose deviations from the mean are in memory together."""
+
 NO_SPREAD = 1e-12
 """A spread over runs up to this, scaled by max(1, |estimate|), is a rounding error: the runs are all alike."""
 
@@ -127,15 +130,24 @@ def normal_means(
     Its covariance is that of the runs, divided by their number. So these are the resampled means of a bootstrap of many
     runs, without their resamples.
     """
-    flat = sample.reshape(len(sample), -1)
-    centre = flat.mean(0)
-    deviations = flat - centre
-    variances, directions = np.linalg.eigh(deviations.T @ deviations / ((len(flat) - 1) * len(flat)))
+    for means in normal_means_of_all([sample.reshape(len(sample), -1)], resamples, at_a_time, seed):
+        yield means.reshape(-1, *sample.shape[1:])
+
+
+def normal_means_of_all(
+    samples: Sequence[Float[np.ndarray, "n _k"]], resamples: int, at_a_time: int, seed: int
+) -> Iterator[Float[np.ndarray, "b _K"]]:
+    """Yield the draws of `normal_means` for samples of the same runs side by side, which are not copied as a whole."""
+    n, centre = len(samples[0]), np.concatenate([sample.mean(0) for sample in samples])
+    products = np.zeros((len(centre), len(centre)))
+    for start in range(0, n, RUNS_AT_A_TIME):
+        deviations = np.hstack([sample[start : start + RUNS_AT_A_TIME] for sample in samples]) - centre
+        products += deviations.T @ deviations
+    variances, directions = np.linalg.eigh(products / ((n - 1) * n))
     root = (directions * np.sqrt(np.clip(variances, 0.0, None))).T
     rng = np.random.default_rng(seed)
     for start in range(0, resamples, at_a_time):
-        draws = rng.standard_normal((min(at_a_time, resamples - start), len(centre)))
-        yield (centre + draws @ root).reshape(-1, *sample.shape[1:])
+        yield centre + rng.standard_normal((min(at_a_time, resamples - start), len(centre))) @ root
 
 
 def _per_group(

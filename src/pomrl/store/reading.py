@@ -38,6 +38,9 @@ from pomrl.store.table_checks import Shape, fault_of_columns
 
 Found = TypeVar("Found")
 
+RUNS_AT_A_TIME = 1000
+"""The number of runs in a part of a table, a multiple of those in a block."""
+
 DEEPEST = 20
 """The deepest nesting of settings that is read; deeper settings count as damaged."""
 
@@ -247,6 +250,17 @@ class StoredExperiment:
         """
         return pd.DataFrame(self.columns(self._names(), runs), copy=False)
 
+    def tables(self, runs: int | None = None) -> "Iterator[pd.DataFrame]":
+        """Yield `table` in parts of whole runs, which are small beside the memory that a process has.
+
+        Raises:
+            StoreError: Runs are missing, or a block is damaged.
+        """
+        wanted = self.complete() if runs is None else runs
+        for start in range(0, max(wanted, 1), RUNS_AT_A_TIME):
+            of_runs = range(start, min(start + RUNS_AT_A_TIME, wanted))
+            yield pd.DataFrame(self._columns(self._names(), of_runs), copy=False)
+
     def _names(self) -> Sequence[str]:
         shape = self.shape()
         return shape.columns if shape else tuple(SCHEMA)
@@ -286,7 +300,7 @@ class StoredExperiment:
         def read(blocks: Sequence[StoredBlock]) -> tuple[np.ndarray, np.ndarray]:
             at_largest: list[np.ndarray] = []
             average: list[np.ndarray] = []
-            for columns in self._parts(blocks, [name], runs):
+            for columns, _ in self._parts(blocks, [name], range(_contiguous(blocks) if runs is None else runs)):
                 loss = columns[name].reshape(-1, T, len(gammas))
                 at_largest.append(loss[..., -1].copy())  # a view would keep the whole block in memory
                 average.append(loss.mean(1))
@@ -313,14 +327,16 @@ class StoredExperiment:
         Raises:
             StoreError: Runs are missing, or a block is damaged.
         """
+        return self._columns(names, None if runs is None else range(runs))
+
+    def _columns(self, names: Sequence[str], runs: range | None) -> dict[str, np.ndarray]:
+        """Return columns of the table of these runs."""
 
         def read(blocks: Sequence[StoredBlock]) -> dict[str, np.ndarray]:
             arrays: dict[str, np.ndarray] = {}
-            wanted, filled = _contiguous(blocks) if runs is None else runs, 0
-            for columns in self._parts(blocks, names, runs):
-                if not arrays:
-                    rows = len(columns[names[0]]) // min(len(blocks[0].runs), wanted)
-                    arrays = {name: np.empty(rows * wanted, SCHEMA.get(name, "float64")) for name in names}
+            wanted, filled = range(_contiguous(blocks)) if runs is None else runs, 0
+            for columns, rows in self._parts(blocks, names, wanted):
+                arrays = arrays or {name: np.empty(rows * len(wanted), SCHEMA.get(name, "float64")) for name in names}
                 stop = filled + len(columns[names[0]])
                 for name, column in columns.items():
                     arrays[name][filled:stop] = column
@@ -340,21 +356,21 @@ class StoredExperiment:
             return self._read(read)
 
     def _parts(
-        self, blocks: Sequence[StoredBlock], names: Sequence[str], runs: int | None
-    ) -> Iterator[dict[str, np.ndarray]]:
-        """Yield columns of one block after the other, of the first `runs` runs or of all; each run has as many rows."""
-        complete = _contiguous(blocks)
-        wanted, rows = complete if runs is None else runs, 0
-        if complete < wanted or wanted <= 0:
-            raise StoreError(f"{self.folder}: {complete} of {wanted} runs are stored")
-        for block in (block for block in blocks if block.runs.start < wanted):
+        self, blocks: Sequence[StoredBlock], names: Sequence[str], runs: range
+    ) -> Iterator[tuple[dict[str, np.ndarray], int]]:
+        """Yield columns of one block after the other, of these runs, and how many rows each run has."""
+        complete, rows = _contiguous(blocks), 0
+        if complete < runs.stop or not runs:
+            raise StoreError(f"{self.folder}: {complete} of {runs.stop} runs are stored")
+        for block in (block for block in blocks if block.runs.start < runs.stop and block.runs.stop > runs.start):
             columns = self._columns_of(block, names)
             length = len(columns[names[0]])
             rows = rows or length // len(block.runs)
             if length != rows * len(block.runs):
                 raise StoreError(f"{self.folder / block.name}: its runs have another number of rows than those before")
-            kept = rows * (min(block.runs.stop, wanted) - block.runs.start)
-            yield {name: column[:kept] for name, column in columns.items()}
+            first, last = max(runs.start, block.runs.start), min(runs.stop, block.runs.stop)
+            kept = slice(rows * (first - block.runs.start), rows * (last - block.runs.start))
+            yield {name: column[kept] for name, column in columns.items()}, rows
 
     def _columns_of(self, block: StoredBlock, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Return columns of one block over the rows of all its runs.
