@@ -20,6 +20,7 @@ import os
 import stat
 import zipfile
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -139,6 +140,9 @@ def _beside_experiments(crate: Path) -> Iterator[tuple[str, bytes]]:
 def _metadata(stored: Sequence[StoredExperiment], described: Sequence[Described]) -> bytes:
     """Return the description of a crate, given the descriptions of its files."""
     names = [each["@id"] for each in described]
+    of_folder: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        of_folder[name.rpartition("/")[0]].append(name)
     manifests = [manifest.read(each.folder) for each in stored]
     ends = [each.provenance.end or each.provenance.start for each in manifests]
     code = commit()
@@ -167,7 +171,7 @@ def _metadata(stored: Sequence[StoredExperiment], described: Sequence[Described]
         software | ({"softwareRequirements": f"commit {code['commit']}"} if code["commit"] else {}),
     ]
     for each, said in zip(stored, manifests, strict=True):
-        graph += _described(each, said, [name for name in names if name.startswith(f"runs/{each.signature}/")])
+        graph += _described(each, said, of_folder[f"runs/{each.signature}"])
     graph += described
     return (json.dumps({"@context": CONTEXT, "@graph": graph}, indent=1, ensure_ascii=False) + "\n").encode()
 
