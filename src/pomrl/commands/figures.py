@@ -75,7 +75,7 @@ def draw_all(selections: Sequence[Selection], write: Writer = save) -> tuple[int
             print(path)
         for problem in outcome.problems:
             warn(problem)
-        missing += bool(outcome.problems)
+        missing += len(outcome.problems)
         lacking |= outcome.lacking
     return missing, lacking
 

@@ -27,7 +27,7 @@ from pomrl.store import StoreError, code_digest
 from pomrl.store.provenance import commit
 from pomrl.theory.simulations import SIMULATIONS
 
-FEW = 2
+FEW = 3
 """Fewer figures than this are drawn in this process: starting others would take longer."""
 
 MOST_RUNS = 4000

@@ -282,8 +282,8 @@ class StoredExperiment:
         Raises:
             StoreError: Runs are missing, or a block is damaged.
         """
-        T, gammas = self._grid()
-        return self.column(self._loss, runs).reshape(-1, T, len(gammas)), gammas
+        loss, (T, gammas) = self.column(self._loss, runs), self._grid()
+        return loss.reshape(-1, T, len(gammas)), gammas
 
     def mean_losses(
         self, runs: int | None = None
@@ -295,6 +295,7 @@ class StoredExperiment:
         Raises:
             StoreError: Runs are missing, or a block is damaged.
         """
+        _refuse_lack(self, _contiguous(self.blocks()), 1 if runs is None else runs)
         (T, gammas), name = self._grid(), self._loss
 
         def read(blocks: Sequence[StoredBlock]) -> tuple[np.ndarray, np.ndarray]:
@@ -359,9 +360,8 @@ class StoredExperiment:
         self, blocks: Sequence[StoredBlock], names: Sequence[str], runs: range
     ) -> Iterator[tuple[dict[str, np.ndarray], int]]:
         """Yield columns of one block after the other, of these runs, and how many rows each run has."""
-        complete, rows = _contiguous(blocks), 0
-        if complete < runs.stop or not runs:
-            raise StoreError(f"{self.folder}: {complete} of {runs.stop} runs are stored")
+        rows = 0
+        _refuse_lack(self, _contiguous(blocks), runs.stop if runs else 0)
         for block in (block for block in blocks if block.runs.start < runs.stop and block.runs.stop > runs.start):
             columns = self._columns_of(block, names)
             length = len(columns[names[0]])
@@ -492,6 +492,12 @@ def _contiguous(blocks: Sequence[StoredBlock]) -> int:
             break
         stop = block.runs.stop
     return stop
+
+
+def _refuse_lack(stored: StoredExperiment, complete: int, wanted: int) -> None:
+    """Raise a StoreError if fewer runs are complete than are wanted, or none are wanted."""
+    if complete < wanted or wanted <= 0:
+        raise StoreError(f"{stored.folder}: {complete} of {wanted} runs are stored")
 
 
 def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
