@@ -42,7 +42,7 @@ make_environment() {
     install --require-hashes --requirement .venv/build.txt
     install --require-hashes --requirement "$lock"
     install --no-deps --editable .
-    .venv/bin/python -m compileall -qq -j 0 .venv/lib || true  # some packages have files that are no Python
+    .venv/bin/python -m compileall -qq -j 0 .venv/lib src || true  # some packages have files that are no Python
 }
 
 # What is built here is built with the locked version of setuptools.
@@ -61,7 +61,7 @@ supported_python() {
 }
 
 tests() {
-    local chosen=(-m "not slow")
+    local chosen=(-m "not slow") types failed=0
     case "$1" in
         "") ;;
         all) chosen=() ;;
@@ -69,8 +69,11 @@ tests() {
     esac
     .venv/bin/ruff check .
     .venv/bin/ruff format --check .
-    .venv/bin/pyright
-    .venv/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder ${chosen[@]+"${chosen[@]}"}
+    .venv/bin/pyright >.venv/types.txt 2>&1 & types=$!  # beside the tests, because it keeps one core busy at most
+    .venv/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder ${chosen[@]+"${chosen[@]}"} || failed=1
+    wait "$types" || failed=1
+    cat .venv/types.txt
+    return "$failed"
 }
 
 main "$@"
