@@ -11,6 +11,8 @@ from tests.support.settings import CONF, ROOT
 from pomrl.commands import plot, run, table
 from pomrl.contracts import AgentContract
 
+pytestmark = pytest.mark.slow
+
 DOCUMENT = (ROOT / "docs" / "agents.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL)
 

@@ -65,6 +65,7 @@ class TestAnswer:
         assert columns(PAPER, Judgements({})) == groups(PAPER, Judgements({})) == []
 
 
+@pytest.mark.slow
 class TestInTheBrowser:
     @pytest.fixture
     def page(self, browser: Browser, empty_outputs: Path) -> Iterator[Page]:

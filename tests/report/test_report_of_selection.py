@@ -17,6 +17,8 @@ from tests.support.elements import Elements
 from pomrl import store
 from pomrl.commands import report, run, runs
 
+pytestmark = pytest.mark.slow
+
 SMALL = ("S=3", "T=2", "runs=3", "gamma_schedule.gammas=[0.5,0.99]")
 
 
