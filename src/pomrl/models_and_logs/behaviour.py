@@ -23,21 +23,26 @@ class Improvement:
 
     @property
     def mean(self) -> float:
-        """The expected gain."""
+        """The mean of the draws, in units of rewards."""
         return float(self.draws.mean())
 
     @property
     def lower(self) -> float:
-        """The gain is larger than this with a probability of 95 %."""
+        """The 5 % quantile of the draws, in units of rewards.
+
+        It is no confidence limit: the plan was chosen by the model that the draws are from, and where few transitions
+        support a decision, the draws repeat the prior. `docs/advice_on_logs.md` says in which logs it held.
+        """
         return float(np.quantile(self.draws, 0.05, method=OF_FURTHER_DRAW))
 
     @property
     def words(self) -> str:
-        """A sentence that says whether to change what is done, with the expected gain and its lower limit."""
-        gain = f"{self.mean:.3g}, and with 95 % probability more than {self.lower:.3g}"
-        if self.lower > 0:
-            return f"The expected gain over the decisions in the log is {gain}."
-        return f"Keep to the decisions in the log, unless you can afford a loss: the expected gain over them is {gain}."
+        """What the model says of the gain, and why that is no reason to leave a policy that works."""
+        return (
+            f"That is no reason to leave decisions that work: by the model the plan gains {self.mean:.3g} over those "
+            f"in the log (5 % quantile of its draws: {self.lower:.3g}), but this quantile is no confidence limit, and "
+            "in trials with logs of good policies such plans often lost. Test the plan before you follow it."
+        )
 
 
 def behaviour_values(

@@ -86,7 +86,7 @@ class HorizonReport:
             f"states. Where no episode ends, about {1 - self.gamma_eval:.2g} of it is lost in each step. Brackets hold "
             "95 % intervals."
         )
-        return [self.recommendation.words, losses, self.improvement.words, self.evidence.words, *self.warnings]
+        return [self.recommendation.words, self.improvement.words, losses, self.evidence.words, *self.warnings]
 
     @property
     def losses(self) -> "pd.DataFrame":
