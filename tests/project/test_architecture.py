@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -69,25 +70,15 @@ IMPORTS_BY_NAME = ("configuration", "study")
 """The room that imports modules by names that a user gives (classes of options, modules of studies), and the face whose
 names are loaded when they are first used."""
 
-SHARED_NAMES = {
-    "blocks": ("running", "store"),
-    "bounds": ("bounds", "theory"),
-    "derived": ("configuration", "store"),
-    "files": ("drawing", "store"),
-    "horizons": ("drawing", "theory"),
-    "intervals": ("report", "results"),
-    "losses": ("drawing", "results"),
-    "provenance": ("report", "store"),
-    "study": ("configuration", "study"),
-    "sweeps": ("configuration", "running"),
-    "views": ("drawing", "judging"),
-}
-"""Names of modules in several rooms, which have to do with the same thing there; other names occur once."""
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
     """The modules that a file imports, anywhere in it, each with its line; a name that is a module counts as one."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -117,8 +108,12 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
 
 
-@pytest.mark.parametrize("path", [path for path in OURS if room(module_of(path)) not in OF_STUDIES], ids=module_of)
-def test_an_import_goes_down_only(path: Path) -> None:
+def test_an_import_goes_down_only() -> None:
+    for path in (path for path in OURS if room(module_of(path)) not in OF_STUDIES):
+        check_imports_of_room(path)
+
+
+def check_imports_of_room(path: Path) -> None:
     here = room(module_of(path))
     for name, line in imports(path):
         if name.partition(".")[0] != "pomrl":
@@ -130,9 +125,13 @@ def test_an_import_goes_down_only(path: Path) -> None:
         assert allowed, f"{path}:{line}: {here} must not import {there}"
 
 
-@pytest.mark.parametrize("path", [path for path in OURS if room(module_of(path)) in OF_STUDIES], ids=module_of)
-def test_a_study_imports_faces_and_its_own_modules_alone(path: Path) -> None:
+def test_a_study_imports_faces_and_its_own_modules_alone() -> None:
     """So that what is shipped can do no more than anybody's study. It may apply the rules of another study's claims."""
+    for path in (path for path in OURS if room(module_of(path)) in OF_STUDIES):
+        check_imports_of_study(path)
+
+
+def check_imports_of_study(path: Path) -> None:
     here = module_of(path).split(".")
     own = ".".join(here[: 3 if here[1] == "studies" else 2])
     for name, line in imports(path):
@@ -142,17 +141,12 @@ def test_a_study_imports_faces_and_its_own_modules_alone(path: Path) -> None:
             assert allowed, f"{path}:{line}: a study must not import {name}"
 
 
-def test_two_modules_have_the_same_name_only_where_they_have_to_do_with_the_same_thing() -> None:
-    """Commands and contracts are named after what they are about, and studies name their modules themselves."""
-    places: dict[str, list[str]] = {}
+def test_a_library_is_imported_only_in_the_layer_that_it_belongs_to() -> None:
     for path in OURS:
-        if room(module_of(path)) not in ("commands", "contracts", *OF_STUDIES) and path.stem != "__init__":
-            places.setdefault(path.stem, []).append(room(module_of(path)))
-    assert {name: tuple(sorted(rooms)) for name, rooms in places.items() if len(rooms) > 1} == SHARED_NAMES
+        check_libraries(path)
 
 
-@pytest.mark.parametrize("path", OURS, ids=module_of)
-def test_a_library_is_imported_only_in_the_layer_that_it_belongs_to(path: Path) -> None:
+def check_libraries(path: Path) -> None:
     here = module_of(path).removeprefix("pomrl.")
     for name, line in imports(path):
         rooms = ONLY_IN.get(name.partition(".")[0], (here,))
@@ -196,35 +190,48 @@ def test_the_engines_know_nothing_of_ours_but_checks_and_the_folder_of_outputs()
         assert rooms <= {"execution", "checks", "outputs"}, path
 
 
+@cache
 def names_used(path: Path) -> set[str]:
     """The names of all variables and attributes that a file uses, and the functions that it calls."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return names | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
-@pytest.mark.parametrize("path", OURS, ids=module_of)
-def test_modules_are_imported_by_statements_that_this_test_sees(path: Path) -> None:
+def test_modules_are_imported_by_statements_that_this_test_sees() -> None:
     """Otherwise an arrow could be turned round behind its back."""
+    for path in OURS:
+        check_hidden_imports(path)
+
+
+def check_hidden_imports(path: Path) -> None:
     hidden = names_used(path) & {"__import__", "import_module", "resolve_name", "exec", "eval"}
     assert hidden <= ({"import_module"} if room(module_of(path)) in IMPORTS_BY_NAME else set())
 
 
-@pytest.mark.parametrize("path", OURS, ids=module_of)
-def test_only_commands_print_and_exit(path: Path) -> None:
+def test_only_commands_print_and_exit() -> None:
+    for path in OURS:
+        check_printing(path)
+
+
+def check_printing(path: Path) -> None:
     if room(module_of(path)) != "commands":
-        raised = [ast.unparse(node) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Raise)]
+        raised = [ast.unparse(node) for node in ast.walk(parsed(path)) if isinstance(node, ast.Raise)]
         assert not names_used(path) & {"print", "exit", "_exit"}
         assert not any("SystemExit" in statement for statement in raised)
 
 
-@pytest.mark.parametrize("path", OURS, ids=module_of)
-def test_the_science_does_no_input_or_output(path: Path) -> None:
+def test_the_science_does_no_input_or_output() -> None:
     """It makes tables, which others store: it reads and writes no tables and no files, and draws no pictures.
 
     The exceptions are the task distribution that is a file, and the engine, which looks at the source that it was built
     from.
     """
+    for path in OURS:
+        check_files(path)
+
+
+def check_files(path: Path) -> None:
     without = room(module_of(path)) in ("science", "theory", "bounds", "checks")
     exceptions = ("pomrl.science.tasks.families.table", "pomrl.science.solvers.compiled")
     if without and module_of(path) not in exceptions:
@@ -238,7 +245,7 @@ def test_the_science_does_no_input_or_output(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((SRC / "hydra_plugins").rglob("*.py")), ids=lambda path: path.stem)
 def test_a_plugin_imports_configuration_alone_and_only_inside_functions(path: Path) -> None:
     assert {room(name) for name, _ in imports(path) if name.startswith("pomrl")} <= {"configuration"}
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     inside = {line for function in functions for line in range(function.lineno, (function.end_lineno or 0) + 1)}
     assert all(line in inside for name, line in imports(path) if name.startswith("pomrl"))
