@@ -10,8 +10,6 @@ for library in ("OPENBLAS", "MKL", "OMP", "NUMBA"):
     os.environ[f"{library}_NUM_THREADS"] = "1"  # before these libraries are loaded
 
 import pickle  # noqa: E402
-import shutil  # noqa: E402
-import subprocess  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
@@ -79,10 +77,6 @@ def main() -> None:
     """Run the command."""
     with engine("dask", 2) as dask:
         engines: dict[str, Execution] = {"local": Local(workers=2), "dask": dask}
-        if shutil.which("sinfo") and not subprocess.run(["sinfo"], capture_output=True).returncode:
-            from pomrl.execution.slurm import Slurm
-
-            engines["slurm"] = Slurm(memory="1GB", array_size=2)
         added = print_engines(engines)
     costs = {name: costs_of(overrides) for name, overrides in BLOCKS.items()}
     print_blocks(costs)

@@ -18,7 +18,7 @@ module imports only from what stands below it:
     theory           the paper's bounds and concentration inequalities, and simulations that check them
     models_and_logs  plans and horizons for models and logs of one's own
     science          an experiment's table: tasks, data, estimators, schedules, planners; Algorithms 1 and 2
-    execution        engines that map a function over items: local processes, Dask, Slurm
+    execution        engines that map a function over items: local processes, Dask
     checks           the base class of components, which checks their values (a module)
     outputs          the folder that everything computed is kept in (a module)
 

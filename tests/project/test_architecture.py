@@ -58,7 +58,6 @@ ONLY_IN = {
     "joblib": ("execution",),
     "dask": ("execution",),
     "distributed": ("execution",),
-    "submitit": ("execution",),
     "pytest": ("contracts",),
     "gymnasium": ("science.tasks.families",),
     "hydra_plugins": (),

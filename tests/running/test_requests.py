@@ -61,10 +61,6 @@ class Count:
         ("-m seed=range(0,1e12)", "more than 1,000,000 values"),
         ("runs=0", "runs=0: "),
         ("hydra/launcher=joblib", "hydra/launcher=joblib: no launcher"),
-        (
-            "-m hydra/launcher=submitit_local sigma=0,0.01",
-            "execution=local computes in processes of this machine as it does",
-        ),
         ("-m hydra/sweeper=nothing sigma=0,0.01", "hydra/sweeper=nothing: there is no such option"),
         ("-m hydra/sweeper=basic sigma=0,0.01", "hydra/sweeper=basic: hydra/sweeper=whole_sweep does"),
         ("-m execution.workers=1,2", "execution: a sweep is computed with one execution"),

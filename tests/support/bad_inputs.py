@@ -35,7 +35,7 @@ OVERRIDES = (
     "+experiment=theory",
     "planner=null", "~planner", "execution=null", "hydra=null", "hydra.mode=NONE",
     "hydra.launcher=null",
-    "hydra/launcher=joblib", "hydra/launcher=submitit_local", "hydra/sweeper=optuna", "hydra.job=1", "hydra.run=null",
+    "hydra/launcher=joblib", "hydra/sweeper=optuna", "hydra.job=1", "hydra.run=null",
     "hydra.searchpath=1", "hydra.searchpath=[nowhere://x]", "--config-name=nothing", "--config-path=nowhere",
     "--config-dir=nowhere", "--cfg=no", "--no-such-flag", "--experimental-rerun=nothing", "task_distribution.zeros=99",
     "task_distribution.varying=0", "gamma_schedule.gammas=[]", "gamma_schedule.gammas=[1]", "gamma_schedule.gammas=[a]",

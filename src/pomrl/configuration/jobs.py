@@ -22,21 +22,11 @@ SWEEPER = "hydra_plugins.whole_sweep.WholeSweepSweeper"
 
 BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 
-_LAUNCHERS = {
-    "joblib": "execution=local uses all cores of this machine as it does, execution.workers=N fewer",
-    "submitit_local": "execution=local computes in processes of this machine as it does",
-    "submitit_slurm": "execution=slurm does what it does",
-    "ray": "execution=dask computes on several machines as it does",
-    "ray_aws": "execution=dask computes on several machines as it does",
-    "rq": "execution=dask computes on several machines as it does",
-}
-"""Launchers of others, and what does the same here."""
-
 _PLACES = {"file": "folder", "pkg": "package; it is looked for in the folders of PYTHONPATH"}
 _PLACE = re.compile(r"(file|pkg)://([^,\]\s'\"]+)")
 """An element of `hydra.searchpath`."""
 
-ENGINES = "execution=local, execution=dask or execution=slurm says where to compute"
+ENGINES = "execution=local or execution=dask says where to compute"
 
 
 def sweep(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -> Sweep:
@@ -107,8 +97,7 @@ def foreign_plugin(override: str) -> ConfigError:
     """Return the error for an override that names a launcher or a sweeper that is not used here."""
     if "sweeper" in override:
         return ConfigError(f"{override}: hydra/sweeper=whole_sweep does what it does, and knows the published sweeps")
-    name = override.partition("=")[2]
-    return ConfigError(f"{override}: no launcher of others is used here; {_LAUNCHERS.get(name, ENGINES)}")
+    return ConfigError(f"{override}: no launcher of others is used here; {ENGINES}")
 
 
 def refuse_foreign_plugins(arguments: Sequence[str]) -> None:
