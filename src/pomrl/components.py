@@ -15,8 +15,6 @@ tests import it, and nothing else does. The digest of a component's code covers 
 the component imports from here, and not those of all names.
 """
 
-from typing import Any
-
 from pydantic import Field as Field
 from pydantic import field_validator as field_validator
 from pydantic import model_validator as model_validator
@@ -52,9 +50,3 @@ from pomrl.science.tasks.families.family import Latents as Latents
 from pomrl.science.tasks.families.family import TaskFamily as TaskFamily
 from pomrl.science.tasks.random_chains import RandomChains as RandomChains
 from pomrl.science.tasks.streams import TaskStream as TaskStream
-
-
-def __getattr__(name: str) -> Any:
-    if name == "CHECKED":
-        raise ImportError("a component is a plain subclass now: leave out @dataclass(...) and the import of CHECKED")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

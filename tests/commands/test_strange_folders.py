@@ -55,15 +55,6 @@ def test_no_module_of_the_current_folder_hides_a_library_and_no_plugin_is_found_
     assert not (strange.parent / "mark").exists()
 
 
-def test_the_command_of_a_checkout_looks_there_last_too(strange: Path) -> None:
-    (strange / "src").symlink_to(ROOT / "src")
-    for name in ("pandas.py", "rich.py"):
-        (strange / name).write_text(MARK.format(str(strange.parent / "mark")))
-    ended = call(strange, "src.run", "dry_run=true", "runs=1")
-    assert ended.returncode == 0, ended.stderr
-    assert not (strange.parent / "mark").exists()
-
-
 def test_a_component_that_a_library_hides_is_refused_by_name(strange: Path) -> None:
     ended = call(strange, "pomrl", "run", "planner._target_=pandas.Mine", "dry_run=true")
     assert ended.returncode == 1

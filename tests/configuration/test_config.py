@@ -120,21 +120,6 @@ def test_a_default_of_a_class_that_a_file_leaves_out_is_in_the_settings() -> Non
 FAMILY = "science.estimators.regularised_least_squares.RegularisedLeastSquares"
 
 
-@pytest.mark.parametrize(
-    ("group", "old", "new"),
-    [
-        ("estimator", "estimators.estimator.Estimator", FAMILY),
-        ("estimator", "science.estimators.estimator.Estimator", FAMILY),
-        ("estimator", "estimators.mixture.Mixture", "science.estimators.mixture.Mixture"),
-        ("task_distribution", "tasks.random_chains.Dirichlet", "science.tasks.random_chains.Dirichlet"),
-        ("planner", "planners.PolicyIteration", "science.planners.PolicyIteration"),
-    ],
-)
-def test_an_old_name_of_a_class_is_answered_with_the_new_one(group: str, old: str, new: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^{group}\._target_=pomrl\.{old}: it is pomrl\.{new} now$"):
-        experiment(f"{group}._target_=pomrl.{old}")
-
-
 def test_a_name_that_no_class_of_ours_ever_had_is_refused() -> None:
     for name in ("pomrl.planners.Nothing", "pomrl..Nothing", "pomrl.nothing.Nothing"):
         with pytest.raises(ConfigError, match="there is no such class"):

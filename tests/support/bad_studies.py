@@ -105,10 +105,6 @@ BAD: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         {"figures.py": FIGURE.replace("{}", '{"sgima": 0.1}')},
         ("mine: figure curves: first has no sgima=0.1; it varies estimator",),
     ),
-    "component in a study that had another name": (
-        {"conf/estimator/flat.yaml": "_target_: former.flat.Flat\n", "flat.py": FLAT, "sweeps/first.yaml": OF_FLAT},
-        ("mine/first", "estimator._target_=former.flat.Flat: it is mine.flat.Flat now"),
-    ),
     "claim without a statement": (
         {"claims.py": re.sub(r'    """.*"""\n', "", CLAIM)},
         ("mine", "meta_learning_helps", "docstring"),

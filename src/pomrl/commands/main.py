@@ -32,13 +32,6 @@ COMMANDS: Mapping[str, str] = {
 """The commands and what each of them does. The command NAME is the function `main` of `pomrl.commands.NAME`, or of
 `pomrl.commands.NAME_` where NAME is a keyword of Python."""
 
-_FORMER = {
-    "ledger": "it is now pomrl documents pomrl",
-    "readings": "it is now pomrl claims pomrl --variants readings",
-    "scorecard": "it is now pomrl claims pomrl",
-}
-"""Commands of earlier versions, and what does the same now."""
-
 _EXTRAS = dict.fromkeys(["jinja2", "latex2mathml", "markdown_it", "mdit_py_plugins"], "report") | {"typst": "article"}
 """Packages that not every command needs, and the extra that installs each."""
 
@@ -72,7 +65,7 @@ def _run() -> None:
     elif name in COMMANDS:
         _call(name, arguments)
     else:
-        exit_with(f"{name or 'pomrl'}: {_FORMER.get(name, 'name a command')}; there are {', '.join(COMMANDS)}", 2)
+        exit_with(f"{name or 'pomrl'}: name a command; there are {', '.join(COMMANDS)}", 2)
 
 
 def _call(name: str, arguments: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ experiment is computed again, and only if all its classes are of this package (`
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Annotated, Any, cast
 
 from pydantic import Field, ValidationError
@@ -16,7 +15,7 @@ from pydantic.dataclasses import dataclass
 from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import imported
-from pomrl.configuration.sources import PUBLISHED, own_studies
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import Execution
 from pomrl.execution.engine import MissingPackagesError
 from pomrl.science.agents.agent import Agent
@@ -87,15 +86,6 @@ REQUEST_KEYS = _fields(Request)
 
 KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
 """All keys outside of the groups."""
-
-
-_FAMILY = "pomrl.science.estimators.regularised_least_squares.RegularisedLeastSquares"
-
-RENAMED: Mapping[str, str] = {
-    "pomrl.estimators.estimator.Estimator": _FAMILY,
-    "pomrl.science.estimators.estimator.Estimator": _FAMILY,
-}
-"""The present dotted names of classes that have got another name, and not only another folder."""
 
 
 def parse(composed: Composed) -> Experiment:
@@ -177,40 +167,19 @@ def _class(group: str, values: Any) -> Any:
     if not isinstance(values, dict) or "_target_" not in values:
         raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
     target = str(cast(dict[str, Any], values)["_target_"])
-    if target in RENAMED:
-        raise ConfigError(f"{group}._target_={target}: it is {RENAMED[target]} now")
     module, _, name = target.rpartition(".")
     try:
         cls = getattr(imported(module), name)
     except MissingPackagesError as error:
         raise ConfigError(str(error)) from error
     except (ImportError, AttributeError, ValueError) as error:
-        moved = _in_science(target) or _in_renamed_study(target)
-        why = f"it is {moved} now" if moved else f"there is no such class ({error})"
-        raise ConfigError(f"{group}._target_={target}: {why}") from error
+        raise ConfigError(f"{group}._target_={target}: there is no such class ({error})") from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever a module of somebody's own does when it is imported
         raise ConfigError(f"{group}._target_={target}: importing {module} ended with {error!r}") from error
     _check_class(cls, f"{group}._target_={target}", COMPONENTS[group])
     return cls
-
-
-def _in_science(target: str) -> str | None:
-    """Return the dotted name of a class of ours that `science` was not yet part of, or None if there is none."""
-    if not target.startswith("pomrl."):
-        return None
-    module, _, name = target.replace("pomrl.", "pomrl.science.", 1).rpartition(".")
-    with suppress(ImportError, ValueError):
-        return f"{module}.{name}" if hasattr(imported(module), name) else None
-    return None
-
-
-def _in_renamed_study(target: str) -> str | None:
-    """Return the dotted name of a class in a study whose folder had another name before, or None if there is none."""
-    package, _, rest = target.partition(".")
-    modules = ((folder, folder.joinpath(*rest.split(".")[:-1])) for folder in own_studies() if folder.name != package)
-    return next((f"{folder.name}.{rest}" for folder, module in modules if module.with_suffix(".py").is_file()), None)
 
 
 def _check_class(cls: Any, where: str, base: type) -> None:

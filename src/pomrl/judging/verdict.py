@@ -43,11 +43,6 @@ class Verdict(StrEnum):
     DOES_NOT_HOLD = "does not hold"
     UNDECIDED = "undecided"
 
-    @classmethod
-    def _missing_(cls, value: object) -> "Verdict | None":
-        """Read the words that tables had before studies without a paper."""
-        return {"reproduced": cls.HOLDS, "not reproduced": cls.DOES_NOT_HOLD}.get(str(value))
-
 
 @dataclass(frozen=True)
 class VerdictLook:
