@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import yaml
 
 from pomrl import store
 from pomrl.configuration import overrides
@@ -28,7 +29,6 @@ from pomrl.running.ensuring import ensure
 from pomrl.running.resources import estimate, refuse_what_takes_long
 from pomrl.running.sweeps import Job, Tally
 from pomrl.store import StoredExperiment, StoreError
-from pomrl.store.reading import plain_yaml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -266,7 +266,7 @@ def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None
     key, equals, value = against.partition("=")
     if not equals:
         raise ValueError(f"against={against!r}: it names a setting, as in against={{'estimator': {against!r}}}")
-    return {key: plain_yaml(value)}
+    return {key: yaml.safe_load(value)}
 
 
 def _chosen(

@@ -17,7 +17,6 @@ from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import selection
 from pomrl.configuration.variants import REPLACEABLE, Family, Variant, replacing
 from pomrl.results.chosen_runs import PRESENT, VALUES, Asked, Tasks
-from pomrl.store.reading import plain_yaml
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ def filters(words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         key, equals, value = word.partition("=")
         try:
-            values = plain_yaml(f"[{value}]")
+            values = yaml.safe_load(f"[{value}]")
             wanted[key] = values[0] if len(values) == 1 else values or None
         except (yaml.YAMLError, ValueError, RecursionError):
             equals = ""

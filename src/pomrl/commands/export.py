@@ -1,9 +1,4 @@
-"""Write what is stored as an RO-Crate: pomrl export CRATE.zip [KEY=VALUE ...].
-
-A crate is a zip archive with a description in JSON-LD and the digest of each file, which archives such as Zenodo take.
-With filters it has the experiments that they choose. Without, it has all experiments and simulations, and the figures,
-tables and reports that were made of them.
-"""
+"""Write stored experiments as an RO-Crate, ready for an archive: pomrl export CRATE.zip [KEY=VALUE ...]."""
 
 from pathlib import Path
 
@@ -12,10 +7,7 @@ from pomrl.commands.arguments import Parser, add_filters, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.wording import number_of
-from pomrl.store import ro_crates
-
-MADE_OF_IT = "pomrl import takes experiments and simulations alone; pomrl reproduce makes verdicts and figures of them"
-"""What becomes of the other files of a crate."""
+from pomrl.store import crates
 
 
 @one_line_errors()
@@ -28,9 +20,6 @@ def main() -> None:
     if arguments.crate.suffix != ".zip":
         exit_with(f"{arguments.crate}: the name of the archive has to end with .zip", 2)
     stored = [each for each in store.find(**filters(arguments.filter)) if each.complete()]
-    if arguments.filter and not stored:
-        exit_with(f"{store.root()}: no stored experiment matches {' '.join(arguments.filter)}")
-    count = ro_crates.export(arguments.crate, stored, everything=not arguments.filter)
-    what = f"{number_of(len(stored), 'experiment')}, {number_of(count, 'file')}"
-    warn(f"{what}, {arguments.crate.stat().st_size / 1e6:.1f} MB; {MADE_OF_IT}")
+    count = crates.export(arguments.crate, stored)
+    warn(f"{number_of(len(stored), 'experiment')}, {number_of(count, 'file')}")
     print(arguments.crate)

@@ -9,9 +9,8 @@ from pomrl.configuration.importing import import_lazily, imported
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
-    "runs": "list, verify, repair and prune what is stored",
+    "runs": "list, verify and prune what is stored",
     "audit": "recompute a random sample of what is stored, and compare it",
-    "adopt": "carry results of earlier code over, where a sample recomputes to the same bytes",
     "diff": "show what differs between experiments, in settings and in results",
     "plot": "plot what is stored of your own sweeps",
     "table": "tabulate what is stored, as text, CSV, Markdown or LaTeX",

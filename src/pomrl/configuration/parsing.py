@@ -2,7 +2,7 @@
 
 Only what was composed from `conf/`, from `--config-dir` and from the command line becomes objects here; the
 configuration that is stored beside the tables of an experiment is data. It becomes objects only where a damaged
-experiment is computed again, and only if all its classes are of this package (`pomrl.commands.repairing`).
+experiment is recomputed by `pomrl audit`, and only if all its classes are of this package (`pomrl.commands.audit`).
 """
 
 import dataclasses

@@ -82,10 +82,6 @@ class Chosen:
         else:
             yield from stored.tables(self.runs)
 
-    def origins(self) -> list[str]:
-        """Say where the runs of each experiment come from (`pomrl.store.origins`)."""
-        return [each.origin() for each in self.stored]
-
     def sources(self) -> list[Source]:
         """Return where the numbers come from."""
         return [

@@ -11,7 +11,6 @@ from pomrl import store
 from pomrl.configuration.sweeps import Setting
 from pomrl.science.loss_tables import SCHEMA
 from pomrl.store import stored_simulations
-from pomrl.store.origins import origin
 from pomrl.theory.simulations import Simulation
 
 
@@ -27,14 +26,12 @@ class Source:
     """The settings that vary in its sweep, by their dotted keys, with its values; empty for a simulation."""
     blocks: Mapping[str, str]
     """The SHA-256 digest of each file that was read, by the name of the file."""
-    origin: str = ""
-    """Whether the numbers were computed here or imported, when they were read (`pomrl.store.origins`)."""
 
     @staticmethod
     def of(stored: store.StoredExperiment, runs: int, settings: Mapping[str, Any]) -> "Source":
         """Return the source of the first `runs` runs of a stored experiment with these settings in its sweep."""
         blocks = {block.name: block.sha256 for block in stored.blocks() if block.runs.start < runs}
-        return Source(stored.signature, runs, settings, blocks, origin([*blocks.values()]))
+        return Source(stored.signature, runs, settings, blocks)
 
 
 @dataclass(frozen=True)
@@ -63,9 +60,7 @@ def stored_simulation(simulation: Simulation) -> StoredSweep:
     """
     sequences = simulation.parameters.get("sequences", 0)
     files = {stored_simulations.TABLE: stored_simulations.digest(simulation)}
-    source = Source(
-        stored_simulations.signature(simulation), sequences, settings={}, blocks=files, origin=origin([*files.values()])
-    )
+    source = Source(stored_simulations.signature(simulation), sequences, settings={}, blocks=files)
     return StoredSweep(stored_simulations.load(simulation), [source], promised=None, lacking=None)
 
 

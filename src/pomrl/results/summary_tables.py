@@ -10,7 +10,6 @@ from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run
 from pomrl.results.intervals import Interval
 from pomrl.results.summaries import STATISTICS, paired_difference, probability_of_improvement, summary
-from pomrl.store.origins import HERE
 
 BETTER = "better"
 """The column of the probability that a run is better than the same run of the method that it is compared with."""
@@ -41,11 +40,8 @@ def summarised(
     samples = _samples(chosen, value, tasks)
     places = counterparts(chosen, against) if against else {}
     rows: list[dict[str, Any]] = []
-    origins = chosen.origins()
     for place, sample in enumerate(samples):
         row = {key: chosen.settings[place].get(key) for key in chosen.varying} | {"runs": chosen.runs}
-        if any(origin != HERE for origin in origins):
-            row["origin"] = origins[place]
         for name in statistics:
             row |= summary(sample, name).columns(name)
         if against:

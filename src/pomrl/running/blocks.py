@@ -36,8 +36,6 @@ class MethodOfBlock:
 
     method: Method
     stored: StoredExperiment
-    replace: bool
-    """Whether the table replaces the runs that are stored already."""
     twice: bool = False
     """Whether the table is computed twice, to see whether it is the same."""
 
@@ -194,14 +192,14 @@ def store_tables(computed: Iterable[tuple[Block, Sequence[Value]]]) -> list[list
     Returns:
         The outcomes of each block, in which None has taken the place of each table.
     """
-    tables_of: dict[tuple[StoredExperiment, bool], list[tuple[range, pd.DataFrame]]] = defaultdict(list)
+    tables_of: dict[StoredExperiment, list[tuple[range, pd.DataFrame]]] = defaultdict(list)
     without_tables: list[list[Value]] = []
     for block, values in computed:
         for method, value in zip(block.methods, values, strict=True):
             if isinstance(value, pd.DataFrame):
-                tables_of[method.stored, method.replace].append((block.runs, value))
+                tables_of[method.stored].append((block.runs, value))
         without_tables.append([None if isinstance(value, pd.DataFrame) else value for value in values])
-    for (stored, replaces), of_stored in tables_of.items():
-        store.add_blocks(stored, of_stored, replace=replaces)
+    for stored, of_stored in tables_of.items():
+        store.add_blocks(stored, of_stored)
         store.log(stored, "\n".join(f"stored runs {runs.start} to {runs.stop - 1}" for runs, _ in of_stored))
     return without_tables

@@ -82,7 +82,7 @@ def divide(jobs: Sequence[Job]) -> list[Block]:
         experiment, signature = job.experiment, job.stored.signature
         # A worker may have another working directory, so that it needs the absolute folder.
         stored = StoredExperiment(job.stored.folder.resolve())
-        method = MethodOfBlock(experiment.method, stored, experiment.request.force)
+        method = MethodOfBlock(experiment.method, stored)
         is_new = is_foreign(experiment.problem, experiment.method) and not stored.blocks()
         for index, runs in enumerate(job.missing):
             methods[experiment.problem, runs][signature] = replace(method, twice=is_new and index == 0)
@@ -156,8 +156,7 @@ def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, 
     for signature, job in lacking.items():
         if signature not in failures and (failure := _not_stored(job)):
             failures[signature] = failure
-        status = "failed" if signature in failures else "complete"
-        store.close_experiment(job.stored, status, time.monotonic() - start)
+        store.close_experiment(job.stored, time.monotonic() - start)
     _label(jobs)
     return failures
 
@@ -177,7 +176,7 @@ def unfinished(jobs: Sequence[Job]) -> dict[str, Job]:
     Of several jobs with the same signature, the one that requests the most runs is returned.
     """
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
-    return {job.stored.signature: job for job in by_runs if job.missing or not job.stored.is_closed()}
+    return {job.stored.signature: job for job in by_runs if job.missing or not job.stored.manifest()}
 
 
 def _not_stored(job: Job) -> Failure | None:

@@ -1,0 +1,169 @@
+"""The experiments of the store: looked up, found, and written.
+
+    outputs/runs/<signature>/
+      experiment.json                          settings, which give the signature; code, versions, tags
+      runs-000000-000049-<digest>.parquet      a block of runs, under the digest of its content
+      run.log
+
+A file gets its name when it is whole, and its name says what its content is. So there is no list of blocks to keep
+right, no lock, and nothing to repair: what has another digest than its name is not there. Processes that compute the
+same block write the same file.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import pandas as pd
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.derived import derived
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.settings import component_classes, scientific_settings
+from pomrl.science.gamma_schedules import Hindsight
+from pomrl.science.gamma_star import in_hindsight
+from pomrl.store import block_files, files, manifests
+from pomrl.store.block_files import StoredBlock
+from pomrl.store.code_digest import code_digest
+from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError, root
+from pomrl.store.manifests import Manifest
+from pomrl.store.provenance import decisive_versions, now, provenance
+from pomrl.store.stored_experiments import StoredExperiment
+
+
+def signature(experiment: Experiment) -> str:
+    """Return the signature of an experiment: 12 hex digits, made from its settings, the schema and its code."""
+    settings = scientific_settings(experiment)
+    try:
+        return manifests.signature_of(settings, schema=SCHEMA_VERSION, code=code_digest(component_classes(settings)))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"fields of components have to be text, numbers, or lists of them ({error})") from error
+
+
+def lookup(experiment: Experiment) -> StoredExperiment:
+    """Return the stored experiment of this configuration; its folder need not exist yet."""
+    return StoredExperiment(root() / signature(experiment))
+
+
+def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
+    """Return the runs that are to be computed, in parts of blocks, and a line for each fault of what is stored."""
+    needed = [block for block in stored.blocks() if block.runs.start < runs]
+    faulty = {block: fault for block in needed if (fault := stored.fault_of(block))}
+    stop = {block.runs.start // BLOCK: block.runs.stop for block in needed if block not in faulty}
+    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in aligned(range(runs))]
+    return [part for part in parts if part], [*faulty.values()]
+
+
+def aligned(runs: range) -> list[range]:
+    """Return `runs`, which begin with run 0, divided into blocks of `BLOCK` runs; the last block may have fewer."""
+    return [runs[start : start + BLOCK] for start in range(0, len(runs), BLOCK)]
+
+
+def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExperiment:
+    """Write what an experiment is, unless that is stored; StoreError if runs were computed with other packages."""
+    stored, settings = lookup(experiment), scientific_settings(experiment)
+    said, here = stored.manifest(), decisive_versions()
+    if said and said.versions != here and not force:
+        before = ", ".join(f"{package} {version}" for package, version in said.versions.items())
+        raise StoreError(f"{stored.folder}: its runs were computed with {before}; force=true computes them again")
+    if said is None or said.versions != here:
+        manifests.write(
+            stored.folder,
+            Manifest(
+                json.loads(json.dumps(settings)),
+                SCHEMA_VERSION,
+                code_digest(component_classes(settings)),
+                here,
+                _options(experiment),
+                derived(experiment.problem, experiment.method),
+                provenance(),
+            ),
+        )
+    return stored
+
+
+def _options(experiment: Experiment) -> dict[str, str]:
+    schedule = experiment.method.gamma_schedule
+    return {**experiment.options, **({"gamma_schedule": "grid"} if schedule.computed() is not schedule else {})}
+
+
+def add_blocks(stored: StoredExperiment, tables: "Sequence[tuple[range, pd.DataFrame]]") -> None:
+    """Store tables of runs; a part of a block is joined with the runs of the block that are stored already."""
+    for runs, table in tables:
+        held = range(runs.start // BLOCK * BLOCK, runs.stop)
+        before = [block for block in stored.files() if block.runs.start == held.start]
+        joined = table
+        if held.start < runs.start:
+            kept = stored.table_of(before[-1])  # it may have more by now, of another process
+            joined = pd.concat([kept[kept["run"] < runs.start], table], ignore_index=True)
+        content = block_files.encode(joined, stored.signature, held)
+        block = StoredBlock.of(held, content)
+        files.write(stored.folder / block.name, content)
+        for old in before:
+            if old != block and (old.runs.stop <= held.stop or stored.fault_of(old)):
+                (stored.folder / old.name).unlink(missing_ok=True)
+
+
+def close_experiment(stored: StoredExperiment, wall_seconds: float) -> None:
+    """Record when the computation ended."""
+    said = stored.said()
+    made = replace(said.provenance, end=now(), wall_seconds=round(wall_seconds, 3))
+    manifests.write(stored.folder, replace(said, provenance=made))
+
+
+def label(experiment: Experiment) -> None:
+    """Add the tag and the note of the request to what is stored, and let its options have their present names."""
+    stored, request = lookup(experiment), experiment.request
+    said = stored.said()
+    tags = [*dict.fromkeys([*said.tags, *([] if request.tag is None else [str(request.tag)])])]
+    notes = [*dict.fromkeys([*said.notes, *([] if request.note is None else [str(request.note)])])]
+    manifests.write(stored.folder, replace(said, options=_options(experiment), tags=tags, notes=notes))
+
+
+def log(stored: StoredExperiment, text: str) -> None:
+    """Append lines to the log of an experiment, each with the present time before it."""
+    with (stored.folder / "run.log").open("a") as file:
+        file.writelines(f"{now()[:19]} {line}\n" for line in text.splitlines())
+
+
+def load(which: str | Experiment, runs: int | None = None) -> "pd.DataFrame":
+    """Return the stored table of an experiment; a hindsight schedule chooses given the losses of these runs."""
+    if isinstance(which, str):
+        return by_signature(which).table(runs)
+    table, schedule = lookup(which).table(runs), which.method.gamma_schedule
+    return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
+
+
+def all_experiments() -> list[StoredExperiment]:
+    """Return all experiments in the store, usable or not."""
+    return [StoredExperiment(path.parent) for path in sorted(root().glob(f"*/{manifests.DESCRIPTION}"))]
+
+
+def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
+    """Return the stored experiments with these settings; a list stands for each of its elements."""
+    settings = {
+        each: each.flat_settings()
+        for each in all_experiments()
+        if (said := each.manifest()) and (tag is None or str(tag) in said.tags)
+    }
+    known = {key for each in settings.values() for key in each}
+    if unknown := [key for key in wanted if settings and key not in known]:
+        raise StoreError(f"{unknown[0]}: no stored experiment has this key; there are {', '.join(sorted(known))}")
+    return [stored for stored, each in settings.items() if _has(each, wanted)]
+
+
+def _has(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return all(key in settings and _is(settings[key], value) for key, value in wanted.items())
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    return value == wanted or (isinstance(wanted, list | tuple) and value in cast(Sequence[Any], wanted))
+
+
+def by_signature(start: str) -> StoredExperiment:
+    """Return the one stored experiment whose signature starts with these digits."""
+    matches = [stored for stored in all_experiments() if stored.signature.startswith(start)]
+    if len(matches) != 1:
+        raise StoreError(f"{len(matches)} stored experiments have a signature that starts with {start}")
+    return matches[0]

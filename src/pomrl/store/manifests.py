@@ -1,0 +1,72 @@
+"""The description of an experiment, `experiment.json`: its settings, which give its signature, and how it was computed.
+
+It has a checksum. Blocks do not depend on it: where it is lost, the command that made it writes it again.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pomrl.store import files
+from pomrl.store.layout import REPAIR, StoreError
+from pomrl.store.provenance import Provenance
+
+DESCRIPTION = "experiment.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What `experiment.json` says."""
+
+    settings: Mapping[str, Any]
+    schema: int
+    """The version of the store."""
+    code: str
+    """The digest of the code that the signature covers."""
+    versions: Mapping[str, str]
+    """The versions of the packages that decide on the bytes of tables."""
+    options: Mapping[str, str]
+    """The name of the chosen option of each group."""
+    derived: Mapping[str, Any]
+    """Quantities that follow from the settings."""
+    provenance: Provenance
+    tags: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+
+def read(folder: Path) -> Manifest:
+    """Return the description of an experiment; StoreError if it is missing or damaged."""
+    path = folder / DESCRIPTION
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise StoreError(f"{path}: it is missing; {REPAIR}") from error
+    return _read(path, status.st_ino, status.st_mtime_ns)
+
+
+@cache
+def _read(path: Path, _file: int, _time: int) -> Manifest:
+    said = files.read_json(path)
+    try:
+        made = Provenance(**{**said["provenance"], "command": tuple(said["provenance"]["command"])})
+        manifest = Manifest(**{**said, "provenance": made})
+        if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) == path.parent.name:
+            return manifest
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
+    raise StoreError(f"{path}: its settings are not those of this experiment")
+
+
+def write(folder: Path, manifest: Manifest) -> None:
+    """Write the description of an experiment."""
+    files.write(folder / DESCRIPTION, files.json_with_checksum(asdict(manifest)))
+
+
+def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:
+    """Return the signature of settings under some version of the store and some code."""
+    identity = {"settings": settings, "schema": schema, "code": code}
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,201 @@
+"""A stored experiment: what its folder holds, and its tables. Nothing is written here."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pomrl.configuration.settings import component_classes, flat_settings
+from pomrl.science.loss_tables import MEASURED, SCHEMA
+from pomrl.store import block_files, manifests
+from pomrl.store.block_files import StoredBlock
+from pomrl.store.code_digest import code_digest
+from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError
+from pomrl.store.manifests import Manifest
+
+
+@dataclass(frozen=True)
+class StoredExperiment:
+    """The folder of one experiment, which may be incomplete, damaged, or not exist yet."""
+
+    folder: Path
+
+    @property
+    def signature(self) -> str:
+        """The name of its folder."""
+        return self.folder.name
+
+    def said(self) -> Manifest:
+        """Return what is stored of it besides runs; StoreError if that is missing or damaged."""
+        return manifests.read(self.folder)
+
+    def manifest(self) -> Manifest | None:
+        """Return what is stored of it besides runs, if that can be used."""
+        try:
+            return self.said()
+        except StoreError:
+            return None
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return its scientific settings; empty if they are damaged."""
+        said = self.manifest()
+        return said.settings if said else {}
+
+    def flat_settings(self) -> dict[str, Any]:
+        """Return its settings by dotted keys, and the name of each group's option."""
+        said = self.manifest()
+        return flat_settings(said.settings, said.options) if said else {}
+
+    def identity(self) -> str:
+        """Return its settings as text that is the same for every code that computed them."""
+        return json.dumps(self.settings(), sort_keys=True)
+
+    def code(self) -> str:
+        """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
+        said = self.manifest()
+        return f"{(said.provenance.commit or said.provenance.start[:10])[:10]}+{said.code[:4]}" if said else ""
+
+    def begun(self) -> str:
+        """Return when its computation began."""
+        said = self.manifest()
+        return said.provenance.start if said else ""
+
+    def outdated(self) -> str | None:
+        """Return why the present code cannot use it; None if it can, or if nobody knows."""
+        try:
+            said = self.said()
+            same = code_digest(component_classes(said.settings)) == said.code and said.schema == SCHEMA_VERSION
+        except (StoreError, ImportError, OSError, SyntaxError, ValueError):
+            return None
+        return None if same else "the code has changed since"
+
+    def files(self) -> list[StoredBlock]:
+        """Return what the names of its files say, in the order of their runs."""
+        try:
+            found = [block for entry in os.scandir(self.folder) if (block := block_files.named(entry.name))]
+        except FileNotFoundError:
+            return []
+        return sorted(found, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
+
+    def blocks(self) -> list[StoredBlock]:
+        """Return its blocks in the order of their runs; of several that begin with the same run, the longest."""
+        return list({block.runs.start: block for block in self.files()}.values())
+
+    def complete(self) -> int:
+        """Return how many runs are stored without a gap, from run 0 on."""
+        return _contiguous(self.blocks())
+
+    def faults(self) -> list[str]:
+        """Return a line for each file that is not what was written."""
+        faults = [fault for block in self.blocks() if (fault := self.fault_of(block))]
+        try:
+            self.refuse_damage()
+        except StoreError as error:
+            return [str(error), *faults]
+        return faults
+
+    def fault_of(self, block: StoredBlock) -> str | None:
+        """Return why a block cannot be used, or None."""
+        try:
+            block_files.columns(self.folder, block, ["run"])
+        except StoreError as error:
+            return str(error)
+        return None
+
+    def refuse_damage(self) -> None:
+        """Raise a StoreError if what is stored of it has no description that can be used."""
+        if self.blocks():
+            self.said()
+
+    def table(self, runs: int | None = None) -> "pd.DataFrame":
+        """Return the table of the first `runs` runs, or of all; StoreError if runs are missing or damaged."""
+        return pd.DataFrame(self.columns(self._names(), runs), copy=False)
+
+    def tables(self, runs: int | None = None) -> "Iterator[pd.DataFrame]":
+        """Yield `table` in parts of whole runs."""
+        yield from (pd.DataFrame(part, copy=False) for part in self._parts(self._names(), runs))
+
+    def table_of(self, block: StoredBlock) -> "pd.DataFrame":
+        """Return the table of one block."""
+        return pd.DataFrame(block_files.columns(self.folder, block, self._names()))
+
+    def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
+        """Return columns of the table of the first `runs` runs, or of all; memory is that of the columns."""
+        return _joined(self._wanted(runs), self._parts(names, runs))
+
+    def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the planning losses, or the metric, over runs, tasks and discount factors, and the latter."""
+        (T, gammas), name = self._grid(), self._loss
+        return self.columns([name], runs)[name].reshape(-1, T, len(gammas)), gammas
+
+    def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the losses at the largest discount factor, those averaged over tasks, and the discount factors.
+
+        They are of `losses`, which are never in memory as a whole.
+        """
+        (T, gammas), name = self._grid(), self._loss
+        losses = (part[name].reshape(-1, T, len(gammas)) for part in self._parts([name], runs))
+        means = _joined(self._wanted(runs), ({"last": x[..., -1], "mean": x.mean(1)} for x in losses))
+        return means["last"], means["mean"], gammas
+
+    def _grid(self) -> tuple[int, np.ndarray]:
+        """Return the number of tasks, and the discount factors of the first one."""
+        first = self.columns(["task", "gamma"], 1)
+        T = len(np.unique(first["task"]))
+        return T, first["gamma"][: len(first["task"]) // T]
+
+    @property
+    def _loss(self) -> str:
+        return MEASURED if MEASURED in self._names() else "planning_loss"
+
+    def _names(self) -> list[str]:
+        return [*SCHEMA, *([MEASURED] if "metric" in self.said().settings else [])]
+
+    def _wanted(self, runs: int | None) -> int:
+        complete = self.complete()
+        wanted = complete if runs is None else runs
+        if complete < wanted or wanted <= 0:
+            self.refuse_damage()
+            raise StoreError(f"{self.folder}: {complete} of {max(wanted, 1)} runs are stored")
+        return wanted
+
+    def _parts(self, names: Sequence[str], runs: int | None) -> Iterator[dict[str, np.ndarray]]:
+        """Yield columns of the table of the first `runs` runs, block by block."""
+        wanted, start = self._wanted(runs), 0
+        while start < wanted:
+            # Looked up each time, because another process may have put a longer block in the place of a part of one.
+            block = next(block for block in self.blocks() if start in block.runs)
+            columns = block_files.columns(self.folder, block, names)
+            rows = len(columns[names[0]]) // len(block.runs)
+            first, stop = start - block.runs.start, min(block.runs.stop, wanted) - block.runs.start
+            yield {name: column[first * rows : stop * rows] for name, column in columns.items()}
+            start = block.runs.stop
+
+
+def _contiguous(blocks: Iterable[StoredBlock]) -> int:
+    stop = 0
+    for block in blocks:
+        if block.runs.start != stop:
+            break
+        stop = block.runs.stop
+    return stop
+
+
+def _joined(runs: int, parts: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Return arrays joined along their first axis, which has the same length for each run, with one array in memory."""
+    joined: dict[str, np.ndarray] = {}
+    filled = 0
+    for part in parts:
+        # The first part has as many rows for each run as all others, and at most `BLOCK` runs.
+        rows = len(next(iter(part.values()))) // min(runs, BLOCK) * runs if not joined else 0
+        joined = joined or {name: np.empty((rows, *each.shape[1:]), each.dtype) for name, each in part.items()}
+        stop = filled + len(next(iter(part.values())))
+        for name, each in part.items():
+            joined[name][filled:stop] = each
+        filled = stop
+    return joined
