@@ -14,9 +14,6 @@ from pomrl.science.tasks.random_chains import Dirichlet
 
 GAMMAS = [0.0, 0.5, 0.9]
 
-WHOLE = "runs-000000-000049.parquet"
-"""The name of the first block, once it has all of its 50 runs."""
-
 
 def experiment(schedule: GammaSchedule | None = None, sigma: float = 0.01) -> Experiment:
     distribution = Dirichlet(zeros=2)

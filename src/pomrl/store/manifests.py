@@ -52,8 +52,10 @@ def read(folder: Path) -> Manifest:
 def _read(path: Path, _file: int, _time: int) -> Manifest:
     said = files.read_json(path)
     try:
-        made = Provenance(**{**said["provenance"], "command": tuple(said["provenance"]["command"])})
-        manifest = Manifest(**{**said, "provenance": made})
+        circumstances: dict[str, Any] = said["provenance"]
+        circumstances["command"] = tuple(circumstances["command"])
+        said["provenance"] = Provenance(**circumstances)
+        manifest = Manifest(**said)
         if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) == path.parent.name:
             return manifest
     except (KeyError, TypeError, ValueError) as error:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,10 +41,10 @@ class StoredExperiment:
         except StoreError:
             return None
 
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """Return its scientific settings; empty if they are damaged."""
         said = self.manifest()
-        return said.settings if said else {}
+        return dict(said.settings) if said else {}
 
     def flat_settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, and the name of each group's option."""
@@ -100,11 +100,11 @@ class StoredExperiment:
         return faults
 
     def fault_of(self, block: StoredBlock) -> str | None:
-        """Return why a block cannot be used, or None."""
+        """Return why a block cannot be used; None if it can, or if a longer one has taken its place meanwhile."""
         try:
             block_files.columns(self.folder, block, ["run"])
         except StoreError as error:
-            return str(error)
+            return str(error) if block in self.files() else None
         return None
 
     def refuse_damage(self) -> None:
@@ -169,8 +169,15 @@ class StoredExperiment:
         wanted, start = self._wanted(runs), 0
         while start < wanted:
             # Looked up each time, because another process may have put a longer block in the place of a part of one.
-            block = next(block for block in self.blocks() if start in block.runs)
-            columns = block_files.columns(self.folder, block, names)
+            block = next((block for block in self.blocks() if start in block.runs), None)
+            if block is None:
+                raise StoreError(f"{self.folder}: runs were removed while they were read")
+            try:
+                columns = block_files.columns(self.folder, block, names)
+            except StoreError:
+                if block in self.files():
+                    raise
+                continue
             rows = len(columns[names[0]]) // len(block.runs)
             first, stop = start - block.runs.start, min(block.runs.stop, wanted) - block.runs.start
             yield {name: column[first * rows : stop * rows] for name, column in columns.items()}

@@ -1,0 +1,89 @@
+"""Crates are written, checked and added; forged ones are refused, or found when they are recomputed."""
+
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.support.sample_experiment import experiment, stored, table
+
+from pomrl import store
+from pomrl.running.auditing import is_recomputed
+from pomrl.store import StoredBlock, block_files, crates
+
+pytestmark = pytest.mark.usefixtures("empty_outputs")
+
+Contents = dict[str, bytes]
+
+
+@pytest.fixture
+def crate(tmp_path: Path) -> Path:
+    """Return a crate of an experiment that is not stored any more."""
+    kept, path = stored(range(4)), tmp_path / "crate.zip"
+    assert crates.export(path, [kept]) == 2
+    shutil.rmtree(kept.folder)
+    return path
+
+
+def forged(crate: Path, change: Callable[[Contents], object]) -> Path:
+    with zipfile.ZipFile(crate) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    change(contents)
+    with zipfile.ZipFile(crate, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return crate
+
+
+def block_in(contents: Contents) -> str:
+    return next(name for name in contents if name.endswith(".parquet"))
+
+
+def test_what_is_exported_is_imported_once(crate: Path) -> None:
+    added, _ = crates.import_(crate)
+    assert store.load(experiment()).equals(table(range(4)))
+    assert crates.import_(crate) == ([], added)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda it: it.update({block_in(it): it[block_in(it)][:-1] + b"x"}),
+        lambda it: it.pop(block_in(it)),
+        lambda it: it.pop(next(name for name in it if name.endswith("experiment.json"))),
+        lambda it: it.pop(crates.METADATA),
+        lambda it: it.update({"../outside": b""}),
+        lambda it: it.update({"runs/../../outside": b""}),
+        lambda it: it.update({f"{block_in(it)}/../../outside": b""}),
+        lambda it: it.update({"/outside": b""}),
+        lambda it: it.update({block_in(it).replace("runs/", "runs/f", 1): it[block_in(it)]}),
+    ],
+    ids=["flipped", "no block", "no description", "no metadata", "up", "from runs", "from a block", "root", "moved"],
+)
+def test_forged_crates_are_refused(crate: Path, change: Callable[[Contents], object], tmp_path: Path) -> None:
+    before = {*tmp_path.rglob("*")}
+    with pytest.raises(store.StoreError, match=r"crate\.zip"):
+        crates.import_(forged(crate, change))
+    assert store.all_experiments() == []
+    assert not any("outside" in path.name for path in {*tmp_path.rglob("*")} - before)
+
+
+def test_what_is_no_archive_or_too_large_is_refused(crate: Path, tmp_path: Path) -> None:
+    with pytest.raises(store.StoreError, match="--most"):
+        crates.import_(crate, most=100)
+    (tmp_path / "text.zip").write_text("no zip")
+    with pytest.raises(store.StoreError, match="no zip archive"):
+        crates.import_(tmp_path / "text.zip")
+    with pytest.raises(store.StoreError, match="no such file"):
+        crates.import_(tmp_path / "missing.zip")
+
+
+def test_false_numbers_are_found_when_they_are_recomputed(crate: Path) -> None:
+    crates.import_(crate)
+    kept = store.lookup(experiment())
+    assert is_recomputed(kept, kept.blocks()[0], experiment())
+    false = table(range(4)).assign(planning_loss=0.0)
+    content = block_files.encode(false, kept.signature, range(4))
+    (kept.folder / StoredBlock.of(range(4), content).name).write_bytes(content)
+    assert not all(is_recomputed(kept, block, experiment()) for block in kept.files())
