@@ -1,12 +1,9 @@
 """Bad inputs end with a line and a status, whatever they are: a sample of those in `tests.support.bad_inputs`."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.support.bad_inputs import BadInput, all_inputs, outcome, seeded
-
-from pomrl.configuration import composition
 
 SAMPLE = [bad for bad in seeded(1, 400) if bad.command == "run"][:40]
 
@@ -43,8 +40,6 @@ def test_other_commands_end_with_a_line_too(command: str, name: str, tmp_path: P
     [
         ("override 'runs=4611686018427387904'", "runs=4611686018427387904: it has to be less than or equal to"),
         ("override 'estimator={}'", "estimator={}: it chooses no option"),
-        ("option: a number", "conf/estimator/mine.yaml: it has to consist of keys and values, and is 5"),
-        ("module: KeyboardInterrupt", "importing mine ends the process"),
         ("module: sys.exit when it is made", "Mine cannot be made: SystemExit(0)"),
     ],
 )
@@ -59,22 +54,3 @@ def test_the_inputs_are_the_same_each_time_and_differ_between_seeds() -> None:
     assert seeded(3, 350) == seeded(3, 350) != seeded(4, 350)
     assert len(seeded(3, 350)) == 350
     assert len({(bad.name, bad.command) for bad in all_inputs()}) == len(all_inputs())
-
-
-def test_an_alias_bomb_is_refused_before_anything_is_composed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hydra._internal.hydra.Hydra.compose_config", None)
-    (bomb,) = [bad for bad in all_inputs() if bad.name == "option: an alias bomb"]
-    found = outcome(bomb, tmp_path)
-    assert found.fault is None
-    assert "its aliases stand for" in found.said[0]
-
-
-def test_aliases_that_stand_for_little_are_read(tmp_path: Path) -> None:
-    (tmp_path / "estimator").mkdir()
-    (tmp_path / "estimator" / "mine.yaml").write_text(
-        "defaults: [pomrl, _self_]\nscope: &a max\nprior: inclusive\n# *a\n"
-    )
-    from pomrl.configuration.sources import PUBLISHED
-
-    composed = composition.Composer.of_sources(replace(PUBLISHED, own=tmp_path)).one(["estimator=mine"])
-    assert composed.options["estimator"] == "mine"

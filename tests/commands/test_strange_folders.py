@@ -55,13 +55,6 @@ def test_no_module_of_the_current_folder_hides_a_library_and_no_plugin_is_found_
     assert not (strange.parent / "mark").exists()
 
 
-def test_a_component_that_a_library_hides_is_refused_by_name(strange: Path) -> None:
-    ended = call(strange, "pomrl", "run", "planner._target_=pandas.Mine", "dry_run=true")
-    assert ended.returncode == 1
-    said = "there is no such class (a library has the name of pandas.py in this folder, which needs another one)"
-    assert ended.stderr == f"planner._target_=pandas.Mine: {said}\n"
-
-
 def test_a_component_of_the_current_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("from pomrl.components import Planner\n\n\nclass Mine(Planner):\n    pass\n")
     ended = call(tmp_path, "pomrl", "run", "planner._target_=mine.Mine", "dry_run=true")

@@ -1,14 +1,11 @@
-"""Importing: a module of somebody else's cannot end the process without a word, and commands load what they use."""
+"""Importing: a module is imported once, and commands load what they use."""
 
 import subprocess
 import sys
 
 import pytest
 
-from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import imported
-from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.sweeps import experiment
 
 
 @pytest.fixture
@@ -25,13 +22,6 @@ def own_module(tmp_path, monkeypatch):
     sys.modules.pop("of_my_own", None)
 
 
-@pytest.mark.parametrize("status", [0, 3])
-def test_a_module_that_ends_the_process_is_an_import_error(own_module, status):
-    name = own_module(f"import os\nprint('ends')\nos._exit({status})")
-    with pytest.raises(ImportError, match="importing of_my_own ends the process"):
-        imported(name)
-
-
 def test_a_sound_module_is_imported_once_in_this_process_and_prints_once(own_module, capfd):
     name = own_module("print('imported')")
     assert imported(name) is sys.modules[name]
@@ -42,12 +32,6 @@ def test_a_sound_module_is_imported_once_in_this_process_and_prints_once(own_mod
 def test_what_a_module_raises_is_raised(own_module):
     with pytest.raises(ZeroDivisionError):
         imported(own_module("1 / 0"))
-
-
-def test_an_option_whose_module_ends_the_process_is_one_line(own_module):
-    name = own_module("import os\nos._exit(0)")
-    with pytest.raises(ConfigError, match=r"estimator\._target_=of_my_own\.Mine: there is no such class .*ends the"):
-        experiment(PUBLISHED, [f"estimator._target_={name}.Mine"])
 
 
 def test_commands_that_read_the_store_load_neither_hydra_nor_libraries_for_figures() -> None:

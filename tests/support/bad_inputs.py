@@ -70,8 +70,6 @@ YAML = {
     "of an unknown tag": "_target_: !nothing x",
     "cyclic": "a: &a\n  b: *a",
     "cyclic list": "a: &a [*a]",
-    "an alias bomb": "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
-    + "\n".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)),
     "an unknown alias": "a: *nothing",
     "a list": "- a\n- b",
     "text": "text",
@@ -104,8 +102,6 @@ MODULES = {
     "an error": "1 / 0",
     "sys.exit": "import sys\nsys.exit(0)",
     "exit": "exit(0)",
-    "os._exit": "import os\nos._exit(0)",
-    "KeyboardInterrupt": "raise KeyboardInterrupt",
     "sys.exit when it is made": "import sys\nfrom pomrl.components import RegularisedLeastSquares\n"
     "class Mine(RegularisedLeastSquares):\n    def __new__(cls, **_): sys.exit(0)",
     "BaseException": "class Odd(BaseException): pass\nraise Odd('[red]markup[/red]')",

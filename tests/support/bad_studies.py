@@ -113,7 +113,6 @@ BAD: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "import error": ({"claims.py": "\nfrom pomrl.study import clam\n"}, ("mine", "claims.py:2", "clam")),
     "module that is not installed": ({"claims.py": "import numpyy\n"}, ("mine", "claims.py:1", "numpyy")),
     "figures that do not import": ({"figures.py": "1 / 0\n"}, ("mine/figures.py:1", "ZeroDivisionError")),
-    "module that ends the process": ({"claims.py": "import os\nos._exit(0)\n"}, ("mine.claims", "ends the process")),
     "two figures of one name": ({"figures.py": f"{FIGURE}\n\n{OTHERS}"}, ("mine", "two figures", "curves")),
     "two figures of one name in two modules": (
         {"figures.py": "", "figures/a.py": FIGURE, "figures/b.py": FIGURE},

@@ -11,7 +11,6 @@ import signal
 import sys
 import warnings
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NoReturn
 
 import hydra
@@ -20,7 +19,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from pomrl.commands.terminal import GOES_ON, exit_with, warn
-from pomrl.configuration import composition, yaml_files
+from pomrl.configuration import composition
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
@@ -102,7 +101,6 @@ def compose() -> Sweep | None:
 
     with composing(sys.argv[1:]):
         find_plugins()
-        yaml_files.check([PUBLISHED.folder, *([Path(arguments.config_dir)] if arguments.config_dir else [])])
         collect()
     if trials:
         value, words = min(trials)

@@ -6,7 +6,8 @@ remembers what it has composed for as long as no file is changed; nothing is kep
 `hydra_plugins.whole_sweep` hands over the jobs of a command.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache, lru_cache
 from itertools import islice, product
@@ -30,7 +31,6 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from pomrl.configuration import yaml_files
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import SEVERAL, composing
 from pomrl.configuration.importing import find_plugins
@@ -151,7 +151,7 @@ class Composer(ConfigLoaderImpl):
     def of_sources(sources: Sources) -> "Composer":
         """Return the composer for these folders of options and of studies; the same one while no file is changed."""
         folders = (*sources.folders, *sources.studies)
-        return _of_files(sources, folders, tuple(yaml_files.states(folders)))
+        return _of_files(sources, (folders, *_states_of_files(folders)))
 
     def one(self, overrides: Sequence[str]) -> Composed:
         """Return the configuration that these overrides of the defaults give.
@@ -252,13 +252,22 @@ class Composer(ConfigLoaderImpl):
         return _unresolved(cast(DictConfig, self._embed_result_config(read, package).config))
 
 
+def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[str, int, int]]:
+    """Yield the path, the time of the last change and the size of each YAML file in folders."""
+    for folder in folders:
+        for parent, _, names in os.walk(folder, followlinks=True):
+            for path in (Path(parent, name) for name in sorted(names) if name.endswith(".yaml")):
+                if path.exists():  # and is no link that leads nowhere, which Hydra does not find either
+                    status = path.stat()
+                    yield str(path), status.st_mtime_ns, status.st_size
+
+
 @lru_cache(maxsize=8)
-def _of_files(sources: Sources, folders: Sequence[Path], _states: object) -> Composer:
-    """Return the composer of files in these states: a changed file makes another one.
+def _of_files(sources: Sources, _states: object) -> Composer:
+    """Return the composer of folders and files in these states: a changed file makes another one.
 
     Of a file that is in several folders of options, that of the first one counts, which has the primary configuration.
     """
-    yaml_files.check(folders)
     setup_globals()
     find_plugins(*(study.parent for study in sources.studies))
     search_path = create_config_search_path(str(sources.folders[0]))

@@ -1,37 +1,23 @@
 """Importing modules by names that a user gives; they may do anything while they are imported."""
 
-import os
 import sys
-import warnings
 from importlib import import_module
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
-_COPY = get_context("fork")
-
 
 def imported(module: str) -> ModuleType:
-    """Return the module of this name, which is imported unless it is already.
-
-    A module that is not ours is first imported in a copy of this process, because one that calls `os._exit` would end
-    this process without a word, perhaps with the status of success.
+    """Return the module of this name; one of the user's own is looked for in the current folder too.
 
     Raises:
-        ImportError: There is no such module, or it ends the process that imports it, or a library hides it.
+        ImportError: There is no such module.
         BaseException: Whatever the module raises.
     """
-    if module.startswith("pomrl."):
-        return import_module(module)
-    find_modules_in(Path.cwd())
-    if module not in sys.modules and _ends_its_process(module):
-        raise ImportError(f"importing {module} ends the process")
-    found = import_module(module)
-    _refuse_hidden(module.partition(".")[0])
-    return found
+    if not module.startswith("pomrl."):
+        find_modules_in(Path.cwd())
+    return import_module(module)
 
 
 def import_lazily(name: str) -> None:
@@ -69,14 +55,6 @@ def find_plugins(*own: Path) -> None:
         Plugins.instance()
     finally:
         sys.path[:] = paths
-
-
-def _refuse_hidden(name: str) -> None:
-    """Refuse a module or package of the current folder if another one of its name is imported instead."""
-    here = [path for path in (Path.cwd() / name, Path.cwd() / f"{name}.py") if path.exists()]
-    found = [*getattr(sys.modules[name], "__path__", []), getattr(sys.modules[name], "__file__", None) or ""]
-    if here and not {path.resolve() for path in here} & {Path(path).resolve() for path in found if path}:
-        raise ImportError(f"a library has the name of {here[0].name} in this folder, which needs another one")
 
 
 def module_of_ones_own(name: str) -> ModuleType:
@@ -129,38 +107,3 @@ def shown(file: str) -> str:
     """Return the path of a file, relative to the current folder if it is in there."""
     path = Path(file)
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
-
-
-def _ends_its_process(module: str) -> bool:
-    """Return whether a copy of this process ends while it imports a module; errors of the import do not count."""
-    receiver, sender = _COPY.Pipe(duplex=False)
-    process = _COPY.Process(target=_import_silently, args=(module, sender))
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # copying a process that has threads
-        process.start()
-    sender.close()
-    try:
-        receiver.recv_bytes()
-    except EOFError:
-        return True
-    finally:
-        receiver.close()
-        process.join()
-    return False
-
-
-def _import_silently(module: str, sender: Connection) -> None:
-    """Import a module without output, and report through the pipe that the import is over, whatever it raised.
-
-    Nobody interrupts the copy alone: a module that raises a KeyboardInterrupt would end the command in the user's name.
-    """
-    with Path(os.devnull).open("w") as nowhere:
-        sys.stdout = sys.stderr = nowhere
-        os.dup2(nowhere.fileno(), 1)
-        os.dup2(nowhere.fileno(), 2)
-        try:
-            import_module(module)
-        except KeyboardInterrupt:
-            return
-        except BaseException:  # which is raised again where the module is imported in earnest
-            pass
-        sender.send_bytes(b".")
