@@ -64,7 +64,7 @@ class _Now(Generic[MemoryT]):
     def estimate(self, batch: Batches) -> _Estimate:
         """Return the estimate of the task from its batches, and what is learned from them."""
         estimator, t, truth = self.estimator, self.t, self.truth
-        learned = checked.learn(estimator, t, self.memory, batch.meta)
+        learned = estimator.learn(self.memory, batch.meta)
         memory, late = (learned, learned) if estimator.learns_first else (self.memory, self.late)
         sigma = checked.similarity_estimate(estimator, t, self.m, late, truth)
         alpha = checked.mixing_rate(estimator, t, batch.own, sigma, late, truth)  # alpha_1 = 0
@@ -111,7 +111,7 @@ def pomrl(
     truths = repeat(truth) if isinstance(truth, Truth) else iter(truth)
     first = next(truths)
     n, S, A, _ = first.P_o.shape
-    memory = checked.initial_memory(estimator, n, S, A)  # P_hat_o is uniform
+    memory = estimator.initial_memory(n, S, A)  # P_hat_o is uniform
     memories = deque([memory], maxlen=1 + estimator.delay)
 
     for t, (task, truth) in enumerate(zip(tasks, chain([first], truths), strict=False), start=1):

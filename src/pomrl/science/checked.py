@@ -3,12 +3,11 @@
 Each function below calls a method of a component and refuses a result of the wrong shape or kind, of values out of
 range, or that is not finite: an array that broadcasts would otherwise pass unnoticed, NaN would end in a table, and
 numbers of another type than float64 would be computed with in another precision. The arrays that components receive are
-read-only (`checks.read_only`), so that no component can change what another one sees.
+read-only (`checks.read_only`), so that no component can change what another one sees. What an estimator keeps from task
+to task is its own: what it makes of it is checked.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
-from math import isfinite
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,20 +142,6 @@ def of_tasks(
     return batch
 
 
-def initial_memory(estimator: Estimator[MemoryT], n: int, S: int, A: int) -> MemoryT:
-    """Return the memory before the first task, whose arrays of numbers are finite doubles."""
-    memory = estimator.initial_memory(n, S, A)
-    _check_memory(memory, None, Where(estimator, "initial_memory"))
-    return memory
-
-
-def learn(estimator: Estimator[MemoryT], t: int, memory: MemoryT, batch: Batch) -> MemoryT:
-    """Return the memory with task t, whose arrays are finite doubles with as many axes as before, none shorter."""
-    learned = estimator.learn(memory, batch)
-    _check_memory(learned, memory, _in_task(estimator, "learn", t))
-    return learned
-
-
 def prior_model(estimator: Estimator[MemoryT], t: int, memory: MemoryT, batch: Batch, truth: Truth) -> Models:
     """Return h_t, whose rows are distributions."""
     h = estimator.prior_model(memory, batch, truth)
@@ -238,42 +223,6 @@ def _check_mean(mean: Any, S: int, A: int, where: Where) -> None:
     check_range(np.array(mean.sigma), 0.0, LARGEST, where._replace(part="sigma"), "is not at least 0 and finite")
     if mean.unsmoothed is not None:
         check_array(mean.unsmoothed, ((S, A, S),), where._replace(part="unsmoothed"))
-
-
-def _check_memory(memory: Any, before: Any, where: Where) -> None:
-    """Refuse floating-point arrays that are not finite doubles, or that have lost axes or places on an axis."""
-    for part, array, old in _changed(memory, before):
-        if array.dtype.kind in "fc" and not (array.dtype == np.float64 and isfinite(np.vdot(array, array))):
-            here = where._replace(part=part)  # a sum of squares is fast, and finite unless numbers are huge
-            check_array(array, (array.shape,), here)
-            check_range(array, -LARGEST, LARGEST, here, "is not finite")
-        if old is not None and array.shape != old.shape and not _has_grown(array.shape, old.shape):
-            what = f"{_returned(where._replace(part=part))}an array of shape {array.shape}"
-            raise ComponentError(f"{what}; it was {old.shape} before, and no axis may go or get shorter")
-
-
-def _has_grown(new: tuple[int, ...], old: tuple[int, ...]) -> bool:
-    return len(new) == len(old) and all(map(int.__ge__, new, old))
-
-
-def _changed(value: Any, old: Any, name: str = "") -> Iterator[tuple[str, np.ndarray, np.ndarray | None]]:
-    """Yield the arrays of a memory that are not the same as before, with their names and those of before.
-
-    They are looked for in fields of dataclasses and in collections.
-    """
-    if isinstance(value, np.ndarray):
-        yield name, value, old if isinstance(old, np.ndarray) else None
-        return
-    known = _parts(old)
-    for key, part in _parts(value).items():
-        if part is not known.get(key):
-            yield from _changed(part, known.get(key), f"{name}.{key}" if name else str(key))
-
-
-def _parts(value: Any) -> Mapping[Any, Any]:
-    if isinstance(value, tuple | list):
-        return dict(enumerate(value))
-    return value if isinstance(value, Mapping) else vars(value) if is_dataclass(value) else {}
 
 
 def _check_models(P: Any, shape: tuple[int, ...], where: Where) -> None:
