@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.support.settings import CONF
 
 from pomrl import api, store
-from pomrl.commands.repairing import from_settings
+from pomrl.commands.audit import from_settings
 from pomrl.configuration import sweeps
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import scientific_settings
