@@ -24,7 +24,7 @@ from tests.support.cluster import cluster  # noqa: E402
 from pomrl import store  # noqa: E402
 from pomrl.configuration.sources import Sources  # noqa: E402
 from pomrl.configuration.sweeps import experiment  # noqa: E402
-from pomrl.execution import Execution, Local, Work  # noqa: E402
+from pomrl.execution import Execution, Local  # noqa: E402
 from pomrl.execution.dask import Dask  # noqa: E402
 from pomrl.running.blocks import Block, MethodOfBlock, compute, store_tables  # noqa: E402
 from pomrl.store import StoredExperiment  # noqa: E402
@@ -131,14 +131,14 @@ def overhead(engine: Execution, few: int = 2, many: int = 402) -> tuple[float, f
 def timed(engine: Execution, items: int) -> float:
     """Return the seconds that an engine takes for items which do nothing."""
     start = time.perf_counter()
-    assert len(list(engine.map_unordered(nothing, [Work(item, 1e6) for item in range(items)]))) == items
+    assert len(list(engine.map_unordered(nothing, range(items), 1e6))) == items
     return time.perf_counter() - start
 
 
 def block_of(overrides: list[str], first: int = 0) -> Block:
     """The 50 runs from `first` on of one method, which are computed and stored nowhere."""
     requested = experiment(PUBLISHED, overrides)
-    method = MethodOfBlock(requested.method, StoredExperiment(Path("nowhere")), replace=True)
+    method = MethodOfBlock(requested.method, StoredExperiment(Path("nowhere")))
     return Block(requested.problem, range(first, first + store.BLOCK), (method,))
 
 
@@ -148,9 +148,9 @@ def costs_of(overrides: list[str]) -> Costs:
     (result,) = compute(block)
     sent = pickle.dumps([result])
     with outputs() as folder:
-        stored_experiment = store.open_experiment(experiment(PUBLISHED, overrides), force=True)
+        stored_experiment = store.open_experiment(experiment(PUBLISHED, overrides))
         to_store = replace(block, methods=(replace(block.methods[0], stored=stored_experiment),))
-        storing = least(partial(store_tables, [(to_store, [result])]))
+        storing = least(partial(store_tables, to_store, [result]))
         stored = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
     return Costs(least(partial(compute, block)), storing, least(partial(pickle.loads, sent)), stored, len(sent))
 
@@ -160,7 +160,7 @@ def efficiency(overrides: list[str], blocks: int, name: str, workers: int) -> fl
     todo = [block_of(overrides, store.BLOCK * index) for index in range(blocks)]
     alone = least(lambda: [compute(block) for block in todo])
     with engine(name, workers) as started:
-        results = started.map_unordered(compute, [Work(block, 1e6) for block in (*todo[:2], *todo)])
+        results = started.map_unordered(compute, (*todo[:2], *todo), 1e6)
         for _ in range(2):
             next(results)  # the processes have started
         start = time.perf_counter()

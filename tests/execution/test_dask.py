@@ -16,12 +16,15 @@ from tests.support.cluster import HANG, Cluster, blocks, driver, end, until
 from tests.support.computed import call
 
 from pomrl.commands import run as command
+from pomrl.execution import ExecutionError
+from pomrl.running import versions
+from pomrl.science.solvers import compiled
 
 pytestmark = pytest.mark.slow
 
 SWEEP = ("-m", "sigma=0.01,0.02", "estimator=ada_pomrl,oracle", "T=2", "S=4", "runs=60")
 GATED = ("-m", "sigma=0.01,0.02", "estimator=gated", "T=2", "S=4", "runs=70")
-"""Two blocks that are computed at once, and two that wait as long as there is a gate."""
+"""Two blocks that do not wait, and two that wait as long as there is a gate."""
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +85,8 @@ def on(cluster: Cluster, *options: str) -> list[str]:
 
 
 def until_two_wait(gate: Path, outputs: Path) -> None:
-    """Wait until both workers wait at the gate, and the two other blocks are stored."""
-    until(lambda: len(list(gate.iterdir())) == 2 and len(blocks(outputs)) == 2)
+    """Wait until both workers wait at the gate, and another block is stored."""
+    until(lambda: len(list(gate.iterdir())) == 2 and len(blocks(outputs)) >= 1)
 
 
 def test_bytes_are_those_of_one_process(cluster: Cluster, tmp_path: Path) -> None:
@@ -112,18 +115,13 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert blocks(tmp_path) == unbroken
 
 
-def test_a_block_that_kills_its_workers_fails_and_the_others_finish(
+def test_a_block_that_kills_its_workers_ends_the_sweep_in_one_line(
     cluster: Cluster, faults: Path, tmp_path: Path
 ) -> None:
-    arguments = ("-m", "task_distribution=dirichlet,poison", "T=2", "S=4", "runs=50")
+    arguments = ("task_distribution=poison", "T=2", "S=4", "runs=50")
     status, _, err = here(tmp_path, *arguments, *on(cluster), paths=(faults,))
     assert status == 1
-    failed = err.rpartition("\nfailed ")[2]
-    assert "poison" in failed
-    assert "dirichlet" not in failed
-    assert len(blocks(tmp_path)) == 1
-    logs = [path.read_text() for path in tmp_path.rglob("run.log")]
-    assert sum("workers" in log for log in logs) == 1
+    assert err.splitlines()[-1].startswith("a block killed each of the 2 workers that tried it; finished blocks")
 
 
 def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
@@ -140,7 +138,7 @@ def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
     assert "the connection to Dask's scheduler is lost" in last or "no scheduler of Dask answers" in last
     assert "finished blocks are stored" in last
     assert "Traceback" not in err
-    assert len(blocks(outputs)) == 2
+    assert 1 <= len(blocks(outputs)) <= 2
     shutil.rmtree(gate)
     process = driver(outputs, *GATED, *on(empty_cluster), paths=(faults,))
     empty_cluster.wait_for_work()
@@ -157,7 +155,7 @@ def test_a_driver_that_is_killed_goes_on_when_it_is_started_again(
     until_two_wait(gate, tmp_path)
     end(process)
     shutil.rmtree(gate)
-    assert len(blocks(tmp_path)) == 2
+    assert 1 <= len(blocks(tmp_path)) <= 2
     status, _, err = here(tmp_path, *GATED, *on(cluster), paths=(faults,))
     assert status == 0, err
     assert blocks(tmp_path) == unbroken
@@ -267,3 +265,13 @@ def test_without_its_packages_the_option_says_what_to_install(monkeypatch: pytes
     status, _, err = here(tmp_path, "execution=dask")
     assert status == 1
     assert err == "execution=dask needs the packages of pomrl[dask]: pip install 'pomrl[dask]'\n"
+
+
+def test_a_worker_without_the_engine_that_is_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = {**versions.versions((), "compiled"), "execution.engine": "compiled"}
+    monkeypatch.setattr(compiled, "is_built", lambda: False)
+    versions.versions.cache_clear()
+    with pytest.raises(ExecutionError, match=r"execution\.engine numpy there and compiled here"):
+        versions.require(wanted, (), "compiled")
+    versions.require(versions.versions((), "auto"), (), "auto")
+    versions.versions.cache_clear()

@@ -3,7 +3,6 @@
 Nothing here measures time: what is counted are compositions and drawn mean models.
 """
 
-import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,12 +17,11 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from pomrl import store
-from pomrl.commands import deciding, run
+from pomrl.commands import run
 from pomrl.configuration import composition, jobs
-from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment as experiment_of
-from pomrl.running import blocks, resources, sweeps
+from pomrl.running import resources, sweeps
 from pomrl.science.tasks.random_chains import RandomChains
 
 Command = Callable[..., tuple[int, list[str], str]]
@@ -177,8 +175,6 @@ def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monke
     status, _, said = command("runs=10000000", "dry_run=true")
     assert (status, drawn.calls) == (0, 7)
     assert "1 job, 10,000,000 runs to compute, 3,150,000,000 plans in all; about " in said
-    assert "of memory for each, " in said
-    assert said.rstrip().endswith("GB on disk")
 
 
 def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -189,27 +185,6 @@ def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.Mon
     assert not (tmp_path / "outputs").exists()
     assert command("T=1", "runs=2", "yes=true")[0] == 0
     assert command("T=1", "runs=2")[0] == 0  # stored already
-
-
-@pytest.mark.parametrize("further", [(), ("yes=true",), ("dry_run=true",)])
-def test_what_does_not_fit_is_refused_with_the_numbers(
-    further: tuple[str, ...], command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn = Count(monkeypatch, RandomChains, "draw_mean")
-    status, _, said = command("S=100000", *further)
-    assert (status, drawn.calls, said.count("\n")) == (1, 0, 1)
-    assert said.startswith("one run needs about 4.3 TB of memory, and ")
-    monkeypatch.setattr(resources, "available_disk", lambda: 1000)
-    status, _, said = command("runs=100", *further)
-    assert status == 1
-    assert "the results need about 182 kB, and 1 kB are free for " in said
-
-
-def test_what_claims_need_and_does_not_fit_is_refused_too(empty_outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "available_disk", lambda: 1000)
-    with pytest.raises(ConfigError, match="the results need about 182 kB, and 1 kB are free for "):
-        deciding.compute([experiment_of(PUBLISHED, ["runs=100"])])
-    assert not list(empty_outputs.iterdir())
 
 
 def jobs_of(*overrides: str) -> list[sweeps.Job]:
@@ -224,74 +199,3 @@ def test_estimates_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     both = resources.estimate([one, *jobs_of("seed=1")])
     assert both.plans == 2 * twice.plans
     assert both.seconds == pytest.approx(2 * twice.seconds)
-    assert both.disk == 2 * twice.disk == resources.estimate([one]).times(2).disk
-    assert resources.estimate(jobs_of("S=100")).memory > both.memory
-
-
-def test_an_estimate_of_the_memory_counts_the_batches_of_all_trials(empty_outputs: Path) -> None:
-    one, many = (resources.estimate(jobs_of(f"S=1000 {of_trials}")).memory for of_trials in ("trials=1", "trials=100"))
-    assert many > 20 * one
-
-
-MEMORIES = {
-    "one trial": "S=60 T=3 runs=3",
-    "many trials": "S=30 T=4 runs=10 trials=20",
-    "separate batches": "S=30 T=4 runs=10 meta_batch=separate meta_batch.batches=100",
-    "a task that is larger than a stack": "S=60 T=2 runs=1 trials=100 gamma_schedule=fixed",
-    "more tasks than fit into a stack": "S=10 T=40 runs=1 trials=500 gamma_schedule=fixed",
-    "a few runs at a time": "S=30 T=4 runs=10 execution.runs_at_a_time=2",
-}
-
-
-def peak_of(jobs: list[sweeps.Job]) -> int:
-    """Return the most bytes that NumPy and Python have at once while the only block of jobs is computed."""
-    (block,) = sweeps.divide(jobs)
-    tracemalloc.start()
-    blocks.compute(block, jobs[0].experiment.execution.runs_at_a_time)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return peak
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("overrides", MEMORIES.values(), ids=MEMORIES)
-def test_an_estimate_of_the_memory_is_enough_and_at_most_fifteen_times_too_high(
-    overrides: str, empty_outputs: Path
-) -> None:
-    jobs = jobs_of(overrides)
-    peak, estimated = peak_of(jobs), resources.estimate(jobs).memory - resources.PROCESS_BYTES
-    assert peak < estimated < 15 * peak
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "overrides",
-    [
-        "S=10 T=3 runs=5 m=5",
-        "S=30 T=2 runs=2 m=40",
-        "S=10 T=2 runs=3 m=200 estimator.sweeps=4",
-        "S=10 T=3 runs=5 trials=4",
-    ],
-)
-def test_an_estimate_of_the_memory_asks_the_estimator(overrides: str, empty_outputs: Path) -> None:
-    """The samples and the counts of hierarchical Bayes take some hundred times a model."""
-    jobs = jobs_of(f"estimator=hierarchical_bayes {overrides}")
-    peak, estimated = peak_of(jobs), resources.estimate(jobs).memory - resources.PROCESS_BYTES
-    assert peak / 2 < estimated < 2 * peak
-
-
-def test_fewer_runs_are_computed_together_if_the_estimator_holds_more(empty_outputs: Path) -> None:
-    sampling, usual = (
-        resources.estimate(jobs_of(f"S=150 A=5 T=1 m=5 runs=50 gamma_schedule=fixed estimator={name}")).memory
-        for name in ("hierarchical_bayes", "ada_pomrl")
-    )
-    assert sampling < 2 * usual
-
-
-def test_an_estimate_of_the_disk_is_right_within_a_factor_of_five(command: Command) -> None:
-    _, lines, _ = command("runs=50", "T=5")
-    stored = sum(path.stat().st_size for path in Path(lines[0]).glob("*.parquet"))
-    (job,) = jobs_of("seed=1")
-    assert job.runs_missing == 100
-    estimated = resources.estimate(jobs_of("seed=1")).disk / 2 / 3
-    assert stored / 5 < estimated < 5 * stored

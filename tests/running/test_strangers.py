@@ -1,4 +1,4 @@
-"""Components that are not ours may end the process that computes them, and lose only their own blocks."""
+"""Components that are not ours may fail or end the process that computes them."""
 
 import sys
 from dataclasses import replace
@@ -13,6 +13,7 @@ from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import experiment as experiment_of
+from pomrl.execution import ExecutionError
 from pomrl.running import blocks, sweeps
 from pomrl.running.ensuring import checked_jobs
 from pomrl.running.sweeps import Tally
@@ -32,58 +33,34 @@ def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sources:
     return Sources(CONF, tmp_path / "conf")
 
 
-@pytest.mark.parametrize(
-    ("deed", "workers", "reason"),
-    [
-        ("os._exit", 1, "runs 50 to 69, tried twice: its process ended, EXIT(0)"),
-        ("exit", 1, "SystemExit: 0"),
-        ("BaseException", 2, "Odd: it is odd"),
-        ("KeyboardInterrupt", 2, "KeyboardInterrupt: mine"),
-        ("SIGSEGV", 1, "runs 50 to 69, tried twice: its process ended, SIGSEGV(-11)"),
-        (
-            "SIGKILL",
-            2,
-            "runs 50 to 69, tried twice: its process ended, SIGKILL(-9); perhaps there was not enough memory",
-        ),
-    ],
-)
-def test_a_block_that_ends_its_process_loses_only_itself(
-    deed: str, workers: int, reason: str, sources: Sources
-) -> None:
-    small = ["T=2", "S=4", "runs=70", f"execution.workers={workers}"]
+def asked(sources: Sources, deed: str) -> tuple[Experiment, list[Experiment]]:
+    """Return an experiment that misbehaves in its second block, and two beside it."""
+    small = ["T=2", "S=4", "runs=70", "execution.workers=2"]
     guilty = experiment_of(sources, ["estimator=stranger", f"estimator.deed={deed}", *small])
-    others = [experiment_of(sources, [f"estimator={name}", *small]) for name in ("stranger", "ada_pomrl")]
+    return guilty, [experiment_of(sources, [f"estimator={name}", *small]) for name in ("stranger", "ada_pomrl")]
+
+
+@pytest.mark.parametrize(("deed", "reason"), [("exit", "SystemExit: 0"), ("markup", "ValueError: [/red]")])
+def test_an_exception_is_kept_with_its_traceback_and_loses_only_its_method(
+    deed: str, reason: str, sources: Sources
+) -> None:
+    guilty, others = asked(sources, deed)
     tallies: list[Tally] = []
-    failures = sweeps.compute(checked_jobs([guilty, *others]), tallies.append)
-    ((signature, failure),) = failures.items()
+    ((signature, failure),) = sweeps.compute(checked_jobs([guilty, *others]), tallies.append).items()
     assert signature == store.lookup(guilty).signature
     assert failure.reason.startswith(reason)
+    assert "stranger.py" in failure.traceback
     assert [store.lookup(each).complete() for each in (guilty, *others)] == [50, 70, 70]
     assert tallies[-1] == Tally(runs=210, done=1, failed=1, blocks=2)
 
 
-def fickle(sources: Sources, deed: str, runs: int) -> Experiment:
-    overrides = ["T=2", "S=4", f"runs={runs}", "execution.workers=1"]
-    return experiment_of(sources, ["estimator=fickle", f"estimator.deed={deed}", *overrides])
-
-
-@pytest.mark.parametrize("deed", ["global state", "Python's global state", "clock", "counter"])
-def test_a_component_that_depends_on_more_than_its_arguments_is_found(deed: str, sources: Sources) -> None:
-    asked = fickle(sources, f'"{deed}"', 120)
-    ours = experiment_of(sources, ["estimator=ada_pomrl", "T=2", "S=4", "runs=120"])
-    tallies: list[Tally] = []
-    failures = sweeps.compute(checked_jobs([asked, ours]), tallies.append)
-    ((signature, failure),) = failures.items()
-    assert signature == store.lookup(asked).signature
-    assert failure.reason.startswith("Fickle does not depend on its arguments alone")
-    assert [store.lookup(each).complete() for each in (asked, ours)] == [0, 120]
-    assert tallies[-1] == Tally(runs=240, failed=3, blocks=3)
-
-
-def test_data_that_depend_on_more_than_their_arguments_are_found(sources: Sources) -> None:
-    asked = experiment_of(sources, ["data=careless", "T=2", "S=4", "runs=3", "execution.workers=1"])
-    ((_, failure),) = sweeps.compute(checked_jobs([asked]), lambda _: None).items()
-    assert failure.reason.startswith("Careless does not depend on its arguments alone")
+@pytest.mark.parametrize(("deed", "how"), [("os._exit", "EXIT"), ("SIGSEGV", "SIGSEGV"), ("SIGKILL", "memory")])
+def test_a_process_that_dies_ends_the_sweep_and_what_is_stored_stays(deed: str, how: str, sources: Sources) -> None:
+    guilty, others = asked(sources, deed)
+    assert sweeps.compute(checked_jobs(others), lambda _: None) == {}
+    with pytest.raises(ExecutionError, match=how):
+        sweeps.compute(checked_jobs([guilty, *others]), lambda _: None)
+    assert [store.lookup(each).complete() for each in others] == [70, 70]
 
 
 @pytest.mark.parametrize("group", [*PROBLEM_GROUPS, *METHOD_GROUPS])
@@ -95,13 +72,3 @@ def test_a_component_of_any_group_may_be_foreign(group: str) -> None:
     method = replace(experiment.method, **{group: mine} if group in METHOD_GROUPS else {})
     assert not blocks.is_foreign(experiment.problem, experiment.method)
     assert blocks.is_foreign(problem, method)
-
-
-def test_only_the_first_block_of_a_component_of_others_is_computed_twice(sources: Sources, tmp_path: Path) -> None:
-    calls = []
-    for runs in (70, 120):
-        assert sweeps.compute(checked_jobs([fickle(sources, "nothing", runs)]), lambda _: None) == {}
-        calls.append((tmp_path / "calls").stat().st_size)
-    per_block = calls[0] // 3
-    assert per_block > 0
-    assert calls == [3 * per_block, 5 * per_block]

@@ -19,8 +19,7 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import AgentContract
 from pomrl.contracts.agent import CERTAIN, SAMPLED, UNEQUAL, task
 from pomrl.contracts.component import problem
-from pomrl.execution import Failure
-from pomrl.running.blocks import Block, MethodOfBlock, Unrepeatable, compute
+from pomrl.running.blocks import Block, Failure, MethodOfBlock, compute
 from pomrl.science.agents.agent import Agent, AgentOfOneRun, CertaintyEquivalence, Decision, TaskData
 from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
 from pomrl.science.agents.data_regularised import DataRegularised
@@ -404,7 +403,7 @@ def outcome(tmp_path: Path, deed: str) -> Failure:
     """Return what becomes of the agent, in a block beside one that does nothing wrong."""
     stored = StoredExperiment(tmp_path)
     agents = (Misbehaving(deed=deed), LeastSquares())
-    of_block = tuple(MethodOfBlock(method(agent), stored, replace=False, twice=agent is agents[0]) for agent in agents)
+    of_block = tuple(MethodOfBlock(method(agent), stored) for agent in agents)
     failure, table = compute(Block(problem(), range(2), of_block))
     assert isinstance(table, pd.DataFrame)
     assert isinstance(failure, Failure)
@@ -427,11 +426,3 @@ def outcome(tmp_path: Path, deed: str) -> Failure:
 def test_an_agent_that_breaks_its_contract_ends_in_one_line_and_alone(deed: str, why: str, tmp_path: Path) -> None:
     failure = outcome(tmp_path, deed)
     assert re.search(r"Error: \w+\.Misbehaving\.\w+ " + why, failure.reason)
-
-
-@pytest.mark.parametrize("deed", ["global", "entropy"])
-def test_an_agent_that_draws_from_elsewhere_is_found(deed: str, tmp_path: Path) -> None:
-    failure = outcome(tmp_path, deed)
-    assert isinstance(failure, Unrepeatable)
-    assert failure.reason.startswith("Misbehaving does not depend on its arguments alone")
-    assert "which differ first in run 0, task 3" in failure.reason

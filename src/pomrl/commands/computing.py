@@ -111,5 +111,7 @@ def compute(experiments: Sequence[Experiment]) -> bool:
         failures = sweeps.compute(jobs, advance)
     terminal.print(tables.results(jobs) if len(jobs) <= tables.MOST_ROWS else f"{len(jobs)} jobs are done")
     if failures:
+        for line in "".join(dict.fromkeys(failure.traceback for failure in failures.values())).splitlines():
+            warn(line)
         terminal.print(tables.failed(jobs, failures))
     return not failures

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from pomrl.commands.terminal import console, printable
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
-from pomrl.execution import Failure
 from pomrl.results.losses import Losses
 from pomrl.running import resources
+from pomrl.running.blocks import Failure
 from pomrl.running.sweeps import Job
 from pomrl.store import StoreError
 

@@ -2,7 +2,7 @@
 
 Whoever reaches a scheduler can run code on its workers, so that starting one is left to people who know their network.
 The engine uses Dask's own futures. Joblib's Dask backend waits forever for an item that kills every worker that tries
-it. A finished future turns pending again when the worker that holds its result dies; `_result` accounts for that.
+it. A finished future turns pending again when the worker that holds its result dies.
 """
 
 # Most parameters and results of Dask's functions have no types; `Future` has type arguments only in later versions.
@@ -13,35 +13,27 @@ import asyncio
 import json
 import logging
 import pickle
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from concurrent.futures import Future as LocalFuture
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from time import monotonic
+from time import monotonic, sleep
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from pomrl.execution.engine import (
-    BlockTimeout,
     EngineUnavailableError,
     Execution,
     ExecutionError,
-    Failure,
-    Isolation,
     Item,
     MissingPackagesError,
     Result,
-    Work,
-    time_limit,
-    too_long,
 )
 
 try:
     import dask.config
-    from distributed import Client, Future
+    from distributed import Client, Future, as_completed
     from distributed.comm.core import CommClosedError
     from distributed.core import rpc
     from distributed.scheduler import KilledWorker
@@ -55,14 +47,8 @@ CONNECT = 5
 FETCH = 60
 """Seconds within which a result has to arrive from a worker."""
 
-FETCHERS = 8
-"""Number of threads that fetch results."""
-
-TICK = 0.5
-"""Seconds between two checks of whether there are workers, and whether they take too long."""
-
-RESTART = 30
-"""Seconds within which a worker that takes too long has to be killed, before the scheduler forgets it."""
+TICK = 0.1
+"""Seconds between two looks at what is finished, and at whether there are workers."""
 
 SETTINGS = {"distributed.comm.timeouts.connect": f"{CONNECT}s", "distributed.comm.retry.count": 0}
 
@@ -81,97 +67,60 @@ class Dask(Execution):
         bool, Field(description="whether the workers see this folder of outputs, and write to it")
     ] = False
     patience: Annotated[int, Field(ge=1, description="seconds to wait for a worker while there is none")] = 60
-    block_timeout: BlockTimeout = None
 
     @property
     def shares_outputs(self) -> bool:
         return self.shared_outputs
 
-    def capacity(self) -> int:
-        return _scheduler(self.address)[1]
-
     def map_unordered(
-        self, function: Callable[[Item], Result], work: Sequence[Work[Item]], isolation: Isolation = Isolation.PROCESS
-    ) -> Iterator[tuple[int, Result | Failure]]:
-        indexed = dict(enumerate(work))
-        together = [{index: work[index]} for index in indexed] if isolation is Isolation.ALONE else [indexed]
+        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
+    ) -> Iterator[tuple[int, Result]]:
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         with dask.config.set(SETTINGS):
-            client = Client(_scheduler(self.address)[0], timeout=CONNECT)
+            client = Client(_scheduler(self.address), timeout=CONNECT)
             try:
-                for items in together:
-                    yield from self._submit(client, function, items)
+                yield from self._results(client, function, items)
             except (CancelledError, CommClosedError, TimeoutError) as error:
                 raise ExecutionError("the connection to Dask's scheduler is lost") from error
             finally:
                 with suppress(Exception):
                     client.close(timeout=CONNECT)
 
-    def _submit(
-        self, client: Client, function: Callable[[Item], Result], work: Mapping[int, Work[Item]]
-    ) -> Iterator[tuple[int, Result | Failure]]:
-        """Submit items at once and yield their results, or failures of items whose workers died or took too long."""
-        submitted = [client.submit(_call, pickle.dumps((function, each.item)), pure=False) for each in work.values()]
-        futures = {future.key: (index, future) for index, future in zip(work, submitted, strict=True)}
-        limits = {key: time_limit(work[index], self.block_timeout) for key, (index, _) in futures.items()}
-        watch = _Watch(limits, self.patience)
-        with _fetched(submitted) as fetched:
-            submitted.clear()  # because a worker keeps a result as long as there is a future for it
-            while futures:
-                for key, result in [*fetched(), *watch.overdue(client)]:
-                    if key in futures:  # and has not been given up
-                        yield futures.pop(key)[0], result if isinstance(result, Failure) else result.result()
+    def _results(
+        self, client: Client, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[tuple[int, Result]]:
+        """Submit items at once and yield their results."""
+        submitted = [client.submit(_call, pickle.dumps((function, item)), pure=False) for item in items]
+        futures = {future.key: (index, future) for index, future in enumerate(submitted)}
+        completed: Any = as_completed(submitted)
+        submitted.clear()  # because a worker keeps a result as long as there is a future for it
+        worker_seen = monotonic()
+        while futures:
+            for future in completed.next_batch(block=False):
+                try:
+                    result = _result(future)
+                except TimeoutError:  # the worker that holds it is lost, and Dask computes it again
+                    completed.add(future)
+                else:
+                    yield futures.pop(future.key)[0], result
+            if _has_workers(client):
+                worker_seen = monotonic()
+            elif monotonic() - worker_seen > self.patience:
+                raise ExecutionError(f"Dask has had no worker for {self.patience} s")
+            sleep(TICK)
 
 
-class _Watch:
-    """The times since which items are being computed, so that workers can be given up that take too long."""
-
-    def __init__(self, limits: Mapping[Any, float], patience: int) -> None:
-        """Watch the items with these keys, each of which may be computed for so many seconds."""
-        self._limits, self._patience = limits, patience
-        self._since: dict[Any, float] = {}
-        self._worker_seen = self._next = monotonic()
-
-    def overdue(self, client: Client) -> list[tuple[Any, Failure]]:
-        """Return the keys of the items that take too long, each with a failure, after killing their workers.
-
-        The time of an item that goes from one worker to another counts on, so that an item which freezes each worker
-        ends too. A worker without a nanny that starts it again is forgotten by the scheduler, and gets no more work.
-
-        Raises:
-            ExecutionError: There has been no worker for longer than `patience`, or the scheduler does not answer.
-        """
-        now = monotonic()
-        if now < self._next:
-            return []
-        self._next = now + TICK
-        scheduler: Any = client.scheduler
-        try:
-            processing: Any = client.sync(scheduler.processing, workers=None, callback_timeout=FETCH)
-        except OSError as error:  # nobody answers at the address any more
-            raise ExecutionError("the connection to Dask's scheduler is lost") from error
-        self._worker_seen = now if processing else self._worker_seen
-        if now - self._worker_seen > self._patience:
-            raise ExecutionError(f"Dask has had no worker for {self._patience} s")
-        worker_of = {key: worker for worker, keys in processing.items() for key in keys if key in self._limits}
-        late = [key for key in worker_of if now - self._since.setdefault(key, now) > self._limits[key]]
-        if late:
-            client.cancel([Future(key, client) for key in late], force=True)
-            client.sync(
-                scheduler.restart_workers,
-                workers=sorted({worker_of[key] for key in late}),
-                timeout=RESTART,
-                wait_for_workers=False,
-                on_error="return",
-                stimulus_id="pomrl-block-timeout",
-                callback_timeout=RESTART + FETCH,
-            )
-        return [(key, too_long(self._limits[key])) for key in late]
+def _has_workers(client: Client) -> bool:
+    scheduler: Any = client.scheduler
+    try:
+        return bool(client.sync(scheduler.processing, workers=None, callback_timeout=FETCH))
+    except OSError as error:  # nobody answers at the address any more
+        raise ExecutionError("the connection to Dask's scheduler is lost") from error
 
 
-def _scheduler(named: str | None) -> tuple[str, int]:
-    """Return the address of a scheduler that runs, and how many threads its workers have, at least 1.
+def _scheduler(named: str | None) -> str:
+    """Return the address of a scheduler that runs.
 
     Dask's client starts a cluster of its own if no scheduler is named, and may wait forever for an address where
     something else answers. Certificates for addresses of tls:// are those of Dask's own configuration.
@@ -195,7 +144,8 @@ def _scheduler(named: str | None) -> tuple[str, int]:
     address = named
     try:
         address = named if "://" in named else json.loads(Path(named).read_text())["address"]
-        return address, max(1, asyncio.run(asyncio.wait_for(identity(address), CONNECT))["total_threads"])
+        asyncio.run(asyncio.wait_for(identity(address), CONNECT))
+        return address
     except Exception as error:  # whatever answers there may make Dask raise anything
         with_these = " to these certificates" if address.startswith("tls:") else ""
         raise EngineUnavailableError(
@@ -212,47 +162,18 @@ def _call(pickled: bytes) -> Any:
     return function(item)
 
 
-@contextmanager
-def _fetched(
-    futures: Iterable[Future],
-) -> Generator[Callable[[], list[tuple[Any, LocalFuture[Any]]]], None, None]:
-    """Yield a function that waits for a future to finish, and returns its key and its result if this was soon enough.
-
-    Results are fetched by threads, because a worker that is frozen never hands over the results that it holds.
-    """
-    done: SimpleQueue[tuple[Any, LocalFuture[Any]]] = SimpleQueue()
-    threads = ThreadPoolExecutor(FETCHERS)
-
-    def fetch(future: Future) -> None:
-        with suppress(RuntimeError):  # the threads have been shut down
-            threads.submit(_result, future).add_done_callback(lambda result: done.put((future.key, result)))
-
-    def fetched() -> list[tuple[Any, LocalFuture[Any]]]:
-        with suppress(Empty):
-            return [done.get(timeout=TICK)]
-        return []
-
-    for future in futures:
-        future.add_done_callback(fetch)
-    try:
-        yield fetched
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
-
-
 def _result(future: Future) -> Any:
-    """Return the function's result, or a failure if its workers died; raise what the function raised.
+    """Return the result of a finished future, or raise what the function raised.
 
-    Dask computes a result again if the worker that holds it dies or is given up; until then it is waited for.
+    Raises:
+        ExecutionError: The item killed its workers, or they cannot be used.
+        TimeoutError: The result does not arrive from its worker.
     """
     try:
         return future.result(timeout=FETCH)
-    except TimeoutError:
-        if future.status == "error":  # which the function raised
-            raise
-        return _result(future)
     except KilledWorker as error:
-        return Failure(f"it killed each of the {error.allowed_failures + 1} workers that tried it", str(error))
+        workers = error.allowed_failures + 1
+        raise ExecutionError(f"a block killed each of the {workers} workers that tried it") from error
     except (ImportError, AttributeError) as error:
         raise ExecutionError(f"a worker of Dask lacks code that is here: {error}") from error
     except RuntimeError as error:

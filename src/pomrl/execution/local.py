@@ -4,15 +4,16 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from joblib import Parallel, delayed
-from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib import Parallel, cpu_count, delayed
+from joblib.externals.loky.process_executor import BrokenProcessPool
 from pydantic import Field
 
 from pomrl.execution.children import end_with
-from pomrl.execution.engine import Execution, ExecutionError, Isolation, Item, Result, Work
+from pomrl.execution.engine import Execution, ExecutionError, Item, Result
 
 SMALL_WORK = 5.0
 """Seconds of work below which starting processes, which takes seconds as well, does not pay."""
@@ -21,28 +22,26 @@ SMALL_WORK = 5.0
 class Local(Execution):
     """Processes of this machine (joblib, loky)."""
 
-    workers: Annotated[int | None, Field(ge=1, description="processes; null: one for each core")] = None
-    block_timeout: float | None = None
-
-    def capacity(self) -> int:
-        return self.workers or os.cpu_count() or 1
+    workers: Annotated[
+        int | None,
+        Field(ge=1, description="processes; 1: none besides this; null: one for each core, or 1 for little work"),
+    ] = None
 
     def map_unordered(
-        self, function: Callable[[Item], Result], work: Sequence[Work[Item]], isolation: Isolation = Isolation.PROCESS
-    ) -> Iterator[tuple[int, Any]]:
-        is_little = (
-            sum(each.seconds for each in work) < SMALL_WORK and self.workers is None and isolation is Isolation.NONE
-        )
+        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
+    ) -> Iterator[tuple[int, Result]]:
+        workers = self.workers or (1 if seconds < SMALL_WORK else cpu_count())
         parallel = Parallel(
-            n_jobs=1 if is_little else self.capacity(),
-            return_as="generator_unordered",
-            initializer=end_with,
-            initargs=(os.getpid(),),
+            n_jobs=workers, return_as="generator_unordered", initializer=end_with, initargs=(os.getpid(),)
         )
         try:
-            yield from parallel(delayed(_indexed)(function, index, each.item) for index, each in enumerate(work))
-        except TerminatedWorkerError as error:
-            raise ExecutionError(f"a process ended while it computed ({str(error).split('.')[0]})") from error
+            calls = (delayed(_indexed)(function, index, item) for index, item in enumerate(items))
+            yield from cast(Iterator[Any], parallel(calls))
+        except BrokenProcessPool as error:
+            exit_codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
+            how = (exit_codes and exit_codes[1]) or "for an unknown reason"
+            hint = "; perhaps execution.runs_at_a_time has to be smaller for the memory" if "SIGKILL" in how else ""
+            raise ExecutionError(f"a process ended while it computed, {how}{hint}") from error
 
 
 def _indexed(function: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:

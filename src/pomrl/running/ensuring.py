@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 
 from pomrl.configuration.parsing import Experiment
 from pomrl.execution import ExecutionError
-from pomrl.running.resources import estimate, refuse_what_does_not_fit
 from pomrl.running.sweeps import Job, Tally, check_jobs, compute, looked_up
 
 Reporting = Callable[[Sequence[Job]], AbstractContextManager[Callable[[Tally], None]]]
@@ -16,11 +15,9 @@ def checked_jobs(experiments: Sequence[Experiment]) -> list[Job]:
     """Look up what each experiment lacks, and check that it can be computed. Nothing is computed or written.
 
     Raises:
-        ConfigError: An experiment cannot be computed, or what is lacking does not fit into the memory or on the disk.
+        ConfigError: An experiment cannot be computed.
     """
     jobs = looked_up(experiments)
-    if jobs:
-        refuse_what_does_not_fit(estimate(jobs), experiments[0].execution)
     check_jobs(jobs)
     return jobs
 
@@ -29,7 +26,7 @@ def ensure(experiments: Sequence[Experiment], reporting: Reporting) -> None:
     """Compute and store what the store lacks of experiments, all with the execution of the first.
 
     Raises:
-        ConfigError: An experiment cannot be computed, or what is lacking does not fit into the memory or on the disk.
+        ConfigError: An experiment cannot be computed.
         ExecutionError: Experiments failed; the others are stored.
     """
     jobs = checked_jobs(experiments)

@@ -2,19 +2,20 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from math import inf
 
 from pomrl import store
+from pomrl.checks import Engine
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.execution import EngineUnavailableError, ExecutionError, Failure
-from pomrl.running import cpu_time, dispatches
-from pomrl.running.blocks import Block, MethodOfBlock, Unrepeatable, Value, is_foreign
-from pomrl.running.dispatches import Worker
-from pomrl.running.versions import versions
+from pomrl.execution import EngineUnavailableError, ExecutionError
+from pomrl.running import blocks, cpu_time
+from pomrl.running.blocks import Block, Failure, MethodOfBlock, Value, is_foreign, store_tables
+from pomrl.running.versions import require, versions
 from pomrl.science.problem import Problem, check
 from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
@@ -73,19 +74,15 @@ def check_jobs(jobs: Sequence[Job]) -> None:
 
 
 def divide(jobs: Sequence[Job]) -> list[Block]:
-    """Divide what jobs lack into blocks: each experiment once, and the methods at one problem together.
-
-    The first block of an experiment with a component that is not ours is marked to be computed twice.
-    """
+    """Divide what jobs lack into blocks: each experiment once, and the methods at one problem together."""
     methods: dict[tuple[Problem, range], dict[str, MethodOfBlock]] = defaultdict(dict)
     for job in jobs:
         experiment, signature = job.experiment, job.stored.signature
         # A worker may have another working directory, so that it needs the absolute folder.
         stored = StoredExperiment(job.stored.folder.resolve())
-        method = MethodOfBlock(experiment.method, stored)
-        is_new = is_foreign(experiment.problem, experiment.method) and not stored.blocks()
-        for index, runs in enumerate(job.missing):
-            methods[experiment.problem, runs][signature] = replace(method, twice=is_new and index == 0)
+        for runs in job.missing:
+            method = MethodOfBlock(experiment.method, stored)
+            methods[experiment.problem, runs][signature] = method
     return [Block(problem, runs, tuple(of_block.values())) for (problem, runs), of_block in methods.items()]
 
 
@@ -139,10 +136,10 @@ def compute(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, 
         with compiled.using(job.experiment.execution.engine):  # which the provenance names
             store.open_experiment(job.experiment, force=job.experiment.request.force)
     failures: dict[str, Failure] = {}
-    blocks = divide(list(lacking.values()))
-    tally = Tally(blocks=len(blocks))
+    parts = divide(list(lacking.values()))
+    tally = Tally(blocks=len(parts))
     try:
-        for block, values in _in_two_steps(list(lacking.values()), blocks):
+        for block, values in _computed(jobs, parts):
             for method, value in zip(block.methods, values, strict=True):
                 if isinstance(value, Failure):
                     failures[method.stored.signature] = value
@@ -188,45 +185,47 @@ def _not_stored(job: Job) -> Failure | None:
     return Failure(reason, reason)
 
 
-def _in_two_steps(jobs: Sequence[Job], blocks: Sequence[Block]) -> Iterator[tuple[Block, list[Value]]]:
-    """Compute the blocks that are computed twice before all others, and give up methods that are not repeatable.
+@dataclass(frozen=True)
+class Work:
+    """The function that an engine applies to blocks: it computes a block and, where it can, stores the tables."""
 
-    Methods without a table in the first step are computed twice again.
+    versions: Mapping[str, str]
+    """The versions of packages and code that the worker has to have."""
+    components: tuple[str, ...]
+    runs_at_a_time: int | None
+    engine: Engine
+    stores: bool
+    """Whether workers see the folder of outputs."""
+
+    def __call__(self, block: Block) -> list[Value]:
+        """Return what became of each method of a block.
+
+        Raises:
+            ExecutionError: The versions of packages or code differ from those of the calling process.
+        """
+        require(self.versions, self.components, self.engine)
+        values = blocks.compute(block, self.runs_at_a_time, self.engine)
+        return store_tables(block, values) if self.stores else values
+
+
+def _computed(jobs: Sequence[Job], parts: Sequence[Block]) -> Iterator[tuple[Block, list[Value]]]:
+    """Compute and store blocks, and yield each with the outcomes of its methods as soon as they are there.
+
+    Components of somebody's own may end their process, and nothing is known of the time that they take.
+
+    Raises:
+        ExecutionError: If the work cannot go on.
     """
-    if not blocks:
+    if not parts:
         return
-    execution, worker = jobs[0].experiment.execution, _worker(jobs)
-    failed: dict[StoredExperiment, Failure] = {}
-    for block, values in dispatches.compute(execution, worker, [block for block in blocks if block.is_computed_twice]):
-        of_methods = zip(block.methods, values, strict=True)
-        failed |= {each.stored: value for each, value in of_methods if each.twice and isinstance(value, Failure)}
-        yield block, values
-    unrepeatable = {stored for stored, failure in failed.items() if isinstance(failure, Unrepeatable)}
-    rest: list[Block] = []
-    given_up: dict[tuple[Problem, range], tuple[MethodOfBlock, ...]] = {}
-    for block in (block for block in blocks if not block.is_computed_twice):
-        lost = tuple(each for each in block.methods if each.stored in unrepeatable)
-        kept = (replace(each, twice=each.stored in failed) for each in block.methods if each.stored not in unrepeatable)
-        given_up[block.problem, block.runs] = lost
-        rest.append(replace(block, methods=tuple(kept)))
-    nothing_left = [(block, list[Value]()) for block in rest if not block.methods]
-    computed = dispatches.compute(execution, worker, [block for block in rest if block.methods])
-    for block, values in chain(nothing_left, computed):
-        lost = given_up[block.problem, block.runs]
-        yield replace(block, methods=block.methods + lost), values + [failed[each.stored] for each in lost]
-
-
-def _worker(jobs: Sequence[Job]) -> Worker:
     execution = jobs[0].experiment.execution
     classes = {name for job in jobs for name in component_classes(scientific_settings(job.experiment))}
-    components = tuple(sorted(classes))
-    return Worker(
-        versions(components, execution.engine),
-        components,
-        execution.runs_at_a_time,
-        execution.engine,
-        execution.shares_outputs,
-    )
+    names, engine, stores = tuple(sorted(classes)), execution.engine, execution.shares_outputs
+    work = Work(versions(names, engine), names, execution.runs_at_a_time, engine, stores)
+    is_unknown = any(is_foreign(job.experiment.problem, job.experiment.method) for job in jobs)
+    seconds = inf if is_unknown else sum(block.seconds for block in parts)
+    for index, values in execution.map_unordered(work, parts, seconds):
+        yield parts[index], values if stores else store_tables(parts[index], values)
 
 
 def seconds_of(experiment: Experiment, runs: int) -> float:
