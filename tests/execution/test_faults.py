@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.faults import damages, engines, forgeries, inputs, kills, outcomes, types
+from tests.faults import damages, engines, inputs, kills, outcomes, types
 from tests.faults.outcomes import FaultError, Result, result, wrong
 
 pytestmark = pytest.mark.slow
@@ -14,7 +14,6 @@ PARTS: dict[str, Callable[[], list[Result]]] = {
     "damages": lambda: damages.results_in_this_process(range(4)),
     "inputs": lambda: list(inputs.results(2, 20)),
     "engines": lambda: list(engines.results(1)),
-    "forgeries": lambda: list(forgeries.results(0, len(forgeries.FORGERIES))),
     "types": lambda: list(types.results(1, 20)),
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
 
-from tests.faults import commands, damages, engines, forgeries, inputs, kills, other_users, types
+from tests.faults import commands, damages, engines, inputs, kills, other_users, types
 from tests.faults.outcomes import Result, table, wrong
 
 from pomrl.commands.terminal import console
@@ -20,7 +20,6 @@ PARTS: dict[str, tuple[int, int, Callable[[int, int], Iterator[Result]]]] = {
     "commands": (30, 5, commands.results),
     "damages": (1500, 40, damages.results),
     "inputs": (400, 40, inputs.results),
-    "forgeries": (len(forgeries.FORGERIES), 12, forgeries.results),
     "types": (2000, 50, types.results),
     "other users": (1, 1, lambda *_: other_users.results()),
     "engines": (24, 4, lambda _, number: engines.results(number)),

@@ -44,19 +44,15 @@ class Sound:
             shutil.rmtree(outputs / "studies")
         if kind in ("reproduce", "import"):
             shutil.rmtree(outputs)
-        if kind == "repair":
-            for path in sorted(outputs.glob("runs/*/*.parquet"))[:4]:
-                path.write_bytes(b"")
         return {
             "figures": ("figures", self.study, *DRAWN),
             "claims": ("claims", self.study),
             "reproduce": ("reproduce", self.study, "--runs", "2"),
             "import": ("import", str(self.crate)),
-            "repair": ("runs", "--repair"),
         }[kind]
 
 
-KINDS = ("figures", "claims", "reproduce", "import", "repair")
+KINDS = ("figures", "claims", "reproduce", "import")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from functools import cache
 from multiprocessing import get_context
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -20,7 +19,7 @@ from tests.support.computed import SMALL, SWEEP, Command, call, outputs_of_every
 from tests.support.damage import Damage, copied, damage_one
 
 from pomrl import store
-from pomrl.commands import claims, documents, figures, repairing, report, run, runs
+from pomrl.commands import claims, documents, figures, report, run, runs
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import StoredExperiment, StoreError, stored_simulations
@@ -71,7 +70,6 @@ def _prepared(folder: Path, stack: ExitStack) -> tuple[Sound, Path]:
     patch = stack.enter_context(pytest.MonkeyPatch.context())
     patch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
     # nothing stored changes the names of published sweeps, and they take longer than all else
-    patch.setattr(runs, "sweeps_by_signature", cache(repairing.sweeps_by_signature))
     return sound, folder / "outputs"
 
 
@@ -134,7 +132,6 @@ def _tried(sound: Sound, folder: Path, done: Damage, *, mend: bool) -> End:
     if not mend:
         return "refused" if any(refused) else "unaffected"
     drawn = {path.stem: None for path in (done.path, done.other) if path.parent.name == "figures"}
-    _call(runs, "--repair")  # which fails where something derived is damaged
     made_again = [
         _call(run, f"experiment={SWEEP}", "runs=2")[0],
         *(_call(figures, sound.study, name)[0] for name in drawn),

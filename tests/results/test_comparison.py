@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ from pomrl.results import comparison
 from pomrl.results.comparison import Side, differences, result_differences, same_problem
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
-from pomrl.store import StoredExperiment, manifest
 
 
 def side(name: str, settings: dict[str, object], loss: np.ndarray | None = None) -> Side:
@@ -184,56 +182,11 @@ def test_prune_removes_what_the_code_no_longer_finds_and_only_with_yes(
     _, out, _ = call(run.main, "runs=3", "T=2")
     folder = Path(out.strip())
     assert "0 would be removed" in call(runs.main, "--prune")[1]
-    monkeypatch.setattr("pomrl.store.reading.code_digest", lambda components: "another")
+    monkeypatch.setattr("pomrl.store.stored_experiments.code_digest", lambda components: "another")
     assert "1 would be removed" in call(runs.main, "--prune")[1]
     assert folder.exists()
     assert "1 removed" in call(runs.main, "--prune", "--yes")[1]
     assert not folder.exists()
-
-
-def test_prune_leaves_what_is_not_the_stores_own_and_what_only_looks_damaged(
-    call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, out, _ = call(run.main, "-m", "runs=3", "T=2", "m=2,3,4")
-    theirs, damaged, outdated = map(Path, out.splitlines())
-    (theirs / "notes.txt").write_text("mine")
-    (damaged / "config.yaml").write_text("S: 10\n")
-    monkeypatch.setattr("pomrl.store.reading.code_digest", lambda components: "another")
-    assert "1 removed" in call(runs.main, "--prune", "--yes")[1]
-    assert (theirs.exists(), damaged.exists(), outdated.exists()) == (True, True, False)
-
-
-def test_prune_goes_on_after_what_it_cannot_remove(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, out, _ = call(run.main, "-m", "runs=3", "T=2", "m=2,3,4")
-    folders = [Path(line) for line in out.splitlines()]
-    remove = runs.store.remove
-
-    def fails_once(stored: StoredExperiment) -> None:
-        if stored.folder.name == folders[1].name:
-            raise PermissionError(f"{stored.folder}: not permitted")
-        remove(stored)
-
-    monkeypatch.setattr("pomrl.store.everything.remove", fails_once)
-    monkeypatch.setattr("pomrl.store.reading.code_digest", lambda components: "another")
-    status, said, errors = call(runs.main, "--prune", "--yes")
-    assert status == 1
-    assert "2 removed" in said
-    assert "not permitted" in errors
-    assert [folder.exists() for folder in folders] == [False, True, False]
-
-
-def test_the_list_names_other_versions_and_shows_stored_text_as_it_is(call: Call) -> None:
-    _, out, _ = call(run.main, "-m", "runs=3", "T=2", "m=2,3")
-    old, marked = map(Path, out.splitlines())
-    (old / "manifest.json").write_text('{"schema": 1, "status": "complete"}')
-    said = manifest.read(marked)
-    manifest.write(marked, replace(said, tags=("[b]\x1b[2J",)))
-    status, listed, _ = call(runs.main)
-    assert status == 0
-    assert "other version" in " ".join(listed.split())  # the table may wrap it
-    assert "\x1b" not in listed
-    assert "[b][2J" in listed
-    assert "version 1 of the store wrote it" in call(runs.main, "--verify")[1]
 
 
 @pytest.mark.parametrize("word", ["m", "=3", "sigma=["])

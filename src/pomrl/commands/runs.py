@@ -4,9 +4,11 @@ The list has the settings in which the stored experiments differ, how many runs 
 which code it was computed. What is damaged is computed again by the pomrl run that computed it.
 """
 
-import shutil
+import json
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -42,10 +44,9 @@ def main() -> None:
     if arguments.verify:
         raise SystemExit(verify(listed, whole=not arguments.filter))
     if arguments.prune:
-        listed = [each for each in listed if each.outdated()]
-        if arguments.yes:
-            prune(listed)
-    show(listed, arguments.format)
+        prune([each for each in listed if each.outdated()], yes=arguments.yes)
+    else:
+        show(listed, arguments.format)
 
 
 def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
@@ -58,40 +59,67 @@ def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
     return int(bool(faults))
 
 
-def prune(unused: list[StoredExperiment]) -> None:
-    """Remove experiments, and temporary files of processes that were killed."""
+def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
+    """List what the present code does not use; with `yes` remove it, and temporary files of processes that were killed.
+
+    Files in the folder of an experiment that are not the store's stay.
+    """
     for each in unused:
-        shutil.rmtree(each.folder)
-    for path in outputs().rglob(".*.tmp"):
-        if path.stat().st_mtime < time.time() - ABANDONED:
+        print(f"{each.folder}: {each.outdated()}")
+    if yes:
+        temporary = [path for path in outputs().rglob(".*.tmp") if path.stat().st_mtime < time.time() - ABANDONED]
+        for path in (*temporary, *(path for each in unused for path in each.paths())):
             path.unlink(missing_ok=True)
+        for each in unused:
+            with suppress(OSError):  # of a folder with files of somebody's own
+                each.folder.rmdir()
+    print(f"{len(unused)} {'removed' if yes else 'would be removed; --yes removes them'}")
 
 
 def show(listed: list[StoredExperiment], form: str) -> None:
     """Print the list as a table, as JSON, or as CSV."""
-    if not listed and form == "table":
+    for each in listed:
+        if each.manifest() is None:
+            warn(each.faults()[0])
+    rows = [_row(each) for each in listed]
+    if form == "json":
+        print(json.dumps(rows, indent=2))
+        return
+    if not rows:
         warn(f"{store.root()}: nothing is stored")
         return
-    settings = [each.flat_settings() for each in listed]
-    keys = varying_keys(settings) if form == "table" else [*dict.fromkeys(key for each in settings for key in each)]
-    keys = keys if form != "table" or len(listed) > 1 else []
-    frame = pd.DataFrame(
-        {"signature": each.signature, **{key: of.get(key, "") for key in keys}, "runs": each.complete()}
-        | {"computed": each.begun()[:16], "code": each.code()}
-        | {"tags": ", ".join(said.tags), "notes": ", ".join(said.notes)}
-        for each, of in zip(listed, settings, strict=True)
-        if (said := each.manifest())
-    )
-    if form == "json":
-        print(frame.to_json(orient="records", indent=2))
-        return
-    frame = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
+    settings = [row.pop("settings") for row in rows]
+    keys = [*dict.fromkeys(key for each in settings for key in each)]
+    if form == "table":
+        keys = varying_keys(settings) if len(rows) > 1 else []
+    chosen = ({key: each.get(key, "") for key in keys} for each in settings)
+    frame = pd.DataFrame({"signature": row["signature"], **of, **row} for of, row in zip(chosen, rows, strict=True))
+    frame = frame.map(_shown)
     if form == "csv":
         print(frame.to_csv(index=False, lineterminator="\n"), end="")
         return
     frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
     frame = frame.sort_values(keys, key=lambda column: column.map(_order)) if keys else frame
     print_rows([str(name) for name in frame], frame.to_numpy().tolist())
+
+
+def _row(stored: StoredExperiment) -> dict[str, Any]:
+    """Return what the list says of a stored experiment; its settings are under `settings`."""
+    said = stored.manifest()
+    return {
+        "signature": stored.signature,
+        "settings": stored.flat_settings(),
+        "runs": stored.complete(),
+        "computed": stored.begun()[:16],
+        "code": stored.code(),
+        "tags": list(said.tags) if said else [],
+        "notes": list(said.notes) if said else [],
+    }
+
+
+def _shown(value: Any) -> Any:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else value
+    return printable(text) if isinstance(text, str) else text
 
 
 def _order(value: object) -> tuple[str, object]:

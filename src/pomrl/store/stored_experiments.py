@@ -82,6 +82,11 @@ class StoredExperiment:
             return []
         return sorted(found, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
 
+    def paths(self) -> list[Path]:
+        """Return the paths of all files that the store wrote into its folder."""
+        names = [*(block.name for block in self.files()), manifests.DESCRIPTION, "run.log"]
+        return [self.folder / name for name in names]
+
     def blocks(self) -> list[StoredBlock]:
         """Return its blocks in the order of their runs; of several that begin with the same run, the longest."""
         return list({block.runs.start: block for block in self.files()}.values())
