@@ -37,7 +37,7 @@ def command(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "failing"),
-    [("fsync", 1), ("fsync", 3), ("fsync", 4), ("pwrite", 1), ("pwrite", 2), ("mkdir", 1), ("write", 1)],
+    [("fsync", 1), ("fsync", 3), ("fsync", 4), ("mkdir", 1)],
 )
 def test_a_full_disk_names_a_path_and_the_same_command_goes_on(
     function: str, failing: int, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -113,7 +113,7 @@ def test_an_experiment_with_a_data_file_is_computed_stored_and_found_again(
     arguments = ("gamma_schedule=fixed", *with_data("data.txt"), "runs=2")
     assert command(*arguments)[0] == 0
     (stored,) = store.all_experiments()
-    assert np.unique(stored.column("gamma")).tolist() == [0.5, 0.9]
+    assert np.unique(stored.columns(["gamma"])["gamma"]).tolist() == [0.5, 0.9]
     assert stored.faults() == []
     assert "1 of 1 stored already" in command(*arguments)[1]
 

@@ -30,7 +30,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> "object":
 def test_deleted_blocks_are_computed_again_by_a_command_that_is_named(command: Any, words: list[str]) -> None:
     status, printed, said = call(command, *words)
     assert status == 1
-    assert (printed + said).splitlines()[0].endswith("the file is missing; pomrl runs --repair computes it again")
+    assert (printed + said).splitlines()[0].endswith("the same pomrl run computes it again")
 
 
 def test_a_table_of_nothing_says_what_computes() -> None:

@@ -67,7 +67,7 @@ def sides(sources: Sources, text: str) -> list[Side]:
         experiments = selection(sources, shlex.split(text))
         return [_side_of(each, text or "defaults") for each in experiments]
     folder = Path(text)
-    is_stored = (folder / "manifest.json").exists()
+    is_stored = (folder / "experiment.json").exists()
     return [_stored_side(store.StoredExperiment(folder) if is_stored else store.by_signature(text))]
 
 

@@ -31,12 +31,16 @@ class DerivedFiles:
 
     def remedy(self) -> str:
         """Return what renews the files."""
-        return f"{self.said().get('command') or 'its command'} renews it"
+        try:
+            command = self.said().get("command")
+        except StoreError:
+            command = None
+        return f"{command or 'the command that made it'} renews it"
 
     def content(self, name: str) -> bytes:
         """Return the content of one of the files; StoreError if it is not what was written."""
         path = self.sidecar.with_name(name)
-        if not path.exists() or _digest(content := path.read_bytes()) != self.said()["files"].get(name):
+        if not path.is_file() or _digest(content := path.read_bytes()) != self.said()["files"].get(name):
             raise StoreError(f"{path}: its digest is not the one in {self.sidecar.name}")
         return content
 

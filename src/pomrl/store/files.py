@@ -18,23 +18,26 @@ _CHECK = b',\n "check": "'
 def write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all: under another name, flushed to disk, and then renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False) as file:
-        try:
+    temporary = None
+    try:
+        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False) as file:
+            temporary = Path(file.name)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            Path(file.name).chmod(0o644)
-            Path(file.name).replace(path)
-        except OSError as error:
-            Path(file.name).unlink(missing_ok=True)
-            error.filename = str(path)
-            raise
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        if temporary:
+            temporary.unlink(missing_ok=True)
+        error.filename = str(path)
+        raise
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return what a file of `json_with_checksum` says; StoreError if it is not what was written."""
     try:
-        said, _, check = path.read_bytes().rpartition(_CHECK)
+        said, _, check = (path.read_bytes() if path.is_file() else b"").rpartition(_CHECK)
         if check == _end(said):
             return json.loads(said + b"}")
     except OSError as error:
