@@ -14,7 +14,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
-from pomrl.configuration.settings import scientific_settings
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import AgentContract
 from pomrl.contracts.agent import CERTAIN, SAMPLED, UNEQUAL, task
@@ -100,12 +99,6 @@ def test_tasks_that_are_planned_together_have_the_policies_that_they_have_alone(
         pd.testing.assert_frame_equal(together, alone, check_exact=True)
 
 
-def test_settings_have_an_agent_unless_it_is_the_default() -> None:
-    default, other = (sweeps.experiment(PUBLISHED, words) for words in ([], ["agent=least_squares"]))
-    assert "agent" not in scientific_settings(default)
-    assert scientific_settings(other)["agent"]["l2"] == 1.0
-
-
 def test_the_digest_of_an_agent_covers_the_loop_that_runs_it() -> None:
     assert "pomrl.science.agents.acting" in modules([START, "pomrl.science.agents.least_squares"])
 
@@ -126,16 +119,6 @@ def test_an_agent_that_chooses_refuses_a_schedule_that_chooses_in_hindsight() ->
 def certain(given: TaskData) -> TaskData:
     """Return a task whose model is known for certain to be one of two, each with the chance that rngs have left."""
     return replace(given, believe=lambda batch: Belief(given.P_hat, np.full(given.P_hat.shape[:-1], 1e12)))
-
-
-def test_the_posterior_that_is_certain_chooses_the_gamma_that_loses_least_in_the_model() -> None:
-    given = certain(task())
-    policy = given.plan(given.P_hat, given.gammas)
-    losses = planning_loss(given.P_hat, given.R, policy, given.gamma_eval)
-    decided = PosteriorGamma(samples=1).act(given, None)
-    assert_array_equal(decided.gamma[:, 0], given.gammas[:, -1])  # gamma_eval itself loses nothing there
-    assert (losses[:, -1] == 0).all()
-    assert_array_equal(decided.policy[:, 0], policy[:, -1])
 
 
 def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> None:
@@ -203,11 +186,6 @@ def test_cross_validation_chooses_the_gamma_with_the_smallest_loss_on_its_folds(
 
 def every_policy() -> list[tuple[int, ...]]:
     return list(product(range(2), repeat=4))
-
-
-def test_no_penalty_is_certainty_equivalence() -> None:
-    given = task()
-    assert_array_equal(LowerConfidence(penalty=0.0).act(given, None).policy, given.plan(given.P_hat, given.gammas))
 
 
 def test_lower_confidence_bounds_give_the_best_policy_for_lowered_rewards() -> None:
@@ -279,16 +257,6 @@ def test_the_action_after_the_end_of_a_trajectory_is_any(ends: float) -> None:
     assert abs(b.mean() - ends / 2) <= 5 * np.sqrt(ends / 2 / 20_000)
 
 
-def test_q_learning_of_many_steps_finds_the_best_policy_on_frequencies() -> None:
-    given = task(slice(1))
-    given = replace(given, batch=Batch.of_counts(given.batch.counts + 1, 5))
-    policy = TemporalDifference(target="q_learning", steps=30_000).act(given, None).policy
-    P_bar, R = given.batch.P_bar[0], given.R[0]
-    for g, gamma in enumerate(given.gammas[0]):
-        values = [policy_value(P_bar, R, np.array(each), gamma) for each in every_policy()]
-        assert_allclose(policy_value(P_bar, R, policy[0, g], gamma), np.max(values, 0), atol=0.02 / (1 - gamma))
-
-
 def slow_lstd(given: TaskData, run: int, gamma: float, l2: float, improvements: int) -> np.ndarray:
     """Return the policy of LSTD-Q with a feature for each pair, from the sums over transitions of its definition."""
     S, A = 4, 2
@@ -344,16 +312,6 @@ def test_the_policy_regularised_by_data_is_that_of_soft_value_iteration(temperat
             Q = given.R[run] + given.gammas[run, g] * given.P_hat[run] @ V
             V = tau * np.log((beta * np.exp(Q / tau[:, None])).sum(-1))
         assert_array_equal(policy[run, g], (Q / tau[:, None] + np.log(beta)).argmax(-1))
-
-
-def test_without_and_with_much_regularisation_there_are_the_best_policy_and_the_behaviour() -> None:
-    given = task()
-    assert_array_equal(DataRegularised(temperature=1e-4).act(given, None).policy, given.plan(given.P_hat, given.gammas))
-    behaviour = given.batch.counts.sum(-1)
-    policy = DataRegularised(temperature=1e5).act(given, None).policy
-    decided = behaviour[..., 0] != behaviour[..., 1]
-    for g in range(3):
-        assert_array_equal(policy[:, g][decided], behaviour.argmax(-1)[decided])
 
 
 class Misbehaving(Agent[None]):

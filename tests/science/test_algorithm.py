@@ -9,7 +9,7 @@ from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
-from pomrl.science.gamma_schedules import Dong, Fixed, Grid, UpperBound
+from pomrl.science.gamma_schedules import Dong, Fixed, UpperBound
 
 M_SAMPLES, S, A, T = 5, 4, 2, 7
 
@@ -80,17 +80,6 @@ def test_loop_is_the_papers_written_out(prior, adaptive: bool):
             assert task.sigma[i] == pytest.approx(sigma, rel=1e-13)
 
 
-def test_oracle_uses_its_prior_from_the_first_task_on():
-    batches, truth = draw()
-    tasks = run(batches, truth, RegularisedLeastSquares(mixing="paper", prior="known", similarity="known"))
-    variance = truth.variance.max((1, 2, 3))
-    for t, (task, P_bar) in enumerate(zip(tasks, batches, strict=True), start=1):
-        alpha = 1 / (variance * (1 + 1 / t) * M_SAMPLES + 1)
-        np.testing.assert_allclose(task.alpha, alpha, rtol=1e-13)
-        weight = alpha[:, None, None, None]
-        np.testing.assert_allclose(task.P_hat[:, 0], weight * truth.P_o + (1 - weight) * P_bar, rtol=0, atol=1e-15)
-
-
 @pytest.mark.parametrize("estimator", [POMRL, ADA_POMRL, RegularisedLeastSquares(mixing=1.0, prior="exclusive")])
 def test_first_tasks_do_not_depend_on_how_many_follow(estimator: Estimator):
     batches, truth = draw()
@@ -152,12 +141,6 @@ def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_max
     np.testing.assert_allclose(tasks[-1].P_hat[:, 0], P_hat, rtol=0, atol=1e-14)
 
 
-def test_similarity_is_not_a_number_where_none_is_used():
-    batches, truth = draw()
-    tasks = run(batches, truth, RegularisedLeastSquares(mixing=0.0))
-    assert all(np.isnan(task.sigma).all() and not task.alpha.any() for task in tasks)
-
-
 def test_schedule_is_told_the_rate_and_the_similarity_of_its_task():
     batches, truth = draw()
     for t, task in enumerate(run(batches, truth, ADA_POMRL, UpperBound(gamma_0=0.1)), start=1):
@@ -167,9 +150,3 @@ def test_schedule_is_told_the_rate_and_the_similarity_of_its_task():
     for t, task in enumerate(run(batches, truth, ADA_POMRL, Dong()), start=1):
         T_t = S * A * M_SAMPLES * (1 - task.alpha + task.alpha * (t - 1))
         np.testing.assert_allclose(task.gamma[:, 0], 1 - T_t**-0.2, rtol=1e-13)
-
-
-def test_grid_is_planned_whole_in_every_task():
-    batches, truth = draw()
-    for task in run(batches, truth, POMRL, Grid(gammas=[0.0, 0.5, 0.9])):
-        assert np.array_equal(task.gamma, np.tile([0.0, 0.5, 0.9], (3, 1)))

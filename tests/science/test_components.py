@@ -79,16 +79,6 @@ def test_it_is_a_frozen_value(component: Rectangle) -> None:
             change()
 
 
-def test_methods_call_those_of_the_base_class() -> None:
-    assert Block[int](width=1.0, depth=3).scaled(2.0) == Decorated(width=1.0).scaled(2.0) == 12.0
-    assert [cls.__qualname__ for cls in Block.__mro__[:4]] == ["Block", "Rectangle", "Shape", "Component"]
-
-
-def test_its_fields_are_the_annotated_attributes() -> None:
-    assert [field.name for field in dataclasses.fields(Block)] == ["width", "height", "depth"]
-    assert Rectangle.__doc__ is None
-
-
 @pytest.mark.parametrize("cls", [Rectangle, Decorated])
 @pytest.mark.parametrize(
     ("fields", "message"),

@@ -121,14 +121,6 @@ def test_tables_do_not_depend_on_the_size_of_stacks(name: str, stack_bytes: int,
         assert_same_bits(table, other)
 
 
-@pytest.mark.parametrize("name", ["small", "some pairs vary", "gaussian"])
-def test_run_is_the_same_alone_and_among_others(name: str):
-    among = tables(PROBLEMS[name], METHODS, list(range(10, 22)))
-    alone = tables(PROBLEMS[name], METHODS, [17])
-    for table, one in zip(among, alone, strict=True):
-        assert_same_bits(table[table["run"] == 17], one)
-
-
 def test_runs_and_seeds_differ():
     (table,) = tables(problem(), [METHODS[0]], list(range(5)))
     (other,) = tables(problem(seed=4), [METHODS[0]], list(range(5)))
@@ -188,18 +180,6 @@ def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptiv
     pd.testing.assert_frame_equal(fast, slow, check_dtype=False, rtol=1e-9, atol=1e-10)
 
 
-def test_identical_tasks_are_learned_by_aggregation():
-    (table,) = tables(problem(sigma=0.0, T=400, m=50), [method(Fixed(gamma=0.99), mixing=1.0)], [0, 1, 2])
-    error = table["model_error"].to_numpy().reshape(3, 400).mean(0)
-    assert error[-1] < 0.02 < 0.1 < error[0]
-
-
-def test_oracle_of_identical_tasks_loses_nothing():
-    (table,) = tables(problem(sigma=0.0), [method(mixing="paper", prior="known", similarity="known")], [0, 1, 2])
-    assert np.all(table["model_error"] == 0)
-    assert np.all(table.loc[table["gamma"] == 0.99, "planning_loss"] == 0)
-
-
 @pytest.mark.parametrize(
     ("problem", "method", "message"),
     [
@@ -230,12 +210,6 @@ def test_check_looks_at_every_run():
 def check_limit(run: int) -> float:
     P_o = problem(sigma=0.0).mean(run).P_o
     return (P_o * (1 - P_o)).max()
-
-
-@pytest.mark.parametrize("one", METHODS)
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_what_can_be_is_not_refused(name: str, one: Method):
-    check(PROBLEMS[name], one, [0, 1])
 
 
 @pytest.mark.parametrize(

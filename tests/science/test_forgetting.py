@@ -54,21 +54,6 @@ def test_averages_are_those_of_the_weighted_tasks(factor):
     np.testing.assert_allclose(memory.effective_tasks, weight.sum() ** 2 / (weight**2).sum())
 
 
-def test_transitions_that_weigh_equally_give_pooled_frequencies():
-    batches = drawn(models(), 30, visits=None)
-    memory = learned(replace(ADA, weights="transitions"), batches)
-    counts = np.sum([batch.counts for batch in batches], axis=0)
-    np.testing.assert_allclose(memory.P_o_hat, counts / counts.sum(-1, keepdims=True))
-
-
-def test_weights_do_not_matter_where_numbers_are_equal():
-    batches = drawn(models(), 5)
-    by_task, by_transition = (learned(replace(ADA, weights=kind), batches) for kind in ("tasks", "transitions"))
-    np.testing.assert_allclose(by_task.P_o_hat, by_transition.P_o_hat)
-    np.testing.assert_allclose(by_task.sampling_noise(), by_transition.sampling_noise())
-    np.testing.assert_allclose(by_task.variance("sample"), by_transition.variance("sample"), atol=1e-15)
-
-
 @pytest.mark.parametrize("estimator", [ADA, EmpiricalBayes()])
 def test_what_is_learned_is_to_forget_after_a_switch_and_not_before(estimator):
     forgetting = replace(estimator, forgetting="learned")

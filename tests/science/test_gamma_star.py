@@ -144,17 +144,3 @@ def test_each_hindsight_choice_is_made_over_the_axes_it_says():
     assert np.array_equal(chosen(loss, "each_task"), [[0.2, 0.4], [0.2, 0.4]])
     assert np.array_equal(chosen(loss, "all_tasks", "per_run"), [[0.2, 0.2], [0.4, 0.4]])
     assert np.array_equal(chosen(loss, "each_task", "per_run"), [[0.2, 0.4], [0.6, 0.4]])
-
-
-@pytest.mark.parametrize("scope", ["all_tasks", "each_task"])
-@pytest.mark.parametrize("choice", ["population", "per_run"])
-def test_among_equals_the_largest_gamma_is_chosen(scope, choice):
-    loss = np.tile([3.0, 1.0, 2.0, 1.0, 1.0, 2.0], (4, 3, 1))
-    assert np.all(chosen(loss, scope, choice) == 0.8)
-    assert np.all(chosen(np.zeros((4, 3, 6)), scope, choice) == 0.9)
-
-
-def test_best_in_hindsight_of_one_run_is_the_same_per_run_and_for_the_population():
-    loss = np.random.default_rng(3).random((1, 6, len(GRID)))
-    for scope in ("all_tasks", "each_task"):
-        assert np.array_equal(chosen(loss, scope, "per_run"), chosen(loss, scope))

@@ -6,7 +6,6 @@ from tests.support.sample_models import (
     brute_force_value,
     models_with_equal_actions,
     random_models,
-    ring,
     sampled_models,
     value_of,
 )
@@ -82,17 +81,6 @@ def test_value_is_the_sum_of_discounted_rewards(gamma: float):
     np.testing.assert_allclose(policy_value(P[0], R[0], policy, gamma), V, rtol=1e-13)
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.3, 0.99, 0.9999])
-@pytest.mark.parametrize("switch", [0.0, 0.2, 1.0])
-def test_value_of_a_chain_of_two_states(gamma: float, switch: float):
-    """The mean reward is paid for ever, and half of the difference is discounted by gamma (1 - 2 switch)."""
-    P = np.array([[[1 - switch, switch]], [[switch, 1 - switch]]])
-    R = np.array([[0.9], [0.2]])
-    lasting, fading = 0.55 / (1 - gamma), 0.35 / (1 - gamma * (1 - 2 * switch))
-    V = policy_value(P, R, np.zeros(2, int), gamma)
-    np.testing.assert_allclose(V, [lasting + fading, lasting - fading], rtol=1e-11)
-
-
 def test_leading_axes_broadcast():
     rng = np.random.default_rng(8)
     S, A, M, G = 4, 3, 5, 6
@@ -150,18 +138,6 @@ def test_loss_is_zero_for_tied_optimal_policies_too():
     tied = np.where(optimal == 0, 2, np.where(optimal == 2, 0, optimal))
     assert not np.array_equal(optimal, tied)
     assert np.all(planning_loss(P, R, tied, 0.99) == 0)
-
-
-def test_loss_is_zero_for_every_policy_where_rewards_are_equal():
-    P, R = random_models(np.random.default_rng(14), 3, 4, 2)
-    assert np.all(planning_loss(P, np.full_like(R, 0.7), np.tile(all_policies(4, 2), (3, 1, 1)), 0.99) == 0)
-
-
-def test_loss_of_staying_put_on_a_ring():
-    """A policy that stays in the state before the one that pays 1 for ever loses gamma / (1 - gamma)."""
-    P, R = ring(8)
-    loss = planning_loss(P, R, np.zeros((1, 1, 8), int), 0.9)
-    np.testing.assert_allclose(loss, 9.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("gamma_eval", [0.5, 0.99])

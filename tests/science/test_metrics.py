@@ -45,7 +45,6 @@ from pomrl.science.metrics.shipped import (
 from pomrl.science.problem import check
 
 OPTIONS = sorted(path.stem for path in (CONF / "metric").glob("*.yaml"))
-SHIPPED = [DistinctPolicies(), ModelErrorL1(), StartLoss(), TrainingLoss(), Value(), WrongActions()]
 
 
 class TestMetrics(ComponentContract):
@@ -138,13 +137,6 @@ def test_the_loss_as_a_metric_is_the_column_of_the_loss(changes: dict[str, Any])
         (plain,) = tables(of_problem, [method], range(3))
         pd.testing.assert_frame_equal(table.drop(columns=MEASURED), plain, check_exact=True)
         assert_allclose(table[MEASURED], plain["planning_loss"], rtol=1e-12, atol=1e-12)
-
-
-def test_metrics_together_are_those_alone() -> None:
-    methods = [replace(CERTAIN, metric=metric) for metric in SHIPPED]
-    for method, together in zip(methods, tables(problem(), [CERTAIN, *methods], range(2))[1:], strict=True):
-        (alone,) = tables(problem(), [method], range(2))
-        pd.testing.assert_frame_equal(together, alone, check_exact=True)
 
 
 class Wrong(Metric):

@@ -12,15 +12,12 @@ from tests.support.sample_estimates import (
     alpha_of,
     dirichlet_truth,
     draw_batches,
-    estimates,
     known,
     make,
     memory_of,
     truth_of_sigma,
 )
 from tests.support.sample_models import random_models
-
-from pomrl.science.estimators.estimator import Truth
 
 
 def minimiser(error: Callable[[float], float]) -> float:
@@ -52,27 +49,6 @@ def minimiser(error: Callable[[float], float]) -> float:
 def test_rate_of_the_paper_by_hand(options: dict[str, Any], sigma: float, m: int, t: int, alpha: float):
     estimator = known(mixing="paper", **options)
     np.testing.assert_allclose(alpha_of(estimator, t, m, truth_of_sigma(sigma)), alpha, rtol=1e-14, atol=0)
-
-
-@pytest.mark.parametrize("mixing", MIXINGS)
-def test_identical_tasks_are_estimated_by_the_prior_alone(mixing):
-    batches, truth = draw_batches(10, 5, 5)
-    truth = Truth(truth.P_o, np.zeros_like(truth.P_o))
-    pomrl = estimates(known(mixing=mixing), batches, 5, truth)
-    aggregating = estimates(make(mixing=1.0), batches, 5, truth)
-    oracle = estimates(known(mixing=mixing, prior="known"), batches, 5, truth)
-    assert all(np.array_equal(a, b) for a, b in zip(pomrl, aggregating, strict=True))
-    assert all(np.array_equal(P_hat, truth.P_o) for P_hat in oracle)
-
-
-@pytest.mark.parametrize("mixing", MIXINGS)
-def test_prior_loses_its_weight_as_samples_and_dissimilarity_grow(mixing):
-    estimator = known(mixing=mixing, prior="known")
-    by_m = [alpha_of(estimator, 3, m, truth_of_sigma(0.2)).max() for m in (1, 5, 50, 10**6)]
-    by_sigma = [alpha_of(estimator, 3, 5, truth_of_sigma(sigma)).max() for sigma in (0.01, 0.1, 0.3, 0.4)]
-    assert by_m == sorted(by_m, reverse=True)
-    assert by_m[-1] < 1e-4
-    assert by_sigma == sorted(by_sigma, reverse=True)
 
 
 @pytest.mark.parametrize("sigma", [0.1, 0.3])

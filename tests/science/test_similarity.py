@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 from tests.support.sample_estimates import (
-    MIXINGS,
-    alpha_of,
-    dirichlet_truth,
     draw_batches,
     estimates,
     known,
@@ -13,7 +10,6 @@ from tests.support.sample_estimates import (
     memory_of,
 )
 
-from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Memory
 from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
 
@@ -26,25 +22,6 @@ def test_known_similarity_is_the_largest_standard_deviation_or_that_of_each_pair
     np.testing.assert_allclose(each, np.sqrt(truth.variance).max(-1), rtol=1e-15)
     np.testing.assert_allclose(largest, np.sqrt(truth.variance).max((1, 2, 3))[:, None, None], rtol=1e-15)
     assert len(np.unique(largest)) == 3
-
-
-@pytest.mark.parametrize("mixing", MIXINGS)
-def test_one_rate_per_pair_is_one_for_all_where_all_pairs_are_alike(mixing):
-    row = np.array([0.1, 0.2, 0.3, 0.4])
-    truth = dirichlet_truth(np.tile(row, (2, 4, 3, 1)), 6.0)
-    for t in (1, 2, 9):
-        one = alpha_of(known(mixing=mixing), t, 5, truth)
-        each = alpha_of(known(mixing=mixing, scope="per_pair"), t, 5, truth)
-        assert each.shape == (2, 4, 3)
-        assert np.array_equal(np.broadcast_to(one, each.shape), each)
-
-
-def test_rates_per_pair_follow_the_similarity_of_each_pair():
-    variance = np.zeros((1, 2, 2, 2))
-    variance[0, 0, 1], variance[0, 1, 0], variance[0, 1, 1] = 0.25, 0.01, [0.04, 0.09]
-    truth = Truth(np.full((1, 2, 2, 2), 0.5), variance)
-    alpha = alpha_of(known(mixing="paper", scope="per_pair"), 4, 4, truth)
-    np.testing.assert_allclose(alpha, [[[1, 1 / 2.25], [1 / 1.05, 1 / 1.45]]], rtol=1e-14)
 
 
 @pytest.mark.parametrize("similarity", ["welford", "debiased"])
@@ -91,12 +68,6 @@ def test_debiased_similarity_is_that_of_welford_less_the_sampling_noise():
         np.sqrt(variance.max((1, 2, 3))),
         rtol=1e-12,
     )
-
-
-def test_debiased_similarity_of_equal_batches_is_zero():
-    batches, truth = draw_batches(19, 1, 5)
-    sigma = make(mixing="paper", similarity="debiased").similarity_estimate(memory_of(batches * 4), 5, truth)
-    assert not sigma.any()
 
 
 @pytest.mark.parametrize(("m", "c", "T"), [(2, 3.0, 2), (5, 10.0, 4), (5, 1.0, 3)])

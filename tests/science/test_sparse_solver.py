@@ -167,13 +167,6 @@ def test_the_entries_of_factors_are_expected_within_a_factor_of_four(rows: csr_a
     assert entries / 4 <= sparse_chains.expected_entries(chain) <= 4 * entries
 
 
-def test_a_state_that_all_others_lead_to_does_not_count_as_fill() -> None:
-    S = 2000
-    chain = csr_array(0.5 * diags_array([np.ones(S - 1)], offsets=[1], shape=(S, S)))  # type: ignore[call-overload]
-    ends = csr_array((np.full(S, 0.5), (np.arange(S), np.full(S, S - 1))), shape=(S, S))
-    assert sparse_chains.expected_entries(csr_array(chain + ends)) <= 4 * S
-
-
 @pytest.mark.parametrize(("S", "successors"), [(1, 1), (2, 1), (3, 3)])
 def test_models_of_a_few_states_are_planned_too(S: int, successors: int) -> None:
     rows, R = random_graph(S, 2, successors)

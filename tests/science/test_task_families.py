@@ -11,9 +11,8 @@ import pytest
 from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
-from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts.component import METHOD, assert_experiment_runs
+from pomrl.contracts.component import METHOD
 from pomrl.science.experiment import tables
 from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.planners import PolicyIteration
@@ -96,12 +95,6 @@ def test_tasks_are_drawn_from_the_candidates_with_the_same_chance(name: str) -> 
     np.testing.assert_allclose(mean.P_o, candidates.P.mean(0))
     assert mean.sigma == pytest.approx(candidates.P.std(0).max())
     assert tasks.variance(mean).max() == pytest.approx(mean.sigma**2)
-
-
-@pytest.mark.parametrize("name", ["inventory", "river_swim", "table"])
-def test_an_experiment_runs(name: str) -> None:
-    problem = sweeps.experiment(PUBLISHED, [f"task_distribution={name}", "T=4", "gamma_eval=0.9"]).problem
-    assert_experiment_runs(problem, METHOD)
 
 
 def test_planning_with_rewards_of_transitions_uses_the_estimate() -> None:
@@ -214,20 +207,6 @@ def test_the_slip_of_gymnasium_gives_the_table_of_gymnasium(family: type[TaskFam
     np.testing.assert_allclose(expected_rewards(R, P)[0, alive], pays[alive].sum(-1), atol=1e-12)
     assert all((P[0, s, :, s] == 1).all() for s in ended)
     assert not expected_rewards(R, P)[0, list(ended)].any()
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (["task_distribution=river_swim", "task_distribution.spread=0.3"], "has to stay between 0 and 0.4"),
-        (["task_distribution=garnet", "task_distribution.branching=50"], "branching=50: it has to be at most"),
-        (["S=null"], "S=null: it has to be an integer, because this task_distribution has no size"),
-        (["task_distribution=forest", "task_distribution.values=1"], "task_distribution.values=1"),
-    ],
-)
-def test_bad_keys_are_refused_in_one_line(overrides: list[str], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        sweeps.experiment(PUBLISHED, overrides)
 
 
 @pytest.mark.parametrize(("override", "message"), [("S=7", "6 states and 2 actions"), ("sigma=0.1", "sigma=null")])
