@@ -33,7 +33,7 @@ from pomrl.science.estimators.estimator import Truth as Truth
 from pomrl.science.estimators.memory import Memory as Memory
 from pomrl.science.estimators.memory import Models as Models
 from pomrl.science.estimators.memory import PerPair as PerPair
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares as RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares as RegularisedLeastSquares
 from pomrl.science.gamma_schedules import GammaSchedule as GammaSchedule
 from pomrl.science.gamma_schedules import TaskState as TaskState
 from pomrl.science.mdp import Rewards as Rewards

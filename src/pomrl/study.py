@@ -126,7 +126,7 @@ if TYPE_CHECKING:
     from pomrl.results.statistics import percentile as percentile
     from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
     from pomrl.results.tables import markdown as markdown_table
-    from pomrl.science.estimators.regularised_least_squares import paper_mixing_rate as paper_mixing_rate
+    from pomrl.science.estimators.pomrl import paper_mixing_rate as paper_mixing_rate
     from pomrl.science.gamma_star import best_index as best_index
     from pomrl.science.gamma_star import minimising as minimising
     from pomrl.science.problem import Problem as Problem

@@ -51,7 +51,7 @@ def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
         "reward_spread": 0.0,
     }
     assert described["estimator"] == {
-        "_target_": "pomrl.science.estimators.regularised_least_squares.RegularisedLeastSquares",
+        "_target_": "pomrl.science.estimators.pomrl.RegularisedLeastSquares",
         "mixing": "paper",
         "prior": "inclusive",
         "similarity": "welford",
@@ -117,7 +117,7 @@ def test_a_default_of_a_class_that_a_file_leaves_out_is_in_the_settings() -> Non
     assert scientific_settings(experiment("estimator=without_meta"))["estimator"]["prior"] == "inclusive"
 
 
-FAMILY = "science.estimators.regularised_least_squares.RegularisedLeastSquares"
+FAMILY = "science.estimators.pomrl.RegularisedLeastSquares"
 
 
 def test_a_name_that_no_class_of_ours_ever_had_is_refused() -> None:

@@ -24,7 +24,7 @@ from pomrl.science.checked import ComponentError
 from pomrl.science.data import Data, Generative, Trajectories
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory, PerPair
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.meta_batches import MetaBatch
 from pomrl.science.planners import Planner

@@ -8,7 +8,7 @@ from tests.support.sample_models import random_models
 from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.gamma_schedules import Dong, Fixed, UpperBound
 
 M_SAMPLES, S, A, T = 5, 4, 2, 7

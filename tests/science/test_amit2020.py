@@ -18,7 +18,7 @@ from pomrl.science.agents.agent import Agent, CertaintyEquivalence
 from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.agents.temporal_difference import TemporalDifference
 from pomrl.science.data import Data, Generative, Trajectories
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.planners import PolicyIteration

@@ -20,7 +20,7 @@ from pomrl.running.ensuring import checked_jobs
 from pomrl.science.checked import ComponentError
 from pomrl.science.data import Generative
 from pomrl.science.estimators.estimator import Estimator
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import GammaSchedule, Grid
 from pomrl.science.meta_batches import Own

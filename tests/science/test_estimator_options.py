@@ -7,7 +7,7 @@ from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory
-from pomrl.science.estimators.regularised_least_squares import Prior, RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import Prior, RegularisedLeastSquares
 from pomrl.science.gamma_schedules import Fixed
 
 S, A, M = 3, 2, 5

@@ -6,7 +6,7 @@ import pytest
 from tests.support.sample_models import all_policies, brute_force_value, value_of
 
 from pomrl.science import drawn_tasks
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
 from pomrl.science.loss_tables import SCHEMA

@@ -11,7 +11,7 @@ from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
 from pomrl.science import drawn_tasks
 from pomrl.science.data import Batch, Batches, Trajectories
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.estimators.reward_models import RewardLearning, RewardMemory
 from pomrl.science.experiment import tables
 from pomrl.science.exploration import Belief, Exploration, explorations

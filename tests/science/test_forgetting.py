@@ -11,7 +11,7 @@ from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import FACTORS, Memory
 from pomrl.science.estimators.mixture import Mixture, MixtureMemory
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.tasks.streams import Cycle
 

@@ -10,7 +10,7 @@ from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
 from pomrl.science.drawn_tasks import _settings, draw
 from pomrl.science.estimators.estimator import Estimator
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import mixing_rates, tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.meta_batches import Own, Separate

@@ -11,7 +11,7 @@ from tests.support.sample_estimates import (
 )
 
 from pomrl.science.estimators.memory import Memory
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 
 
 def test_known_similarity_is_the_largest_standard_deviation_or_that_of_each_pair():

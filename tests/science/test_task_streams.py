@@ -11,7 +11,7 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts.component import METHOD, problem
 from pomrl.science import drawn_tasks
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.problem import check
 from pomrl.science.tasks.distribution import MeanModel

@@ -160,7 +160,7 @@ def test_where_names_are_not_said_all_that_the_face_gathers_counts(theirs: Path,
         ("pomrl.science.estimators.estimator", True),
         ("pomrl.science.data", True),
         ("pomrl.science.tasks.families.family", False),
-        ("pomrl.science.estimators.regularised_least_squares", False),
+        ("pomrl.science.estimators.pomrl", False),
         ("pomrl.components", False),
     ],
 )

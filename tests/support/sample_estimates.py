@@ -8,7 +8,7 @@ from tests.support.sample_models import random_models
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 
 MIXINGS = ["paper", "mse_bound", "mse_optimal"]
 

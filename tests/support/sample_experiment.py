@@ -5,7 +5,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration.parsing import Experiment, Request
 from pomrl.execution import Local
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import GammaSchedule, Grid
 from pomrl.science.planners import PolicyIteration

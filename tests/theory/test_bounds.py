@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Memory
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.problem import Problem
 from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
 from pomrl.science.upper_bound import regret_constant, regret_upper_bound, upper_bound_gamma

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.loss_tables import loss_array

@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
 
-from pomrl.science.estimators.regularised_least_squares import Prior, paper_mixing_rate
+from pomrl.science.estimators.pomrl import Prior, paper_mixing_rate
 from pomrl.science.upper_bound import Numbers, Values
 
 VARIANTS = ("as_printed", "corrected", "sharpened")

@@ -15,7 +15,7 @@ from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Fixed, Grid
 from pomrl.science.loss_tables import loss_array

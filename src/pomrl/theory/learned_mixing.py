@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Fixed
 from pomrl.science.planners import PolicyIteration

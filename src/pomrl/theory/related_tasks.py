@@ -7,7 +7,7 @@ from jaxtyping import Float
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.gamma_schedules import UpperBound
 from pomrl.theory.dirichlet_tasks import DirichletTasks
 

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from pomrl.science.data import Batch
 from pomrl.science.estimators.memory import Memory, Models
-from pomrl.science.estimators.regularised_least_squares import RegularisedLeastSquares
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.theory.concentration import PRIORS
 from pomrl.theory.dirichlet_tasks import DirichletTasks
 

@@ -3,7 +3,7 @@
 An estimator of one's own is a subclass of `estimator.Estimator` with a YAML file in `conf/estimator/`.
 
 - `estimator`: the base class, and the true moments that some estimators are told.
-- `regularised_least_squares`: the paper's estimators and the readings of them, as options of one class.
+- `pomrl`: the paper's estimators and the readings of them, as options of one class.
 - `empirical_bayes`: learns the prior of the tasks by marginal likelihood.
 - `tied_rows`: learns whether rows of an action are tied, by random moves (`random_moves`), or independent.
 - `hierarchical_bayes`: knows the law by which mean models are drawn, and samples the posterior.
