@@ -9,21 +9,17 @@ out.
 """
 
 import argparse
-import math
 import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pandas as pd
-
-SMALL = "S=3 T=2 runs=2"
-"""The settings of an experiment that takes no time beside what a command does with it."""
 
 FIGURE = '''
 
@@ -67,40 +63,35 @@ def disk(folder: Path) -> float:
     return sum(path.lstat().st_size for path in (folder / "outputs").rglob("*") if path.is_file()) / 1e6
 
 
-COMMANDS = (
-    "runs",
-    "table tag=t",
-    "plot tag=t --y planning_loss",
-    "runs --verify",
-    "export crate.zip tag=t",
-)
+COMMANDS = ("runs", "table tag=t", "plot tag=t --y planning_loss", "runs --verify", "export crate.zip tag=t")
 """What is done with a store, whatever has grown in it."""
 
+Steps = Iterator[tuple[str, Cost]]
+"""Names of commands, with what they cost."""
 
-def of_runs(folder: Path, size: int) -> Iterator[tuple[str, Cost]]:
+
+def of_runs(folder: Path, size: int) -> Steps:
     """Yield what commands cost with experiments of so many runs."""
-    work = f"run -m estimator=pomrl,ada_pomrl S=3 T=2 runs={size} +tag=t execution.workers=1"
-    yield "run, 2 estimators", cost(folder, work)
-    yield from _commands(folder)
     settings = f"S=3 T=2 runs={size}"
+    yield "run, 2 estimators", cost(folder, f"run -m estimator=pomrl,ada_pomrl {settings} +tag=t execution.workers=1")
+    yield from of_store(folder)
     yield "diff", cost(folder, f"diff 'estimator=pomrl {settings}' 'estimator=ada_pomrl {settings}'")
 
 
-def of_experiments(folder: Path, size: int) -> Iterator[tuple[str, Cost]]:
+def of_experiments(folder: Path, size: int) -> Steps:
     """Yield what commands cost with so many experiments of two runs."""
-    sigmas = f"range(1,{size + 1})"
-    yield "run", cost(folder, f"run -m seed={sigmas} {SMALL} +tag=t execution.workers=1")
-    yield "run, all stored", cost(folder, f"run -m seed={sigmas} {SMALL} +tag=t execution.workers=1")
-    yield from _commands(folder)
+    for name in ("run", "run, all stored"):
+        yield name, cost(folder, f"run -m seed=range(1,{size + 1}) S=3 T=2 runs=2 +tag=t execution.workers=1")
+    yield from of_store(folder)
 
 
-def of_states(folder: Path, size: int) -> Iterator[tuple[str, Cost]]:
+def of_states(folder: Path, size: int) -> Steps:
     """Yield what commands cost with experiments of so many states."""
     yield "run, 20 runs", cost(folder, f"run S={size} T=3 runs=20 +tag=t execution.workers=1")
-    yield from _commands(folder)
+    yield from of_store(folder)
 
 
-def of_figures(folder: Path, size: int) -> Iterator[tuple[str, Cost]]:
+def of_figures(folder: Path, size: int) -> Steps:
     """Yield what commands cost with a study of so many figures."""
     cost(folder, "new grown")
     code = "from pomrl.study import Panel, PanelGrid, figure, of_estimators\n"
@@ -111,12 +102,13 @@ def of_figures(folder: Path, size: int) -> Iterator[tuple[str, Cost]]:
     yield "report", cost(folder, "report grown")
 
 
-def _commands(folder: Path) -> Iterator[tuple[str, Cost]]:
+def of_store(folder: Path) -> Steps:
+    """Yield what commands cost that read what is stored."""
     for words in COMMANDS:
         yield words.partition(" tag=t")[0].partition(" crate")[0], cost(folder, words)
 
 
-AXES: Mapping[str, tuple[Callable[[Path, int], Iterator[tuple[str, Cost]]], Sequence[int]]] = {
+AXES: Mapping[str, tuple[Callable[[Path, int], Steps], Sequence[int]]] = {
     "runs": (of_runs, (10, 100, 1000, 10_000, 100_000)),
     "experiments": (of_experiments, (10, 100, 1000, 10_000)),
     "states": (of_states, (10, 20, 40, 80, 160)),
@@ -138,30 +130,17 @@ def grown(axis: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def exponent(costs: pd.Series, least: float) -> str:
-    """Return the slope of the logarithm between the two largest sizes; empty where both costs are below `least`."""
-    (small, before), (large, after) = list(pairwise(costs.items()))[-1]
-    if after < least:
-        return ""
-    return f"{math.log(after / before) / math.log(float(large) / float(small)):.2f}"  # pyright: ignore[reportArgumentType]
-
-
-def markdown(axis: str, costs: pd.DataFrame) -> str:
-    """Return the costs that grow along an axis as a table."""
-    sizes = AXES[axis][1]
-    heads = ["command", *(f"{size:,} {axis}" for size in sizes), "exponent of time", "of memory"]
-    lines = [f"| {' | '.join(heads)} |", f"| {' | '.join(['---'] * len(heads))} |"]
-    for command, of in costs.groupby("command", sort=False):
-        by_size = of.set_index("size")
-        cells = [
-            f"{row.megabytes:.3g} MB" if command == "(disk)" else f"{row.seconds:.1f} s, {row.megabytes:.0f} MB"
-            for row in by_size.itertuples()
-        ]
-        time = "" if command == "(disk)" else exponent(by_size["seconds"], 1.0)
-        memory = exponent(by_size["megabytes"], 0.0)
-        name = "size on disk" if command == "(disk)" else f"`pomrl {command}`"
-        lines.append(f"| {name} | {' | '.join(cells)} | {time} | {memory} |")
-    return "\n".join(lines)
+def table(costs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each command: what it costs at each size, and both exponents."""
+    said = costs["seconds"].map("{:.1f} s, ".format).where(costs["seconds"].notna(), "")
+    costs = costs.assign(cost=said + costs["megabytes"].map("{:.4g} MB".format))
+    wide = costs.pivot(index="command", columns="size")
+    small, large = wide["cost"].columns[-2:]
+    slopes = {}
+    for quantity, least in (("seconds", 1.0), ("megabytes", 0.0)):
+        of = wide[quantity].where(wide[quantity][large] >= least)
+        slopes[f"exponent of {quantity}"] = np.log(of[large] / of[small]) / np.log(large / small)
+    return wide["cost"].assign(**slopes).round(2)
 
 
 def main() -> None:
@@ -176,7 +155,7 @@ def main() -> None:
     for axis in arguments.axes:
         costs = grown(axis)
         costs.to_csv(arguments.output / f"{axis}.csv", index=False)
-        print(f"{markdown(axis, costs)}\n")
+        print(f"{axis}\n\n{table(costs).to_string(na_rep='')}\n")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 import quantecon
 from jaxtyping import Float, Int
 
-from benchmarks.losses import of_policies
+from benchmarks.problems import losses_by
 
 Model = quantecon.markov.DiscreteDP
 
@@ -20,19 +20,14 @@ def quantecon_documented(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np
     return np.array([[solve(i, gamma) for gamma in gammas] for i in range(len(P))])
 
 
-def quantecon_started(
-    P: np.ndarray, R: np.ndarray, gammas: np.ndarray, method: str, *, sparse: bool = False
-) -> np.ndarray:
-    """Change the discount factor of one DiscreteDP for each model, and start from the values of the gamma before."""
+def quantecon_modified(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np.ndarray:
+    """Run modified policy iteration on sparse pairs, each from the values of the gamma before."""
     policies = np.empty((len(P), len(gammas), R.shape[1]), np.int16)
-    options = {"epsilon": 1e-11, "max_iter": 100_000} if method == "modified_policy_iteration" else {}
     for i in range(len(P)):
-        problem, values = Model(R[i], P[i], gammas[0]), None
-        if sparse:
-            problem = problem.to_sa_pair_form(sparse=True)
+        problem, values = Model(R[i], P[i], gammas[0]).to_sa_pair_form(sparse=True), None
         for g, gamma in enumerate(gammas):
             problem.beta = gamma
-            solution = problem.solve(method=method, v_init=values, **options)
+            solution = problem.solve("modified_policy_iteration", v_init=values, epsilon=1e-11, max_iter=100_000)
             policies[i, g], values = solution.sigma, solution.v
     return policies
 
@@ -61,7 +56,7 @@ def quantecon_losses(
     gamma: float,
 ) -> Float[np.ndarray, "M G"]:
     """Return the planning losses by `evaluate_policy`."""
-    return of_policies((Model(R[i], P[i], gamma).evaluate_policy for i in range(len(P))), V_star, policies)
+    return losses_by((Model(R[i], P[i], gamma).evaluate_policy for i in range(len(P))), V_star, policies)
 
 
 def mdpsolver_documented(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np.ndarray:
@@ -76,30 +71,21 @@ def mdpsolver_documented(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np
     return np.array([[solve(i, gamma) for gamma in gammas] for i in range(len(P))])
 
 
-def mdpsolver_started(
-    P: np.ndarray, R: np.ndarray, gammas: np.ndarray, algorithm: str, update: str, *, sparse: bool = False
-) -> np.ndarray:
+def mdpsolver_started(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np.ndarray:
     """Start from the policy and values of the gamma before; lists are made once, and nothing is done afterwards."""
     policies = np.empty((len(P), len(gammas), R.shape[1]), np.int16)
     for i in range(len(P)):
-        model, policy, values, arrays = mdpsolver.model(), [], [], _lists(P[i], sparse=sparse)
-        rewards = R[i].tolist()
+        model, policy, values = mdpsolver.model(), [], []
+        rewards, transitions = R[i].tolist(), P[i].tolist()
         for g, gamma in enumerate(gammas):
-            model.mdp(discount=gamma, rewards=rewards, **arrays)
+            model.mdp(discount=gamma, rewards=rewards, tranMatWithZeros=transitions)
             model.solve(
-                algorithm=algorithm, update=update, tolerance=1e-12, parallel=False, postProcessing=False,
+                algorithm="pi", update="standard", tolerance=1e-12, parallel=False, postProcessing=False,
                 makeFinalCheck=False, initPolicy=policy, initValueVector=values,
             )  # fmt: skip
             policy, values = model.getPolicy(), model.getValueVector()
             policies[i, g] = policy
     return policies
-
-
-def _lists(P: Float[np.ndarray, "S A S"], *, sparse: bool) -> dict[str, list]:
-    if not sparse:
-        return {"tranMatWithZeros": P.tolist()}
-    columns = [[np.flatnonzero(row).tolist() for row in rows] for rows in P]
-    return {"tranMatColumns": columns, "tranMatProbs": [[row[row > 0].tolist() for row in rows] for rows in P]}
 
 
 def pymdptoolbox_documented(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np.ndarray:

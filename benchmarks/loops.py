@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numba import njit
 
-from benchmarks.losses import of_policies
+from benchmarks.problems import losses_by
 
 TIE = 1e-12
 """An action is kept unless another is better by more than this, over 1 - gamma, so that rounding makes no cycles."""
@@ -47,7 +47,7 @@ def numpy_losses(
     def evaluate(i: int, policy: Int[np.ndarray, " S"]) -> Float[np.ndarray, " S"]:
         return np.linalg.solve(identity - gamma * P[i, states, policy], R[i, states, policy])
 
-    return of_policies((partial(evaluate, i) for i in range(len(P))), V_star, policies)
+    return losses_by((partial(evaluate, i) for i in range(len(P))), V_star, policies)
 
 
 @njit(fastmath=True)

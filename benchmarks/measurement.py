@@ -2,89 +2,109 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
+from threadpoolctl import threadpool_limits
 
-from benchmarks.contenders import OURS, Contender, Plan
-from benchmarks.problems import GAMMA_EVAL, Models
+from benchmarks.contenders import LARGE, OURS, SMALL, Contender
+from benchmarks.problems import GAMMA_EVAL, Models, draw, grid
 from pomrl.science.solvers.evaluation import policy_value
 
 VALUE_TOLERANCE = 1e-9
 """Largest difference in value between our policies and another's, each at its own discount factor."""
 
+ROUNDS = 7
 
-@dataclass(frozen=True)
-class Measured:
-    """CPU time for one plan with its evaluation, in microseconds, ours and another's, in each round."""
+LARGE_MODELS = {100: (4, 5), 300: (2, 3), 1000: (1, 3)}
+"""For each number of states: models and rounds."""
 
-    variant: str
-    """The contender's fastest variant, which is the one that is measured."""
-    ours: Float[np.ndarray, " rounds"]
-    other: Float[np.ndarray, " rounds"]
-
-    @property
-    def ratios(self) -> tuple[float, float, float]:
-        """How many times longer the other takes: the smallest, the median and the largest ratio over rounds."""
-        ratio = self.other / self.ours
-        return float(ratio.min()), float(np.median(ratio)), float(ratio.max())
+COSTS = {
+    "S": [(S, 2, 21, M) for S, M in ((5, 1500), (10, 1500), (16, 500), (30, 100), (100, 10), (300, 2), (1000, 1))],
+    "A": [(10, A, 21, 1500) for A in (2, 4, 8, 16)],
+    "gammas": [(10, 2, G, 1500) for G in (1, 5, 21, 100)],
+    "models (runs x tasks)": [(10, 2, 21, M) for M in (15, 150, 1500, 3000, 6000)],
+}
+"""What is varied: (S, A, gammas, models)."""
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Return the CPU time of the work, in all threads."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+def ratios() -> pd.DataFrame:
+    """Compare all contenders with us: the median, smallest and largest ratio over rounds."""
+    models, gammas = draw(OURS.few, 10, 2), grid(21)
+    rows = [compare(name, each, models, gammas, each.few, ROUNDS) for name, each in SMALL.items()]
+    for S, (count, rounds) in LARGE_MODELS.items():
+        models, gammas = draw(count, S, 2), grid(100)
+        rows += [compare(name, each, models, gammas, count, rounds) for name, each in LARGE.items()]
+    return pd.DataFrame(rows)
 
 
-def compare(contender: Contender, models: Models, gammas: Float[np.ndarray, " G"], few: int, rounds: int) -> Measured:
+def compare(
+    name: str, contender: Contender, models: Models, gammas: Float[np.ndarray, " G"], few: int, rounds: int
+) -> dict[str, object]:
     """Plan and evaluate all models by ours and the first few by the other, both at all gammas, in turns."""
     some = models.first(few)
-    variant = _fastest(contender, models.first(max(1, few // 10)), gammas)
-    plan = contender.variants[variant]
-    check_equal(plan, some, gammas)
-    plan_and_evaluate(contender, plan, some, gammas)  # compiled before it is timed
-    ours, other = [], []
-    for _ in range(rounds):
-        ours.append(seconds(lambda: plan_and_evaluate(OURS, OURS.variants[""], models, gammas)) / len(models.P))
-        other.append(seconds(lambda: plan_and_evaluate(contender, plan, some, gammas)) / few)
-    return Measured(variant, 1e6 * np.array(ours) / len(gammas), 1e6 * np.array(other) / len(gammas))
+    check_equal(name, contender, some, gammas)
+    plan_and_evaluate(contender, some, gammas)  # compiled before it is timed
+    ours, theirs = np.empty(rounds), np.empty(rounds)
+    for i in range(rounds):
+        ours[i] = microseconds(OURS, models, gammas)
+        theirs[i] = microseconds(contender, some, gammas)
+    ratio = theirs / ours
+    return {
+        "S": models.R.shape[1],
+        "gammas": len(gammas),
+        "beside": name,
+        "ours [us]": round(np.median(ours), 3),
+        "theirs [us]": round(np.median(theirs), 2),
+        "ratio": round(np.median(ratio), 1),
+        "lowest": round(ratio.min(), 1),
+        "highest": round(ratio.max(), 1),
+    }
+
+
+def costs() -> pd.DataFrame:
+    """Measure what one plan with its evaluation costs us, as the size of models and their number grow."""
+    rows = []
+    for axis, settings in COSTS.items():
+        for S, A, G, M in settings:
+            models, gammas = draw(M, S, A), grid(G) if G > 1 else np.array([GAMMA_EVAL])
+            cost = np.median([microseconds(OURS, models, gammas) for _ in range(3)])
+            rows.append({"varied": axis, "S": S, "A": A, "gammas": G, "models": M, "cost [us]": round(cost, 3)})
+    return pd.DataFrame(rows)
+
+
+TABLES: dict[str, tuple[str, Callable[[], pd.DataFrame]]] = {
+    "ratios": ("how many times as long as ours, plan and evaluate, CPU time of one thread; over rounds", ratios),
+    "costs": ("cost of ours; microseconds of CPU time for one plan and its evaluation", costs),
+}
+"""What is measured, with its title, by the name of its file."""
+
+
+def microseconds(contender: Contender, models: Models, gammas: Float[np.ndarray, " G"]) -> float:
+    """Return the CPU time of one plan with its evaluation, in all threads."""
+    with threadpool_limits(limits=1):
+        start = time.process_time()
+        plan_and_evaluate(contender, models, gammas)
+        return 1e6 * (time.process_time() - start) / (len(models.P) * len(gammas))
 
 
 def plan_and_evaluate(
-    contender: Contender, plan: Plan, models: Models, gammas: Float[np.ndarray, " G"]
+    contender: Contender, models: Models, gammas: Float[np.ndarray, " G"]
 ) -> Float[np.ndarray, "M G"]:
     """Return the planning losses of the policies that are planned on the estimates."""
-    policies = plan(models.P_hat, models.R, gammas)
+    policies = contender.plan(models.P_hat, models.R, gammas)
     return contender.losses(models.P, models.R, models.V_star, policies, GAMMA_EVAL)
 
 
-def _fastest(contender: Contender, models: Models, gammas: Float[np.ndarray, " G"]) -> str:
-    """Return the variant that plans fastest, in the second of two calls if the first one may have compiled."""
-    if len(contender.variants) == 1:
-        return next(iter(contender.variants))
-    one = models.first(1)
-    times = {}
-    for name, plan in contender.variants.items():
-        plan(one.P_hat, one.R, gammas[:2])
-        times[name] = seconds(lambda plan=plan: plan(models.P_hat, models.R, gammas))
-    return min(times, key=times.__getitem__)
-
-
-def check_equal(plan: Plan, models: Models, gammas: Float[np.ndarray, " G"]) -> None:
+def check_equal(name: str, contender: Contender, models: Models, gammas: Float[np.ndarray, " G"]) -> None:
     """Raise ArithmeticError unless the other's policies are worth as much as ours, on the models they were planned on.
 
     Losses are compared nowhere else: they follow from the policies.
     """
-    values = [_policy_values(models, by(models.P_hat, models.R, gammas), gammas) for by in (OURS.variants[""], plan)]
-    difference = np.abs(values[0] - values[1]).max()
-    if difference > VALUE_TOLERANCE:
-        raise ArithmeticError(f"{plan} and we differ by {difference:.2g} in value")
-
-
-def _policy_values(models: Models, policy: np.ndarray, gammas: np.ndarray) -> Float[np.ndarray, "G M S"]:
-    """Return the values of the policies on the estimated models, each at its gamma."""
-    return np.stack(
-        [policy_value(models.P_hat, models.R, policy[:, g], gamma) for g, gamma in enumerate(gammas.tolist())]
-    )
+    ours, theirs = (each.plan(models.P_hat, models.R, gammas) for each in (OURS, contender))
+    for g, gamma in enumerate(gammas.tolist()):
+        values = [policy_value(models.P_hat, models.R, policies[:, g], gamma) for policies in (ours, theirs)]
+        difference = np.abs(values[0] - values[1]).max()
+        if difference > VALUE_TOLERANCE:
+            raise ArithmeticError(f"{name} and we differ by {difference:.2g} in value at gamma = {gamma:g}")

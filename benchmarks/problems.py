@@ -1,13 +1,17 @@
 """Models as the experiment makes them: random chain MDPs, estimated from few transitions and a prior."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pomrl.science.mdp import optimal_value, random_chain_mdp
 
 GAMMA_EVAL = 0.99
+
+Evaluate = Callable[[np.ndarray], np.ndarray]
+"""A function that returns the values of a policy in one model."""
 
 
 @dataclass(frozen=True)
@@ -36,3 +40,23 @@ def draw(M: int, S: int, A: int, seed: int = 0) -> Models:
 def grid(G: int) -> Float[np.ndarray, " G"]:
     """G discount factors up to gamma_eval; above 0, which not every competitor takes."""
     return np.linspace(GAMMA_EVAL / G, GAMMA_EVAL, G)
+
+
+def losses_by(
+    evaluations: Iterable[Evaluate], V_star: Float[np.ndarray, "M S"], policies: Int[np.ndarray, "M G S"]
+) -> Float[np.ndarray, "M G"]:
+    """Return the planning losses; a policy that equals the one before is not evaluated again.
+
+    Args:
+        evaluations: The function of each of the M models that evaluates a policy in it.
+        V_star: The optimal values.
+        policies: The policies of each model, one for each of G discount factors.
+    """
+    losses = np.empty(policies.shape[:2])
+    for i, evaluate in enumerate(evaluations):
+        for g, policy in enumerate(policies[i]):
+            if g and np.array_equal(policy, policies[i, g - 1]):
+                losses[i, g] = losses[i, g - 1]
+            else:
+                losses[i, g] = np.abs(V_star[i] - evaluate(policy)).max()
+    return losses
