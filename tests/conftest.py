@@ -47,8 +47,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return outputs with all simulations, which the first of several processes that asks for them computes for all."""
-    from pomrl.running.missing_simulations import compute_missing  # here, because who only distributes tests needs none
-    from pomrl.theory.simulations import SIMULATIONS
+    from tests.support.shipped import SIMULATIONS  # here, because who only distributes tests needs none
+
+    from pomrl.running.simulating import simulate
 
     folder = tmp_path_factory.getbasetemp()
     folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "simulated"
@@ -56,7 +57,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (folder / "lock").open("w") as lock, pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
         fcntl.flock(lock, fcntl.LOCK_EX)
-        compute_missing(SIMULATIONS.values())
+        simulate(SIMULATIONS.values(), print)
     return folder / "outputs"
 
 

@@ -12,11 +12,10 @@ module imports only from what stands below it:
     results          tables as arrays, statistics and comparisons
     running          computes what is missing of experiments and sweeps, and stores it
     contracts        what every component has to keep to, as tests that anyone can run on a class of their own
-    bounds           the public names of the bounds in `theory` (a module)
     store            where the tables of experiments are kept: reading, writing, signatures, provenance
     configuration    studies, sweeps and variants: from YAML files and a command line to checked objects
-    theory           the paper's bounds and concentration inequalities, and simulations that check them
     models_and_logs  plans and horizons for models and logs of one's own
+    bounds           the paper's bounds, as printed and as proven (a module)
     science          an experiment's table: tasks, data, estimators, schedules, planners; Algorithms 1 and 2
     execution        engines that map a function over items: local processes, Dask
     checks           the base class of components, which checks their values (a module)

@@ -1,11 +1,238 @@
-"""The bounds of the paper and their corrections under one short name; the code is in `pomrl.theory`."""
+"""The bounds of the paper on model error, planning loss and average regret, as functions of the problem.
 
+The module has them as the paper prints them, of which that of Theorem 3 does not hold (ERRATA.md: E2, E3), and as
+docs/theory.md proves them. All functions are elementwise: their arguments broadcast. Rewards lie in [0, 1]; with
+rewards in [0, R_max] every bound on a loss is to be multiplied by R_max. sigma is an almost-sure bound here,
+|P_t - P_o| <= sigma, and not a standard deviation. Nothing that an experiment computes depends on this module, so that
+a bound may change and no stored run is outdated.
+"""
+
+from typing import Any, NotRequired, TypedDict, Unpack
+
+import numpy as np
+
+from pomrl.science.estimators.pomrl import Prior, paper_mixing_rate
+from pomrl.science.upper_bound import Numbers, Values
 from pomrl.science.upper_bound import regret_constant as regret_constant
 from pomrl.science.upper_bound import regret_upper_bound as regret_upper_bound
 from pomrl.science.upper_bound import upper_bound_gamma as upper_bound_gamma
-from pomrl.theory.bounds import average_regret_bound as average_regret_bound
-from pomrl.theory.bounds import average_uncertainty as average_uncertainty
-from pomrl.theory.bounds import jiang_bound as jiang_bound
-from pomrl.theory.bounds import planning_loss_bound as planning_loss_bound
-from pomrl.theory.bounds import regret_order as regret_order
-from pomrl.theory.concentration import model_error_bound as model_error_bound
+
+VERSIONS = ("as_printed", "corrected", "sharpened")
+"""The variants of the bound: the one that the paper prints, which does not hold, and two that hold."""
+REPAIRED = "repaired"
+"""The variant with one misprint of Theorem 3 repaired; it is simulated, and not proven here."""
+PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
+"""The priors: the mean of earlier batches, the mean of earlier batches and the task's own, and the true mean."""
+
+
+class BoundArguments(TypedDict):
+    """The arguments that all bounds share."""
+
+    m: Numbers
+    """Number of transitions that are sampled for each (s, a) in each task."""
+    sigma: Numbers
+    """Almost-sure bound on |P_t - P_o|, at least 0."""
+    S: Numbers
+    """Number of states."""
+    A: Numbers
+    """Number of actions."""
+    T: Numbers
+    """Number of tasks."""
+    delta: Numbers
+    """Probability that the bound may fail in any entry of any task, strictly between 0 and 1."""
+    variant: NotRequired[str]
+    """One of `VERSIONS`, or `REPAIRED`; `corrected` by default."""
+    prior: NotRequired[str]
+    """One of `PRIORS`; `inclusive` by default."""
+    plugged: NotRequired[Numbers]
+    """The number in the place of sigma in the paper's mixing rate, sigma itself by default: a standard deviation; 0,
+    for a prior of weight 1; or infinity, for one of weight 0."""
+    Sigma: NotRequired[Numbers]
+    """Diameter of the set of models, at most 1 (the default). Only `as_printed` and `repaired` use it."""
+
+
+def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
+    """Return a bound on the model error max |P_hat_t - P_t| over s, a, s' of POMRL(sigma) (Theorem 3).
+
+    It holds with probability at least 1 - delta in all tasks t = 1..T at once, if the tasks are independent, have the
+    mean P_o, and |P_t - P_o| <= sigma almost surely in every entry. So sigma is not a standard deviation, which would
+    be smaller. The bound is a difference of probabilities: values above 1 say nothing.
+
+    With w the weight of the batches before task t (0 in task 1, else alpha_t, or alpha_t (t - 1)/t for the prior
+    `inclusive`), the variants are:
+
+    - `corrected`: w (sqrt(L/(2 m (t-1))) + sigma sqrt(2 L/(t-1)) + sigma) + (1 - w) sqrt(L/(2 m)), with
+      L = log(6 S^2 A T/delta). It holds for all mixing rates at once, so for learned ones too.
+    - `sharpened`: w sigma + sqrt(2 L (w^2 (sigma^2 + 1/(4 m))/(t-1) + (1 - w)^2/(4 m))), L = log(2 S^2 A T/delta), for
+      mixing rates that are fixed in advance.
+    - `corrected` and `sharpened` with the prior `known`: alpha_t sigma + (1 - alpha_t) sqrt(L/(2 m)),
+      L = log(2 S^2 A T/delta).
+    - `as_printed`: Theorem 3, which depends neither on t nor on the prior. It does not hold.
+    - `repaired`: Theorem 3 with x/(x + 1) in the place of the printed x/(2 x + 1), x = sigma^2 m, as in the paper's own
+      Theorem 2: the limit of 1 - alpha_t for large t. It holds in the simulations of the study `pomrl`.
+
+    Args:
+        t: Number of the task, from 1 to T.
+        **arguments: Those of `BoundArguments`.
+
+    Raises:
+        ValueError: variant or prior is unknown, or t, sigma or delta is out of its range.
+    """
+    variant, prior = arguments.get("variant", "corrected"), arguments.get("prior", "inclusive")
+    _check(t, arguments, variant, prior)
+    if variant in ("as_printed", REPAIRED):
+        return _theorem_3(arguments, 1.0 if variant == REPAIRED else 2.0) + 0.0 * np.asarray(t)
+    m, sigma = np.asarray(arguments["m"], float), np.asarray(arguments["sigma"], float)
+    entries = _entries(arguments)
+    past = np.maximum(np.asarray(t, float) - 1.0, 1.0)  # in task 1 its weight is 0
+    weight = _weight_of_the_past(t, m, arguments.get("plugged", sigma), prior)
+    of_one_event = np.log(2.0 * entries / arguments["delta"])
+    if prior == "known":
+        return weight * sigma + (1.0 - weight) * np.sqrt(of_one_event / (2.0 * m))
+    if variant == "sharpened":
+        proxy = weight**2 * (sigma**2 + 1.0 / (4.0 * m)) / past + (1.0 - weight) ** 2 / (4.0 * m)
+        return weight * sigma + np.sqrt(2.0 * of_one_event * proxy)
+    L = of_one_event + np.log(3.0)
+    of_prior = np.sqrt(L / (2.0 * m * past)) + sigma * np.sqrt(2.0 * L / past) + sigma
+    return weight * of_prior + (1.0 - weight) * np.sqrt(L / (2.0 * m))
+
+
+def _entries(arguments: BoundArguments) -> Values:
+    """Return S^2 A T, the number of entries of all models."""
+    return np.square(arguments["S"], dtype=float) * arguments["A"] * arguments["T"]
+
+
+def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) -> Values:
+    """Return the total weight of the batches before task t, or of the known mean, in the estimate of task t."""
+    t = np.asarray(t, float)
+    alpha = np.asarray(paper_mixing_rate(np.square(plugged, dtype=float) * m, t))
+    if prior == "inclusive":
+        return alpha * (t - 1.0) / t
+    return alpha if prior == "known" else np.where(t > 1, alpha, 0.0)
+
+
+def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
+    """Return the bound of Theorem 3, with the terms A_1, A_2 and B that its proof names.
+
+    The weight of B is x/(factor x + 1), for which the paper prints the factor 2.
+    """
+    m, sigma, T = (np.asarray(arguments[name], float) for name in ("m", "sigma", "T"))
+    delta, Sigma, entries = arguments["delta"], np.asarray(arguments.get("Sigma", 1.0), float), _entries(arguments)
+    x = sigma**2 * m
+    spread = sigma**2 + Sigma * np.log(6.0 * T**2 / delta) ** 2 / m
+    A_1 = np.sqrt(np.log(6.0 * T / delta) * np.log(entries / delta) * spread / T)
+    A_2 = sigma * np.sqrt(np.log(3.0 * entries / delta) / T)
+    B = np.sqrt(Sigma * np.log(3.0 * entries / delta) / (2.0 * m))
+    return (A_1 + A_2 + 2.0 * sigma) / (x + 1.0) + x / (factor * x + 1.0) * B
+
+
+def _check(t: Numbers, arguments: BoundArguments, variant: str, prior: str) -> None:
+    for name, value, known in (("variant", variant, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
+        if value not in known:
+            raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(known)}")
+    delta, sigma, T = (np.asarray(arguments[name]) for name in ("delta", "sigma", "T"))
+    if not np.all((delta > 0) & (delta < 1)):
+        raise ValueError(f"delta={delta}: it has to be above 0 and below 1")
+    if not np.all(sigma >= 0):
+        raise ValueError(f"sigma={sigma}: it has to be at least 0")
+    if not np.all((np.asarray(t) >= 1) & (np.asarray(t) <= T)):
+        raise ValueError(f"t={t}: it has to be at least 1 and at most T={T}")
+
+
+def jiang_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Numbers) -> Values:
+    """Return the bound of Theorem 1 (Jiang et al.) on the planning loss of one task estimated by frequencies.
+
+    It is a discounted reward and holds with probability at least 1 - delta. It is U(gamma) with C equal to
+    `single_task_uncertainty`, which explains the arguments besides the discount factors.
+
+    Args:
+        gamma: Discount factor that is planned with, in [0, gamma_eval].
+        gamma_eval: Discount factor at which policies are judged, below 1.
+        arguments: The arguments of `single_task_uncertainty`.
+
+    Raises:
+        ValueError: The discount factors are not 0 <= gamma <= gamma_eval < 1.
+    """
+    return regret_upper_bound(gamma, single_task_uncertainty(**arguments), gamma_eval)
+
+
+def single_task_uncertainty(
+    *, m: Numbers, S: Numbers, A: Numbers, delta: Numbers, Sigma: Numbers = 1.0, log_policies: Numbers | None = None
+) -> Values:
+    """Return the constant C of `jiang_bound`, 2 sqrt(Sigma log(2 S A |Pi|/delta)/(2 m)), without a unit.
+
+    Args:
+        m: Number of transitions that are sampled for each (s, a).
+        S: Number of states.
+        A: Number of actions.
+        delta: Probability that the bound may fail, strictly between 0 and 1.
+        Sigma: Diameter of the set of models. The bound is proven for 1 only; the smaller diameters that the paper puts
+            there make it false (ERRATA.md: E9).
+        log_policies: Logarithm of the number |Pi| of policies that can be optimal at gamma; by default S log(A), that
+            of the number of all policies.
+    """
+    m, S, A = (np.asarray(number, float) for number in (m, S, A))
+    log_term = np.log(2.0 * S * A / delta) + (S * np.log(A) if log_policies is None else log_policies)
+    return 2.0 * np.sqrt(Sigma * log_term / (2.0 * m))
+
+
+def planning_loss_bound(
+    *, gamma: Numbers, gamma_eval: Numbers, t: Numbers, **arguments: Unpack[BoundArguments]
+) -> Values:
+    """Return a bound on the planning loss of task t, a discounted reward.
+
+    It holds with probability at least 1 - delta in all tasks t = 1..T and for all gamma at once. It is U(gamma) with C
+    equal to S times `model_error_bound`, which explains its assumptions and the arguments besides the discount factors.
+    The variant `as_printed` has 2 S in the place of S, because it does not use that the rows of both models sum to 1.
+
+    Raises:
+        ValueError: `model_error_bound` or `regret_upper_bound` refuses an argument.
+    """
+    C = _per_unit_of_error(arguments) * model_error_bound(t=t, **arguments)
+    return regret_upper_bound(gamma, C, gamma_eval)
+
+
+def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
+    """Return the bound of Theorem 2, with its constants, on the planning loss averaged over tasks 1..T.
+
+    It is a discounted reward and holds with probability at least 1 - delta for all gamma at once. It is U(gamma) with C
+    equal to `average_uncertainty`, that is the mean of `planning_loss_bound` over the tasks, task 1 included. For
+    sigma = 0 it falls as 1/sqrt(m T), up to logarithms; for sigma > 0 it does not vanish with T (ERRATA.md: E7); for
+    sigma = 1 the prior has next to no weight.
+
+    Raises:
+        ValueError: `planning_loss_bound` refuses an argument.
+    """
+    return regret_upper_bound(gamma, average_uncertainty(**arguments), gamma_eval)
+
+
+def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
+    """Return the constant C of `average_regret_bound`, at least 0 and without a unit.
+
+    C is S (2 S for the variant `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T. The memory
+    needed grows with the product of the largest T and the number of values.
+
+    Raises:
+        ValueError: `model_error_bound` refuses an argument.
+    """
+    by_task: Any = {name: x if isinstance(x, str) else np.asarray(x)[..., None] for name, x in arguments.items()}
+    task = np.arange(1, int(np.max(arguments["T"])) + 1)
+    error = np.asarray(model_error_bound(t=np.minimum(task, by_task["T"]), **by_task))
+    mean = error.mean(-1, where=np.broadcast_to(task <= by_task["T"], error.shape))
+    return _per_unit_of_error(arguments) * mean
+
+
+def _per_unit_of_error(arguments: BoundArguments) -> Values:
+    """Return the factor from a bound on the model error to C: S, or 2 S for the paper's."""
+    return np.asarray(arguments["S"]) * (2.0 if arguments.get("variant") in ("as_printed", REPAIRED) else 1.0)
+
+
+def regret_order(*, m: Numbers, sigma: Numbers, T: Numbers, Sigma: Numbers = 1.0) -> Values:
+    """Return the order of the average regret in Theorem 2, the term in its O-tilde: no constants and no logarithms.
+
+    It is (sigma + (sigma + sqrt(sigma^2 + Sigma/m))/sqrt(T) + sigma^2 m sqrt(Sigma/m)) / (sigma^2 m + 1).
+    """
+    m, sigma = np.asarray(m, float), np.asarray(sigma, float)
+    noise = np.asarray(Sigma) / m
+    learned = (sigma + np.sqrt(sigma**2 + noise)) / np.sqrt(T)
+    return (sigma + learned + sigma**2 * m * np.sqrt(noise)) / (sigma**2 * m + 1.0)

@@ -15,6 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pomrl.bounds import PRIORS as PRIORS
+    from pomrl.bounds import REPAIRED as REPAIRED
+    from pomrl.bounds import VERSIONS as VERSIONS
+    from pomrl.bounds import average_regret_bound as average_regret_bound
+    from pomrl.bounds import average_uncertainty as average_uncertainty
+    from pomrl.bounds import model_error_bound as model_error_bound
+    from pomrl.bounds import planning_loss_bound as planning_loss_bound
+    from pomrl.bounds import regret_order as regret_order
     from pomrl.configuration.sources import PUBLISHED as PUBLISHED
     from pomrl.configuration.study import Study as Study
     from pomrl.configuration.sweeps import Setting as Setting
@@ -126,27 +134,26 @@ if TYPE_CHECKING:
     from pomrl.results.statistics import percentile as percentile
     from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
     from pomrl.results.tables import markdown as markdown_table
+    from pomrl.science.algorithm import pomrl as pomrl
+    from pomrl.science.data import Batches as Batches
     from pomrl.science.estimators.pomrl import paper_mixing_rate as paper_mixing_rate
+    from pomrl.science.experiment import tables as tables
+    from pomrl.science.gamma_schedules import Fixed as Fixed
+    from pomrl.science.gamma_schedules import Grid as Grid
+    from pomrl.science.gamma_schedules import UpperBound as UpperBound
     from pomrl.science.gamma_star import best_index as best_index
     from pomrl.science.gamma_star import minimising as minimising
+    from pomrl.science.loss_tables import loss_array as loss_array
+    from pomrl.science.planners import PolicyIteration as PolicyIteration
+    from pomrl.science.problem import Method as Method
     from pomrl.science.problem import Problem as Problem
+    from pomrl.science.tasks.random_chains import Dirichlet as Dirichlet
     from pomrl.science.tasks.random_chains import UniformBall as UniformBall
     from pomrl.science.upper_bound import regret_constant as regret_constant
+    from pomrl.science.upper_bound import regret_upper_bound as regret_upper_bound
     from pomrl.science.upper_bound import upper_bound_gamma as upper_bound_gamma
     from pomrl.store import signature as signature
-    from pomrl.theory.bound_tables import regret_bounds as regret_bounds
-    from pomrl.theory.bound_tables import upper_bound_curves as upper_bound_curves
-    from pomrl.theory.bound_tables import vacuity_map as vacuity_map
-    from pomrl.theory.bounds import average_uncertainty as average_uncertainty
-    from pomrl.theory.bounds import regret_order as regret_order
-    from pomrl.theory.concentration import PRIORS as PRIORS
-    from pomrl.theory.concentration import REPAIRED as REPAIRED
-    from pomrl.theory.concentration import model_error_bound as model_error_bound
-    from pomrl.theory.horizons import equivalent_prior_weight as equivalent_prior_weight
-    from pomrl.theory.related_tasks import DIRICHLET as DIRICHLET
-    from pomrl.theory.simulations import SIMULATIONS as SIMULATIONS
-    from pomrl.theory.squared_error import TASKS as TASKS_OF_SQUARED_ERROR
-    from pomrl.theory.squared_error import mixing_rates_and_errors as mixing_rates_and_errors
+    from pomrl.store.simulations import Simulation as Simulation
 
 
 @cache

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from tests.support.settings import ROOT
+from tests.support.shipped import SIMULATIONS
 
 from pomrl.configuration.study import find
 from pomrl.drawing.drawing import COLUMNS
@@ -16,7 +17,7 @@ from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.verdict import Part
 from pomrl.results import variant_differences
 from pomrl.science.loss_tables import MEASURED, SCHEMA
-from pomrl.theory.simulations import SIMULATIONS, Simulation
+from pomrl.store.simulations import Simulation
 
 DOCUMENT = (ROOT / "docs" / "stored_formats.md").read_text()
 

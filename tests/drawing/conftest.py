@@ -3,13 +3,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.support.shipped import FIGURES
+from tests.support.shipped import FIGURES, SIMULATIONS
 from tests.support.synthetic import AXES, Lazy, make_sweep
 
 from pomrl.drawing.drawing import Drawing
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
-from pomrl.store import stored_simulations
-from pomrl.theory.simulations import SIMULATIONS
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +19,7 @@ def sweeps(simulated: Path) -> StoredSweeps:
             return make_sweep(name)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("POMRL_OUTPUTS", str(simulated))
-            return StoredSweep(stored_simulations.load(SIMULATIONS[name]), [], None, None)
+            return StoredSweep(SIMULATIONS[name].load(), [], None, None)
 
     return Lazy([*AXES, *SIMULATIONS], make)
 

@@ -5,11 +5,11 @@ import numpy as np
 from tests.support.checks import assert_close, average_of_first, choose, line
 from tests.support.synthetic import BATCHES
 
+from pomrl.bounds import average_regret_bound
 from pomrl.configuration.study import find
 from pomrl.results.statistics import band
 from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.studies.pomrl.figures import average_regret
-from pomrl.theory.bounds import average_regret_bound
 
 
 class TestTheory:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from joblib.externals.loky import get_reusable_executor
+from pomrl.theory.simulations import SIMULATIONS
 from tests.faults.outcomes import End, FaultError, Result, result
 from tests.support.computed import SMALL, SWEEP, Command, call, outputs_of_every_kind, page, page_without_provenance
 from tests.support.damage import Damage, copied, damage_one
@@ -24,7 +25,6 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import StoredExperiment, StoreError, stored_simulations
 from pomrl.store.layout import LOCK
-from pomrl.theory.simulations import SIMULATIONS
 
 MENDED = 8
 """After one damage of so many everything is made again, which takes far longer than to notice the damage."""

@@ -10,8 +10,6 @@ from pomrl.judging.claims_of_variants import needed_simulations
 from pomrl.judging.fixed_runs import Judged, judge
 from pomrl.judging.verdict import Evidence
 from pomrl.results.losses import SweepLosses
-from pomrl.store import stored_simulations
-from pomrl.theory.simulations import SIMULATIONS
 
 Settings = dict[str, list[Setting]]
 InWorld = Callable[..., dict[str, SweepLosses]]
@@ -45,7 +43,7 @@ def simulations(simulated: Path) -> dict[str, pd.DataFrame]:
     """The tables of the simulations that claims are about."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(simulated))
-        return {name: stored_simulations.load(SIMULATIONS[name]) for name in needed_simulations(CLAIMS)}
+        return {each.name: each.load() for each in needed_simulations(CLAIMS)}
 
 
 @pytest.fixture(scope="session")

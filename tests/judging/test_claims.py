@@ -11,6 +11,7 @@ from pomrl.judging.claim import claim
 from pomrl.judging.inference import mean
 from pomrl.judging.verdict import Evidence, Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
+from pomrl.store.simulations import Simulation
 
 FAILING: dict[str, World] = {
     "Q1.1": backwards,
@@ -117,13 +118,15 @@ class TestClaims:
                 sweep.at(sigma_1=0.1, **{key: value})
 
     def test_one_about_a_simulation_takes_its_table(self):
-        @claim("X.1", simulation="coin")
+        def coin() -> pd.DataFrame:
+            return pd.DataFrame({"heads": [1.0, 1.0, 1.0, 0.0] * 10})
+
+        @claim("X.1", simulation=Simulation(coin))
         def heads(table: pd.DataFrame) -> list[Part]:
             """heads come up more often than not."""
             return [Part("share of heads", mean(table["heads"].to_numpy()), above=0.5)]
 
-        table = pd.DataFrame({"heads": [1.0, 1.0, 1.0, 0.0] * 10})
-        assert (heads.sweeps, heads.simulation) == ((), "coin")
-        assert heads.parts({}, {"coin": table})[0].estimate.value == 0.75
+        assert not heads.sweeps
+        assert heads.parts({}, {"coin": coin()})[0].estimate.value == 0.75
         with pytest.raises(LookupError):
             heads.parts({})

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from tests.support.worlds import CLAIMS
 
+from pomrl.bounds import model_error_bound
 from pomrl.judging.claim import Claim
 from pomrl.judging.inference import Exact
 from pomrl.judging.verdict import Evidence, Part, Verdict
@@ -16,8 +17,7 @@ from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.upper_bound import regret_upper_bound
 from pomrl.studies.pomrl.claims import planning_accuracy, theory
-from pomrl.theory.bounds import model_error_bound
-from pomrl.theory.squared_error import DIRICHLET, dirichlet_squared_error
+from pomrl.studies.pomrl.theory.squared_error import DIRICHLET, dirichlet_squared_error
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 OF_NO_SWEEP: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if not claim.sweeps}

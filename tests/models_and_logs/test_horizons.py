@@ -10,9 +10,13 @@ from pomrl.results.stored_sweeps import StoredSweep
 from pomrl.science.mdp import policy_value
 from pomrl.science.planners import PolicyIteration
 from pomrl.studies.beyond.figures import horizon_or_prior
-from pomrl.theory.horizons import effective_weights, equivalent_model, equivalent_prior_weight
 
 GAMMA_EVAL = 0.99
+
+
+def equivalent(P: np.ndarray, u: np.ndarray, gamma: float) -> np.ndarray:
+    """The model with which planning at `GAMMA_EVAL` is planning with P at gamma (Theorem D)."""
+    return gamma / GAMMA_EVAL * P + (1.0 - gamma / GAMMA_EVAL) * u
 
 
 def models(n: int, S: int = 5, A: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -24,7 +28,7 @@ def models(n: int, S: int = 5, A: int = 3, seed: int = 0) -> tuple[np.ndarray, n
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 0.5, 0.9, 0.98, 0.99])
 def test_planning_with_gamma_is_planning_with_the_equivalent_model(gamma: float):
     P, R, u = models(1000)
-    mixed = equivalent_model(P, u, gamma, GAMMA_EVAL)
+    mixed = equivalent(P, u, gamma)
     np.testing.assert_allclose(mixed.sum(-1), 1.0)
     short = PolicyIteration().plan(P, R, np.array([gamma]))[:, 0]
     long = PolicyIteration().plan(mixed, R, np.array([GAMMA_EVAL]))[:, 0]
@@ -39,22 +43,9 @@ def test_values_of_every_policy_differ_by_a_constant():
     rng = np.random.default_rng(3)
     policy, gamma = rng.integers(0, 3, (2000, 5)), 0.6
     short = policy_value(P, R, policy, gamma)
-    long = policy_value(equivalent_model(P, u, gamma, GAMMA_EVAL), R, policy, GAMMA_EVAL)
+    long = policy_value(equivalent(P, u, gamma), R, policy, GAMMA_EVAL)
     constant = (GAMMA_EVAL - gamma) / (1.0 - GAMMA_EVAL) * (short @ u)
     np.testing.assert_allclose(long, short + constant[:, None], rtol=1e-9)
-
-
-def test_the_equivalent_prior_weight():
-    assert equivalent_prior_weight(0.5, 0.99) == pytest.approx(0.49494949)
-    assert equivalent_prior_weight(np.array([0.0, 0.99]), 0.99).tolist() == [1.0, 0.0]
-    np.testing.assert_allclose(sum(effective_weights(0.3, 0.5, 0.99)), 1.0)
-    np.testing.assert_allclose(effective_weights(0.25, 0.66, 0.99), [0.5, 1 / 6, 1 / 3])
-
-
-@pytest.mark.parametrize(("gamma", "gamma_eval"), [(0.995, 0.99), (-0.1, 0.99), (0.0, 0.0), (0.5, 1.0)])
-def test_weights_outside_of_their_range_are_refused(gamma: float, gamma_eval: float):
-    with pytest.raises(ValueError, match="it has to be"):
-        equivalent_prior_weight(gamma, gamma_eval)
 
 
 def losses(curve: list[float], n: int = 40, T: int = 3) -> Losses:

@@ -25,10 +25,10 @@ LAYERS = (
     ("api",),
     ("report",),
     ("drawing", "judging"),
-    ("results", "running", "contracts", "bounds"),
+    ("results", "running", "contracts"),
     ("store",),
-    ("configuration", "theory"),
-    ("models_and_logs",),
+    ("configuration",),
+    ("models_and_logs", "bounds"),
     ("science", "execution"),
     ("checks", "outputs"),
 )
@@ -37,7 +37,7 @@ LAYERS = (
 FACES = {
     "components": ("science", "checks"),
     "study": (
-        "report", "drawing", "judging", "results", "store", "configuration", "theory", "science",
+        "report", "drawing", "judging", "results", "store", "configuration", "bounds", "science",
     ),
 }  # fmt: skip
 """Modules that gather names for users, each with the rooms that it has them from. Studies import them, and nothing else
@@ -231,7 +231,7 @@ def test_the_science_does_no_input_or_output() -> None:
 
 
 def check_files(path: Path) -> None:
-    without = room(module_of(path)) in ("science", "theory", "bounds", "checks")
+    without = room(module_of(path)) in ("science", "bounds", "checks")
     exceptions = ("pomrl.science.tasks.families.table", "pomrl.science.solvers.compiled")
     if without and module_of(path) not in exceptions:
         files = {"open", "read_text", "write_text", "read_bytes", "write_bytes", "savetxt", "loadtxt", "save", "load"}

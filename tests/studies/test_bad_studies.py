@@ -256,6 +256,15 @@ def test_a_claim_that_fails_leaves_the_intervals_of_the_others_as_they_are(here:
 
 def test_a_claim_that_fails_on_what_is_stored_or_simulated_is_named_and_the_others_are_judged(here: Path) -> None:
     fails_on_ten_runs = """
+import pandas
+
+from pomrl.study import Simulation
+
+
+def table():
+    return pandas.DataFrame({"heads": [1.0]})
+
+
 @claim("K2", "first")
 def counts(sweep):
     \"\"\"There are not ten runs.\"\"\"
@@ -263,7 +272,7 @@ def counts(sweep):
     return [] if runs == 10 else [less(*(sweep.at(estimator="ada_pomrl").regret for _ in "ab"), "a less b")]
 
 
-@claim("K3", simulation="mixing_rates_and_errors")
+@claim("K3", simulation=Simulation(table))
 def simulated(table):
     \"\"\"The simulation has a column that it lacks.\"\"\"
     return table["nothing"]

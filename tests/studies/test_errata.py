@@ -13,6 +13,7 @@ from scipy import stats
 from tests.support.sample_models import all_policies, random_models, ring, value_of
 from tests.support.settings import ROOT
 
+from pomrl.bounds import model_error_bound, regret_order
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
@@ -21,7 +22,6 @@ from pomrl.science.gamma_schedules import TaskState, UpperBound
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
-from pomrl.theory.bounds import model_error_bound, regret_order
 
 HALF = Fraction(1, 2)
 NOTEBOOK = ROOT / "examples" / "notebook"

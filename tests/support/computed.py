@@ -29,6 +29,7 @@ _FILES = {
     "study.yaml": "title: A sweep of the paper by itself\n",
     "claims.py": '''
 from pomrl.studies.pomrl.claims.theory import Coverage
+from pomrl.studies.pomrl.theory.simulations import MODEL_ERROR_COVERAGE
 from pomrl.study import Part, claim, less
 
 
@@ -41,7 +42,7 @@ def start_matters_at_first(sweep):
     return [less(*(sweep.at(sigma_1=start).tasks((1, 2, 3)) for start in (0.1, 0.5)), "start 0.1 less start 0.5")]
 
 
-@claim("T.1", simulation="model_error_coverage", figures=("vacuous_bounds",))
+@claim("T.1", simulation=MODEL_ERROR_COVERAGE, figures=("vacuous_bounds",))
 def bounds_hold(simulated):
     """The bounds on the model error hold in 95 % of sequences of tasks.
 

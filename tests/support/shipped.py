@@ -1,7 +1,8 @@
-"""The figures of the studies that are shipped, by name; no two studies have a figure of the same name."""
+"""The figures and simulations of the studies that are shipped, by name, which no two of them share."""
 
 from pomrl.configuration.study import shipped
 from pomrl.drawing.figure import INTERVALS, Figure, figures_of, number_of
+from pomrl.judging.claims_of_study import claims_of
 
 
 def _drawn_by(figure: Figure) -> object:
@@ -12,6 +13,17 @@ def _drawn_by(figure: Figure) -> object:
 
 FIGURES = {figure.name: figure for study in shipped() for figure in figures_of(study)}
 """All figures."""
+
+SIMULATIONS = {
+    simulation.name: simulation
+    for study in shipped()
+    for simulations in (
+        *(figure.simulations for figure in figures_of(study)),
+        *([claim.simulation] for claim in claims_of(study) if claim.simulation),
+    )
+    for simulation in simulations
+}
+"""All simulations."""
 
 AUTHORS = [name for name in FIGURES if name.startswith("authors_")]
 """The figures as the authors of the paper computed them, or would compute them."""

@@ -17,7 +17,6 @@ from pomrl.commands.arguments import Parser, Selection, add_selection, add_study
 from pomrl.commands.claims_view import show
 from pomrl.commands.deciding import compute, decided
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.progress import simulate
 from pomrl.commands.tables import print_table
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
@@ -31,6 +30,7 @@ from pomrl.judging.claims_of_study import claims_of
 from pomrl.judging.deciding import Spending
 from pomrl.judging.true_shares import TrueShare
 from pomrl.results.variant_differences import paired_differences, wide
+from pomrl.running.simulating import simulate
 from pomrl.store.csv_tables import write_table
 
 
@@ -69,7 +69,7 @@ def check(study: Study, selection: Selection, budget: float | None) -> int:
     of_runs = {claim.id for claim in every if claim.sweeps}
     if of_runs and budget is None and not store.all_experiments():
         _exit_with_nothing(study, selection)
-    simulate(claims_of_variants.needed_simulations(every))
+    simulate(claims_of_variants.needed_simulations(every), warn)
     failed, frames = _judged(study, every, failing(study, every), selection, budget)
     of_runs = of_runs or {claim.id for claim in every}
     if not any(len(frame) and (frame["claim"].isin(of_runs) & frame["estimate"].notna()).any() for frame in frames):

@@ -13,7 +13,6 @@ from pathlib import Path
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_selection, add_study, selected
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.progress import simulate
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import command
@@ -24,6 +23,7 @@ from pomrl.drawing.figure import INTERVALS, figures_of
 from pomrl.drawing.figures_of_study import Selection, Writer, draw, made_of, needed_simulations, versions
 from pomrl.drawing.files import Sidecar, save, save_small
 from pomrl.outputs import outputs
+from pomrl.running.simulating import simulate
 
 
 @one_line_errors()
@@ -68,7 +68,8 @@ def draw_all(selections: Sequence[Selection], write: Writer = save) -> tuple[int
     Returns:
         The number of figures that are not drawn, and for each sweep that lacks runs a line that says which.
     """
-    simulate(dict.fromkeys(name for each in selections for name in needed_simulations(each.study, each.names)))
+    needed = (simulation for each in selections for simulation in needed_simulations(each.study, each.names))
+    simulate(dict.fromkeys(needed), warn)
     missing, lacking = 0, dict[str, str]()
     for outcome in draw([each for each in selections if each.names], write):
         for path in outcome.files:

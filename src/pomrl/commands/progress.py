@@ -2,17 +2,15 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
 from pomrl.commands.terminal import console, printable, warn
-from pomrl.running.missing_simulations import compute_missing
 from pomrl.running.resources import size
 from pomrl.running.sweeps import Job, Tally, unfinished
-from pomrl.theory.simulations import SIMULATIONS
 
 QUIET = 30.0
 """Seconds after which a line of progress is printed anyway."""
@@ -84,8 +82,3 @@ def progress_of_bytes(what: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a function that reports how many bytes are done, of how many, unless they are few."""
     with progress(what, size) as advance:
         yield lambda done, total: advance(done, total, "") if total >= LEAST_BYTES else None
-
-
-def simulate(names: Iterable[str]) -> None:
-    """Compute the simulations with these names, unless they are stored, and print a line for each one computed."""
-    compute_missing([SIMULATIONS[name] for name in names], report=warn)

@@ -21,6 +21,7 @@ from pomrl.configuration.study import Study
 from pomrl.drawing.drawing import Drawing, Series
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.store.simulations import Simulation
 
 INTERVALS = "_intervals"
 """The end of the name of the version of a figure with 95 % intervals of the mean."""
@@ -59,8 +60,8 @@ class Figure:
     """Function of the stored sweeps and simulations by name, and of the kind of bands if there are series."""
     series: tuple[Series, ...] = ()
     """The series of runs that it shows; if there are none, it gets whole sweeps, and has no version with intervals."""
-    simulations: tuple[str, ...] = ()
-    """The names of the simulations that it shows."""
+    simulations: tuple[Simulation, ...] = ()
+    """The simulations that it shows."""
     module: str = ""
     """The dotted name of the module that defines it."""
 
@@ -90,7 +91,7 @@ class Figure:
 
 
 def figure(
-    *sweeps: str, name: str | None = None, series: Sequence[Series] = (), simulations: Sequence[str] = ()
+    *sweeps: str, name: str | None = None, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
 ) -> Callable[[Draw], Figure]:
     """Make a figure of the function that draws it, or that returns its panels.
 
@@ -99,7 +100,7 @@ def figure(
         name: The name of its files, by default that of the function.
         series: The series of runs that a drawing function shows; they say which experiments of the sweeps it gets, and
             give the figure a version with 95 % intervals, for which the function is called with the kind "ci".
-        simulations: The names of the simulations that it shows.
+        simulations: The simulations that it shows.
 
     Raises:
         TypeError: The decorator stands without parentheses, or the function without arguments returns no panels.

@@ -25,7 +25,7 @@ from pomrl.execution.parallel import one_by_one
 from pomrl.results.stored_sweeps import StoredSweep, promised_runs, shared_runs, stored_simulation, stored_sweep
 from pomrl.store import StoreError, code_digest
 from pomrl.store.provenance import commit
-from pomrl.theory.simulations import SIMULATIONS
+from pomrl.store.simulations import Simulation
 
 FEW = 3
 """Fewer figures than this are drawn in this process: starting others would take longer."""
@@ -102,8 +102,8 @@ def versions(study: Study, wanted: Sequence[str] = ()) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(of_names)))
 
 
-def needed_simulations(study: Study, names: Sequence[str]) -> list[str]:
-    """Return the names of the simulations that figures show."""
+def needed_simulations(study: Study, names: Sequence[str]) -> list[Simulation]:
+    """Return the simulations that figures show."""
     shown = {version: figure for figure in figures_of(study) for version in figure.versions}
     return list(dict.fromkeys(each for name in names for each in shown[name].simulations))
 
@@ -156,7 +156,7 @@ def _draw_one(
     lacking = {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
     if sweeps and not shared:
         return Outcome(problems=[f"{name} is not drawn: nothing is stored of {', '.join(sweeps)}"], lacking=lacking)
-    sweeps |= {simulation: stored_simulation(SIMULATIONS[simulation]) for simulation in figure.simulations}
+    sweeps |= {each.name: stored_simulation(each) for each in figure.simulations}
     try:
         drawing = _relabelled(figure.drawn(sweeps, with_intervals=with_intervals), selection.variant)
         files = write(drawing, selection.folder, name, _sidecar(figure, name, sweeps, selection))
@@ -202,7 +202,7 @@ def _sidecar(figure: Figure, name: str, sweeps: Mapping[str, StoredSweep], selec
         **commit(),
         variant=selection.variant.name if selection.variant else selection.study.unchanged,
         sweeps={selection.study.option(sweep): sweeps[sweep].sources for sweep in figure.sweeps},
-        simulations={simulation: sweeps[simulation].sources for simulation in figure.simulations},
+        simulations={each.name: sweeps[each.name].sources for each in figure.simulations},
     )
 
 

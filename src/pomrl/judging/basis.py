@@ -21,7 +21,6 @@ from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.gamma_star import HindsightChoice
-from pomrl.theory.simulations import SIMULATIONS
 
 MOST_BYTES = 64 * 2**20
 """The most memory that losses take which are kept for the next claim."""
@@ -78,7 +77,7 @@ class Basis:
         if claim.is_exact:
             return 0
         if claim.simulation is not None:
-            return SIMULATIONS[claim.simulation].parameters.get("sequences", 1)
+            return claim.simulation.sequences or 1
         return min(experiment.request.runs for experiment in self.read_by(claim))
 
     def stored(self, claim: Claim, parts: Collection[int] | None = None) -> int:

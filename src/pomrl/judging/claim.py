@@ -13,6 +13,7 @@ from pomrl.configuration.importing import imported, in_words, place_of
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import SweepLosses
 from pomrl.store import StoreError
+from pomrl.store.simulations import Simulation
 
 Check = Callable[..., list[Part]]
 """A function of the losses of each sweep that a claim names, in that order, or of its simulation's table.
@@ -50,8 +51,8 @@ class Claim:
     sweeps: tuple[str, ...]
     """The names of the sweeps that it is about."""
     check: Check
-    simulation: str | None = None
-    """The name of the simulation that it is about, if it is about one and not about sweeps."""
+    simulation: Simulation | None = None
+    """The simulation that it is about, if it is about one and not about sweeps."""
     title: str = ""
     """A short form of the statement; empty for the statement itself."""
     figures: tuple[str, ...] = ()
@@ -90,7 +91,7 @@ class Claim:
             TypeError: The function does not return a list of parts, of which there is at least one.
         """
         if self.simulation is not None:
-            found = self.check((simulations or {})[self.simulation])
+            found = self.check((simulations or {})[self.simulation.name])
         else:
             found = self.check(*(sweeps[name] for name in self.sweeps))
         if not isinstance(found, list | tuple) or not found or not all(isinstance(part, Part) for part in found):
@@ -120,7 +121,7 @@ def _of_module(module: str, name: str) -> Claim:
 def claim(  # noqa: PLR0913
     id: str,
     *sweeps: str,
-    simulation: str | None = None,
+    simulation: Simulation | None = None,
     title: str = "",
     figures: Sequence[str] = (),
     selected_on: bool = False,
@@ -138,7 +139,7 @@ def claim(  # noqa: PLR0913
     Args:
         id: The claim's identifier, such as Q1.1.
         sweeps: The names of the sweeps whose losses the function takes, in this order; none for an exact claim.
-        simulation: The name of the simulation whose table the function takes instead.
+        simulation: The simulation whose table the function takes instead.
         title: A short form of the statement.
         figures: The names of the figures that show what the claim is about.
         selected_on: Whether readings of a paper were chosen after looking at the results that the claim is about.

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
 from pomrl.judging.claim import Claim
-from pomrl.theory.simulations import SIMULATIONS
 
 
 def claims_of(study: Study) -> list[Claim]:
@@ -21,8 +20,6 @@ def claims_of(study: Study) -> list[Claim]:
         name = claim.check.__name__
         if claim.is_exact and claim.check.__code__.co_argcount:
             raise ConfigError(f"{study.word}: claim {name} names no sweep, as in @claim({claim.id!r}, 'SWEEP')")
-        if claim.simulation is not None and claim.simulation not in SIMULATIONS:
-            raise ConfigError(f"{study.word}: claim {claim.id}: there is no simulation {claim.simulation!r}")
         if not claim.statement:
             raise ConfigError(f"{study.word}: claim {name} has no docstring, whose first line says what is claimed")
         if claim.id in by_id:

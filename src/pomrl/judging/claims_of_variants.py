@@ -26,8 +26,7 @@ from pomrl.judging.judgements import Judgements
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.true_shares import TrueShare, parts_in, true_share
 from pomrl.judging.verdict import Part
-from pomrl.store import stored_simulations
-from pomrl.theory.simulations import SIMULATIONS
+from pomrl.store.simulations import Simulation
 
 BEST_IN_RUN = "gamma_schedule.choice=per_run"
 """What a variant sets under which schedules that choose in hindsight do so in each run."""
@@ -85,7 +84,7 @@ def judged_on(study: Study, claims: Sequence[Claim], variants: Container[str]) -
 
     It covers the experiments and the simulations with their code, the numbers of runs, the error, and the claims.
     """
-    simulations = [stored_simulations.signature(SIMULATIONS[name]) for name in needed_simulations(claims)]
+    simulations = [each.signature for each in needed_simulations(claims)]
     sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
     digests = {}
     for variant in (each for each in study.variants if each.name in variants):
@@ -179,12 +178,12 @@ def without_sweeps(claim: Claim) -> tuple[Part, ...]:
         ClaimError: The function of the claim raises an error.
     """
     with claim.tried():
-        tables = {name: stored_simulations.load(SIMULATIONS[name]) for name in needed_simulations([claim])}
+        tables = {each.name: each.load() for each in needed_simulations([claim])}
         return claim.parts({}, tables)
 
 
-def needed_simulations(claims: Sequence[Claim]) -> list[str]:
-    """Return the names of the simulations that claims read."""
+def needed_simulations(claims: Sequence[Claim]) -> list[Simulation]:
+    """Return the simulations that claims read."""
     return list(dict.fromkeys(claim.simulation for claim in claims if claim.simulation))
 
 

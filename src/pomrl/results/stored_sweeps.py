@@ -10,8 +10,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration.sweeps import Setting
 from pomrl.science.loss_tables import SCHEMA
-from pomrl.store import stored_simulations
-from pomrl.theory.simulations import Simulation
+from pomrl.store.simulations import TABLE, Simulation
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,9 @@ def stored_simulation(simulation: Simulation) -> StoredSweep:
     Raises:
         StoreError: The simulation is not stored, or its table is damaged.
     """
-    sequences = simulation.parameters.get("sequences", 0)
-    files = {stored_simulations.TABLE: stored_simulations.digest(simulation)}
-    source = Source(stored_simulations.signature(simulation), sequences, settings={}, blocks=files)
-    return StoredSweep(stored_simulations.load(simulation), [source], promised=None, lacking=None)
+    files = {TABLE: simulation.digest()}
+    source = Source(simulation.signature, simulation.sequences, settings={}, blocks=files)
+    return StoredSweep(simulation.load(), [source], promised=None, lacking=None)
 
 
 def shared_runs(settings: Iterable[Setting]) -> int:

@@ -2,8 +2,8 @@
 
 A digest covers the modules that a computation starts from and the modules that they import, directly or indirectly, at
 the top of a file or inside a function. Imports of modules of this package count, except `pomrl/__init__.py`. A name
-that is imported from the face for authors of components, `pomrl.components`, counts as imported from the module that
-the face has it from. For a module that is not of this package, the modules in the same folder or the same package count
+that is imported from a face, `pomrl.components` or `pomrl.study`, counts as imported from the module that the face has
+it from. For a module that is not of this package, the modules in the same folder or the same package count
 as well. The C source of
 an extension module counts, whether or not the module was built. A digest cannot see imports whose module names are
 computed while a program runs.
@@ -25,8 +25,8 @@ from typing import Any, cast
 START = "pomrl.science.experiment"
 """The module that every experiment starts from."""
 
-FACE = "pomrl.components"
-"""The module that only gathers names from others: an import of one of its names is an import from the other module."""
+FACES = ("pomrl.components", "pomrl.study")
+"""The modules that only gather names from others: an import of one of them is an import from the other module."""
 
 
 NOT_COMPUTING = ("studies", "skeleton")
@@ -118,14 +118,14 @@ def _names(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]
         return
     base = _absolute(statement, module)
     for alias in statement.names:
-        source = _gathered().get(alias.name, FACE) if base == FACE else base
+        source = _gathered(base).get(alias.name, base) if base in FACES else base
         yield from (source, *_packages(source), f"{source}.{alias.name}")
 
 
 @cache
-def _gathered() -> Mapping[str, str]:
-    """Return the module that each name of the face is imported from, as the face's own statements say."""
-    statements = (statement for statement in _code(FACE).imports if isinstance(statement, ast.ImportFrom))
+def _gathered(face: str) -> Mapping[str, str]:
+    """Return the module that each name of a face is imported from, as the face's own statements say."""
+    statements = (statement for statement in _code(face).imports if isinstance(statement, ast.ImportFrom))
     return {alias.asname or alias.name: statement.module or "" for statement in statements for alias in statement.names}
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from pomrl.studies.pomrl.theory.related_tasks import DIRICHLET
+from pomrl.studies.pomrl.theory.squared_error import mixing_rates_and_errors
 from pomrl.study import (
-    DIRICHLET,
     MARGIN,
     ROUNDING,
     Exact,
     Part,
     claim,
-    mixing_rates_and_errors,
     paper_mixing_rate,
     regret_constant,
     regret_order,

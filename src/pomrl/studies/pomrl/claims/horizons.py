@@ -5,6 +5,7 @@ All are about ada-POMRL at sigma = 0.01 (Sec. 5.2, Figures 4b and 4c).
 
 import pandas as pd
 
+from pomrl.studies.pomrl.theory.simulations import LEARNED_MIXING_RATES
 from pomrl.study import (
     ROUNDING,
     Losses,
@@ -83,7 +84,7 @@ def minimum_falls(sweep: SweepLosses) -> list[Part]:
 
 @claim(
     "Q2.5",
-    simulation="learned_mixing_rates",
+    simulation=LEARNED_MIXING_RATES,
     title="ada-POMRL puts more and more weight on the prior",
     figures=("planning_omrl",),
 )

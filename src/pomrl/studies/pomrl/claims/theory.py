@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr, bdtrc, betaincinv
 
+from pomrl.studies.pomrl.theory.simulations import MODEL_ERROR_COVERAGE
 from pomrl.study import (
     MARGIN,
     REPAIRED,
     ROUNDING,
-    SIMULATIONS,
     Estimate,
     Exact,
     Part,
@@ -42,8 +42,7 @@ FAR = 1e30
 CONSTANT = 3.0
 """What the universal constant that a bound of the form O(...) hides is taken to be below."""
 
-SIMULATION = "model_error_coverage"
-DELTA: float = SIMULATIONS[SIMULATION].parameters["delta"]
+DELTA: float = MODEL_ERROR_COVERAGE.parameters["delta"]
 """Probability that a bound may fail."""
 
 
@@ -74,7 +73,7 @@ class Coverage(Estimate):
 
 @claim(
     "T.1",
-    simulation=SIMULATION,
+    simulation=MODEL_ERROR_COVERAGE,
     revised=Revision(
         REVISED_ON,
         "the theorem is judged as the universal statement that it is, which a counterexample refutes; before, it was "

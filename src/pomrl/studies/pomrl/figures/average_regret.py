@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from pomrl.studies.pomrl.looks import BOUNDS
+from pomrl.studies.pomrl.theory.bound_tables import regret_bounds
 from pomrl.study import (
     TEXT_WIDTH,
     Drawing,
@@ -23,7 +24,6 @@ from pomrl.study import (
     look,
     panels,
     points_of_panels,
-    regret_bounds,
     running_average,
     series_of,
 )

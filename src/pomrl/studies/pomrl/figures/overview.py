@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
 from pomrl.studies.pomrl import simplex
+from pomrl.studies.pomrl.theory.related_tasks import DIRICHLET
+from pomrl.studies.pomrl.theory.simulations import RELATED_TASKS
 from pomrl.study import (
-    DIRICHLET,
     TEXT_WIDTH,
     Drawing,
     Look,
@@ -21,8 +22,6 @@ from pomrl.study import (
     look,
     panels,
 )
-
-SIMULATIONS = ("related_tasks",)
 
 SHOWN = 6
 """The task of run 0 that panel (b) shows."""
@@ -38,7 +37,7 @@ BATCH_ERROR = Series(Look("Error of the batch", look("without_meta").color, "D")
 HORIZON = Series(Look("Horizon (right axis)", "#444444", "s", ":"), panel="c")
 
 
-@figure(simulations=SIMULATIONS, name="overview")
+@figure(simulations=[RELATED_TASKS], name="overview")
 def draw(sweeps: StoredSweeps) -> Drawing:
     """Figure 1, redrawn with real draws: The idea, with real draws.
 
@@ -52,7 +51,7 @@ def draw(sweeps: StoredSweeps) -> Drawing:
     The figure shows one row of a transition model of three states, in 200 runs of 15 Dirichlet tasks. The discount
     factor gamma is that of the schedule that follows the upper bound.
     """
-    data = _data(sweeps["related_tasks"].table)
+    data = _data(sweeps[RELATED_TASKS.name].table)
     with context():
         figure, (a, b, c) = panels.row_of_panels(3, TEXT_WIDTH, 2.6)
         simplex.draw(a, data, [TASKS, MEAN_MODEL])

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pandas as pd
 
+from pomrl.studies.pomrl.theory.simulations import MIXING_RATES_AND_ERRORS, SQUARED_ERROR_AGAINST_ALPHA
+from pomrl.studies.pomrl.theory.squared_error import TASKS
 from pomrl.study import (
     PRIORS,
-    TASKS_OF_SQUARED_ERROR,
     TEXT_WIDTH,
     Drawing,
     Look,
@@ -21,11 +22,11 @@ from pomrl.study import (
 
 LINES = ("-", "--", ":")
 
-SIMULATIONS = ("squared_error_against_alpha", "mixing_rates_and_errors")
+SIMULATIONS = (SQUARED_ERROR_AGAINST_ALPHA, MIXING_RATES_AND_ERRORS)
 
 CURVES = {
     t: replace(look, linestyle=line)  # equal curves lie on each other in panel (c), and gaps let all of them be seen
-    for (t, look), line in zip(sequence(TASKS_OF_SQUARED_ERROR, "t = {}".format).items(), LINES, strict=True)
+    for (t, look), line in zip(sequence(TASKS, "t = {}".format).items(), LINES, strict=True)
 }
 MIXING = {
     "paper": Look("paper's α", "#a02020", "X", "", size=6.0),
@@ -45,7 +46,7 @@ def draw(sweeps: StoredSweeps) -> Drawing:
     The concentration of the tasks is 10 and the number of samples m = 5; the mixing rates are told of the true
     similarity.
     """
-    errors, rates = (sweeps[name].table for name in SIMULATIONS)
+    errors, rates = (sweeps[each.name].table for each in SIMULATIONS)
     data = pd.concat([points for panel in PANELS for points in _points(panel, errors, rates)], ignore_index=True)
     with context():
         figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.7, share_y=True)

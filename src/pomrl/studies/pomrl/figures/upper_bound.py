@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from pomrl.studies.pomrl.theory.bound_tables import upper_bound_curves
 from pomrl.study import (
     TEXT_WIDTH,
     Drawing,
@@ -13,7 +14,6 @@ from pomrl.study import (
     figure,
     panels,
     sequence,
-    upper_bound_curves,
 )
 
 CURVES = sequence((0.02, 0.1, 0.3, 0.6, 1.0), "C = {:g}".format)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from pomrl.studies.pomrl.looks import BOUNDS
+from pomrl.studies.pomrl.theory.bound_tables import vacuity_map
 from pomrl.study import (
     TEXT_WIDTH,
     Drawing,
@@ -12,7 +13,6 @@ from pomrl.study import (
     context,
     figure,
     panels,
-    vacuity_map,
 )
 
 SIGMAS = (0.0, 0.01, 0.1)

@@ -11,20 +11,24 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.science.algorithm import pomrl
-from pomrl.science.data import Batch, Batches
-from pomrl.science.estimators.estimator import Truth
-from pomrl.science.estimators.memory import Models
-from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-from pomrl.science.experiment import tables
-from pomrl.science.gamma_schedules import Fixed, Grid
-from pomrl.science.loss_tables import loss_array
-from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import Method, Problem
-from pomrl.science.tasks.distribution import MeanModel
-from pomrl.science.tasks.random_chains import UniformBall
-from pomrl.theory.bounds import model_error_bound, planning_loss_bound
-from pomrl.theory.concentration import PRIORS, REPAIRED, VARIANTS
+from pomrl.components import Batch, MeanModel, Models, RegularisedLeastSquares, Truth
+from pomrl.study import (
+    PRIORS,
+    REPAIRED,
+    VERSIONS,
+    Batches,
+    Fixed,
+    Grid,
+    Method,
+    PolicyIteration,
+    Problem,
+    UniformBall,
+    loss_array,
+    model_error_bound,
+    planning_loss_bound,
+    pomrl,
+    tables,
+)
 
 S, A, T = 3, 2, 10
 """States, actions and tasks of the chain MDPs of `regret_coverage`."""
@@ -64,7 +68,7 @@ def model_error_coverage(
     rows = []
     for S, m, sigma in product(states, ms, sigmas):
         for prior, errors in _model_errors(rng, sequences, S, m, sigma, max(tasks)).items():
-            for T, variant in product(tasks, (*VARIANTS, REPAIRED)):
+            for T, variant in product(tasks, (*VERSIONS, REPAIRED)):
                 bound = model_error_bound(
                     t=np.arange(1, T + 1), m=m, sigma=sigma, S=S, A=1, T=T, delta=delta, variant=variant, prior=prior
                 )
@@ -151,7 +155,7 @@ def regret_coverage(
         radius = np.array([ball.almost_sure_radius(problem.mean(run)) for run in range(sequences)])
         for prior, table in zip(ESTIMATORS, tables(problem, methods, range(sequences)), strict=True):
             loss, _ = loss_array(table)
-            for variant in VARIANTS:
+            for variant in VERSIONS:
                 setting = {"m": m, "sigma": sigma, "prior": prior, "variant": variant}
                 bound = planning_loss_bound(
                     gamma=np.array(gammas), gamma_eval=gammas[-1], t=np.arange(1, T + 1)[:, None], T=T, m=m,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.science.estimators.estimator import Truth
+from pomrl.components import Truth
 
 
 @dataclass(frozen=True)

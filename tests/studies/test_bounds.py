@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from pomrl.science.estimators.estimator import Truth
-from pomrl.science.estimators.memory import Memory
-from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-from pomrl.science.problem import Problem
-from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
-from pomrl.science.upper_bound import regret_constant, regret_upper_bound, upper_bound_gamma
-from pomrl.theory.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
-from pomrl.theory.bounds import (
+from pomrl.bounds import (
+    PRIORS,
+    VERSIONS,
     average_regret_bound,
     average_uncertainty,
     jiang_bound,
@@ -21,7 +16,13 @@ from pomrl.theory.bounds import (
     planning_loss_bound,
     regret_order,
 )
-from pomrl.theory.concentration import PRIORS, VARIANTS
+from pomrl.science.estimators.estimator import Truth
+from pomrl.science.estimators.memory import Memory
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
+from pomrl.science.problem import Problem
+from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
+from pomrl.science.upper_bound import regret_constant, regret_upper_bound, upper_bound_gamma
+from pomrl.studies.pomrl.theory.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
 
 SETTING: Any = {"m": 50, "sigma": 0.1, "S": 4, "A": 2, "T": 9, "delta": 0.1}
 
@@ -98,7 +99,7 @@ def test_sharpened_is_never_above_corrected():
         assert np.all(error(variant="sharpened", **changes) <= error(**changes))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", VERSIONS)
 @pytest.mark.parametrize("prior", PRIORS)
 def test_bounds_grow_with_the_number_of_events_and_with_confidence(variant: str, prior: str):
     for changes in ({"S": 5}, {"A": 3}, {"delta": 0.05}):
@@ -115,7 +116,7 @@ def test_equal_tasks_are_known_better_with_each_task_and_sample(variant: str, pr
 
 
 def test_average_uncertainty_is_the_mean_over_tasks():
-    for variant, prior in product(VARIANTS, PRIORS):
+    for variant, prior in product(VERSIONS, PRIORS):
         mean = np.mean(error(t=np.arange(1, 10), variant=variant, prior=prior))
         factor = 8 if variant == "as_printed" else 4
         assert float(average_uncertainty(**SETTING, variant=variant, prior=prior)) == pytest.approx(factor * mean)
@@ -202,7 +203,7 @@ def test_calls_with_arrays_are_calls_with_numbers():
         "T": [2, 6], "delta": [0.01, 0.2], "plugged": [0.1, 0.3], "Sigma": [0.5, 1.0],
     }  # fmt: skip
     grid: Any = dict(zip(axes, np.meshgrid(*axes.values(), indexing="ij", sparse=True), strict=True))
-    for variant, prior in product(VARIANTS, PRIORS):
+    for variant, prior in product(VERSIONS, PRIORS):
         shape = (2,) * len(axes)  # not every bound depends on everything
         average = np.broadcast_to(average_regret_bound(**grid, variant=variant, prior=prior), shape)
         per_task = np.broadcast_to(planning_loss_bound(t=2, **grid, variant=variant, prior=prior), shape)
@@ -247,7 +248,7 @@ def test_table_of_regret_bounds_is_that_of_the_almost_sure_radius():
     table = regret_bounds(problem(UniformBall(zeros=3, measure="std")), [0.0, 0.5, 0.9])
     assert len(table) == 3 * 4 * 3
     found = table.set_index(["variant", "T", "gamma"])["bound"]
-    for variant in VARIANTS:
+    for variant in VERSIONS:
         expected = average_regret_bound(
             gamma=0.5, gamma_eval=0.9, m=5, sigma=0.04, plugged=0.02, S=6, A=2, T=3, delta=0.05, variant=variant
         )

@@ -4,12 +4,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.science.algorithm import pomrl
-from pomrl.science.data import Batch, Batches
-from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-from pomrl.science.gamma_schedules import UpperBound
-from pomrl.theory.dirichlet_tasks import DirichletTasks
+from pomrl.components import Batch, Estimator, RegularisedLeastSquares, Truth
+from pomrl.studies.pomrl.theory.dirichlet_tasks import DirichletTasks
+from pomrl.study import Batches, UpperBound, pomrl
 
 DIRICHLET = DirichletTasks(concentration=20.0, P_o=(0.5, 0.3, 0.2), m=5)
 """The distribution of the tasks of figure 1."""

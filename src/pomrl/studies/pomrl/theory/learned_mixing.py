@@ -2,12 +2,8 @@
 
 import pandas as pd
 
-from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-from pomrl.science.experiment import tables
-from pomrl.science.gamma_schedules import Fixed
-from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import Method, Problem
-from pomrl.science.tasks.random_chains import Dirichlet
+from pomrl.components import RegularisedLeastSquares
+from pomrl.study import Dirichlet, Fixed, Method, PolicyIteration, Problem, tables
 
 
 def learned_mixing_rates(

@@ -6,11 +6,15 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from pomrl.science.problem import Problem
-from pomrl.science.tasks.random_chains import UniformBall
-from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
-from pomrl.theory.bounds import average_regret_bound, average_uncertainty
-from pomrl.theory.concentration import VARIANTS
+from pomrl.study import (
+    VERSIONS,
+    Problem,
+    UniformBall,
+    average_regret_bound,
+    average_uncertainty,
+    regret_upper_bound,
+    upper_bound_gamma,
+)
 
 S, A, GAMMA_EVAL = 10, 2, 0.99
 """The states, actions and discount factor of evaluation of the paper's random MDPs."""
@@ -46,13 +50,13 @@ def regret_bounds(problem: Problem, gammas: Sequence[float]) -> "pd.DataFrame":
         )
     mean = problem.mean(0)
     radius = problem.task_distribution.almost_sure_radius(mean)
-    table = pd.DataFrame(product(VARIANTS, range(1, problem.T + 1), gammas), columns=["variant", "T", "gamma"])
+    table = pd.DataFrame(product(VERSIONS, range(1, problem.T + 1), gammas), columns=["variant", "T", "gamma"])
     bounds = [
         average_regret_bound(
             gamma=np.array(gammas), gamma_eval=problem.gamma_eval, m=problem.m, sigma=radius, plugged=mean.sigma,
             S=problem.S, A=problem.A, T=np.arange(1, problem.T + 1)[:, None], delta=DELTA, variant=variant,
         )
-        for variant in VARIANTS
+        for variant in VERSIONS
     ]  # fmt: skip
     table["bound"] = np.array(bounds).ravel()
     trivial = 1.0 / (1.0 - problem.gamma_eval)
@@ -70,10 +74,10 @@ def vacuity_map(ms: Sequence[int], Ts: Sequence[int], sigmas: Sequence[float]) -
         1/(1 - GAMMA_EVAL), which no loss exceeds; and vacuous_from, 1/(1 + C), the gamma from which on the bound is at
         or above the trivial one.
     """
-    table = pd.DataFrame(product(VARIANTS, ms, Ts, sigmas), columns=["variant", "m", "T", "sigma"])
+    table = pd.DataFrame(product(VERSIONS, ms, Ts, sigmas), columns=["variant", "m", "T", "sigma"])
     m, T, sigma = np.meshgrid(ms, Ts, sigmas, indexing="ij")
     C = np.array(
-        [average_uncertainty(m=m, T=T, sigma=sigma, S=S, A=A, delta=DELTA, variant=variant) for variant in VARIANTS]
+        [average_uncertainty(m=m, T=T, sigma=sigma, S=S, A=A, delta=DELTA, variant=variant) for variant in VERSIONS]
     ).ravel()
     gamma = np.minimum(upper_bound_gamma(C), GAMMA_EVAL)
     bound = regret_upper_bound(gamma, C, GAMMA_EVAL)

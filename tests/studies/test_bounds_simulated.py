@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pomrl.bounds import jiang_bound, model_error_bound
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
@@ -9,11 +10,10 @@ from pomrl.science.loss_tables import loss_array
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import UniformBall
-from pomrl.theory.bounds import jiang_bound, model_error_bound
-from pomrl.theory.coverage import model_error_coverage, regret_coverage
-from pomrl.theory.related_tasks import DIRICHLET as RELATED
-from pomrl.theory.related_tasks import related_tasks
-from pomrl.theory.squared_error import (
+from pomrl.studies.pomrl.theory.coverage import model_error_coverage, regret_coverage
+from pomrl.studies.pomrl.theory.related_tasks import DIRICHLET as RELATED
+from pomrl.studies.pomrl.theory.related_tasks import related_tasks
+from pomrl.studies.pomrl.theory.squared_error import (
     DIRICHLET,
     dirichlet_squared_error,
     mixing_rates_and_errors,

@@ -11,11 +11,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.science.data import Batch
-from pomrl.science.estimators.memory import Memory, Models
-from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-from pomrl.theory.concentration import PRIORS
-from pomrl.theory.dirichlet_tasks import DirichletTasks
+from pomrl.components import Batch, Memory, Models, RegularisedLeastSquares
+from pomrl.studies.pomrl.theory.dirichlet_tasks import DirichletTasks
+from pomrl.study import PRIORS
 
 DIRICHLET = DirichletTasks(concentration=10.0, P_o=(0.1, 0.2, 0.3, 0.4), m=5)
 """The distribution of the tasks whose errors are shown."""

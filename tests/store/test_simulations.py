@@ -1,0 +1,89 @@
+"""Simulations: computed once, stored, checked when they are read, and computed again where anything has changed."""
+
+import errno
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.support.sample_simulation import noise
+from tests.support.settings import ROOT
+
+from pomrl.results.stored_sweeps import stored_simulation
+from pomrl.running.simulating import simulate
+from pomrl.store import StoreError
+from pomrl.store.code_digest import closure_digest
+from pomrl.store.simulations import Simulation
+
+SAMPLE = Simulation(noise, {"sequences": 5})
+
+pytestmark = pytest.mark.usefixtures("empty_outputs")
+
+
+def announced(simulation: Simulation = SAMPLE) -> list[str]:
+    lines: list[str] = []
+    simulate([simulation], lines.append)
+    return lines
+
+
+def test_what_is_missing_is_computed_once_and_announced():
+    with pytest.raises(StoreError, match=r"noise is not stored; pomrl figures and pomrl claims"):
+        SAMPLE.load()
+    assert announced() == ["simulating noise"]
+    assert announced() == []
+    pd.testing.assert_frame_equal(SAMPLE.load(), noise(sequences=5), check_exact=True)
+    (source,) = stored_simulation(SAMPLE).sources
+    assert (source.signature, source.runs) == (SAMPLE.signature, 5)
+
+
+@pytest.mark.parametrize("name", ["table.parquet", "table.json"])
+@pytest.mark.parametrize("content", [None, b"{}", b"\xff"])
+def test_what_is_damaged_is_refused_and_computed_again(name: str, content: bytes | None):
+    announced()
+    path = SAMPLE.files.sidecar.with_name(name)
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"noise|table"):
+        SAMPLE.load()
+    assert announced()
+    assert SAMPLE.is_stored
+
+
+def test_a_table_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch):
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        announced()
+    assert list(SAMPLE.files.sidecar.parent.iterdir()) == []
+
+
+def test_the_signature_is_of_the_parameters_and_the_code_that_is_run_through(monkeypatch: pytest.MonkeyPatch):
+    assert Simulation(noise, {"sequences": 5, "scale": 1.0}).signature == SAMPLE.signature
+    assert Simulation(noise, {"sequences": 6}).signature != SAMPLE.signature
+    before = SAMPLE.signature
+    monkeypatch.setattr("pomrl.store.simulations.closure_digest", lambda modules: f"another of {modules}")
+    assert SAMPLE.signature != before
+
+
+def test_the_digest_covers_the_code_that_is_imported_by_way_of_a_face_and_no_more(tmp_path: Path):
+    """A changed bound changes the digest of the module that imports it; a comment, or the face itself, changes none."""
+    shutil.copytree(ROOT / "src" / "pomrl", tmp_path / "pomrl", ignore=shutil.ignore_patterns("__pycache__"))
+    for name, change in (
+        ("bounds", "CHANGED = True\n"), ("study", "CHANGED = True\n"), ("science/estimators/estimator", "# a comment\n")
+    ):  # fmt: skip
+        path = tmp_path / "pomrl" / f"{name}.py"
+        path.write_text(path.read_text() + change)
+    modules = [f"pomrl.studies.pomrl.theory.{name}" for name in ("coverage", "related_tasks")]
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from pomrl.store.code_digest import closure_digest; "
+        f"print(*(closure_digest((m,)) for m in {modules}))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    here = [closure_digest((module,)) for module in modules]
+    assert [mine == theirs for mine, theirs in zip(here, said.split(), strict=True)] == [False, True]
