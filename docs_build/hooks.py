@@ -25,7 +25,12 @@ from docs_build.generated import PAGES, source  # noqa: E402 (found by the line 
 
 SOURCES = (
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png"),
-    *("src/pomrl/studies/*/pages/*.md", "src/pomrl/studies/*/study.yaml", "src/pomrl/studies/pomrl/variants/*.yaml"),
+    *(
+        "src/pomrl/studies/*/pages/*.md",
+        "src/pomrl/studies/*/study.yaml",
+        "src/pomrl/studies/pomrl/ledger.yaml",
+        "src/pomrl/studies/pomrl/variants.py",
+    ),
     *(
         "examples/tutorial.ipynb",
         "examples/patience/study.yaml",

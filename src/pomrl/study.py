@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from pomrl.configuration.study import Study as Study
     from pomrl.configuration.sweeps import Setting as Setting
     from pomrl.configuration.sweeps import experiment as experiment
-    from pomrl.configuration.variants import Choice as Choice
     from pomrl.configuration.variants import Family as Family
     from pomrl.configuration.variants import Job as Job
     from pomrl.configuration.variants import Variant as Variant
+    from pomrl.configuration.variants import family as family
+    from pomrl.configuration.variants import of_keys as of_keys
     from pomrl.configuration.variants import variant as variant
-    from pomrl.configuration.variants import without as without
     from pomrl.drawing import panels as panels
     from pomrl.drawing.drawing import COLUMNS as COLUMNS
     from pomrl.drawing.drawing import Drawing as Drawing

@@ -9,7 +9,7 @@ from tests.support.settings import ROOT
 from pomrl.commands import reproduce
 from pomrl.configuration.study import Study, find, shipped
 from pomrl.configuration.sweeps import Setting
-from pomrl.configuration.variants import Family, Variant
+from pomrl.configuration.variants import Variant
 
 pytestmark = pytest.mark.slow
 
@@ -19,12 +19,10 @@ def composed_once() -> Iterator[None]:
     """The experiments of the shipped studies are composed once for all tests here, as that takes most of the time."""
     compose, known = Study.settings, {}
 
-    def settings(
-        study: Study, name: str, variant: Variant | None = None, family: Family | None = None, own: None = None
-    ) -> list[Setting]:
-        key = study.name, name, variant and variant.name, family and family.name
+    def settings(study: Study, name: str, variant: Variant | None = None, own: None = None) -> list[Setting]:
+        key = study.name, name, variant and variant.name
         if key not in known:
-            known[key] = compose(study, name, variant, family)
+            known[key] = compose(study, name, variant)
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -60,8 +58,7 @@ def test_another_number_of_runs_holds_for_all_and_no_sample_is_computed(of_the_p
     assert {experiment.request.runs for experiment in few} == {3}
     family = find("pomrl").family("environments")
     assert family.is_sample
-    of_sample = [each for variant in family.variants for name in family.sweeps
-                 for each in find("pomrl").settings(name, variant, family)]  # fmt: skip
+    of_sample = [each for of in family.variants for each in find("pomrl").settings("task_similarity", of)]
     assert len(few) == len(of_the_paper) - len(of_sample)
     assert all(setting.experiment in of_the_paper for setting in of_sample)
 

@@ -8,19 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from matplotlib.colors import to_rgba
 from tests.support.commands import commands
 from tests.support.settings import ROOT
 
 from pomrl import store
-from pomrl.commands import reproduce
-from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting
-from pomrl.configuration.variants import DEFAULT, Job, Variant
-from pomrl.configuration.variants import family as described
+from pomrl.configuration.variants import DEFAULT
 from pomrl.drawing.files import Sidecar, save
 from pomrl.judging import over_variants
 from pomrl.judging.basis import Basis
@@ -32,89 +28,36 @@ from pomrl.report.figure_files import FigureFiles
 from pomrl.results.comparison import differences
 from pomrl.results.intervals import Interval
 from pomrl.studies.pomrl import readings_figure
+from pomrl.studies.pomrl.variants import READINGS
 
 pytestmark = pytest.mark.slow
 
 PAPER = find("pomrl")
-READINGS, ENVIRONMENTS = PAPER.family("readings"), PAPER.family("environments")
+READINGS_OF, ENVIRONMENTS = PAPER.family("readings"), PAPER.family("environments")
+SWEEPS = tuple(READINGS_OF.variants[0].sweeps or ())
 ENVIRONMENT = "task_distribution.mean_seed"
 """The key in which environments differ."""
-
-CHOICES = {
-    "std": {"of": "A1", "set": "measure=std"},
-    "exclusive": {"of": "A2", "set": "prior=exclusive", "estimator": ["pomrl"]},
-    "bound": {"of": "E4", "set": "mixing=bound"},
-    "optimal": {"of": "E4", "set": "mixing=optimal"},
-}
 
 
 @cache
 def readings() -> dict[str, dict[str, list[Setting]]]:
     """The experiments of each reading, by its name and that of the sweep."""
-    return {
-        variant.name: {name: PAPER.settings(name, variant, READINGS) for name in READINGS.sweeps}
-        for variant in READINGS.variants
-    }
+    return {variant.name: {name: PAPER.settings(name, variant) for name in SWEEPS} for variant in READINGS_OF.variants}
 
 
 @cache
 def environments() -> list[Basis]:
     registry = claims_of(PAPER)
-    return [basis(PAPER, registry, variant, ENVIRONMENTS) for variant in ENVIRONMENTS.variants]
+    return [basis(PAPER, registry, variant) for variant in ENVIRONMENTS.variants]
 
 
 def flat(setting: Setting) -> dict[str, object]:
     return flat_settings(scientific_settings(setting.experiment), setting.experiment.options)
 
 
-def overrides(variant: Variant, options: Mapping[str, str]) -> list[str]:
-    return list(variant.change(Job("", (), options)))
-
-
-class TestFamily:
-    def test_has_the_default_each_choice_all_combinations_and_what_belongs_together(self) -> None:
-        found = described(
-            "own",
-            {"choices": CHOICES, "product": ["A1", "E4"], "together": {"both": ["std", "exclusive"]}, "sweeps": []},
-        )
-        names = [variant.name for variant in found.variants]
-        assert names[0] == DEFAULT
-        assert sorted(names[1:]) == [
-            "both",
-            "bound",
-            "exclusive",
-            "optimal",
-            "std",
-            "std + bound",
-            "std + optimal",
-        ]
-        assert [variant.name for variant in found.variants if variant.is_single] == [*CHOICES]
-
-    def test_a_choice_that_does_not_exist(self) -> None:
-        said = r"^variants/own\.yaml: there is no choice exclusiv; there are std, exclusive"
-        with pytest.raises(ConfigError, match=said):
-            described("own", {"choices": CHOICES, "together": {"both": ["exclusiv"]}})
-
-    def test_an_unknown_key(self) -> None:
-        with pytest.raises(ConfigError, match=r"^variants/own\.yaml: produkt=\[.*: unknown key"):
-            described("own", {"choices": CHOICES, "produkt": ["A1"]})
-
-    def test_a_choice_concerns_the_options_that_it_names(self) -> None:
-        found = described("own", {"choices": CHOICES, "sweeps": []})
-        exclusive = {variant.name: variant for variant in found.variants}["exclusive"]
-        assert overrides(exclusive, {"estimator": "pomrl"}) == ["prior=exclusive"]
-        assert overrides(exclusive, {"estimator": "oracle"}) == []
-
-    def test_values_of_a_key_are_a_variant_each(self) -> None:
-        found = described("own", {"values": {"seed": {"range": 3}}, "set": {"sigma": 0.1}, "sample": True})
-        assert [variant.name for variant in found.variants] == ["seed=0", "seed=1", "seed=2"]
-        assert sorted(overrides(found.variants[2], {})) == ["seed=2", "sigma=0.1"]
-        assert found.is_sample
-
-
 class TestPublished:
     def test_the_default_reading_is_what_is_published(self) -> None:
-        assert readings()[PAPER.unchanged].keys() == READINGS.sweeps.keys()
+        assert readings()[PAPER.unchanged].keys() == {*SWEEPS}
         for name, settings in readings()[PAPER.unchanged].items():
             expected = PAPER.settings(name)
             assert [setting.varied for setting in settings] == [setting.varied for setting in expected]
@@ -122,26 +65,25 @@ class TestPublished:
             assert signatures == [store.signature(setting.experiment) for setting in expected]
 
     def test_every_choice_by_itself_changes_its_key_and_nothing_else(self) -> None:
-        for variant in READINGS.variants:
-            if not variant.is_single:
-                continue
-            key, _, value = variant.choices[0].overrides[0].partition("=")
+        assert [choice.name for choice in READINGS] == [each.name for each in READINGS_OF.variants if each.is_single]
+        for choice in READINGS:
+            key, _, value = choice.overrides[0].partition("=")
             changed = 0
-            for name, settings in readings()[variant.name].items():
+            for name, settings in readings()[choice.name].items():
                 for setting, default in zip(settings, readings()[PAPER.unchanged][name], strict=True):
                     a, b = flat(setting), flat(default)
                     differing = {part for part in a.keys() | b.keys() if a.get(part) != b.get(part)}
-                    assert differing <= {key}, (variant.name, name)
+                    assert differing <= {key}, (choice.name, name)
                     changed += bool(differing)
                     assert not differing or str(a[key]) == value
-            assert changed > 0 or variant.name == "per_run", variant.name
+            assert changed > 0 or choice.name == "per_run", choice.name
 
     def test_schedules_choose_in_each_run_where_a_reading_says_so(self) -> None:
         """The choice `per_run` changes no experiment, but how hindsight schedules are read."""
         registry = claims_of(PAPER)
         choices = {
-            variant.name: basis(PAPER, registry, variant, READINGS).choice
-            for variant in READINGS.variants
+            variant.name: basis(PAPER, registry, variant).choice
+            for variant in READINGS_OF.variants
             if variant.name in (PAPER.unchanged, "per_run", "std")
         }
         assert choices == {PAPER.unchanged: "population", "per_run": "per_run", "std": "population"}
@@ -155,28 +97,6 @@ class TestPublished:
     def test_what_a_sweep_varies_it_varies(self) -> None:
         starts = [flat(setting)["estimator.sigma_1"] for setting in readings()["sigma_1_0.1"]["initial_similarity"]]
         assert starts == [0.01, 0.1, 0.5]
-
-    def test_the_command_runs_the_family(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        """The family of readings, of one sweep with two runs, in a study that has nothing else."""
-        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-        few = yaml.safe_load((PAPER.folder / "variants" / "readings.yaml").read_text())
-        few = {key: value for key, value in few.items() if key != "budget"} | {"sweeps": ["initial_similarity"]}
-        sweep = yaml.safe_load((PAPER.folder / "sweeps" / "initial_similarity.yaml").read_text())
-        sweep |= {"runs": 2, "T": 3}
-        files = {
-            "study.yaml": "title: Readings\n",
-            "variants/readings.yaml": yaml.safe_dump(few, sort_keys=False),
-            "sweeps/initial_similarity.yaml": f"# @package _global_\n{yaml.safe_dump(sweep, sort_keys=False)}",
-        }
-        for name, text in files.items():
-            (tmp_path / "few_readings" / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / "few_readings" / name).write_text(text)
-        reproduce.stages(find(str(tmp_path / "few_readings")), None, "readings")["variants"]()
-        found = [found.flat_settings() for found in store.all_experiments()]
-        assert len(found) > 50
-        assert {of["estimator.prior"] for of in found} == {"inclusive", "exclusive"}
-        assert {of["task_distribution.measure"] for of in found} == {"variance", "std"}
-        assert {of["T"] for of in found} == {3}
 
     def test_environments_differ_in_their_mean_model_alone(self) -> None:
         found = [on.settings["task_similarity"] for on in environments()]

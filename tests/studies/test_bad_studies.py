@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.bad_studies import BAD, SECOND
+from tests.support.bad_studies import BAD, FAILING_VARIANT, SECOND
 from tests.support.computed import call
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, forget, obeying_permissions, refused, write
 
@@ -59,54 +59,41 @@ def test_a_value_of_a_wrong_type_in_a_description_is_one_line(value: str, key: s
     assert refused(claims, "mine").startswith(f"mine/study.yaml: {key}")
 
 
-OF_FAMILY: dict[str, tuple[str, ...]] = {
-    "text": ("choices", "product", "together", "ladder", "all_but_one", "values", "set", "sweeps", "budget", "sample"),
-    "7": ("about", "choices", "product", "together", "ladder", "all_but_one", "values", "set", "sweeps", "sample"),
-    "[[1]]": ("about", "choices", "product", "together", "ladder", "values", "set", "sweeps", "budget", "sample"),
-    "{a: 1}": ("about", "choices", "product", "together", "ladder", "values", "sweeps", "budget", "sample"),
-    "{a: {set: 7}}": ("choices",),
-    "{a: {set: [7]}}": ("choices",),
-    "{a: {}}": ("choices",),
-    "{a: {set: x=1, needs: 7}}": ("choices",),
-    "{a: {set: x=1, needs: b}}": ("there is no choice b",),
-    "{a: {set: x=1, estimator: {b: c}}}": ("choices",),
-    "{a: {range: much}}": ("values",),
-    "": ("about", "choices", "product", "together", "ladder", "values", "set", "sweeps", "sample"),
-}
-"""The same for the description of a family of variants."""
-
-
-@pytest.mark.parametrize(("value", "key"), [(value, key) for value, keys in OF_FAMILY.items() for key in keys])
-def test_a_value_of_a_wrong_type_in_a_family_is_one_line(value: str, key: str, here: Path) -> None:
-    line = f"choices: {value}" if key.startswith("there") else f"{key}: {value}"
-    write(here / "mine", {**SMALL, "variants/more.yaml": line})
-    assert refused(claims, "mine", "--variants", "more").startswith(f"mine/variants/more.yaml: {key}")
-
-
-@pytest.mark.parametrize("text", ["- a\n", "a: [\n", "", "text", "\x00"])
-def test_a_family_that_is_no_mapping_is_one_line(text: str, here: Path) -> None:
-    write(here / "mine", {**SMALL, "variants/more.yaml": text})
-    for command in (claims, reproduce):
-        assert refused(command, "mine", "--variants", "more").startswith("mine/variants/more.yaml:")
-
-
 def test_a_variant_that_sets_what_is_no_setting_is_named(here: Path) -> None:
     write(here / "mine", study_yaml="title: A\nvariants: {default: {}, odd: {sigma: {a: 1}}}\n")
     line = refused(claims, "mine")
     assert line.startswith("mine/study.yaml: variants.odd.sigma={'a': 1}: a dict is no setting")
 
 
-@pytest.mark.parametrize(("value", "is_same"), [("0.02", True), ("0.03", False)])
-def test_variants_of_one_name_set_the_same(value: str, is_same: bool, here: Path) -> None:
-    choices = "choices: {{wide: {{set: sigma={}}}}}\nsweeps: [first]\n"
-    files = {"variants/a.yaml": choices.format("0.02"), "variants/b.yaml": choices.format(value)}
-    write(here / "mine", {**SMALL, **files})
-    if is_same:
-        assert [each.name for each in find("mine").variants] == ["default"]
-        return
-    what = "it sets something else than the variant of this name in variants/a.yaml; give it another name"
+FAMILY = """\
+from pomrl.study import family, of_keys
+
+
+@family(sweeps=["first"], budget=0)
+def {name}():
+    yield of_keys("wide", {{"sigma": {sigma}}})
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            FAMILY.format(name="a", sigma=0.02) * 2 + FAMILY.format(name="b", sigma=0.03),
+            "two families have a variant wide",
+        ),
+        (FAMILY.format(name="a", sigma=0.02) + "    yield of_keys('wide', {})\n", "a: there are two variants wide"),
+        (FAMILY.format(name="a", sigma="unknown"), "variants.py:4 with NameError"),
+        ("", "there is no variant or family of variants a; there is default"),
+    ],
+)
+def test_a_bad_family_is_one_line(text: str, words: str, here: Path) -> None:
+    write(here / "mine", variants_py=text)
     for command in (claims, reproduce):
-        assert refused(command, "mine") == f"mine/variants/b.yaml: wide: {what}"
+        line = refused(command, "mine", "--variants", "a")
+        assert line.startswith("mine")
+        assert words in line
+        forget("mine")
 
 
 def test_a_folder_without_a_description_is_no_study(here: Path) -> None:
@@ -340,7 +327,7 @@ UNREADABLE = {
     "sweeps/first.yaml": (run, reproduce),
     "claims.py": (reproduce, claims),
     "figures.py": (reproduce, figures),
-    "variants/more.yaml": (reproduce, claims),
+    "variants.py": (reproduce, claims),
 }
 """The commands that read a file of a study before they do anything."""
 
@@ -349,7 +336,8 @@ UNREADABLE = {
     ("file", "command"), [(file, command) for file, commands in UNREADABLE.items() for command in commands]
 )
 def test_a_file_that_cannot_be_read_is_one_line(file: str, command: Any, here: Path) -> None:
-    write(here / "mine", {**SMALL, "variants/more.yaml": "values: {seed: [1, 2]}\nsweeps: [first]\n"})
+    described = SMALL["study.yaml"] + "variants: {default: {}, odd: odd}\n"
+    write(here / "mine", study_yaml=described, variants_py=FAILING_VARIANT)
     (here / "mine" / file).chmod(0)
     words = ["experiment=mine/first", "runs=1"] if command is run else ["mine"]
     with obeying_permissions():

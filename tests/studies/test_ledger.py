@@ -1,25 +1,23 @@
 """The ledger of differences between the paper's text and the authors' notebook."""
 
-import shutil
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
+from tests.support.study_folders import write
 
 from pomrl import store
 from pomrl.commands import reproduce
-from pomrl.configuration.composed import GROUPS, ConfigError
+from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
-from pomrl.configuration.variants import Job, Variant, combined, family, without
+from pomrl.configuration.variants import Job, Variant
 from pomrl.report import pages
 from pomrl.report.pages import Page
 from pomrl.results.comparison import differences
@@ -30,7 +28,9 @@ from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
 from pomrl.studies.pomrl import blind_prediction
 from pomrl.studies.pomrl import ladder as figure
-from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, SHOWN, Ladder, Ledger, Results, ledger, percentile
+from pomrl.studies.pomrl.choices import Choice, combined, kept, without
+from pomrl.studies.pomrl.differences import differences as listed
+from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, SHOWN, Ladder, Ledger, Results, percentile
 from pomrl.studies.pomrl.pages import notebook
 
 pytestmark = pytest.mark.slow
@@ -47,11 +47,11 @@ OPTIONS = [*((name, "grid") for name in ESTIMATORS), *(("ada_pomrl", name) for n
 
 @cache
 def published() -> Ledger:
-    return ledger(Page(PAPER, "notebook"))
+    return Ledger(listed(), Page(PAPER, "notebook"))
 
 
 def overrides(variant: Variant, options: dict[str, str]) -> list[str]:
-    return list(variant.change(Job("", (), options)))
+    return variant.changed(Job("", (), options))
 
 
 @cache
@@ -62,7 +62,7 @@ def flat(*overrides: str) -> dict[str, Any]:
 
 def keys_of_ledger(options: dict[str, str]) -> set[str]:
     """The keys that the ledger sets, and where it sets the option of a group, the keys that only this option has."""
-    concerned = [choice for choice in published().family.choices if choice.concerns(options)]
+    concerned = [choice for choice in published().choices if choice.concerns(options)]
     words = [override for choice in concerned for override in choice.overrides]
     keys = {override.partition("=")[0] for override in words}
     options_set = [override for override in words if override.partition("=")[0] in GROUPS]
@@ -86,7 +86,7 @@ class TestDifferences:
         if schedule in ("best_fixed", "dynamic_best"):
             return
         chosen = [f"{group}={option}" for group, option in options.items()]
-        every = overrides(combined(published().family.choices), options)
+        every = overrides(combined(published().choices), options)
         ours, theirs = (experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=notebook"]))
         assert store.signature(ours) == store.signature(theirs)
 
@@ -105,47 +105,52 @@ class TestDifferences:
         assert set(found) == keys_of_ledger(options) - {"task_distribution.zeros"}
 
 
-class TestFamily:
-    def described(self, **further: Any) -> dict[str, Any]:
-        choices = {"a": {"set": "x=1"}, "b": {"set": ["y=1", "z=2"]}, "c": {"set": "w=1", "needs": ["a"]}}
-        return {"choices": choices, "sweeps": {"own": {"runs": 2}}, **further}
+SHORT = """\
+from pomrl.study import family, of_keys
 
-    def test_the_ladder_and_all_but_one(self) -> None:
-        found = family("own", self.described(ladder=True, all_but_one=True))
-        names = [variant.name for variant in found.variants]
-        assert names == ["default", "a", "b", "a + b", "a + b + c", "a + c"]  # without a there is no c: b alone
-        assert found.sweeps == {"own": {"runs": 2}}
+
+@family(sweeps={"short": {"runs": 2, "T": 2, "estimator": "ada_pomrl"}})
+def few():
+    for v2 in (0.25, 1.0):
+        yield of_keys(f"v2={v2}", {"estimator.v2": v2, "T": 3})
+"""
+"""A family with axes of its own."""
+
+
+class TestFamily:
+    A, B, C = (Choice("a", "", ("x=1",)), Choice("b", "", ("y=1",), {"estimator": ["pomrl"]}),
+               Choice("c", "", ("w=1",), needs=("a",)))  # fmt: skip
 
     def test_a_choice_that_lacks_what_it_needs_is_left_out(self) -> None:
-        a, b, c = family("own", self.described()).choices
-        assert combined((b, c)).choices == (b,)
-        assert overrides(combined((a, c)), {}) == ["x=1", "w=1"]
-        assert without((a, b, c), b) == (a, c)
+        assert kept([self.B, self.C]) == [self.B]
+        assert combined([self.A, self.C]).name == "a + c"
+        assert without([self.A, self.B, self.C], self.B) == [self.A, self.C]
 
-    def test_what_is_needed_has_to_exist(self) -> None:
-        described = self.described()
-        described["choices"]["c"]["needs"] = ["d"]
-        with pytest.raises(ConfigError, match=r"variants/own\.yaml: there is no choice d; there are a, b, c"):
-            family("own", described)
+    def test_a_choice_concerns_the_options_that_it_names(self) -> None:
+        both = combined([self.A, self.B])
+        assert overrides(both, {"estimator": "pomrl"}) == ["x=1", "y=1"]
+        assert overrides(both, {"estimator": "oracle"}) == ["x=1"]
+
+    def test_what_a_sweep_varies_it_varies(self) -> None:
+        assert combined([self.A]).changed(Job("", ("x=2",), {})) == ["x=2"]
+
+    def test_the_ladder_and_all_but_one(self) -> None:
+        names = {variant.name for variant in PAPER.family(FAMILY).variants}
+        every = [choice.name for choice in published().choices]
+        assert {" + ".join(every[:length]) for length in range(1, len(every) + 1)} <= names
+        assert {" + ".join(name for name in every if name != "v2"), "repaired", *every} - names == {
+            choice.name for choice in published().choices if choice.needs
+        }
 
     def test_the_command_runs_a_family_with_axes_of_its_own(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-        few = yaml.safe_load((PAPER.folder / "variants" / f"{FAMILY}.yaml").read_text())
-        few["sweeps"] = {"horizons": few["sweeps"]["horizons"] | {"runs": 2, "T": 2}}
-        few["choices"] = {name: few["choices"][name] for name in ("v2", "per_pair")}
-        study = tmp_path / "few"
-        (study / "variants").mkdir(parents=True)
-        (study / "variants" / "ledger.yaml").write_text(yaml.safe_dump(few, sort_keys=False))
-        (study / "study.yaml").write_text("title: Two differences\n")
-        (study / "sweeps").mkdir()
-        shutil.copy(PAPER.folder / "sweeps" / "initial_similarity.yaml", study / "sweeps")
-        reproduce.stages(find(str(study)), None, "ledger")["variants"]()
-        found = [
-            (of["estimator.v2"], of["estimator.scope"]) for of in (s.flat_settings() for s in store.all_experiments())
-        ]
-        assert sorted(found) == [(0.25, "max"), (0.25, "per_pair"), (1.0, "max"), (1.0, "per_pair")]
+        study = tmp_path / "few_differences"
+        write(study, {"study.yaml": "title: Two\n", "sweeps/first.yaml": "# @package _global_\n", "variants.py": SHORT})
+        reproduce.stages(find(str(study)), None, "few")["variants"]()
+        found = [(of["estimator.v2"], of["T"]) for of in (s.flat_settings() for s in store.all_experiments())]
+        assert sorted(found) == [(0.25, 2), (1.0, 2)]
 
 
 class TestDocument:
@@ -157,14 +162,14 @@ class TestDocument:
 
     def test_every_difference_with_a_key_is_measured_where_it_has_a_meaning(self) -> None:
         measured = pd.read_csv(VALUES["effects"]).groupby("place")["difference"].unique()
-        names = {choice.name for choice in published().family.choices} - {"zeros"}  # five zeros in both at S = 10
-        dependent = {choice.name for choice in published().family.choices if choice.needs}
+        names = {choice.name for choice in published().choices} - {"zeros"}  # five zeros in both at S = 10
+        dependent = {choice.name for choice in published().choices if choice.needs}
         assert set(measured["notebook"]) == names
         assert set(measured["text"]) == names - dependent
 
     @pytest.mark.parametrize("name", ["v2", "lag", "exclusive"])
     def test_values_are_those_of_the_experiments(self, name: str) -> None:
-        (choice,) = (choice for choice in published().family.choices if choice.name == name)
+        (choice,) = (choice for choice in published().choices if choice.name == name)
         changed, default = (experiment(PUBLISHED, list(of)) for of in (choice.overrides, ()))
         before, after = map(Losses.of_table, tables(default.problem, [default.method, changed.method], range(60)))
         expected = difference(before.tasks(LAST), after.tasks(LAST), paired=True)
@@ -199,7 +204,7 @@ class TestDocument:
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
         (line,) = pages.renew(PAPER)
         assert line.startswith("pages/notebook.md is not renewed: ")
-        assert "0 of 60 runs are stored; pomrl reproduce pomrl --variants all computes what it reads" in line
+        assert "runs are stored; pomrl reproduce pomrl --variants all computes what it reads" in line
 
 
 GAMMAS = np.array([0.5, 0.99])
@@ -278,13 +283,6 @@ def test_the_error_of_a_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
     found = blind_prediction.prediction_error(pd.concat([theirs, missing, best]), settings).set_index("cell")
     assert list(found.loc[61, ["points", "distance", "correlation"]]) == pytest.approx([15, 1.0, 1.0])
     assert found.loc[45, "distance"] == pytest.approx(0.09)
-
-
-def test_steps_of_the_ladder_add_one_change_each() -> None:
-    every = published().family.choices
-    rungs = [combined(every[:length]) for length in range(len(every) + 1)]
-    assert all(len(b.choices) == len(a.choices) + 1 for a, b in pairwise(rungs))
-    assert {rung.name for rung in rungs} <= {variant.name for variant in published().family.variants}
 
 
 def test_the_best_fixed_discount_factor_of_the_blind_prediction_is_gamma_star(monkeypatch: pytest.MonkeyPatch) -> None:

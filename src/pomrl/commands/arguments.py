@@ -192,7 +192,7 @@ def replacing_variant(study: Study, own: Path | None, text: str) -> Variant:
         folders = study.sources(own).folders
         options = {path.stem for folder in folders for path in (folder / group).glob("*.yaml")}
         if old in options and new in options:
-            families = (study.family(name).variants for name in study.families)
+            families = (family.variants for family in study.families.values())
             known = {each.name for each in chain(study.variants, *families)}
             return replacing(group, old, new, f"{new} for {old}" if new in known else new)
         if old in options:

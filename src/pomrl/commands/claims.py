@@ -168,7 +168,7 @@ def _under_family(
 ) -> "list[pd.DataFrame]":
     """Judge claims under all variants of a family together, within the budget of the family."""
     variants = family.variants
-    bases = [claims_of_variants.basis(study, claims, variant, family, failed=failed) for variant in variants]
+    bases = [claims_of_variants.basis(study, claims, variant, failed=failed) for variant in variants]
     own_budget = None if budget is None else family.budget
     cases = _cases(bases, reader, Spending(own_budget or 0.0), own_budget)
     named = {variant.name for variant in study.variants}
@@ -189,8 +189,7 @@ def _cases(bases: Sequence[Basis], reader: Reader, spending: Spending, budget: f
 
 def _shares(study: Study, claims: Sequence[Claim], failed: frozenset[str]) -> Mapping[str, TrueShare]:
     """Return in how many environments each claim is true, from the first family that is a sample of environments."""
-    families = (study.family(name) for name in study.families)
-    sample = next((family for family in families if family.is_sample), None)
+    sample = next((family for family in study.families.values() if family.is_sample), None)
     return claims_of_variants.true_shares(study, claims, sample, failed) if sample else {}
 
 

@@ -58,7 +58,7 @@ def renew_outputs(study: Study, judged: Judgements) -> None:
         warn(f"{study.word}: {views.older_in_words(study, judged)}")
     if judged.main:
         families = {
-            name: [each.name for each in study.family(name).variants if each.is_single] for name in study.families
+            name: [each.name for each in family.variants if each.is_single] for name, family in study.families.items()
         }
         pages.write(study, CLAIMS, views.claims_page(study, judged, families))
 

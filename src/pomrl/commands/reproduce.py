@@ -136,8 +136,8 @@ def _experiments(study: Study, runs: int | None) -> Iterator[Experiment]:
             request = setting.experiment.request
             yield replace(setting.experiment, request=replace(request, runs=runs or request.runs))
     if runs is None:
-        for name in study.families:
-            if (family := study.family(name)).is_sample:
+        for family in study.families.values():
+            if family.is_sample:
                 yield from _of_family(study, family)
 
 
@@ -150,5 +150,5 @@ def sweeps_of(study: Study) -> list[str]:
 def _of_family(study: Study, family: Family) -> Iterator[Experiment]:
     """Yield the experiments of the sweeps of a family under each of its variants."""
     for variant in family.variants:
-        for name in family.sweeps:
-            yield from (setting.experiment for setting in study.settings(name, variant, family))
+        for name in variant.sweeps or ():
+            yield from (setting.experiment for setting in study.settings(name, variant))

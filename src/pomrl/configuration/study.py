@@ -18,13 +18,12 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from pomrl.checks import CHECKED
-from pomrl.configuration import variants
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import find_modules_in, module_of_ones_own, shown
 from pomrl.configuration.parsing import checked
 from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, remember, shipped_folders
 from pomrl.configuration.sweeps import Setting, names, sweep
-from pomrl.configuration.variants import Family, Variant
+from pomrl.configuration.variants import DEFAULT, Family, Variant, of_keys
 from pomrl.outputs import outputs
 
 
@@ -36,7 +35,7 @@ class Described:
     cite: Annotated[str | None, Field(description="the authors and the place of a paper that it reproduces")] = None
     about: Annotated[str, Field(description="what the study asks, in a few sentences")] = ""
     headline: Annotated[list[str], Field(min_length=1, description="the variants that share the error")] = field(
-        default_factory=lambda: [variants.DEFAULT]
+        default_factory=lambda: [DEFAULT]
     )
     error: Annotated[
         float,
@@ -51,8 +50,8 @@ class Described:
     ] = 300.0
     variants: Annotated[
         dict[str, dict[str, Any] | str],
-        Field(description="its variants, each with its keys, or as FAMILY.VARIANT or MODULE.FUNCTION"),
-    ] = field(default_factory=lambda: {variants.DEFAULT: {}})
+        Field(description="its variants, each with its keys, or as MODULE.NAME"),
+    ] = field(default_factory=lambda: {DEFAULT: {}})
     short_names: Annotated[
         bool, Field(description="whether its sweeps are named without the name of the study too")
     ] = False
@@ -124,61 +123,40 @@ class Study:
             except ConfigError as error:
                 raise ConfigError(f"{self.word}: {reader}: {str(error).partition(': ')[2]}") from error
 
-    def settings(
-        self, name: str, variant: Variant | None = None, family: Family | None = None, own: Path | None = None
-    ) -> list[Setting]:
+    def settings(self, name: str, variant: Variant | None = None, own: Path | None = None) -> list[Setting]:
         """Return the experiments of a sweep under a variant.
 
         Raises:
             ConfigError: There is no such sweep, or it cannot be composed under the variant.
         """
         self.make_known()
-        axes = family.sweeps.get(name) if family else None
+        axes = variant.sweeps.get(name) if variant and variant.sweeps else None
         try:
             return sweep(self.sources(own), self.option(name) if axes is None else name, variant, axes)
         except ConfigError as error:
-            raise ConfigError(f"{self._place_of(variant, family)}: {error}") from error
-
-    def _place_of(self, variant: Variant | None, family: Family | None) -> str:
-        """Return where a variant is described, and what stands for the study where none is."""
-        if family:
-            return f"{self.word}/variants/{family.name}.yaml"
-        if variant is None or variant.name == self.unchanged or variant.name not in self.described.variants:
-            return self.word
-        return f"{shown(str(self.path))}: variants.{variant.name}"
+            is_described = variant and variant.name != self.unchanged and variant.name in self.described.variants
+            place = f"{shown(str(self.path))}: variants.{variant.name}" if variant and is_described else self.word
+            raise ConfigError(f"{place}: {error}") from error
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
         """The variants that the description names, in its order; the first one is that of the answer.
 
         Raises:
-            ConfigError: A variant has no meaning, or one of a family has its name and sets something else.
+            ConfigError: A variant has no meaning.
         """
-        found = tuple(self._variant(name, value) for name, value in self.described.variants.items())
-        known = {each.name: (DESCRIPTION, each.overrides) for each in found}
-        for name in self.families:
-            for each in self.family(name).variants:
-                file, overrides = known.setdefault(each.name, (f"variants/{name}.yaml", each.overrides))
-                if overrides != each.overrides:
-                    what = f"it sets something else than the variant of this name in {file}; give it another name"
-                    raise ConfigError(f"{self.word}/variants/{name}.yaml: {each.name}: {what}")
-        return found
+        return tuple(self._variant(name, value) for name, value in self.described.variants.items())
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
         where = f"{shown(str(self.path))}: variants.{name}"
         if not isinstance(value, str):
             try:
-                return variants.setting(name, value)
+                return of_keys(name, value)
             except ConfigError as error:
                 raise ConfigError(f"{where}.{error}") from error
-        module, _, function = value.rpartition(".")
-        if module in self.families:
-            of_family = {each.name: each for each in self.family(module).variants}
-            if function in of_family:
-                return replace(of_family[function], name=name)
-            raise ConfigError(f"{where}={value}: there is no variant {function} in variants/{module}.yaml")
-        file = f"{(module or 'variants').replace('.', '/')}.py"
-        found = getattr(self.module(module or "variants"), function, None) if (self.folder / file).is_file() else None
+        module, _, function = ("variants." * ("." not in value) + value).rpartition(".")
+        file = f"{module.replace('.', '/')}.py"
+        found = getattr(self.module(module), function, None) if (self.folder / file).is_file() else None
         if not isinstance(found, Variant):
             raise ConfigError(f"{where}={value}: there is no such function with @variant in {file}")
         return replace(found, name=name)
@@ -186,27 +164,28 @@ class Study:
     @property
     def unchanged(self) -> str:
         """The name of the variant that changes nothing."""
-        return next((name for name, changes in self.described.variants.items() if changes == {}), variants.DEFAULT)
+        return next((name for name, changes in self.described.variants.items() if changes == {}), DEFAULT)
 
-    @property
-    def families(self) -> list[str]:
-        """The names of its families of variants, in alphabetical order."""
-        return sorted(path.stem for path in (self.folder / "variants").glob("*.yaml"))
-
-    def family(self, name: str) -> Family:
-        """Return a family of variants.
+    @cached_property
+    def families(self) -> Mapping[str, Family]:
+        """The families of variants in its `variants.py`, by their names.
 
         Raises:
-            ConfigError: There is no such family, or its description is wrong.
+            ConfigError: The module cannot be imported, or variants of two families have a name in common.
         """
+        there = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
+        found = {each.name: each for each in there if isinstance(each, Family)}
+        judged = [each.name for family in found.values() if family.budget is not None for each in family.variants]
+        if twice := [name for name in judged if judged.count(name) > 1 and name not in self.described.variants]:
+            raise ConfigError(f"{self.word}/variants.py: two families have a variant {twice[0]}")
+        return found
+
+    def family(self, name: str) -> Family:
+        """Return a family of variants; ConfigError if there is no such family."""
         if name not in self.families:
             there = ", ".join([*self.described.variants, *self.families])
             raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {there}")
-        content = read_yaml(self.folder / "variants" / f"{name}.yaml")
-        try:
-            return variants.family(name, content, self.unchanged)
-        except ConfigError as error:
-            raise ConfigError(f"{self.word}/{error}") from error
+        return self.families[name]
 
     @property
     def path(self) -> Path:

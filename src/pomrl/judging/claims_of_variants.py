@@ -36,7 +36,6 @@ def basis(
     study: Study,
     claims: Sequence[Claim],
     variant: Variant,
-    family: Family | None = None,
     own: Path | None = None,
     refused: list[str] | None = None,
     failed: frozenset[str] = frozenset(),
@@ -47,7 +46,6 @@ def basis(
         study: The study.
         claims: Its claims, which share the error.
         variant: The variant.
-        family: The family that the variant belongs to, which says which sweeps are computed under it.
         own: A folder of further options.
         refused: Takes a line for each sweep that cannot be composed under the variant; by default that is an error.
         failed: The ids of claims whose functions do not work.
@@ -55,24 +53,24 @@ def basis(
     Raises:
         ConfigError: A sweep cannot be composed.
     """
-    of_family = family.sweeps if family and family.sweeps else None
-    names = dict.fromkeys(name for claim in claims for name in claim.sweeps if of_family is None or name in of_family)
+    names = dict.fromkeys(
+        name for claim in claims for name in claim.sweeps if variant.sweeps is None or name in variant.sweeps
+    )
     settings = {}
     for name in names:
         try:
-            settings[name] = study.settings(name, variant, family, own)
+            settings[name] = study.settings(name, variant, own)
         except ConfigError as error:
             if refused is None:
                 raise
             refused.append(str(error))
     per_run = variant.sets(BEST_IN_RUN, {"gamma_schedule": "best_fixed"})
     shared = len(study.described.headline) if variant.name in study.described.headline else 1
-    sampled = family is not None and family.is_sample
     return Basis(
         variant=variant.name,
         settings=settings,
         registry=claims,
-        analyses=() if sampled else variant.analyses or tuple(study.described.analyses),
+        analyses=tuple(study.described.analyses) if variant.analyses is None else variant.analyses,
         error=study.described.error / shared,
         choice="per_run" if per_run else "population",
         failed=failed,
@@ -191,7 +189,7 @@ def true_shares(study: Study, claims: Sequence[Claim], family: Family, failed: f
     """Return in how many environments of a sample each claim is true, by its id; none if they are not all stored."""
     bases: list[Basis] = []
     for variant in family.variants:  # one after the other, because most often not even the first is stored
-        on = basis(study, claims, variant, family, failed=failed)
+        on = basis(study, claims, variant, failed=failed)
         experiments = (each.experiment for settings in on.settings.values() for each in settings)
         if not all(store.lookup(each).complete() >= each.request.runs for each in experiments):
             return {}

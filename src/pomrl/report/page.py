@@ -68,7 +68,7 @@ class Shown:
         in the place of another one under which claims are judged.
         """
         folder = self.study.outputs / FOLDER
-        of_families = {each.name for name in self.study.families for each in self.study.family(name).variants}
+        of_families = {each.name for family in self.study.families.values() for each in family.variants}
         judged = [name for name in self.judgements.variants if name not in of_families]
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         names = dict.fromkeys([*self.study.described.variants, *judged, *folders])

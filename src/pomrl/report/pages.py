@@ -14,9 +14,9 @@ import pandas as pd
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
-from pomrl.configuration.study import Study, read_yaml
+from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
-from pomrl.configuration.variants import Family, Variant
+from pomrl.configuration.variants import Family
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.drawing.files import Sidecar, save
@@ -49,17 +49,14 @@ class Page:
         """The judgements of the study."""
         return judgements.read(self.study.outputs, list(self.study.described.variants))
 
-    def described(self, family: str) -> Mapping[str, object]:
-        """Return the description of a family of variants as data."""
-        return read_yaml(self.study.folder / "variants" / f"{family}.yaml")
-
     def family(self, name: str) -> Family:
         """Return a family of variants."""
         return self.study.family(name)
 
-    def settings(self, family: Family, variant: Variant) -> Settings:
-        """Return the experiments of the sweeps of a family under one of its variants."""
-        return {name: self.study.settings(name, variant, family) for name in family.sweeps}
+    def settings(self, family: Family, variant: str) -> Settings:
+        """Return the experiments of the sweeps of a family under one of its variants, which is given by its name."""
+        (under,) = (each for each in family.variants if each.name == variant)
+        return {name: self.study.settings(name, under) for name in under.sweeps or ()}
 
     def sweep(self, name: str) -> list[Setting]:
         """Return the experiments of a sweep as published."""

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from pomrl.studies.pomrl.choices import Choice, combined, kept, without
+from pomrl.studies.pomrl.differences import Difference
 from pomrl.study import (
     LAST,
-    Choice,
-    Family,
     Interval,
     Losses,
     Page,
@@ -25,7 +25,6 @@ from pomrl.study import (
     minimising,
     percentile,
     signature,
-    without,
 )
 
 FAMILY = "ledger"
@@ -40,51 +39,20 @@ and the discount factor with the smallest mean loss."""
 
 
 @dataclass(frozen=True)
-class Difference:
-    """One difference between the paper's text and the authors' notebook, as `variants/ledger.yaml` describes it."""
-
-    name: str
-    of: str
-    """The ambiguity (A1, ...) or error (E1, ...) that it settles or concerns; empty where it is none of these."""
-    where: str
-    """The section of the paper; empty where the paper says nothing of it."""
-    kind: str
-    """choice, omission (the text does not mention it), bug, or label (a figure of the paper says something else)."""
-    text: str
-    """What the text says."""
-    notebook: str
-    """What the notebook does."""
-    choice: Choice | None
-    """The choice that sets its keys; None where no key holds it."""
-    why: str
-    """Why it has no key; empty where it has one."""
-
-
-@dataclass(frozen=True)
 class Ledger:
-    """The differences, the family of variants by which those that have a key are measured, and its experiments."""
+    """The differences, and the page that reads the experiments by which those that have a key are measured."""
 
     differences: tuple[Difference, ...]
-    family: Family
     page: Page
+
+    @property
+    def choices(self) -> list[Choice]:
+        """The choices of the differences that have a key."""
+        return [each.choice for each in self.differences if each.choice]
 
     def settings(self, choices: Sequence[Choice]) -> Mapping[str, Sequence[Setting]]:
         """Return the experiments with these choices, by the names of the sweeps."""
-        return self.page.settings(self.family, self.family.of(choices))
-
-
-def ledger(page: Page) -> Ledger:
-    """Return the ledger, in the order of its description."""
-    described: Any = page.described(FAMILY)
-    of_family = page.family(FAMILY)
-    with_key = [_difference(choice.name, described["choices"][choice.name], choice) for choice in of_family.choices]
-    without_key = [_difference(name, each, None) for name, each in described["without_key"].items()]
-    return Ledger((*with_key, *without_key), of_family, page)
-
-
-def _difference(name: str, described: Mapping[str, Any], choice: Choice | None) -> Difference:
-    said = {key: described.get(key) or "" for key in ("of", "where", "kind", "text", "notebook", "why")}
-    return Difference(name=name, choice=choice, **said)
+        return self.page.settings(self.page.family(FAMILY), combined(choices).name)
 
 
 @dataclass(frozen=True)
@@ -155,7 +123,7 @@ def effects(ledger: Ledger, runs: int | None = None) -> pd.DataFrame:
         made last, in an experiment that has all others. A place where the change has no meaning, because it needs
         another one, or where it changes no setting, has no row.
     """
-    every = ledger.family.choices
+    every = ledger.choices
     rows = []
     for each in ledger.differences:
         if each.choice is None:
@@ -250,14 +218,14 @@ def ladder(ledger: Ledger, runs: int | None = None) -> Ladder:
     """Return the results of the text, and of the text with the first change, the first two, and so on."""
     curves, checks = [], []
     before: list[str] = []
-    for length in range(len(ledger.family.choices) + 1):
-        variant = ledger.family.of(ledger.family.choices[:length])
-        settings = ledger.settings(ledger.family.choices[:length])
+    for length in range(len(ledger.choices) + 1):
+        choices = kept(ledger.choices[:length])
+        settings = ledger.settings(choices)
         of_grid = {name: each for name, each in settings.items() if name != "schedules"}
         if _signatures(of_grid) == before:
             continue
         before = _signatures(of_grid)
-        rung = variant.choices[-1].name if variant.choices else "text"
+        rung = choices[-1].name if choices else "text"
         results = loaded(of_grid, runs)
         curves += [_curve(rung, name, results.at_gamma_eval(name)) for name in SHOWN]
         checks += [_row(rung, check.name, "", check.value(results)) | {"above": check.above} for check in CHECKS]

@@ -1,6 +1,11 @@
-"""The variant of the authors' notebook, which differs from the paper's text in many places (`pages/notebook.md`)."""
+"""The variants of the paper: readings of its text, environments, and its authors' notebook (`pages/notebook.md`)."""
 
-from pomrl.study import Job, variant
+from collections.abc import Iterator
+from itertools import product
+
+from pomrl.studies.pomrl.choices import Choice, combined, without
+from pomrl.studies.pomrl.differences import choices
+from pomrl.study import Job, Variant, family, of_keys, variant
 
 CONCENTRATION = {"sigma=0.01": "1.5", "sigma=0.025": "0.75", "sigma=0.047": "0.375"}
 """The concentration of the Dirichlet distribution, as a multiple of S, that stands for each sigma of the paper.
@@ -58,3 +63,102 @@ def computed(job: Job) -> list[str]:
         *(["estimator=ada_pomrl"] if is_of_schedules else []),
         *FURTHER.get(job.sweep, []),
     ]
+
+
+WITH_PRIOR, LEARNED, ADA = ("oracle", "pomrl", "ada_pomrl"), ("pomrl", "ada_pomrl"), ("ada_pomrl",)
+"""The estimators in whose experiments a choice has a meaning."""
+
+READINGS = (
+    Choice("std", "A1", ("task_distribution.measure=std",)),
+    Choice("exclusive", "A2", ("estimator.prior=exclusive",), {"estimator": LEARNED}),
+    Choice("population", "A3", ("estimator.variance=population",), {"estimator": ADA}),
+    Choice("sigma_1_0.1", "A4", ("estimator.sigma_1=0.1",), {"estimator": ADA}),
+    Choice("per_pair", "A5", ("estimator.scope=per_pair",), {"estimator": WITH_PRIOR}),
+    Choice("fixed", "A6", ("task_distribution.mean_model=fixed",)),
+    Choice("L_10", "A7", ("gamma_schedule.L=10",), {"gamma_schedule": ("dong",)}),
+    Choice("per_run", "A8", ("gamma_schedule.choice=per_run",), {"gamma_schedule": ("best_fixed", "dynamic_best")}),
+    Choice("state", "A14", ("task_distribution.reward=state",)),
+    Choice("zeros_5", "A15", ("task_distribution.zeros=5",)),
+    Choice("squared", "A16", ("estimator.plug=squared",), {"estimator": WITH_PRIOR}),
+    Choice("algorithm", "A17", ("estimator.index=algorithm",), {"estimator": WITH_PRIOR}),
+    Choice("T0", "A18", ("gamma_schedule.start=T0",), {"gamma_schedule": ("dong",)}),
+    Choice("as_printed", "E1", ("gamma_schedule.variant=as_printed",), {"gamma_schedule": ("upper_bound",)}),
+    Choice("mse_bound", "E4", ("estimator.mixing=mse_bound",), {"estimator": WITH_PRIOR}),
+    Choice("mse_optimal", "E4", ("estimator.mixing=mse_optimal",), {"estimator": WITH_PRIOR}),
+    Choice("debiased", "E5", ("estimator.similarity=debiased",), {"estimator": ADA}),
+)
+"""What the paper's text leaves open (A..) or has wrong (E..)."""
+
+
+def _together(name: str, *of: str) -> Variant:
+    return combined([choice for choice in READINGS if choice.name in of], name)
+
+
+printed = _together("printed", "std", "exclusive", "population", "algorithm", "as_printed")
+"""The text as it stands.
+
+Where two places of it contradict each other, a numbered equation or an algorithm box wins over prose, and the main text
+over the appendix; where it is silent, the default.
+"""
+
+
+@family(
+    sweeps=(
+        "task_similarity",
+        "gamma_schedules",
+        "gamma_0",
+        "illustration",
+        "samples_and_tasks",
+        "states_20",
+        "states_30",
+        "initial_similarity",
+    ),
+    budget=900,
+)
+def readings() -> Iterator[Variant]:
+    """Yield the defaults, which are the text as repaired; each choice; combinations; and sets that have names.
+
+    Combined in every way are the three ambiguities that matter for every task and cost little.
+    """
+    yield combined([])
+    yield from (combined([choice]) for choice in READINGS)
+    alternatives = [[None, *(choice for choice in READINGS if choice.of == of)] for of in ("A1", "A2", "E4")]
+    for combination in product(*alternatives):
+        if len(chosen := [choice for choice in combination if choice]) > 1:
+            yield combined(chosen)
+    yield printed
+    yield _together("printed_with_variances", "exclusive", "population", "algorithm", "as_printed")
+    yield _together("noise_counted", "mse_optimal", "debiased")
+    yield _together("fixed_letter", "exclusive", "fixed", "algorithm", "as_printed")
+
+
+@family(sweeps=("task_similarity",), is_sample=True)
+def environments() -> Iterator[Variant]:
+    """Yield fifty environments, each with a mean model of its own that all runs share (A6)."""
+    for seed in range(50):
+        key = "task_distribution.mean_seed"
+        yield of_keys(f"{key}={seed}", {"task_distribution.mean_model": "fixed", key: seed})
+
+
+@family(
+    sweeps={
+        "horizons": {"runs": 60, "estimator": "ada_pomrl"},
+        "at_gamma_eval": {
+            "runs": 60,
+            "gamma_schedule": "fixed",
+            "estimator": "oracle,without_meta,aggregating,uniform_prior",
+        },
+        "schedules": {"runs": 60, "estimator": "ada_pomrl", "gamma_schedule": "dong,upper_bound"},
+    }
+)
+def ledger() -> Iterator[Variant]:
+    """Yield the text's experiment, each difference alone in it, the ladder to the notebook's, and all but one.
+
+    The ladder has the first difference, the first two, and so on.
+    """
+    every = choices()
+    ladder = [every[:length] for length in range(1, len(every) + 1)]
+    but_one = [without(every, each) for each in every]
+    yield from {
+        each.name: each for each in map(combined, [[], *([each] for each in every), *ladder, *but_one])
+    }.values()

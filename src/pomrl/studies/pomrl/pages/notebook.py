@@ -6,7 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from pomrl.studies.pomrl import blind_prediction, ladder
-from pomrl.studies.pomrl.ledger import GAIN, GAMMA_STAR, LOSS, Difference, Ledger, effects, ledger
+from pomrl.studies.pomrl.differences import Difference, differences
+from pomrl.studies.pomrl.ledger import GAIN, GAMMA_STAR, LOSS, Ledger, effects
 from pomrl.studies.pomrl.ledger import ladder as climbed
 from pomrl.study import Interval, Page, markdown_table
 
@@ -16,7 +17,7 @@ DIGITISED = Path(__file__).parents[1] / "digitised.csv"
 
 def parts(page: Page) -> dict[str, str]:
     """Return the tables of the page; write the effects and the ladder to the outputs."""
-    of_ledger = ledger(page)
+    of_ledger = Ledger(differences(), page)
     found, rungs = effects(of_ledger), climbed(of_ledger)
     published = {name: page.sweep(name) for name in blind_prediction.SWEEPS}
     predicted = blind_prediction.prediction_error(pd.read_csv(DIGITISED), published)

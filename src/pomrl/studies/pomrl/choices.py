@@ -1,0 +1,53 @@
+"""Choices of which variants of the paper's experiments are made: readings of its text, and differences to the notebook.
+
+Each choice is a decision that the paper's text leaves open, has wrong, or that its authors' notebook takes otherwise.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pomrl.study import Job, Variant
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One decision: a few keys, and the experiments in which they have a meaning."""
+
+    name: str
+    of: str
+    """The ambiguity (A1, ...) or error (E1, ...) of the paper that it decides; empty where it is none of these."""
+    overrides: tuple[str, ...]
+    """What it sets, each as `key=value`."""
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Groups, each with the options for which the keys have a meaning; empty where they have one for all options."""
+    needs: Sequence[str] = ()
+    """Choices that this one requires, by their names."""
+
+    def concerns(self, options: Mapping[str, str]) -> bool:
+        """Return whether the choice has a meaning in an experiment with these options, given by group."""
+        return all(options.get(group) in names for group, names in self.where.items())
+
+
+def kept(choices: Sequence[Choice]) -> list[Choice]:
+    """Return these choices without those that lack a choice that they require."""
+    found: list[Choice] = []
+    for choice in choices:
+        if {*choice.needs} <= {each.name for each in found}:
+            found.append(choice)
+    return found
+
+
+def without(choices: Sequence[Choice], left_out: Choice) -> list[Choice]:
+    """Return all choices but one."""
+    return [choice for choice in choices if choice != left_out]
+
+
+def combined(choices: Sequence[Choice], name: str = "") -> Variant:
+    """Return the variant with those of the choices that are `kept`; its name is by default made of theirs."""
+    of_variant = kept(choices)
+
+    def change(job: Job) -> list[str]:
+        return [*job.overrides, *(each for of in of_variant if of.concerns(job.options) for each in of.overrides)]
+
+    words = name or " + ".join(choice.name for choice in of_variant) or "repaired"
+    return Variant(words, change, is_single=len(of_variant) == 1)
