@@ -28,8 +28,10 @@ from pomrl.science.agents.agent import TaskData as TaskData
 from pomrl.science.data import Batch as Batch
 from pomrl.science.data import Counts as Counts
 from pomrl.science.data import Data as Data
+from pomrl.science.estimators.estimator import Estimate as Estimate
 from pomrl.science.estimators.estimator import Estimator as Estimator
 from pomrl.science.estimators.estimator import Truth as Truth
+from pomrl.science.estimators.estimator import no_similarity as no_similarity
 from pomrl.science.estimators.memory import Memory as Memory
 from pomrl.science.estimators.memory import Models as Models
 from pomrl.science.estimators.memory import PerPair as PerPair

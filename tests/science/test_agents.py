@@ -375,7 +375,7 @@ def outcome(tmp_path: Path, deed: str) -> Failure:
         ("beyond", r"in task 3: policy\[1, 2, 3\] = 2 is not one of the 2 actions"),
         ("shape", r"in task 3 returned int16 \(2, 1, 6\); it has to be an array of integers of shape \(2, 3, 6\)"),
         ("kind", r"in task 3 returned float64 \(2, 3, 6\)"),
-        ("gamma", r"in task 3: gamma\[0, 2\] = 1\.0 is not between 0 and gamma_eval"),
+        ("gamma", r"in task 3: gamma\[0, 2\] = 1\.0 is not between 0 and 0.9"),
         ("nothing", r"in task 3 failed: cannot unpack"),
         ("writes while it learns", r"in task 1 failed: assignment destination is read-only"),
         ("writes", r"in task 3 failed: assignment destination is read-only"),

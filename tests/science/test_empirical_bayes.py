@@ -68,7 +68,9 @@ def test_steps_end_near_the_largest_marginal_likelihood(monkeypatch: pytest.Monk
 def test_task_1_has_a_sparse_prior_already():
     batch = batches(20.0, tasks=1)[0]
     memory = learned([batch])
-    alpha = EmpiricalBayes().mixing_rate(1, 5, np.zeros((4, 1, 1)), memory, Truth(memory.P_o, memory.P_o))
+    rate = EmpiricalBayes().estimate(1, batch, memory, memory, Truth(memory.P_o, memory.P_o)).alpha
+    assert callable(rate)
+    alpha = rate(5)
     assert ((alpha > 0.3) & (alpha < 0.95)).all()
     reached = memory.P_o[batch.counts > 0].min()
     never = memory.P_o[batch.counts == 0].max()

@@ -87,9 +87,9 @@ def test_a_task_without_any_data_is_estimated_by_the_prior(estimator):
     memory = learned(estimator, batches)
     empty = Batch.of_counts(np.zeros_like(batches[0].counts), M)
     truth = Truth(models(), 0.1 * models())
-    h = estimator.prior_model(estimator.learn(memory, empty) if estimator.learns_first else memory, empty, truth)
+    h = estimator.estimate(5, empty, memory, estimator.learn(memory, empty), truth).h
     alone = estimator.learn(estimator.initial_memory(3, S, A), empty)
-    for of_model in (h, estimator.prior_model(alone, empty, truth)):
+    for of_model in (h, estimator.estimate(2, empty, alone, estimator.learn(alone, empty), truth).h):
         np.testing.assert_allclose(of_model.sum(-1), 1.0)
     assert np.abs(h - models()).mean() < np.abs(1.0 / S - models()).mean()
 

@@ -151,7 +151,7 @@ class Wrong(Metric):
 
 
 @pytest.mark.parametrize(
-    ("what", "why"), [("nan", r"measure: measured\[1, 2\] = nan is not finite"), ("shape", r"shape \(12, 1\)")]
+    ("what", "why"), [("nan", r"measure: \[1, 2\] = nan is not finite"), ("shape", r"shape \(12, 1\)")]
 )
 def test_what_is_no_metric_is_refused(what: str, why: str) -> None:
     with pytest.raises(ComponentError, match=why):

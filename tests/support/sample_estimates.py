@@ -45,7 +45,9 @@ def truth_of_sigma(sigma: float, S: int = 3, A: int = 2, n: int = 1) -> Truth:
     return Truth(np.full((n, S, A, S), 1 / S), np.full((n, S, A, S), sigma**2))
 
 
-def alpha_of(estimator: Estimator, t: int, m: int, truth: Truth, memory: Memory | None = None) -> np.ndarray:
+def alpha_of(
+    estimator: RegularisedLeastSquares, t: int, m: int, truth: Truth, memory: Memory | None = None
+) -> np.ndarray:
     memory = memory or Memory.initial(*truth.P_o.shape[:3])
     return estimator.mixing_rate(t, m, estimator.similarity_estimate(memory, m, truth), memory, truth)
 
@@ -54,9 +56,12 @@ def estimates(estimator: Estimator, batches: list[np.ndarray], m: int, truth: Tr
     """Return P_hat[n,S,A,S] of each task: the prior model and the frequencies, mixed by the mixing rate."""
     memory, P_hats = estimator.initial_memory(*truth.P_o.shape[:3]), []
     for t, P_bar in enumerate(batches, start=1):
-        alpha = alpha_of(estimator, t, m, truth, memory)[..., None]
-        P_hats.append(alpha * estimator.prior_model(memory, batch_of(P_bar, m), truth) + (1 - alpha) * P_bar)
-        memory = estimator.learn(memory, batch_of(P_bar, m))
+        batch = batch_of(P_bar, m)
+        after = estimator.learn(memory, batch)
+        h, alpha, _ = estimator.estimate(t, batch, memory, after, truth)
+        alpha = (alpha(m) if callable(alpha) else alpha)[..., None]
+        P_hats.append(alpha * h + (1 - alpha) * P_bar)
+        memory = after
     return P_hats
 
 

@@ -4,19 +4,17 @@ POMRL(sigma) and ada-POMRL are the same loop over tasks. They differ in where th
 from, which is up to the estimator.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, repeat
-from typing import Any, Generic, NamedTuple
+from typing import Generic
 
 import numpy as np
 from jaxtyping import Float
 
 from pomrl.science import checked
 from pomrl.science.data import Batch, Batches
-from pomrl.science.estimators.estimator import Estimator, MemoryT, Truth
-from pomrl.science.estimators.memory import PerPair
+from pomrl.science.estimators.estimator import Estimate, Estimator, MemoryT, Truth
 from pomrl.science.exploration import Belief, Collecting
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 
@@ -41,46 +39,40 @@ class PlanningInput:
     """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
 
 
-class _Estimate(NamedTuple):
-    P_hat: Float[np.ndarray, "n K S A S"]
-    alpha: Float[np.ndarray, "n K #S #A"]
-    sigma: PerPair
-    learned: Any
-    """The memory, of the estimator's own type."""
-
-
 @dataclass(frozen=True)
-class _Now(Generic[MemoryT]):
-    """What the learner knows when a task begins."""
+class _Learner(Generic[MemoryT]):
+    """The learner when a task begins."""
 
     estimator: Estimator[MemoryT]
     t: int
-    m: int
     memory: MemoryT
-    late: MemoryT
-    """The memory that similarity and mixing rate see, which is an earlier one if the estimator has a delay."""
     truth: Truth
 
-    def estimate(self, batch: Batches) -> _Estimate:
-        """Return the estimate of the task from its batches, and what is learned from them."""
-        estimator, t, truth = self.estimator, self.t, self.truth
-        learned = estimator.learn(self.memory, batch.meta)
-        memory, late = (learned, learned) if estimator.learns_first else (self.memory, self.late)
-        sigma = checked.similarity_estimate(estimator, t, self.m, late, truth)
-        alpha = checked.mixing_rate(estimator, t, batch.own, sigma, late, truth)  # alpha_1 = 0
-        h = checked.prior_model(estimator, t, memory, batch.meta, truth)
-        P_hat = (1 - alpha)[..., None] * batch.own.P_bar
-        P_hat += alpha[..., None] * h[:, None]
-        return _Estimate(P_hat, alpha, sigma, learned)
+    def learn(self, batch: Batch) -> tuple[MemoryT, Estimate]:
+        """Return what is known after this batch, and what the estimator then says of the task."""
+        after = self.estimator.learn(self.memory, batch)
+        return after, checked.estimate(self.estimator, self.t, batch, self.memory, after, self.truth)
 
-    def belief(self, batch: Batch) -> Belief:
+    def mix(
+        self, estimate: Estimate, own: Batch
+    ) -> tuple[Float[np.ndarray, "n K S A S"], Float[np.ndarray, "*n_and_trials #S #A"]]:
+        """Return P_hat_t and alpha_t of each trial; alpha_t once if all trials have the same."""
+        once = own.is_equal or not callable(estimate.alpha)
+        numbers = [own.m] if once else own.visits.swapaxes(0, 1)
+        rates = [checked.mixing_rate(self.estimator, self.t, estimate, N) for N in numbers]
+        alpha = np.stack(np.broadcast_arrays(*rates), axis=1)
+        P_hat = (1 - alpha)[..., None] * own.P_bar
+        P_hat += alpha[..., None] * estimate.h[:, None]
+        return P_hat, alpha
+
+    def believe(self, batch: Batch) -> Belief:
         """Return what is known of the task after a part of its data.
 
         A mixing rate of alpha after one transition stands for a prior of alpha / (1 - alpha) transitions.
         """
-        P_hat, _, sigma, learned = self.estimate(Batches.same(batch))
-        late = learned if self.estimator.learns_first else self.late
-        alpha = checked.rate_after(self.estimator, self.t, 1, sigma, late, self.truth)
+        _, estimate = self.learn(batch)
+        P_hat, _ = self.mix(estimate, Batches.same(batch).own)
+        alpha = checked.mixing_rate(self.estimator, self.t, estimate, 1)
         prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST), LEAST_PRIOR, LARGEST_PRIOR)
         return Belief(P_hat[:, 0], prior + batch.visits)
 
@@ -112,14 +104,11 @@ def pomrl(
     first = next(truths)
     n, S, A, _ = first.P_o.shape
     memory = estimator.initial_memory(n, S, A)  # P_hat_o is uniform
-    memories = deque([memory], maxlen=1 + estimator.delay)
 
     for t, (task, truth) in enumerate(zip(tasks, chain([first], truths), strict=False), start=1):
-        now = _Now(estimator, t, m, memory, memories[0], truth)
-        batch = task if isinstance(task, Batches) else task.collect(now.belief)
-        P_hat, alpha, sigma, learned = now.estimate(batch)
-        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
+        learner = _Learner(estimator, t, memory, truth)
+        batch = task if isinstance(task, Batches) else task.collect(learner.believe)
+        memory, estimate = learner.learn(batch.meta)
+        P_hat, alpha = learner.mix(estimate, batch.own)  # alpha_1 = 0
+        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), estimate.sigma.max((1, 2)))
         yield PlanningInput(P_hat, checked.select(gamma_schedule, state), state.alpha, state.sigma)
-
-        memory = learned
-        memories.append(memory)

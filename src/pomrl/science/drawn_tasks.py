@@ -17,8 +17,7 @@ from pomrl.science.exploration import Collecting, Exploration, explorations
 from pomrl.science.mdp import Rewards
 from pomrl.science.problem import Problem
 from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream
-from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
-from pomrl.science.tasks.streams import TaskStream
+from pomrl.science.tasks.distribution import MeanModel
 
 STACK_BYTES = 4 * 2**20
 """Largest size of a stack of models that is planned at once, in bytes, unless the models of one task exceed it."""
@@ -67,16 +66,15 @@ def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
     setting = None
     for means in islice(zip(*map(problem.means, runs), strict=True), problem.T):
         if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
-            author = problem.stream if setting else problem.task_distribution
-            setting = _Setting(means, _truth(problem, means, author))
+            setting = _Setting(means, _truth(problem, means))
         yield setting
 
 
-def _truth(problem: Problem, means: Sequence[MeanModel], author: TaskDistribution | TaskStream) -> Truth:
-    """Return the true moments of the task distribution around the mean models of all runs, which `author` returned."""
-    P_o, variance = checked.moments(problem.task_distribution, means, author)
+def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
+    """Return the true moments of the task distribution around the mean models of all runs."""
+    P_o, variance = checked.moments(problem.task_distribution, means)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
-    candidates = checked.candidates(problem.task_distribution, *P_o.shape[1:3])
+    candidates = problem.task_distribution.candidates()
     truth = Truth(P_o, variance, np.stack(unsmoothed) if unsmoothed else None, candidates)
     for mean in means:
         read_only(mean.P_o, mean.R, mean.varying)

@@ -16,8 +16,8 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.checks import read_only
+from pomrl.science import checked
 from pomrl.science.agents.acting import Played, asked, estimates, played
-from pomrl.science.checked import LARGEST, Where, check_array, check_range
 from pomrl.science.data import joined
 from pomrl.science.drawn_tasks import draw, shared, tasks_at_a_time
 from pomrl.science.loss_tables import MEASURED, Columns, tabulate
@@ -120,12 +120,8 @@ def _mean_of_trials(gamma: Float[np.ndarray, "N K G"]) -> Float[np.ndarray, "N G
 
 def _measured(metric: Metric, tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Columns:
     """Return the column of a metric, a mean over trials, which is refused unless it is finite."""
-    outcome = _outcome(tasks, judged, problem)
-    found, (M, G) = metric.measure(outcome), outcome.gamma.shape
-    where = Where(metric, "measure", "", MEASURED)
-    check_array(found, ((M, G),), where)
-    check_range(found, -LARGEST, LARGEST, where, "is not finite")
-    return {MEASURED: found.reshape(-1, problem.trials, G).mean(1)}
+    found = checked.measure(metric, _outcome(tasks, judged, problem))
+    return {MEASURED: found.reshape(-1, problem.trials, found.shape[1]).mean(1)}
 
 
 def _outcome(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Outcome:

@@ -1,7 +1,7 @@
 """An estimator of the study's own. `conf/estimator/shrunk.yaml` makes it an option: `estimator=shrunk`."""
 
 import numpy as np
-from pomrl.components import Batch, Estimator, Field, Models, PerPair, Truth
+from pomrl.components import Batch, Estimate, Estimator, Field, Truth, no_similarity
 
 
 class Shrunk(Estimator[np.ndarray]):
@@ -22,14 +22,9 @@ class Shrunk(Estimator[np.ndarray]):
     def learn(self, memory: np.ndarray, batch: Batch) -> np.ndarray:
         return memory + batch.P_bar
 
-    def prior_model(self, memory: np.ndarray, batch: Batch, truth: Truth) -> Models:
-        """Return the mean over earlier tasks, or equal probabilities in the first task."""
-        total = memory.sum(-1, keepdims=True)
-        return np.divide(memory, total, out=np.full_like(memory, 1.0 / memory.shape[-1]), where=total > 0.0)
-
-    def similarity_estimate(self, memory: np.ndarray, m: int, truth: Truth) -> PerPair:
-        return np.full((len(memory), 1, 1), np.nan)
-
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: np.ndarray, truth: Truth) -> PerPair:
-        """Return the weight, but 0 in the first task, which has none before it."""
-        return np.full_like(sigma, self.weight if t > 1 else 0.0)
+    def estimate(self, t: int, batch: Batch, before: np.ndarray, after: np.ndarray, truth: Truth) -> Estimate:
+        """Return the mean over earlier tasks; the first task has none, where it is uniform and has weight 0."""
+        total = before.sum(-1, keepdims=True)
+        h = np.divide(before, total, out=np.full_like(before, 1.0 / before.shape[-1]), where=total > 0.0)
+        alpha = np.full((len(h), 1, 1), self.weight if t > 1 else 0.0)
+        return Estimate(h, alpha, no_similarity(len(h)))

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from pomrl.checks import read_only
 from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.algorithm import PlanningInput, pomrl
-from pomrl.science.checked import ComponentError, Where, check_array, check_range
+from pomrl.science.checked import ComponentError, Returned
 from pomrl.science.data import Batch, Batches, Counts
 from pomrl.science.drawn_tasks import DrawnTask, shared
 from pomrl.science.estimators.reward_models import RewardMemory
@@ -150,7 +150,7 @@ def _acted(agent: Agent[Any], tasks: Sequence[TaskData], memory: Any) -> Iterato
     """Yield what an agent decides, which is refused unless there are policies and discount factors in range."""
     decisions = agent.act_together(tasks, memory)
     for task in tasks:
-        where = Where(agent, "act", f" in task {task.t}", "gamma")
+        where = Returned(agent, "act", f" in task {task.t}")
         with _named(agent, "act", task.t) as name:
             if agent.discounts and task.gammas.max() == 1.0:
                 raise ValueError("it discounts: set the discount factors of gamma_schedule below 1")
@@ -159,6 +159,6 @@ def _acted(agent: Agent[Any], tasks: Sequence[TaskData], memory: Any) -> Iterato
         G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
         steps = policy.shape[2:-1] if task.criterion.horizon and np.ndim(policy) == 4 else ()
         check_policies(policy, (n, G, *steps, S), A, name)
-        check_array(gamma, ((n, G),), where)
-        check_range(gamma, 0.0, task.gamma_eval, where, "is not between 0 and gamma_eval")
+        where.array(gamma, (n, G), part="gamma")
+        where.between(gamma, 0.0, task.gamma_eval, "gamma")
         yield Decision(policy, gamma)

@@ -26,7 +26,7 @@ from jaxtyping import Float
 
 from pomrl.checks import read_only
 from pomrl.science.data import Batch
-from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Forgetting, Memory, Models, PerPair, learn_and_forget
 
 C_MEDIAN = 9.0
@@ -181,8 +181,6 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
     with every m: where one transition says nothing about c, c keeps its prior.
     """
 
-    learns_first: ClassVar[bool] = True
-
     forgetting: Forgetting = 1.0
     """Factor by which a past task counts less with each further task; learned: by how likely past batches made the
     next."""
@@ -207,19 +205,14 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
         """Return the memory after one more task with this batch."""
         return _of_dirichlet(learn_and_forget(memory, batch, self.forgetting))
 
-    def prior_model(self, memory: DirichletMemory, batch: Batch, truth: Truth) -> Models:
-        """Return the posterior mean of P_o."""
-        return memory.P_o
+    def estimate(self, t: int, batch: Batch, before: DirichletMemory, after: DirichletMemory, truth: Truth) -> Estimate:
+        """Return the posterior mean of P_o, with the weight c / (c + N) in a pair with N transitions.
 
-    def similarity_estimate(self, memory: DirichletMemory, m: int, truth: Truth) -> PerPair:
-        """Return the largest standard deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in P_o."""
-        variance = (memory.P_o * (1.0 - memory.P_o)).max((1, 2, 3), keepdims=True) / (memory.c + 1.0)
-        return np.sqrt(np.maximum(variance[..., 0], 0.0))
-
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: DirichletMemory, truth: Truth) -> PerPair:
-        """Return c / (c + N) with the number N of transitions from a pair."""
-        c = memory.c[..., 0]
-        return c / (c + m)
+        The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in P_o.
+        """
+        P_o, c = after.P_o, after.c[..., 0]
+        variance = (P_o * (1.0 - P_o)).max((1, 2, 3), keepdims=True) / (after.c + 1.0)
+        return Estimate(P_o, lambda N: c / (c + N), np.sqrt(np.maximum(variance[..., 0], 0.0)))
 
 
 def _of_dirichlet(memory: Memory) -> DirichletMemory:

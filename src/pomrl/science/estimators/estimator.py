@@ -1,12 +1,14 @@
 """What an estimator of a task's transition model is: it learns from the batches of the task and of those before it.
 
 The estimate of every estimator has the form of Algorithm 1, P_hat_t = α_t h_t + (1 - α_t) P_bar_t, with the frequencies
-P_bar_t of the task's own batch. Estimators differ in the prior h_t and in the mixing rate α_t.
+P_bar_t of the task's own batch. Estimators differ in the prior h_t and in the mixing rate α_t. They do two things:
+they `learn` from the batch of each task, and `estimate` from what they have learned.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -42,16 +44,24 @@ class Truth:
         return Truth(P_o, variance, unsmoothed, self.candidates)
 
 
+class Estimate(NamedTuple):
+    """What an estimator says of a task, in each of n runs."""
+
+    h: Models
+    """The prior h_t, whose rows are distributions."""
+    alpha: PerPair | Callable[[Any], PerPair]
+    """The mixing rate α_t in [0, 1], the weight of the prior; or the function that returns it for the number N of
+    transitions from each pair, which is one number if all pairs have the same."""
+    sigma: PerPair
+    """The similarity of the tasks, as a standard deviation; NaN in all places if the estimator has none."""
+
+
 class Estimator(Component, Generic[MemoryT]):
     """Base class of estimators, of which the type parameter says what they keep from task to task.
 
     An estimator has no state: what it learns is in its memory, which the loop over tasks carries along. All methods
     work on n independent runs at once, which must not influence one another.
     """
-
-    learns_first: ClassVar[bool] = False
-    """Whether the memory that `prior_model`, `similarity_estimate` and `mixing_rate` receive contains the task's own
-    batch already."""
 
     needs_candidates: ClassVar[bool] = False
     """Whether tasks have to have one of finitely many models, which the estimator is told (`Truth.candidates`)."""
@@ -60,16 +70,6 @@ class Estimator(Component, Generic[MemoryT]):
     def has_similarity(self) -> bool:
         """Return whether the estimator has a similarity of the tasks, which some schedules need."""
         return True
-
-    @property
-    def delay(self) -> int:
-        """The number of tasks by which what is learned comes late to `similarity_estimate` and `mixing_rate`."""
-        return 0
-
-    @property
-    def mixes_by_m(self) -> bool:
-        """Return whether `mixing_rate` is asked once with the key m, and not with each pair's number of transitions."""
-        return False
 
     def models_held(self, most_visits: int) -> int:
         """Return how many arrays of the size of a model learning takes in each run, beyond the few that all take.
@@ -88,40 +88,21 @@ class Estimator(Component, Generic[MemoryT]):
 
     @abstractmethod
     def learn(self, memory: MemoryT, batch: Batch) -> MemoryT:
-        """Return the memory after one more task with this batch.
-
-        Its arrays of floating-point numbers have to be finite doubles. Each has as many axes as in the memory before,
-        and no axis may get shorter.
-        """
+        """Return the memory after one more task with this batch."""
 
     @abstractmethod
-    def prior_model(self, memory: MemoryT, batch: Batch, truth: Truth) -> Models:
-        """Return the prior h_t of the task with this batch, a model for each run.
-
-        Args:
-            memory: The tasks before; with the task itself if the estimator `learns_first`.
-            batch: The task's own batch.
-            truth: The true moments of the task distribution, for estimators that are told.
-        """
-
-    @abstractmethod
-    def similarity_estimate(self, memory: MemoryT, m: int, truth: Truth) -> PerPair:
-        """Return the similarity sigma of the tasks, as a standard deviation; NaN in all places if there is none.
-
-        Args:
-            memory: The tasks before; with the task itself if the estimator `learns_first`.
-            m: The key m of the experiment.
-            truth: The true moments of the task distribution, for estimators that are told.
-        """
-
-    @abstractmethod
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: MemoryT, truth: Truth) -> PerPair:
-        """Return alpha_t in [0, 1], the weight of the prior in task t.
+    def estimate(self, t: int, batch: Batch, before: MemoryT, after: MemoryT, truth: Truth) -> Estimate:
+        """Return the prior, the mixing rate and the similarity of a task.
 
         Args:
             t: Number of the task, from 1.
-            m: Number of transitions from each pair (s, a) in the task's batch, one number if all pairs have the same.
-            sigma: Similarity of the tasks, as a standard deviation (`similarity_estimate`).
-            memory: The tasks before; with the task itself if the estimator `learns_first`.
+            batch: The task's batch.
+            before: What is known from the tasks before.
+            after: The same with this batch, as `learn` returns it.
             truth: The true moments of the task distribution, for estimators that are told.
         """
+
+
+def no_similarity(n: int) -> PerPair:
+    """Return what stands for the similarity in n runs of an estimator that has none."""
+    return np.full((n, 1, 1), np.nan)

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.science.data import Batch, Counts
-from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Models, PerPair
+from pomrl.science.estimators.estimator import Estimate, Estimator, Truth, no_similarity
+from pomrl.science.estimators.memory import Models
 
 
 class ExactPosterior(Estimator[None]):
@@ -34,18 +34,12 @@ class ExactPosterior(Estimator[None]):
     def learn(self, memory: None, batch: Batch) -> None:
         """Return no memory."""
 
-    def prior_model(self, memory: None, batch: Batch, truth: Truth) -> Models:
-        """Return the posterior mean, of which the estimate consists."""
+    def estimate(self, t: int, batch: Batch, before: None, after: None, truth: Truth) -> Estimate:
+        """Return the posterior mean with weight 1, because it has the task's own batch in it."""
         if truth.candidates is None:
             raise ValueError("estimator ExactPosterior needs tasks that have finitely many models")
-        return posterior_mean(batch.counts, truth.candidates)
-
-    def similarity_estimate(self, memory: None, m: int, truth: Truth) -> PerPair:
-        return np.full((len(truth.P_o), 1, 1), np.nan)
-
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: None, truth: Truth) -> PerPair:
-        """Return 1: `prior_model` has the task's own batch in it."""
-        return np.ones_like(sigma)
+        n = len(batch.counts)
+        return Estimate(posterior_mean(batch.counts, truth.candidates), np.ones((n, 1, 1)), no_similarity(n))
 
 
 def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> Models:

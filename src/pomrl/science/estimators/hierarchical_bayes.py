@@ -22,7 +22,7 @@ The random numbers come from generators that the batches seed, so that the estim
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -32,8 +32,8 @@ from scipy.special import gammainc, gammaincinv
 from pomrl.checks import read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import summed
-from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Models, PerPair
+from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
+from pomrl.science.estimators.memory import Models
 from pomrl.science.randomness import Generators
 
 CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
@@ -83,8 +83,6 @@ class HierarchicalBayes(Estimator[SampledMemory]):
 
     Its cost grows with sweeps, with S A S and with the number of transitions.
     """
-
-    learns_first: ClassVar[bool] = True
 
     zeros: Annotated[int, Field(ge=0)]
     """States of probability 0 in each row of the mean model."""
@@ -139,19 +137,17 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         drawn[inside] = _truncated_gamma(draws[inside], np.broadcast_to(u, draws.shape)[inside], uniform[inside])
         return drawn
 
-    def prior_model(self, memory: SampledMemory, batch: Batch, truth: Truth) -> Models:
-        """Return the model that stands for P_o in the posterior mean: the samples' mean, weighted by their rates."""
-        rate = _rates(memory, batch.visits)
-        return _mean(rate[..., None] * memory.P_o) / _mean(rate)[..., None]
+    def estimate(self, t: int, batch: Batch, before: SampledMemory, after: SampledMemory, truth: Truth) -> Estimate:
+        """Return the model that stands for P_o in the posterior mean: the samples' mean, weighted by their rates.
 
-    def similarity_estimate(self, memory: SampledMemory, m: int, truth: Truth) -> PerPair:
-        """Return the largest standard deviation over tasks of an entry, from the mean over samples of its variance."""
-        variance = _mean(memory.P_o * (1.0 - memory.P_o) / (memory.c + 1.0)[..., None, None, None])
-        return np.sqrt(variance.max((1, 2, 3)))[:, None, None]
-
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: SampledMemory, truth: Truth) -> PerPair:
-        """Return the mean over samples of c / (c + N), with the number N of transitions from a pair."""
-        return _mean(_rates(memory, np.asarray(m, float)))
+        Its weight is the mean over samples of c / (c + N). The similarity is the largest standard deviation over tasks
+        of an entry, from the mean over samples of its variance.
+        """
+        rate = _rates(after, batch.visits)
+        h = _mean(rate[..., None] * after.P_o) / _mean(rate)[..., None]
+        variance = _mean(after.P_o * (1.0 - after.P_o) / (after.c + 1.0)[..., None, None, None])
+        sigma = np.sqrt(variance.max((1, 2, 3)))[:, None, None]
+        return Estimate(h, lambda N: _mean(_rates(after, np.asarray(N, float))), sigma)
 
 
 def _rates(memory: SampledMemory, visits: Float[np.ndarray, "*n_and_pairs"]) -> Float[np.ndarray, "k n #S #A"]:

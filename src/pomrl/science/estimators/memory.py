@@ -6,7 +6,6 @@ memory is kept for each of `FACTORS`, and that one is used which has predicted a
 """
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -79,6 +78,8 @@ class Memory:
     """Whether a task weighs N / m in averages and variances, and not 1."""
     rivals: "Rivals | None" = field(default=None, kw_only=True)
     """The memories among which this one is the best, if the factor of forgetting is learned."""
+    earlier: "tuple[Memory, ...]" = field(default=(), kw_only=True)
+    """The memories of the tasks before, as many as an estimator wants that uses what it learns with a lag."""
 
     def __post_init__(self) -> None:
         read_only(self.counted, self.mass, self.squared_mass, self.visits)
@@ -184,6 +185,12 @@ class Memory:
         """Return the memory after a task from which nothing is learned."""
         return replace(self, tasks=self.tasks + 1)
 
+    def following(self, before: "Memory", lag: int) -> "Memory":
+        """Return the memory with the one before it among as many earlier ones as the lag has tasks."""
+        if lag == 0:
+            return self
+        return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-lag:])
+
     def forgotten(self, factor: float | PerPair) -> "Memory":
         """Return the memory in which all tasks so far count `factor` times as much; averages stay what they are."""
         if isinstance(factor, float) and factor == 1.0:
@@ -253,7 +260,6 @@ class Rivals:
         return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
 
 
-@lru_cache(maxsize=1)  # a prior that contains the task's own batch, and the next task's memory, are of the same update
 def _updated(rivals: Rivals, batch: Batch) -> Rivals:
     """Return the rivals after one more task with this batch, which each of them predicts first."""
     n = len(batch.counts)

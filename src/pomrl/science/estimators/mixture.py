@@ -6,7 +6,7 @@ around the average of its component. The number of components is bounded, and so
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -15,7 +15,7 @@ from scipy.special import softmax
 
 from pomrl.checks import read_only
 from pomrl.science.data import Batch
-from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Memory, Models, PerPair
 from pomrl.science.estimators.predictions import GRID, evidence, predictive_concentration
 
@@ -74,8 +74,6 @@ class Mixture(Estimator[MixtureMemory]):
     rate is c / (c + N) in a pair (s, a) with N transitions, where c is the concentration of the prior.
     """
 
-    learns_first: ClassVar[bool] = True
-
     components: Annotated[int, Field(ge=1, le=64)] = 4
     """Largest number of mean models that are told apart."""
 
@@ -93,16 +91,11 @@ class Mixture(Estimator[MixtureMemory]):
         """Return the memory after one more task with this batch."""
         return memory.update(batch)
 
-    def prior_model(self, memory: MixtureMemory, batch: Batch, truth: Truth) -> Models:
-        """Return the average of the task's component before the task."""
-        return memory.prior
+    def estimate(self, t: int, batch: Batch, before: MixtureMemory, after: MixtureMemory, truth: Truth) -> Estimate:
+        """Return the average of the task's component before the task, with the weight c / (c + N).
 
-    def similarity_estimate(self, memory: MixtureMemory, m: int, truth: Truth) -> PerPair:
-        """Return the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in the prior."""
-        largest = (memory.prior * (1.0 - memory.prior)).max((1, 2, 3))
-        return np.sqrt(largest / (memory.spread + 1.0))[:, None, None]
-
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: MixtureMemory, truth: Truth) -> PerPair:
-        """Return c / (c + N) with the number N of transitions from a pair."""
-        c = memory.concentration
-        return c / (c + m)
+        The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in the prior.
+        """
+        h, c = after.prior, after.concentration
+        sigma = np.sqrt((h * (1.0 - h)).max((1, 2, 3)) / (after.spread + 1.0))
+        return Estimate(h, lambda N: c / (c + N), sigma[:, None, None])

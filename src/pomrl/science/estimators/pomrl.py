@@ -16,7 +16,7 @@ from jaxtyping import Float, Num
 from pydantic import Field, model_validator
 
 from pomrl.science.data import Batch
-from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Forgetting, Memory, Models, PerPair, learn_and_forget
 
 Prior = Literal["inclusive", "exclusive", "known", "unsmoothed", "uniform"]
@@ -30,8 +30,8 @@ LEARNED = ("inclusive", "exclusive")
 class RegularisedLeastSquares(Estimator[Memory]):
     """The estimate P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t of a task's model (Eq. 4), with a choice of its parts.
 
-    A variation of it is a subclass that overrides `prior_model`, `similarity_estimate` or `mixing_rate`; an estimator
-    with another formula, or with other keys, is a subclass of `Estimator`.
+    The three parts are `prior_model`, `similarity_estimate` and `mixing_rate`, and a variation of it is a subclass that
+    overrides one of them; an estimator with another formula, or with other keys, is a subclass of `Estimator`.
     """
 
     mixing: Literal["paper", "mse_bound", "mse_optimal"] | Annotated[float, Field(ge=0, le=1)]
@@ -83,14 +83,6 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def has_similarity(self) -> bool:
         return self.similarity is not None
 
-    @property
-    def delay(self) -> int:
-        return self.lag
-
-    @property
-    def mixes_by_m(self) -> bool:
-        return self.samples == "m"
-
     def check(self, m: int) -> None:
         learns = self.similarity in ("welford", "debiased")
         if m < 2 and (self.similarity == "debiased" or (learns and self.mixing == "mse_optimal")):
@@ -104,18 +96,31 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def learn(self, memory: Memory, batch: Batch) -> Memory:
         """Return the memory after one more task with this batch."""
         if self.first_batch == "skip" and memory.tasks == 0:
-            return memory.skip()
-        return learn_and_forget(memory, batch, self.forgetting)
+            learned = memory.skip()
+        else:
+            learned = learn_and_forget(memory, batch, self.forgetting)
+        return learned.following(memory, self.lag)
 
-    def prior_model(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
-        """Return the prior h_t of the task with this batch; `memory` holds the tasks before it."""
+    def estimate(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
+        """Return the prior, the mixing rate and the similarity of a task; the last two may see an earlier memory."""
+        late = before.earlier[0] if before.earlier else before
+        sigma = self.similarity_estimate(late, batch.m, truth)
+
+        def rate(N: int | PerPair) -> PerPair:
+            return self.mixing_rate(t, N, sigma, late, truth)
+
+        alpha = rate(batch.m) if self.samples == "m" else rate  # alpha_1 = 0
+        return Estimate(self.prior_model(before, after, truth), alpha, sigma)
+
+    def prior_model(self, before: Memory, after: Memory, truth: Truth) -> Models:
+        """Return the prior h_t of a task, from what is known before the task and after it."""
         if self.prior == "uniform":
             return np.full_like(truth.P_o, 1.0 / truth.P_o.shape[-1])
         if self.prior == "unsmoothed" and truth.unsmoothed is not None:
             return truth.unsmoothed
         if self.prior in ("known", "unsmoothed"):
             return truth.P_o
-        return (self.learn(memory, batch) if self.prior == "inclusive" else memory).P_o_hat
+        return (after if self.prior == "inclusive" else before).P_o_hat
 
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
         """Return the similarity sigma of the tasks, as a standard deviation.

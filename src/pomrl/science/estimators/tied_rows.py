@@ -15,7 +15,7 @@ harm in a random chain, but in an ordered model it leads to places that cannot b
 
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num
@@ -24,7 +24,7 @@ from scipy.special import expit, gammaln
 from pomrl.checks import read_only
 from pomrl.science.data import Batch, Counts
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
-from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Models, PerPair
 from pomrl.science.estimators.predictions import predictive_concentration
 from pomrl.science.estimators.random_moves import MoveCounts, MoveModel, Rows, fitted
@@ -101,6 +101,11 @@ class TiedMemory:
         c = self.by_rows.c[..., 0]
         return self.tied * self.c / (self.c + N), (1.0 - self.tied) * c / (c + N)
 
+    def rate(self, N: int | PerPair) -> PerPair:
+        """Return the weight of both means together, at most 1, which rounding can take it above."""
+        tied, independent = self.rates(np.asarray(N, float))
+        return np.minimum(tied + independent, 1.0)
+
 
 class TiedRows(Estimator[TiedMemory]):
     """The posterior mean of the model, where rows may be independent or tied by random moves.
@@ -108,8 +113,6 @@ class TiedRows(Estimator[TiedMemory]):
     Its prior and its mixing rate come from the batches of all tasks so far with the task's own: already in task 1, the
     rows of an action share what they show.
     """
-
-    learns_first: ClassVar[bool] = True
 
     def models_held(self, most_visits: int) -> int:
         return 16
@@ -148,19 +151,15 @@ class TiedRows(Estimator[TiedMemory]):
             h_independent=_mixed(trust, _kept(by_rows.P_o, seen), by_rows.P_o),
         )
 
-    def prior_model(self, memory: TiedMemory, batch: Batch, truth: Truth) -> Models:
-        """Return the mean of both explanations, as much as each counts with the transitions of this batch."""
-        tied, independent = (rate[..., None] for rate in memory.rates(batch.visits))
-        return (tied * memory.h_tied + independent * memory.h_independent) / (tied + independent)
+    def estimate(self, t: int, batch: Batch, before: TiedMemory, after: TiedMemory, truth: Truth) -> Estimate:
+        """Return the mean of both explanations, as much as each counts with the transitions of this batch.
 
-    def similarity_estimate(self, memory: TiedMemory, m: int, truth: Truth) -> PerPair:
-        """Return that of independent rows (`EmpiricalBayes`)."""
-        return EmpiricalBayes().similarity_estimate(memory.by_rows, m, truth)
-
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: TiedMemory, truth: Truth) -> PerPair:
-        """Return the mean of c / (c + N) over both explanations, with N transitions from a pair."""
-        tied, independent = memory.rates(np.asarray(m, float))
-        return np.minimum(tied + independent, 1.0)  # rounding can take it above 1
+        Its weight is the mean of c / (c + N) over both. The similarity is that of independent rows (`EmpiricalBayes`).
+        """
+        tied, independent = (rate[..., None] for rate in after.rates(batch.visits))
+        h = (tied * after.h_tied + independent * after.h_independent) / (tied + independent)
+        by_rows = EmpiricalBayes().estimate(t, batch, before.by_rows, after.by_rows, truth)
+        return Estimate(h, after.rate, by_rows.sigma)
 
 
 @dataclass(frozen=True)

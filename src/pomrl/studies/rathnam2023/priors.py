@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field
 
-from pomrl.components import Batch, Estimator, Models, PerPair, Truth
+from pomrl.components import Batch, Estimate, Estimator, PerPair, Truth, no_similarity
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
@@ -18,8 +18,7 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 class SamePrior(Estimator[None]):
     """The estimate w q + (1 - w) P_bar with a distribution q of next states that all pairs share; by default uniform.
 
-    A subclass says what the weight w is. What is mixed is all in `prior_model`, because the weight may depend on the
-    task's own batch.
+    A subclass says what the weight w is, which may depend on the task's own batch.
     """
 
     @property
@@ -32,17 +31,11 @@ class SamePrior(Estimator[None]):
     def learn(self, memory: None, batch: Batch) -> None:
         """Return no memory."""
 
-    def prior_model(self, memory: None, batch: Batch, truth: Truth) -> Models:
-        """Return the whole estimate."""
-        weight = self.weights(batch, truth)[..., None]
-        return weight * self.distribution(batch) + (1.0 - weight) * batch.P_bar
-
-    def similarity_estimate(self, memory: None, m: int, truth: Truth) -> PerPair:
-        return np.full((len(truth.P_o), 1, 1), np.nan)
-
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: None, truth: Truth) -> PerPair:
-        """Return 1: `prior_model` has the task's own batch in it."""
-        return np.ones_like(sigma)
+    def estimate(self, t: int, batch: Batch, before: None, after: None, truth: Truth) -> Estimate:
+        """Return the mixture with weight 1, because it has the task's own batch in it."""
+        weight, n = self.weights(batch, truth)[..., None], len(batch.P_bar)
+        mixture = weight * self.distribution(batch) + (1.0 - weight) * batch.P_bar
+        return Estimate(mixture, np.ones((n, 1, 1)), no_similarity(n))
 
     @abstractmethod
     def weights(self, batch: Batch, truth: Truth) -> PerPair:

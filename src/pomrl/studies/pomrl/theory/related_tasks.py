@@ -49,7 +49,8 @@ def related_tasks(
 def _priors(batches: list[Batch], truth: Truth, estimator: Estimator) -> Float[np.ndarray, "T n S"]:
     """Return the first row of the prior of each task."""
     memory, priors = estimator.initial_memory(*truth.P_o.shape[:3]), []
-    for batch in batches:
-        priors.append(estimator.prior_model(memory, batch, truth)[:, 0, 0])
-        memory = estimator.learn(memory, batch)
+    for t, batch in enumerate(batches, start=1):
+        after = estimator.learn(memory, batch)
+        priors.append(estimator.estimate(t, batch, memory, after, truth).h[:, 0, 0])
+        memory = after
     return np.stack(priors)

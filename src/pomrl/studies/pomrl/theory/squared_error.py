@@ -50,14 +50,15 @@ def squared_error_against_alpha(
     for t in range(1, max(tasks) + 1):
         P_t = rng.dirichlet(dirichlet.pseudo_counts, shape)
         batch = Batch.of_counts(rng.multinomial(dirichlet.m, P_t), dirichlet.m, equal=True)
+        after = memory.update(batch)
         for prior in PRIORS if t in tasks else ():
-            h = RegularisedLeastSquares(mixing=1.0, prior=prior).prior_model(memory, batch, truth)
+            h = RegularisedLeastSquares(mixing=1.0, prior=prior).prior_model(memory, after, truth)
             squared = _squared_errors(batch.P_bar - P_t, h - batch.P_bar, weight)
             columns = {"prior": prior, "t": t, "alpha": weight, "mse": squared.mean(0)}
             columns["standard_error"] = squared.std(0, ddof=1) / sqrt(sequences)
             columns["closed_form"] = dirichlet_squared_error(weight, prior, t, dirichlet)
             parts.append(pd.DataFrame(columns))
-        memory = memory.update(batch)
+        memory = after
     return pd.concat(parts, ignore_index=True)
 
 
