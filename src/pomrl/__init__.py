@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from pomrl.models_and_logs.log_tables import from_log
     from pomrl.models_and_logs.model_files import from_file
     from pomrl.models_and_logs.models import from_arrays, from_gymnasium, plan
-    from pomrl.models_and_logs.row_models import Structure
+    from pomrl.models_and_logs.structure import Structure
 
 _PUBLIC = {
-    "Structure": "pomrl.models_and_logs.row_models",
+    "Structure": "pomrl.models_and_logs.structure",
     "component": "pomrl.api",
     "find": "pomrl.api",
     "from_arrays": "pomrl.models_and_logs.models",

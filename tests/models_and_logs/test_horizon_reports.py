@@ -1,6 +1,6 @@
 """The report on a log: the recommendation, the gain over what is done, the command and the page."""
 
-import inspect
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +11,10 @@ from tests.models_and_logs.test_logs import chain_log
 import pomrl
 from pomrl.commands import horizon
 from pomrl.drawing.horizon_report import draw
-from pomrl.models_and_logs import horizon_reports
-from pomrl.models_and_logs.behaviour import behaviour_values
-from pomrl.models_and_logs.horizon_reports import Budget
+from pomrl.models_and_logs.drawn_losses import behaviour_values
 from pomrl.models_and_logs.log_tables import COLUMNS
 from pomrl.models_and_logs.logs import Log
-from pomrl.models_and_logs.recommendations import choose, interval
+from pomrl.models_and_logs.recommendations import interval, recommended
 from pomrl.science.mdp import policy_value
 
 
@@ -26,7 +24,10 @@ def log() -> Log:
 
 
 def test_the_recommendation_is_the_plan_with_the_smallest_expected_loss(log: Log):
-    report = pomrl.horizon_report(log, 0.95, [0.0, 0.5, 0.9], samples=50)
+    said = list[tuple[int, int]]()
+    report = pomrl.horizon_report(
+        log, 0.95, [0.0, 0.5, 0.9], samples=50, seed=3, advance=lambda done, of, _: said.append((done, of))
+    )
     table, advice = report.table, report.recommendation
     assert table["gamma"].tolist() == [0.0, 0.5, 0.9, 0.95]
     losses = {"prior": table["loss"], "frequencies": table["loss_of_frequencies"]}
@@ -39,12 +40,12 @@ def test_the_recommendation_is_the_plan_with_the_smallest_expected_loss(log: Log
     np.testing.assert_allclose(report.tasks["loss"].mean(), advice.loss)
     (named,) = report.actions.query("task == 'task 2' and state == 's1'")["action"]
     assert named == log.actions[advice.policies[2, 1]]
-
-
-def test_reports_with_the_same_seed_are_the_same(log: Log):
-    one, other = (pomrl.horizon_report(log, 0.9, [0.5], samples=20, seed=3) for _ in range(2))
-    pd.testing.assert_frame_equal(one.table, other.table)
-    assert one.words == other.words
+    assert said == [(number, 6) for number in range(6)]
+    same = pomrl.horizon_report(log, 0.95, [0.0, 0.5, 0.9], samples=50, seed=3)
+    pd.testing.assert_frame_equal(same.table, table)
+    marked = draw(report).data
+    assert marked.loc[marked["marker"], "x"].tolist() == [advice.gamma]
+    assert set(marked["series"]) == {"Plans on the data of all tasks", "Plans on the data of each task"}
 
 
 def test_the_default_discount_factors_end_at_gamma_eval(log: Log):
@@ -59,6 +60,7 @@ def test_nothing_is_lost_where_the_models_are_certain():
 DRAWS = np.linspace(0.9, 1.1, 41)
 USUAL = 10.0 * DRAWS
 GAMMAS = np.array([0.5, 0.9, 0.99])
+PLANS = np.arange(2 * 3 * 4).reshape(1, 2, 3, 4)
 
 
 def of_plans(best: np.ndarray, gamma: int = 1) -> np.ndarray:
@@ -68,37 +70,28 @@ def of_plans(best: np.ndarray, gamma: int = 1) -> np.ndarray:
     return losses
 
 
-def test_a_saving_that_is_certain_is_recommended_with_its_interval():
-    choice = choose(of_plans(0.5 * USUAL), GAMMAS)
-    assert (choice.plan_on, choice.gamma) == ("prior", 0.9)
-    assert choice.words == (
-        "Plan with the discount factor 0.9 and a model of each task that draws on the data of all tasks (a prior). The "
-        "expected loss against the best policy is 5 (4.5 to 5.5), which is 5 (4.5 to 5.5) less than that of the "
-        "usual plan, with γ_eval and the data of each task alone."
-    )
-
-
-def test_a_saving_that_is_small_is_no_difference():
-    choice = choose(of_plans(0.99 * USUAL), GAMMAS)
-    assert (choice.plan_on, choice.gamma) == ("frequencies", 0.99)
-    assert choice.words.startswith(
-        "No difference: plan with the discount factor 0.99 and a model of each task that comes from"
-    )
-
-
-def test_a_saving_that_may_be_none_is_a_guess():
-    choice = choose(of_plans(np.where(np.arange(41) % 2, 2.0, 12.0)), GAMMAS)
-    assert (choice.plan_on, choice.gamma) == ("prior", 0.9)
-    assert choice.words.startswith(
-        "Not enough data to say what is best; the best guess is to plan with the discount factor 0.9 "
-    )
+@pytest.mark.parametrize(
+    ("best", "chosen", "words"),
+    [
+        (0.5 * USUAL, ("prior", 0.9, 4), "Plan with the discount factor 0.9 and a model of each task that draws on"),
+        (0.99 * USUAL, ("frequencies", 0.99, 20), "No difference: plan with the discount factor 0.99 and a model"),
+        (np.where(np.arange(41) % 2, 2.0, 12.0), ("prior", 0.9, 4), "Not enough data to say what is best; the best"),
+    ],
+    ids=["a saving that is certain", "one that is small", "one that may be none"],
+)
+def test_what_is_recommended_is_what_saves(best: np.ndarray, chosen: tuple[str, float, int], words: str):
+    found = recommended(of_plans(best), GAMMAS, PLANS)
+    assert (found.plan_on, found.gamma, found.policies[0, 0]) == chosen
+    assert found.words.startswith(words)
+    if words.startswith("Plan"):
+        assert "is 5 (4.5 to 5.5), which is 5 (4.5 to 5.5) less than that of the usual plan" in found.words
 
 
 @pytest.mark.parametrize("rounding", [0.0, 1e-15])
 def test_of_tied_discount_factors_the_largest_is_recommended(rounding: float):
     losses = of_plans(0.5 * USUAL)
     losses[0, 2] = losses[0, 1] + rounding
-    assert choose(losses, GAMMAS).gamma == 0.99
+    assert recommended(losses, GAMMAS, PLANS).gamma == 0.99
 
 
 def test_the_gain_over_the_log_is_that_over_the_policy_that_made_it():
@@ -123,14 +116,12 @@ def test_no_gain_over_the_log_is_said_to_be_sure(frame: pd.DataFrame):
 
 
 def test_what_a_report_cannot_know_is_warned_of():
-    frame = chain_log(tasks=2)
-    report = pomrl.horizon_report(
-        pomrl.from_log(frame[(frame["state"] != "s0") | (frame["action"] != "b")]), samples=20
-    )
-    assert "The prior comes from 2 tasks, fewer than 5: trust neither it nor the intervals." in report.words
-    assert any(line.startswith("1 pairs of a state and an action were never tried") for line in report.words)
+    words = pomrl.horizon_report(pomrl.from_log(chain_log(tasks=2)), samples=20).words
+    assert "The prior comes from 2 tasks, fewer than 5: trust neither it nor the intervals." in words
     few = chain_log(tasks=8, m=1).sample(frac=0.3, random_state=0)
-    assert any("The prior decides" in line for line in pomrl.horizon_report(pomrl.from_log(few), samples=20).words)
+    words = pomrl.horizon_report(pomrl.from_log(few), samples=20).words
+    assert any("The prior decides" in line for line in words)
+    assert words[-1].startswith("The intervals may be too narrow")
 
 
 def test_no_action_is_recommended_where_no_task_has_left_the_state():
@@ -142,21 +133,14 @@ def test_no_action_is_recommended_where_no_task_has_left_the_state():
     assert report.actions["action"].tolist()[-3:] == [("a", "b")[action] for action in of_last]
 
 
-def test_the_figure_marks_what_is_recommended(log: Log):
-    report = pomrl.horizon_report(log, 0.9, [0.0, 0.5], samples=20)
-    drawn = draw(report).data
-    assert drawn.loc[drawn["marker"], "x"].tolist() == [report.recommendation.gamma]
-    assert set(drawn["series"]) == {"Plans on the data of all tasks", "Plans on the data of each task"}
-
-
 def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(folder))
-    chain_log().rename(columns={"task": "patient"}).to_parquet(folder / "visits.parquet")
-    monkeypatch.setattr("sys.argv", ["pomrl horizon", str(folder / "visits.parquet"), "--task", "patient", *words])
+    chain_log(m=1).rename(columns={"task": "patient"}).to_csv(folder / "visits.csv", index=False)
+    monkeypatch.setattr("sys.argv", ["pomrl horizon", str(folder / "visits.csv"), "--task", "patient", *words])
     horizon.main()
 
 
-def test_the_command_begins_with_the_recommendation_and_fits_80_columns(
+def test_the_command_prints_and_writes_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     called(tmp_path, monkeypatch)
@@ -164,50 +148,29 @@ def test_the_command_begins_with_the_recommendation_and_fits_80_columns(
     lines = [line for line in said.splitlines() if not line.startswith(str(tmp_path))]
     assert lines[0].startswith(("Plan with the discount factor", "No difference", "Not enough data"))
     assert max(map(len, lines)) <= 80
+    rows = [line.split() for line in lines]
+    shown = [(row[0], -int(row[2])) for row in rows if len(row) == 3 and row[0] in {"s0", "s1", "s2", "s3"}]
+    assert len(shown) > 4
+    assert shown == sorted(shown)  # state by state
+
     folder = tmp_path / "horizon" / "visits"
     files = {"report.html", "actions.csv", "losses.pdf", "losses.png", "losses.csv", "losses.json"}
     assert {path.name for path in folder.iterdir()} == files
     actions = pd.read_csv(folder / "actions.csv")
     assert set(actions["state"]) == {"s0", "s1", "s2", "s3"}
     assert set(actions["action"]) <= {"a", "b"}
-
-
-def test_the_printed_actions_stand_state_by_state(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    chain_log(m=1).to_csv(tmp_path / "few.csv", index=False)
-    monkeypatch.setattr("sys.argv", ["pomrl horizon", str(tmp_path / "few.csv"), "--output", str(tmp_path / "report")])
-    horizon.main()
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    shown = [(row[0], -int(row[2])) for row in rows if len(row) == 3 and row[0] in {"s0", "s1", "s2", "s3"}]
-    assert len(shown) > 4
-    assert shown == sorted(shown)
-
-
-def test_the_page_has_the_recommendation_and_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    called(tmp_path, monkeypatch, "--output", str(tmp_path / "mine"))
-    page = (tmp_path / "mine" / "report.html").read_text()
-    report = pomrl.horizon_report(pomrl.from_log(tmp_path / "visits.parquet", task="patient"))
+    page = (folder / "report.html").read_text()
+    report = pomrl.horizon_report(pomrl.from_log(tmp_path / "visits.csv", task="patient"))
     assert all(sentence in page for sentence in report.words)
     assert 'src="data:image/png;base64,' in page
     assert all(f'<th scope="col">s{state}</th>' in page for state in range(4))
     assert page.count('<th scope="row">task 3</th>') == 2  # what its data say, and its actions
     assert "http://" not in page.replace("http-equiv", "")
 
-
-def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    called(tmp_path, monkeypatch)
-    before = (tmp_path / "horizon" / "visits" / "report.html").read_bytes()
-    capsys.readouterr()
     with pytest.raises(SystemExit):
         called(tmp_path, monkeypatch)
     assert "there is a report already, and nothing is overwritten; --output names another" in capsys.readouterr().err
-    assert (tmp_path / "horizon" / "visits" / "report.html").read_bytes() == before
-
-
-def test_what_is_no_log_is_said_by_its_type():
-    with pytest.raises(TypeError, match="and not a dict"):
-        inspect.unwrap(pomrl.horizon_report)({})  # type: ignore[arg-type]
+    assert (folder / "report.html").read_text() == page
 
 
 def test_a_log_of_one_column_of_equal_rewards_has_nothing_to_choose():
@@ -215,18 +178,6 @@ def test_a_log_of_one_column_of_equal_rewards_has_nothing_to_choose():
     report = pomrl.horizon_report(pomrl.from_log(frame), 0.9, samples=20)
     assert report.recommendation.words.startswith("No difference")
     assert report.recommendation.loss == pytest.approx(0.0, abs=1e-3)
-
-
-def test_long_reports_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    log, said = pomrl.from_log(chain_log()), list[tuple[object, ...]]()
-    budget = Budget(say=lambda line: said.append((line,)), advance=lambda *done: said.append(done))
-    pomrl.horizon_report(log, samples=2, budget=budget)
-    assert said == []
-    monkeypatch.setattr(horizon_reports, "SHORT", 0.0)
-    pomrl.horizon_report(log, samples=2, budget=budget)
-    assert str(said[0][0]).startswith("about 0.0 minutes")
-    tasks = len(log.tasks)
-    assert {n for n, of, _ in said[1:] if of == tasks} >= {*range(1, tasks)}  # type: ignore[misc]
 
 
 def test_an_interval_contains_the_mean_of_skewed_draws():
@@ -242,8 +193,22 @@ def test_an_interval_of_few_draws_contains_a_further_draw_with_its_probability()
     assert inside.mean() == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 40_000))
 
 
-def test_neighbouring_discount_factors_with_the_same_losses_share_a_row():
-    same = chain_log(m=3).assign(reward=1.0)
-    report = pomrl.horizon_report(pomrl.from_log(same), 0.9, [0.0, 0.5], samples=20)
-    assert report.losses["discount factor"].tolist() == ["0 to 0.9"]
-    assert len(report.table) == 3
+BAD: dict[str, tuple[Callable[[Log], object], str]] = {
+    "a horizon beyond gamma_eval": (lambda log: pomrl.horizon_report(log, 0.9, [0.95]), "gamma = 0.95 is above"),
+    "a gamma_eval of one": (lambda log: pomrl.horizon_report(log, 1.0), r"gamma_eval=1\.0 is not in \[0, 1\)"),
+    "a negative discount factor": (lambda log: pomrl.horizon_report(log, 0.9, [0.5, -1.0]), r"gamma\[1\] = -1\.0"),
+    "draws beyond the memory": (lambda log: pomrl.horizon_report(log, samples=10**12), "draws of a model of 4 states"),
+    "one draw": (lambda log: pomrl.horizon_report(log, samples=1), "an interval needs at least 2"),
+    "a structure of another shape": (
+        lambda log: pomrl.horizon_report(log, structure=pomrl.Structure(np.zeros(3), lambda _: np.ones((3, 1, 1, 1)))),
+        r"the models of the declared structure have to be \[3, 4, 2, 4\], and are \[3, 1, 1, 1\]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_is_named_in_one_line(case: str, log: Log):
+    call, said = BAD[case]
+    with pytest.raises(ValueError, match=said) as raised:
+        call(log)
+    assert "\n" not in str(raised.value)

@@ -12,8 +12,8 @@ from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import progress
 from pomrl.commands.tables import print_table
-from pomrl.commands.terminal import WIDTH, printable, warn
-from pomrl.models_and_logs.horizon_reports import Budget, HorizonReport, horizon_report
+from pomrl.commands.terminal import WIDTH, printable
+from pomrl.models_and_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl.models_and_logs.log_tables import COLUMNS, from_log
 from pomrl.models_and_logs.logs import Log
 from pomrl.outputs import outputs
@@ -35,7 +35,7 @@ def main() -> None:
     columns = {column: getattr(arguments, column) for column in (*COLUMNS, "terminated")}
     log = from_log(arguments.log, **columns)
     with progress("tasks") as advance:
-        report = horizon_report(log, arguments.gamma_eval, budget=Budget(arguments.hours, warn, advance))
+        report = horizon_report(log, arguments.gamma_eval, advance=advance)
     _print(report, log)
     for path in _written(report, log, folder, arguments.log):
         print(path)
@@ -50,7 +50,6 @@ def _arguments() -> argparse.Namespace:
         )
     parser.add_argument("--terminated", metavar="COLUMN", help="the column that says where episodes have ended")
     parser.add_argument("--gamma-eval", type=float, default=0.99, help="what policies are judged at (default 0.99)")
-    parser.add_argument("--hours", type=float, default=1.0, help="the most hours that it may take (default 1)")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="default: outputs/horizon/ and the log's name")
     return parser.parse_args()
 

@@ -2,12 +2,11 @@
 
 - `models`: planning with a model of your own, from arrays or from Gymnasium (`pomrl.plan`); `sparse_models` has what is
   particular to large sparse ones, and `model_files` reads models (`pomrl.from_file`).
-- `log_tables`, `logs`: what the transitions of earlier tasks say about the next one (`pomrl.from_log`).
+- `tables`, `log_tables`, `logs`: what the transitions of earlier tasks say about the next one (`pomrl.from_log`).
 - `task_rewards`: what the rewards of a log say of each task.
-- `row_models`, `evidence`: how rows of the models of tasks depend on each other, and which assumption a log speaks for;
-  `ties`, with `successors` and `fits_of_ties`, learns it from the log, and `pomrl.Structure` declares it.
-- `horizon_reports`: what to plan tasks with (`pomrl.horizon_report`), from `drawn_losses`, `recommendations` and
-  `behaviour`.
+- `ties`, with `successors`: how rows of the models of tasks depend on each other, learned from the log; `structure`:
+  the same if the user declares it; `evidence`: which of the two a log speaks for.
+- `horizon_reports`: what to plan tasks with (`pomrl.horizon_report`), from `drawn_losses` and `recommendations`.
 
 `docs/models_and_logs.md` introduces them.
 """

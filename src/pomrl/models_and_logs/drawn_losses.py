@@ -1,22 +1,12 @@
-"""What plans lose in draws of the model and the rewards of a task.
-
-Many small models are evaluated together here, each plan in all draws at once; planners are made for many discount
-factors of fewer models.
-"""
+"""What plans lose in draws of the model and the rewards of a task, and what the policy of the log earns there."""
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.models_and_logs.behaviour import behaviour_values
+from pomrl.models_and_logs.evidence import LearnedRows
 from pomrl.models_and_logs.logs import Log
-from pomrl.models_and_logs.row_models import LearnedRows
-from pomrl.science.solvers.evaluation import action_tie_tolerance, magnitude, policy_value
-
-MOST_STEPS = 1000
-"""The most steps of policy iteration; a handful is usual, and no model needs as many as it has policies."""
-
-Models = Float[np.ndarray, "n S A S"]
-OfPairs = Float[np.ndarray, "n S A"]
+from pomrl.science.mdp import optimal_value, planning_loss
+from pomrl.science.solvers.evaluation import chain_value
 
 Draws = tuple[np.random.Generator, Float[np.ndarray, "..."], int]
 """Where models are drawn from: a generator, draws of the rewards that tasks share, and the number of draws."""
@@ -33,34 +23,29 @@ def drawn_losses(
     P = rows.sample(rng, log.counts[task], samples)
     P, R = log.playable(P, log.rewards.sample(rng, task, P, theta), gamma)
     distinct, place = np.unique(plans.reshape(-1, plans.shape[-1]), axis=0, return_inverse=True)
-    V = np.stack([policy_value(P, R, policy[None].astype(int), gamma) for policy in distinct])
-    best = optimal_values(P, R, gamma, plans[0, -1])
-    gaps = (best - V).mean(-1)
-    losses = np.where(gaps > action_tie_tolerance(magnitude(R), gamma), gaps, 0.0)
-    return (
-        losses[place.ravel()].reshape(*plans.shape[:-1], samples),
-        best.mean(-1),
-        behaviour_values(log, task, P, R, gamma, rng).mean(-1),
-    )
+    best = optimal_value(P, R, gamma)
+    losses = planning_loss(P, R, np.broadcast_to(distinct, (samples, *distinct.shape)), gamma, best, norm="mean").T
+    behaved = behaviour_values(log, task, P, R, gamma, rng)
+    return losses[place.ravel()].reshape(*plans.shape[:-1], samples), best.mean(-1), behaved.mean(-1)
 
 
-def optimal_values(P: Models, R: OfPairs, gamma: float, start: Int[np.ndarray, " S"]) -> Float[np.ndarray, "n S"]:
-    """Return the values of the best policy of each model, by policy iteration from a policy that is good in most.
+def behaviour_values(
+    log: Log,
+    task: int,
+    P: Float[np.ndarray, "n S A S"],
+    R: Float[np.ndarray, "n S A"],
+    gamma: float,
+    rng: np.random.Generator,
+) -> Float[np.ndarray, "n S"]:
+    """Return the value in each model of a draw of the policy that made the log in a task.
 
-    Raises:
-        ArithmeticError: Policies keep changing, which only rounding errors can cause.
+    The chances of actions are Dirichlet: the task's own numbers of actions, and one more, which is shared out as all
+    tasks together have chosen. In a state that no task has left, every action is as likely.
     """
-    n, S = R.shape[:2]
-    policy = np.broadcast_to(start, (n, S)).astype(int)
-    tolerance = action_tie_tolerance(magnitude(R), gamma)[:, None]
-    V = policy_value(P, R, policy, gamma)
-    changing = np.arange(n)
-    for _ in range(MOST_STEPS):
-        Q = R[changing] + gamma * (P[changing] @ V[changing][:, None, :, None])[..., 0]
-        better = Q.max(-1) > V[changing] + tolerance[changing]
-        policy[changing] = np.where(better, Q.argmax(-1), policy[changing])
-        changing = changing[better.any(-1)]
-        if not len(changing):
-            return V
-        V[changing] = policy_value(P[changing], R[changing], policy[changing], gamma)
-    raise ArithmeticError(f"policy iteration does not end after {MOST_STEPS} steps")
+    pooled = log.counts.sum((0, 3)).astype(float)
+    share = np.where(pooled.sum(-1, keepdims=True) > 0, pooled, 1.0)
+    alpha = log.counts[task].sum(-1) + share / share.sum(-1, keepdims=True)
+    chance = np.where(alpha > 0, rng.standard_gamma(alpha, (len(P), *alpha.shape)), 0.0) + 1e-300 * (alpha > 0)
+    chance /= chance.sum(-1, keepdims=True)
+    R_behaviour = (chance * np.where(chance > 0, R, 0.0)).sum(-1)
+    return chain_value(np.einsum("nsa,nsat->nst", chance, P, optimize=True), R_behaviour, gamma)

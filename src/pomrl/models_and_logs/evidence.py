@@ -1,12 +1,12 @@
-"""Which row model a log speaks for, by how well each predicts tasks that were held out."""
+"""How rows depend on each other by what a log says: whichever predicts tasks better that were held out."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.models_and_logs.row_models import LearnedRows, RowModel
-from pomrl.models_and_logs.ties import INDEPENDENT, TOGETHER, Ties
+from pomrl.models_and_logs.structure import DECLARED, LearnedStructure, Structure
+from pomrl.models_and_logs.ties import INDEPENDENT, TOGETHER, LearnedTies, learned_ties
 
 DECIDED = 2.0
 """The multiple of its standard error from which on evidence is called decided, if it is also `LEAST`."""
@@ -14,8 +14,8 @@ DECIDED = 2.0
 LEAST = 10.0
 """The log-likelihood from which on evidence is called decided, because standard errors over few tasks are too small."""
 
-EXACT = 1000.0
-"""If what one number of a task says of a row is worth fewer transitions than this, the report says so."""
+LearnedRows = LearnedTies | LearnedStructure
+"""What is believed of the rows of the models of tasks: its `words` and `scores`, and a `mean` and a `sample`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +26,6 @@ class Evidence:
     loser: str
     gain: Float[np.ndarray, " K"]
     """By how much the winner predicts each held-out task better, as a logarithm of probabilities."""
-    rest: float = np.inf
-    """What the winner's prediction of a row is worth, in transitions: beyond it, rows are taken as independent."""
 
     @property
     def error(self) -> float:
@@ -52,35 +50,18 @@ class Evidence:
             f"({said})."
         )
 
-    @property
-    def warnings(self) -> list[str]:
-        """What is open, as a sentence."""
-        if not self.is_decided:
-            return [
-                "As long as it is open how tasks differ, the intervals may be too narrow: in trials they then held the "
-                "true loss in about 8 of 10 logs. More tasks decide it, or a structure that you declare "
-                "(pomrl.Structure)."
-            ]
-        if self.rest < EXACT:
-            return [
-                "What moves together is taken as one number of each task, and the rest as independent. If the rest is "
-                "not, the intervals may be too narrow; declare the structure if you know it."
-            ]
-        return []
-
 
 def weigh(
-    counts: Int[np.ndarray, "K S A S"], structure: RowModel | None, rng: np.random.Generator
+    counts: Int[np.ndarray, "K S A S"], structure: Structure | None, rng: np.random.Generator
 ) -> tuple[LearnedRows, Evidence]:
-    """Return what is believed of rows, by the row model that predicts held-out tasks best, and the evidence for it.
+    """Return what is believed of rows, by what predicts held-out tasks best, and the evidence for it.
 
     What the user declares stands unless the evidence against it is decided.
     """
-    ties = Ties().learn(counts, rng)
+    ties = learned_ties(counts, rng)
     if structure is None:
-        gain = ties.gain
-        tied = Evidence(TOGETHER, INDEPENDENT, gain, ties.rest)
-        return ties, tied if gain.sum() > 0 else Evidence(INDEPENDENT, TOGETHER, -gain)
-    declared = structure.learn(counts, rng)
-    against = Evidence(ties.words, declared.words, ties.scores - declared.scores, ties.rest)
-    return (ties, against) if against.is_decided else (declared, Evidence(declared.words, ties.words, -against.gain))
+        tied = Evidence(TOGETHER, INDEPENDENT, ties.gain)
+        return ties, tied if ties.words == TOGETHER else Evidence(INDEPENDENT, TOGETHER, -ties.gain)
+    declared = structure.learn(counts)
+    against = Evidence(ties.words, DECLARED, ties.scores - declared.scores)
+    return (ties, against) if against.is_decided else (declared, Evidence(DECLARED, ties.words, -against.gain))

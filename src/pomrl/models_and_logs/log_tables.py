@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 from pomrl.checks import check_memory
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.models import END
+from pomrl.models_and_logs.tables import read_table
 
 COLUMNS = ("task", "state", "action", "reward", "next_state")
 """What a log has for each transition, in the order of the arguments of `from_log`."""
@@ -35,7 +36,8 @@ def from_log(
 
     Args:
         frame: A table with a row for each transition, or the path of one, a file of the format parquet or CSV; or
-            episodes of environments of Gymnasium (`episodes_table`), for which no column is to be named.
+            episodes of environments of Gymnasium, for which no column is to be named: each has the keys observations
+            (one more than there are actions), actions, rewards, terminated (of the last step, or of each) and task.
         task: The name of the column that says which task a transition belongs to.
         state: The column of states.
         action: The column of actions.
@@ -51,13 +53,11 @@ def from_log(
     """
     named = (task, state, action, reward, next_state, *([] if terminated is None else [terminated]))
     if isinstance(frame, list | tuple) and all(isinstance(each, Mapping) for each in frame):
-        frame, terminated, named = episodes_table(frame), "terminated", (*COLUMNS, "terminated")
+        frame, terminated, named = _of_episodes(frame), "terminated", (*COLUMNS, "terminated")
     table = _read(frame, named)
     if not len(table.frame):
         raise ValueError(f"{table.where}: there are no transitions")
     rewards = table.numbers(named[3])
-    for column in (*named[:3], named[4]):
-        table.refuse(table.frame[column].isna().to_numpy(), column, "is missing")
     tasks, k = table.coded(named[0])
     actions, a = table.coded(named[2])
     states, s_both = table.coded(named[1], named[4])
@@ -74,31 +74,23 @@ def from_log(
     return Log(counts, total, squares, tasks, states, actions)
 
 
-def episodes_table(episodes: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
-    """Return the transitions of episodes as a table with the columns `COLUMNS` and terminated.
-
-    Args:
-        episodes: What interactions with environments of Gymnasium gave: each has the keys observations (one more than
-            there are actions), actions, rewards, terminated (of the last step, or of each), and task.
-
-    Raises:
-        ValueError: An episode lacks a key, or its lengths do not fit; the message has its number.
-    """
-    return pd.concat([_episode(number, each) for number, each in enumerate(episodes)] or [pd.DataFrame()])
-
-
-def _episode(number: int, episode: Mapping[str, Any]) -> "pd.DataFrame":
-    keys = ("task", "observations", "actions", "rewards", "terminated")
-    if missing := [key for key in keys if key not in episode]:
-        raise ValueError(f"episode {number}: {missing[0]} is missing; it has {', '.join(map(str, episode))}")
-    observations, actions, rewards = (list(episode[key]) for key in keys[1:4])
-    if not len(actions) == len(rewards) == len(observations) - 1:
-        lengths = f"{len(observations)} observations, {len(actions)} actions and {len(rewards)} rewards"
-        raise ValueError(f"episode {number}: {lengths}; there has to be one observation more than actions and rewards")
-    ends = np.zeros(len(actions), bool)
-    ends[-1:] = np.ravel(episode["terminated"])[-1:]
-    columns = [episode["task"]] * len(actions), observations[:-1], actions, rewards, observations[1:]
-    return pd.DataFrame({**dict(zip(COLUMNS, columns, strict=True)), "terminated": ends})
+def _of_episodes(episodes: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """Return the transitions of episodes as a table with the columns `COLUMNS` and terminated."""
+    tables = [pd.DataFrame()]
+    for number, episode in enumerate(episodes):
+        try:
+            observations, actions = list(episode["observations"]), list(episode["actions"])
+            ends = np.zeros(len(actions), bool)
+            ends[-1:] = np.ravel(episode["terminated"])[-1:]
+            task, rewards = [episode["task"]] * len(actions), list(episode["rewards"])
+            columns = (task, observations[:-1], actions, rewards, observations[1:], ends)
+            tables.append(pd.DataFrame(dict(zip((*COLUMNS, "terminated"), columns, strict=True))))
+        except (KeyError, ValueError) as error:
+            raise ValueError(
+                f"episode {number}: it needs task, actions, as many rewards, one observation more, and terminated "
+                f"({error!r})"
+            ) from error
+    return pd.concat(tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +102,7 @@ class _Table:
 
     def numbers(self, column: str) -> Float[np.ndarray, " n"]:
         """Return a column of finite numbers."""
-        parsed = pd.to_numeric(self.frame[column], errors="coerce")
-        self.refuse(np.full(len(parsed), np.iscomplexobj(parsed)), column, "is a complex number")
-        found = parsed.to_numpy(float, na_value=np.nan)
+        found = pd.to_numeric(self.frame[column], errors="coerce").to_numpy(float, na_value=np.nan)
         self.refuse(~np.isfinite(found), column, "is no finite number")
         return found
 
@@ -129,65 +119,30 @@ class _Table:
 
     def coded(self, *columns: str) -> tuple[tuple[Hashable, ...], Int[np.ndarray, " n"]]:
         """Return the names in some columns, and the number of the name in each of their rows, column by column."""
-        values = pd.concat([self.frame[column] for column in columns], ignore_index=True)
+        for column in columns:
+            self.refuse(self.frame[column].isna().to_numpy(), column, "is missing")
         try:
-            codes, names = pd.factorize(values)
+            codes, found = pd.factorize(pd.concat([self.frame[column] for column in columns], ignore_index=True))
         except TypeError as error:
             raise ValueError(f"{self.where}: the values of {columns[0]!r} cannot be names ({error})") from error
+        names = found.tolist()
         try:
-            order = sorted(range(len(names)), key=lambda number: names[number])
+            order = sorted(range(len(names)), key=names.__getitem__)
         except TypeError:  # names of several kinds have no order
             order = list(range(len(names)))
-        place = np.empty(len(order), int)
-        place[order] = np.arange(len(order))
-        plain = (names[number] for number in order)
-        return tuple(name.item() if isinstance(name, np.generic) else name for name in plain), place[codes]
+        return tuple(names[number] for number in order), np.argsort(order)[codes]
 
 
 def _read(frame: object, named: Sequence[str]) -> _Table:
-    """Return the table of a log with these columns; only they are read from a file."""
-    if isinstance(frame, pd.DataFrame):
-        _check_columns(list(frame.columns), "the log", named)
-        return _Table(frame, "the log")
-    if not isinstance(frame, str | Path):
+    """Return the table of a log, which has each of these columns once."""
+    if len(set(named)) < len(named):
+        raise ValueError(f"a column is given twice, and has one meaning: {', '.join(map(repr, named))}")
+    if not isinstance(frame, pd.DataFrame | str | Path):
         raise TypeError(f"a log is a pandas.DataFrame or the path of a file, and not a {type(frame).__name__}")
-    path = Path(frame)
-    readers = {".parquet": _read_parquet, ".csv": _read_csv}
-    if path.suffix.lower() not in readers:
-        raise ValueError(f"{path}: a log is a file that ends with .parquet or .csv")
-    return _Table(readers[path.suffix.lower()](path, named), str(path))
-
-
-def _read_parquet(path: Path, named: Sequence[str]) -> "pd.DataFrame":
-    try:
-        return pd.read_parquet(path, columns=list(named))
-    except Exception as error:  # a column may be missing, or the file is damaged
-        _check_columns(list(_readable(path, pd.read_parquet).columns), str(path), named)
-        raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())})") from error
-
-
-def _read_csv(path: Path, named: Sequence[str]) -> "pd.DataFrame":
-    """Read a CSV file; its first line by itself, because pandas gives a column that is there twice a new name."""
-    first = _readable(path, lambda file: pd.read_csv(file, header=None, nrows=1, dtype=str))
-    _check_columns(first.iloc[0].tolist(), str(path), named)
-    return _readable(path, lambda file: pd.read_csv(file, usecols=list(dict.fromkeys(named))))
-
-
-def _readable(path: Path, reader: Any) -> "pd.DataFrame":
-    try:
-        return reader(path)
-    except Exception as error:  # pandas and pyarrow raise errors of many kinds where a file is damaged
-        raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())})") from error
-
-
-def _check_columns(columns: Sequence[object], where: str, named: Sequence[str]) -> None:
-    """Raise a ValueError unless each of these columns is there once, and none has two roles."""
-    roles = (*COLUMNS, "terminated")
-    for role, column in zip(roles, named, strict=False):
-        times = list(columns).count(column)
-        if not times:
-            raise ValueError(f"{where}: there is no column {column!r}; there are {', '.join(map(repr, columns))}")
-        if times > 1:
-            raise ValueError(f"{where}: there are {times} columns {column!r}, and one of them has to be the {role}")
-        if (first := roles[list(named).index(column)]) != role:
-            raise ValueError(f"{where}: the column {column!r} is given twice, for {first} and for {role}")
+    table, where = (frame, "the log") if isinstance(frame, pd.DataFrame) else (read_table(Path(frame), named), frame)
+    for column in named:
+        if (times := list(table.columns).count(column)) != 1:
+            raise ValueError(
+                f"{where}: there are {times} columns {column!r}; all: {', '.join(map(repr, table.columns))}"
+            )
+    return _Table(table, str(where))

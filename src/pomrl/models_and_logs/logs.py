@@ -15,10 +15,12 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.special import betaincinv
 
-from pomrl.models_and_logs.models import Model, numbers
+from pomrl.models_and_logs.models import Model
 from pomrl.models_and_logs.successors import prior_of_tasks
 from pomrl.models_and_logs.task_rewards import KnownRewards, LearnedRewards, learned_rewards
+from pomrl.science.mdp import check_gamma_eval
 from pomrl.science.solvers.evaluation import check_finite
+from pomrl.science.solvers.faces import float64
 
 MOST_TASKS = 200
 """The most tasks that the prior is learned from, and that losses are means over."""
@@ -37,17 +39,6 @@ class Posterior:
     def mean(self) -> Float[np.ndarray, "S A S"]:
         """The expected transition probabilities."""
         return self.alpha / self.alpha.sum(-1, keepdims=True)
-
-    @property
-    def deviation(self) -> Float[np.ndarray, "S A S"]:
-        """The standard deviations of the transition probabilities."""
-        return np.sqrt(self.mean * (1.0 - self.mean) / (self.alpha.sum(-1, keepdims=True) + 1.0))
-
-    def sample(self, rng: np.random.Generator, n: int) -> Float[np.ndarray, "n S A S"]:
-        """Draw n models."""
-        draws = rng.standard_gamma(np.broadcast_to(self.alpha, (n, *self.alpha.shape)))
-        total = draws.sum(-1, keepdims=True)
-        return np.where(total > 0, draws / np.where(total > 0, total, 1.0), self.mean)
 
     def table(self, level: float = 0.95) -> "pd.DataFrame":
         """Return a row for each transition, with columns state, action, next_state, probability, lower, upper.
@@ -105,7 +96,7 @@ class Log:
         Raises:
             ValueError: The array has another shape, or a reward is not finite.
         """
-        found = numbers(R, "R")
+        found = float64(R, "R")
         S, A = self.counts.shape[1:3]
         found = np.repeat(found[..., None], S, -1) if found.shape == (S, A) else found
         if found.shape not in ((S, A, S), self.counts.shape):
@@ -123,27 +114,15 @@ class Log:
     @property
     def remarks(self) -> list[str]:
         """A line for each thing that the log does not say, and that is assumed in its place."""
-        return [*self._remarks_on_states(), *self._remarks_on_tasks()]
-
-    def _remarks_on_states(self) -> list[str]:
         ends = [self.states[state] for state in np.flatnonzero(~self.seen.any(1))]
         lines = [f"state {name!r} is never left: it counts as an end that pays nothing" for name in ends]
-        missing = int((~self.seen).sum()) - len(ends) * len(self.actions)
-        if missing:
-            lines.append(f"{missing} pairs of a state and an action are in no task: they are never planned")
-        starts = self.counts.sum((0, 1, 2)) == 0
-        names = [name for name, unreached in zip(self.states, starts, strict=True) if unreached]
-        return lines + [f"state {name!r} is reached by no transition" for name in names]
-
-    def _remarks_on_tasks(self) -> list[str]:
-        sizes = self.counts.sum((1, 2, 3))
-        lines = []
-        if single := int((sizes == 1).sum()):
-            lines.append(f"{single} of {len(sizes)} tasks have one transition: what is said of them is the prior")
-        if self.known is None and np.ptp(self.total[self.counts > 0] / self.counts[self.counts > 0]) == 0:
-            lines.append("all rewards are equal: every policy is as good as every other")
-        if len(some_of(len(sizes))) < len(sizes):
-            lines.append(f"the prior and losses are those of {MOST_TASKS} of the {len(sizes)} tasks, evenly spread")
+        if missing := int((~self.seen[self.seen.any(1)]).sum()):
+            lines.append(
+                f"{missing} pairs of a state and an action are in no task: they are never planned, and losses are "
+                "against the best policy without them"
+            )
+        if (judged := len(some_of(len(self.tasks)))) < len(self.tasks):
+            lines.append(f"the prior and losses are those of {judged} of the {len(self.tasks)} tasks, evenly spread")
         return lines
 
     def new_task(self, counts: Int[np.ndarray, "S A S"] | None = None) -> Posterior:
@@ -157,12 +136,9 @@ class Log:
         """
         if counts is None:
             return self.prior
-        if np.shape(counts) != self.counts.shape[1:]:
-            raise ValueError(f"counts have to be {list(self.counts.shape[1:])}, and are {list(np.shape(counts))}")
-        found = numbers(counts, "counts")
-        if (bad := ~(np.isfinite(found) & (found >= 0))).any():
-            s, a, s_next = np.argwhere(bad)[0].tolist()
-            raise ValueError(f"counts[{s}, {a}, {s_next}] = {found[s, a, s_next]:g} is no number of transitions")
+        found = float64(counts, "counts")
+        if found.shape != self.counts.shape[1:] or not ((found >= 0) & (found < np.inf)).all():
+            raise ValueError(f"counts have to be {list(self.counts.shape[1:])} numbers of transitions")
         return Posterior(self.prior.alpha + found, self.states, self.actions)
 
     def model(self, posterior: Posterior, gamma: float = 0.99) -> Model:
@@ -173,8 +149,7 @@ class Log:
         Raises:
             ValueError: The discount factor is not in [0, 1).
         """
-        if not 0.0 <= gamma < 1.0:
-            raise ValueError(f"gamma={gamma!r} is not in [0, 1)")
+        check_gamma_eval(gamma)
         mean = posterior.mean[None]
         P, R = self.playable(mean, (mean * self.rewards.theta).sum(-1), gamma)
         return Model(P[0], R[0], self.states, self.actions)

@@ -9,9 +9,9 @@ import pandas as pd
 from jaxtyping import Int
 from scipy.sparse import csr_array
 
-from pomrl.models_and_logs.models import Model, Names, from_arrays, numbers
-
-_INDICES = ["state", "action", "next_state"]
+from pomrl.models_and_logs.models import Model, Names, from_arrays
+from pomrl.models_and_logs.tables import read_table
+from pomrl.science.solvers.faces import float64
 
 
 def from_file(file: str | Path, R: Any = None, states: Names | None = None, actions: Names | None = None) -> Model:
@@ -34,11 +34,8 @@ def from_file(file: str | Path, R: Any = None, states: Names | None = None, acti
             and action.
     """
     path = Path(file)
-    readers = {".npz": _of_arrays, ".parquet": _of_table, ".csv": _of_table}
-    if path.suffix.lower() not in readers:
-        raise ValueError(f"{path}: a model is a file that ends with .npz, .parquet or .csv")
     try:
-        P, found, of_states, of_actions = readers[path.suffix.lower()](path)
+        P, found, of_states, of_actions = _of_arrays(path) if path.suffix.lower() == ".npz" else _of_table(path)
         if (found is None) == (R is None):
             raise ValueError("it has no rewards: give R" if R is None else "it has rewards, and R is given as well")
         return from_arrays(P, found if R is None else R, states or of_states, actions or of_actions)
@@ -55,9 +52,9 @@ def _of_arrays(path: Path) -> tuple[Any, Any, None, None]:
         raise ValueError(f"it is no file of NumPy's format npz with numbers ({error})") from error
     if "P" in found:
         return found["P"], found.get("R"), None, None
-    if missing := sorted({"data", "indices", "indptr", "shape"} - set(found)):
-        raise ValueError(f"it has neither P nor {missing[0]}; it has {', '.join(sorted(found)) or 'nothing'}")
-    parts = (numbers(found["data"], "data"), found["indices"], found["indptr"])
+    if not {"data", "indices", "indptr", "shape"} <= set(found):
+        raise ValueError(f"it has neither P nor the parts of a sparse matrix; it has {', '.join(found)}")
+    parts = (float64(found["data"], "data"), found["indices"], found["indptr"])
     rows = csr_array(parts, shape=tuple(found["shape"].tolist()))
     rows.check_format()
     return rows, found.get("R"), None, None
@@ -65,42 +62,31 @@ def _of_arrays(path: Path) -> tuple[Any, Any, None, None]:
 
 def _of_table(path: Path) -> tuple[csr_array, Any, Names, Names]:
     """Return P, the expected rewards if there are any, and the names of states and actions of a long table."""
-    try:
-        rows = pd.read_csv(path) if path.suffix.lower() == ".csv" else pd.read_parquet(path)
-    except Exception as error:  # pandas and pyarrow raise errors of many kinds where a file is damaged
-        raise ValueError(f"it cannot be read ({' '.join(str(error).split())})") from error
-    columns = [*_INDICES, "probability", *(["reward"] if "reward" in rows else [])]
-    if missing := [column for column in columns if column not in rows]:
-        raise ValueError(f"the column {missing[0]} is missing; there are {', '.join(map(str, rows))}")
-    for column in columns:
-        if (lacking := rows[column].isna().to_numpy()).any():
-            raise ValueError(f"row {int(lacking.argmax())}: {column} is missing")
-    if rows.empty:
-        raise ValueError("it has no rows")
-    if (twice := rows.duplicated(_INDICES).to_numpy()).any():
-        raise ValueError(f"row {int(twice.argmax())}: this transition is there twice")
-    (state, following), states = _indices([rows["state"], rows["next_state"]])
-    (action,), actions = _indices([rows["action"]])
+    rows = read_table(path)
+    columns = ["state", "action", "next_state", "probability", *(["reward"] if "reward" in rows else [])]
+    if missing := set(columns) - set(rows):
+        raise ValueError(f"it lacks {', '.join(sorted(missing))}; there are {', '.join(map(str, rows))}")
+    if (lacking := rows[columns].isna()).any(axis=None) or rows.empty:
+        raise ValueError(
+            f"row {int(lacking.any(axis=1).argmax())}: a value is missing" if len(rows) else "it has no rows"
+        )
+    (state, following), states = _indices(rows["state"], rows["next_state"])
+    (action,), actions = _indices(rows["action"])
     S, A = len(states), len(actions)
-    pair, probability = state * A + action, numbers(rows["probability"].to_numpy(), "probability")
     if len(rows) < S * A:  # before memory is taken for pairs that a wrong number makes up
-        present = np.unique(pair)
-        gap = int((np.append(present, -1) != np.arange(len(present) + 1)).argmax())
-        raise ValueError(f"there is no row for state {states[gap // A]!r} and action {actions[gap % A]!r}")
+        raise ValueError(f"{len(rows)} rows are too few for {S} states and {A} actions, of which each pair needs one")
+    pair, probability = state * A + action, float64(rows["probability"].to_numpy(), "probability")
     P = csr_array((probability, (pair, following)), shape=(S * A, S))
     if "reward" not in rows:
         return P, None, states, actions
-    paid = probability * numbers(rows["reward"].to_numpy(), "reward")
+    paid = probability * float64(rows["reward"].to_numpy(), "reward")
     return P, np.bincount(pair, paid, S * A).reshape(S, A), states, actions
 
 
-def _indices(columns: Sequence["pd.Series[Any]"]) -> tuple[list[Int[np.ndarray, " n"]], Sequence[Any]]:
+def _indices(*columns: "pd.Series[Any]") -> tuple[list[Int[np.ndarray, " n"]], Sequence[Any]]:
     """Return the indices of names in columns, and the names: integers as they are, others as they occur."""
-    if all(column.dtype.kind in "iu" for column in columns):
-        values: list[Any] = [column.to_numpy() for column in columns]
-        for column, value in zip(columns, values, strict=True):
-            if value.min() < 0:
-                raise ValueError(f"row {int(value.argmin())}: {column.name}={int(value.min())} is negative")
-        return values, range(int(max(value.max() for value in values)) + 1)
-    index, names = pd.factorize(pd.concat(columns, ignore_index=True))
+    both = pd.concat(columns, ignore_index=True)
+    if both.dtype.kind in "iu":
+        return np.split(both.to_numpy(), len(columns)), range(int(both.max()) + 1)
+    index, names = pd.factorize(both)
     return np.split(index, len(columns)), names.tolist()

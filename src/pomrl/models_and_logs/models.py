@@ -9,9 +9,8 @@ actions.
 # pyright: reportMissingTypeStubs=false
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -20,8 +19,9 @@ from scipy import sparse
 from pomrl.models_and_logs import sparse_models
 from pomrl.science.mdp import LossNorm, check_gamma_eval, expected_rewards, for_each_model, planning_loss
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import evaluation, faces
+from pomrl.science.solvers import evaluation
 from pomrl.science.solvers import sparse as large
+from pomrl.science.solvers.faces import float64
 from pomrl.science.solvers.policy_stacks import action_value
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 END = "end"
 """The name of a state that is added where an episode ends."""
+
+Planned = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Policies, values, bounds, and which policies are kept, as `Plan` has them."""
 
 Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
@@ -47,7 +50,13 @@ class Model:
 
     def plan(self, gammas: Sequence[float] | np.ndarray) -> "Plan":
         """Return optimal policies and values at discount factors in [0, 1); see `pomrl.plan`."""
-        return _plan_sparse(self, ascending(gammas)) if sparse.issparse(self.P) else _plan_dense(self, gammas)
+        grid = ascending(gammas)
+        if isinstance(self.P, np.ndarray):
+            policies, values, bounds, kept = _plans(self.P[None], self.R[None], grid)
+            found = policies[0], values[0], bounds[0], kept[0]
+        else:
+            found = _plans_of_sparse(self.P, self.R, grid)
+        return Plan(grid, *found, self.states, self.actions)
 
     def planning_loss(
         self, policies: Int[np.ndarray, "G S"], gamma_eval: float, norm: LossNorm = "max"
@@ -67,21 +76,6 @@ class Model:
             return planning_loss(self.P[None], self.R[None], np.asarray(policies)[None], gamma_eval, norm=norm)[0]
         return sparse_models.planning_losses(self.P, self.R, policies, gamma_eval, norm)
 
-    @property
-    def remarks(self) -> list[str]:
-        """A line for each state that is never left, and for each that no other state leads to."""
-        rows = self.P if sparse.issparse(self.P) else sparse.csr_array(self.P.reshape(-1, len(self.states)))
-        origin = np.repeat(np.arange(len(self.states)), len(self.actions))
-        pairs = cast(Any, rows).tocoo()
-        moves = (pairs.data > 0) & (origin[pairs.row] != pairs.col)
-        left, reached = (np.bincount(index[moves], minlength=len(origin)) for index in (origin[pairs.row], pairs.col))
-        lines = [f"state {name!r} is never left" for name, count in zip(self.states, left, strict=False) if not count]
-        return lines + [
-            f"state {name!r} is reached from no other state"
-            for name, count in zip(self.states, reached, strict=False)
-            if not count
-        ]
-
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -95,8 +89,8 @@ class Plan:
     """The expected discounted sum of rewards from each state, at the same discount factor, in the units of rewards."""
     bounds: Float[np.ndarray, "*M G"]
     """What each policy loses at most against an optimal one in any state, as the residuals of the values prove."""
-    changed: tuple[tuple[int, float, float, int], ...]
-    """The rows of `changes`."""
+    kept: Bool[np.ndarray, "*M G-1"]
+    """Whether the policy of each discount factor but the last is as good as any other at the next one."""
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
 
@@ -109,24 +103,23 @@ class Plan:
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 
-        return pd.DataFrame(self.changed, columns=["model", "below", "above", "states"])
+        G, S = self.policies.shape[-2:]
+        policies = self.policies.reshape(-1, G, S)
+        model, g = np.nonzero(~self.kept.reshape(-1, G - 1))
+        differs = (policies[model, g] != policies[model, g + 1]).sum(-1)
+        return pd.DataFrame({"model": model, "below": self.gammas[g], "above": self.gammas[g + 1], "states": differs})
 
     def table(self) -> "pd.DataFrame":
         """Return a row for each model, discount factor and state, with columns model, gamma, state, action, value."""
         import pandas as pd
 
         G, S = self.policies.shape[-2:]
-        M = self.policies.size // (G * S)
-        names = np.empty(len(self.actions), object)
-        names[:] = self.actions
-        return pd.DataFrame(
-            {
-                "model": np.repeat(np.arange(M), G * S),
-                "gamma": np.tile(np.repeat(self.gammas, S), M),
-                "state": list(self.states) * (M * G),
-                "action": names[self.policies.ravel()],
-                "value": self.values.ravel(),
-            }
+        index = pd.MultiIndex.from_product([range(self.bounds.size // G), self.gammas, range(S)])
+        table = index.to_frame(index=False, name=["model", "gamma", "state"])
+        return table.assign(
+            state=pd.Series(self.states, dtype=object)[table["state"]].to_numpy(),
+            action=pd.Series(self.actions, dtype=object)[self.policies.ravel()].to_numpy(),
+            value=self.values.ravel(),
         )
 
 
@@ -138,9 +131,8 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
             with row s A + a for the pair (s, a), or a sequence of one sparse matrix [S, S] for each action; or
             Gymnasium's dictionary, whose `P[s][a]` lists tuples of probability, next state, reward and whether the
             episode ends.
-        R: Rewards: [S], [S, A] or [S, A, S], of transitions also as sparse matrices with a sparse P; for several models
-            [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary, which
-            contains them.
+        R: Rewards: [S], [S, A] or [S, A, S], the last not with a large sparse P; for several models [S, A] or [S, A, S]
+            for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary, which contains them.
         gammas: Discount factors in [0, 1).
 
     Raises:
@@ -148,14 +140,16 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
     """
     if R is None:
         return from_gymnasium(P).plan(gammas)
-    if sparse_models.is_sparse(P) or (stack := _probabilities(P)).ndim != 4:
+    if sparse_models.is_sparse(P) or (stack := float64(P, "P")).ndim != 4:
         return from_arrays(P, R).plan(gammas)
-    rewards = for_each_model(numbers(R, "R"), stack)
-    if not len(stack) or rewards.ndim < 3 or len(rewards) != len(stack):
+    rewards = for_each_model(float64(R, "R"), stack)
+    if rewards.shape[:1] != stack.shape[:1] or rewards.ndim < 3:
         shapes = f"{list(stack.shape)}, {list(rewards.shape)}"
         raise ValueError(f"P and R have to have the same models, and their shapes are {shapes}")
     S, A = stack.shape[1:3]
-    return _plan_stack(stack, _checked_rewards(stack, rewards), gammas, range(S), range(A))
+    grid = ascending(gammas)
+    found = _plans(stack, _checked_rewards(stack, rewards), grid)
+    return Plan(grid, *found, tuple(range(S)), tuple(range(A)))
 
 
 def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | None = None) -> Model:
@@ -170,17 +164,16 @@ def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | No
     Raises:
         ValueError: P and R are no model; the message names the first wrong index.
     """
-    if not sparse_models.is_sparse(P):
-        dense = _probabilities(P)
-        if dense.ndim != 3:
-            raise ValueError(f"P has to be [S, A, S] or sparse matrices, and its shape is {list(dense.shape)}")
-        return _named(dense, _checked_rewards(dense, numbers(R, "R")), states, actions)
-    rows = sparse_models.pairs_of(P)
-    S, A = sparse_models.size_of(rows)
-    if sparse_models.is_small(rows):
-        rewards = sparse_models.pairs_of(R, "R").toarray().reshape(-1, A, S) if sparse_models.is_sparse(R) else R
-        return from_arrays(rows.toarray().reshape(S, A, S), rewards, states, actions)
-    return _named(rows, sparse_models.checked_rewards(rows, R), states, actions)
+    if sparse_models.is_sparse(P):
+        rows = sparse_models.pairs_of(P)
+        S, A = sparse_models.size_of(rows)
+        if not sparse_models.is_small(rows):
+            return _named(rows, sparse_models.checked_rewards(rows, R), states, actions)
+        P = rows.toarray().reshape(S, A, S)
+    dense = float64(P, "P")
+    if dense.ndim != 3:
+        raise ValueError(f"P has to be [S, A, S] or sparse matrices, and its shape is {list(dense.shape)}")
+    return _named(dense, _checked_rewards(dense, float64(R, "R")), states, actions)
 
 
 def from_gymnasium(environment: Any, states: Names | None = None, actions: Names | None = None) -> Model:
@@ -198,16 +191,9 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     Raises:
         ValueError: There is no such table, or it is no model.
     """
-    if isinstance(environment, np.ndarray) or sparse_models.is_sparse(environment):
-        raise ValueError("R is missing: only Gymnasium's dictionary contains the rewards")
     table = environment if isinstance(environment, Mapping | list) else _table_of(environment)
-    if not len(table):
-        raise ValueError("P has no states")
     state, action, probability, following, reward, ends = _entries(table)
     S, A = len(table), int(action.max(initial=-1)) + 1
-    if (lost := (following < 0) | (following >= S)).any():
-        s, a, s_next = (int(column[lost][0]) for column in (state, action, following))
-        raise ValueError(f"P[{s}][{a}] leads to {s_next}, and there are {S} states")
     ending, moving_on = following[ends], following[(following != state) & ~ends]
     extra = bool(np.isin(ending, moving_on).any())
     following, total = np.where(ends, S, following) if extra else following, S + extra
@@ -225,44 +211,27 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
 def _table_of(environment: Any) -> Any:
     table = getattr(getattr(environment, "unwrapped", environment), "P", None)
     if table is None:
-        raise ValueError(f"{type(environment).__name__} has no table of transitions P; only environments with one do")
+        raise ValueError(
+            f"{type(environment).__name__} has no table of transitions P as environments of Gymnasium may have; "
+            "arrays and matrices need rewards R"
+        )
     return table
 
 
-def _entries(table: Any) -> tuple[np.ndarray, ...]:
+def _entries(table: Any) -> list[np.ndarray]:
     """Return the columns of Gymnasium's table: state, action, probability, next state, reward, end of the episode."""
-    rows: list[tuple[float, ...]] = []
-    for state in range(len(table)):
-        try:
-            for action in range(len(table[state])):
-                rows += [
-                    (state, action, float(p), int(s), float(r), bool(end)) for p, s, r, end in table[state][action]
-                ]
-        except (LookupError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"P[{state}] is no dictionary of actions 0, 1, ... with lists of (probability, next state, reward, end)"
-            ) from error
-    columns, kinds = np.array(rows, float).reshape(-1, 6).T, (int, int, float, int, float, bool)
-    return tuple(column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
-
-
-def numbers(values: Any, name: str) -> Float[np.ndarray, "..."]:
-    """Return an array of doubles; ValueError if these are no numbers, or doubles do not hold them exactly."""
-    if isinstance(values, Mapping):
-        raise ValueError(f"{name} is a dictionary: pomrl.from_gymnasium takes it, or pomrl.plan with R=None")
-    return faces.float64(values, name)
-
-
-def _probabilities(P: Any) -> Float[np.ndarray, "..."]:
-    """Return transition probabilities as an array; ValueError if these are no numbers, or actions come first."""
-    found = numbers(P, "P")
-    if found.ndim > 2 and found.shape[-1] == found.shape[-2] != found.shape[-3]:
-        raise ValueError(f"P has to be [..., S, A, S], and is {list(found.shape)}: swap the axes of states and actions")
-    return found
+    try:
+        rows = [(s, a, *each) for s in range(len(table)) for a in range(len(table[s])) for each in table[s][a]]
+        columns = np.array(rows, float).reshape(-1, 6).T
+    except (LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"P[s][a] has to list tuples of probability, next state, reward and end ({error})") from error
+    return [column.astype(kind) for column, kind in zip(columns, (int, int, float, int, float, bool), strict=True)]
 
 
 def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
     """Return the expected rewards of pairs, of models that are checked with them."""
+    if P.shape[-3] != P.shape[-1]:
+        raise ValueError(f"P has to be [..., S, A, S], and is {list(P.shape)}: states come before actions")
     # Before rewards of transitions, of which a wrong probability would make wrong expected rewards.
     evaluation.check_models(P, np.zeros(P.shape[:-1]))
     if R.shape == P.shape:
@@ -282,70 +251,37 @@ def _named(P: Any, R: Float[np.ndarray, "S A"], states: Names | None, actions: N
 def _checked_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
     """Return the names of states or actions; ValueError unless there are so many and all are different."""
     found = tuple(range(count) if names is None else names)
-    try:
-        different = len(set(found))
-    except TypeError as error:
-        raise ValueError(f"the names of {what} have to be hashable ({error})") from error
-    if len(found) != count:
-        raise ValueError(f"there are {count} {what}, and {len(found)} names of them")
-    if different != count:
-        raise ValueError(f"there are {count} {what}, and {different} different names of them")
+    if len(found) != count or len(set(found)) != count:
+        raise ValueError(f"there have to be {count} different names of {what}, and they are {list(found)}")
     return found
 
 
 def ascending(gammas: Any) -> Float[np.ndarray, " G"]:
     """Return discount factors in ascending order, each once; ValueError if there are none, or one is wrong."""
-    found = numbers(gammas, "gammas")
+    found = float64(gammas, "gammas")
     if found.ndim != 1 or not found.size:
         raise ValueError(f"gammas have to be a sequence of discount factors, and their shape is {list(found.shape)}")
     evaluation.check_gammas(found)
     return np.unique(found)
 
 
-def _plan_dense(model: Model, gammas: Sequence[float] | np.ndarray) -> Plan:
-    P = cast(np.ndarray, model.P)
-    found = _plan_stack(P[None], model.R[None], gammas, model.states, model.actions)
-    return replace(found, policies=found.policies[0], values=found.values[0], bounds=found.bounds[0])
-
-
-def _plan_stack(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    gammas: Sequence[float] | np.ndarray,
-    states: Names,
-    actions: Names,
-) -> Plan:
-    grid = ascending(gammas)
-    policies = PolicyIteration().plan(P, R, grid)
-    values = np.stack([evaluation.policy_value(P, R, policies[:, g], gamma) for g, gamma in enumerate(grid)], axis=1)
-    kept = np.empty((len(P), len(grid) - 1), bool)
-    for g, gamma in enumerate(grid[1:]):
-        of_before = evaluation.policy_value(P, R, policies[:, g], gamma)
-        kept[:, g] = (values[:, g + 1] - of_before).max(1) <= evaluation.action_tie_tolerance(
-            evaluation.reward_scale(R), gamma
-        )
-    bounds = np.empty((len(P), len(grid)))
-    for g, gamma in enumerate(grid.tolist()):
+def _plans(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]) -> Planned:
+    """Return policies, values, bounds of what they lose, and which of them are kept, of models at discount factors."""
+    policies = PolicyIteration().plan(P, R, gammas)
+    values = np.stack([evaluation.policy_value(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas)], axis=1)
+    bounds, kept = np.empty((len(P), len(gammas))), np.empty((len(P), len(gammas) - 1), bool)
+    for g, gamma in enumerate(gammas.tolist()):
         Q = action_value(P, R, values[:, g], np.full(len(P), gamma))
         bounds[:, g] = evaluation.largest_loss(Q, policies[:, g], values[:, g], gamma, R.shape[1])
-    return Plan(grid, policies, values, bounds, _changes(grid, policies, kept), tuple(states), tuple(actions))
+        if g:
+            lost = values[:, g] - evaluation.policy_value(P, R, policies[:, g - 1], gamma)
+            kept[:, g - 1] = lost.max(1) <= evaluation.action_tie_tolerance(evaluation.reward_scale(R), gamma)
+    return policies, values, bounds, kept
 
 
-def _changes(
-    gammas: Float[np.ndarray, " G"], policies: Int[np.ndarray, "M G S"], kept: Bool[np.ndarray, "M G-1"]
-) -> tuple[tuple[int, float, float, int], ...]:
-    """Return the pairs of neighbouring discount factors of which the smaller one's policy is not optimal any more."""
-    neighbours = list(pairwise(gammas.tolist()))
-    return tuple(
-        (int(model), *neighbours[g], int((policies[model, g] != policies[model, g + 1]).sum()))
-        for model, g in np.argwhere(~kept)
-    )
-
-
-def _plan_sparse(model: Model, gammas: Float[np.ndarray, " G"]) -> Plan:
-    """Plan a large sparse model by policy iteration, each discount factor from the policy of the one before."""
-    rows = large.by_action(cast(sparse.csr_array, model.P), len(model.actions))
-    policies, values = large.plan(rows, model.R, gammas)
-    bounds = large.largest_losses(rows, model.R, policies, values, gammas)
-    changes = _changes(gammas, policies[None], (policies[1:] == policies[:-1]).all(-1)[None])
-    return Plan(gammas, policies, values, bounds, changes, model.states, model.actions)
+def _plans_of_sparse(pairs: sparse.csr_array, R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]) -> Planned:
+    """Return the same of a large sparse model; each discount factor begins with the policy of the one before."""
+    rows = large.by_action(pairs, R.shape[1])
+    policies, values = large.plan(rows, R, gammas)
+    bounds = large.largest_losses(rows, R, policies, values, gammas)
+    return policies, values, bounds, (policies[1:] == policies[:-1]).all(-1)

@@ -22,29 +22,24 @@ def is_sparse(P: Any) -> bool:
     return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
 
 
-def pairs_of(P: Any, name: str = "P") -> sparse.csr_array:
+def pairs_of(P: Any) -> sparse.csr_array:
     """Return the rows of all pairs, s A + a, of one matrix [S A, S] or of one matrix [S, S] for each action.
 
     Raises:
         ValueError: These are no such matrices; the message names the first wrong one.
     """
-    matrices = [P] if sparse.issparse(P) else list(P)
-    for action, matrix in enumerate(matrices):
-        if not sparse.issparse(matrix):
-            raise ValueError(f"{name}[{action}] is no sparse matrix, and others are; all of them have to be")
-        if matrix.dtype != np.float64:
-            faces.float64(np.empty(0, matrix.dtype), name)
-    S = matrices[0].shape[-1]
     if sparse.issparse(P):
+        S = P.shape[-1]
         if P.ndim != 2 or not S or P.shape[0] % S:
-            raise ValueError(f"a sparse {name} has to be [S A, S], and its shape is {list(P.shape)}")
-        rows = sparse.csr_array(P, dtype=float)
+            raise ValueError(f"a sparse P has to be [S A, S], and its shape is {list(P.shape)}")
     else:
-        wrong = [action for action, matrix in enumerate(matrices) if matrix.shape != (S, S)]
-        if wrong:
-            shape = list(matrices[wrong[0]].shape)
-            raise ValueError(f"{name}[{wrong[0]}] has to be [S, S] = {[S, S]} as {name}[0], and its shape is {shape}")
-        rows = sparse.csr_array(sparse.hstack(matrices, dtype=float).reshape(-1, S))
+        S = P[0].shape[-1]
+        for action, matrix in enumerate(P):
+            if not sparse.issparse(matrix) or matrix.shape != (S, S):
+                raise ValueError(f"P[{action}] has to be a sparse matrix [S, S] = {[S, S]}, and is not")
+        P = sparse.hstack(P).reshape(-1, S)
+    faces.float64(np.empty(0, P.dtype), "P")
+    rows = sparse.csr_array(P, dtype=float)
     faces.check_size(*size_of(rows))
     return rows
 
@@ -66,7 +61,7 @@ def checked_rewards(rows: sparse.csr_array, R: Any) -> Float[np.ndarray, "S A"]:
 
     Args:
         rows: The rows of the pairs.
-        R: Rewards [S], [S, A], or those of transitions as sparse matrices in one of the forms of P.
+        R: Rewards, [S] or [S, A].
 
     Raises:
         ValueError: A row is no distribution, or rewards are not finite or of another shape; the message names the
@@ -74,17 +69,10 @@ def checked_rewards(rows: sparse.csr_array, R: Any) -> Float[np.ndarray, "S A"]:
     """
     S, A = size_of(rows)
     _check_rows(rows, S, A)
-    if is_sparse(R):
-        given = pairs_of(R, "R")
-        if size_of(given) != (S, A):
-            raise ValueError(f"a sparse R has to be [S A, S] = {[S * A, S]} as P, and is not")
-        expected = np.asarray((rows * given).sum(1)).reshape(S, A)
-    else:
-        expected = faces.float64(R, "R")
-        if expected.shape not in ((S,), (S, A)):
-            wanted = f"[S], [S, A] = {[S, A]} or sparse with a large sparse P"
-            raise ValueError(f"R has to be {wanted}, and is {list(expected.shape)}")
-        expected = np.repeat(expected[:, None], A, 1) if expected.ndim == 1 else expected
+    expected = faces.float64(R, "R")
+    if expected.shape not in ((S,), (S, A)):
+        raise ValueError(f"R has to be [S] or [S, A] = {[S, A]} with a large sparse P, and is {list(expected.shape)}")
+    expected = np.repeat(expected[:, None], A, 1) if expected.ndim == 1 else expected
     evaluation.check_finite(expected)
     return expected
 
@@ -92,21 +80,12 @@ def checked_rewards(rows: sparse.csr_array, R: Any) -> Float[np.ndarray, "S A"]:
 def _check_rows(rows: sparse.csr_array, S: int, A: int) -> None:
     """Raise a ValueError that names the first wrong pair unless the rows of a sparse model are distributions."""
     pair = np.repeat(np.arange(S * A), np.diff(rows.indptr))
-    total = np.bincount(pair, rows.data, S * A)
-    wrong = np.zeros(len(total), bool)
-    wrong[pair[~(rows.data >= 0.0)]] = True  # NaN is not either
-    bad = ~(np.abs(total - 1.0) <= 64 * S * np.finfo(float).eps) | wrong
+    bad = ~(np.abs(np.bincount(pair, rows.data, S * A) - 1.0) <= 64 * S * np.finfo(float).eps)
+    bad[pair[~(rows.data >= 0.0)]] = True  # NaN is not either
     if bad.any():
         first = int(bad.argmax())
-        entries = slice(rows.indptr[first], rows.indptr[first + 1])
-        place = f"P[{first // A}, {first % A}] is no distribution"
-        if wrong[first]:
-            at = entries.start + int((~(rows.data[entries] >= 0.0)).argmax())
-            entry = f"P[{first // A}, {first % A}, {int(rows.indices[at])}] = {float(rows.data[at])!r}"
-            raise ValueError(f"{place}: {entry} is not a probability")
-        if entries.start == entries.stop:
-            raise ValueError(f"{place}: the action {first % A} leads nowhere in the state {first // A}")
-        raise ValueError(f"{place}: its sum is {float(total[first])!r}")
+        entries = rows.data[rows.indptr[first] : rows.indptr[first + 1]]
+        raise ValueError(f"P[{first // A}, {first % A}] is no distribution: it has the entries {entries.tolist()}")
 
 
 def planning_losses(

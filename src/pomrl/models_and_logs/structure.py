@@ -1,11 +1,5 @@
-"""How the rows of the models of tasks depend on each other: what a row model is, and which one a log speaks for.
+"""A structure of models that the user declares, and what a log says under it."""
 
-A row model learns from the counts of all tasks, and says what is believed of the model of each (`LearnedRows`). Which
-one is right is decided by how well it predicts tasks that were held out. `Structure` is for users who know how a latent
-gives the model; `ties` has the models that learn from the log alone.
-"""
-
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,49 +8,20 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import logsumexp
 
-from pomrl.models_and_logs.models import numbers
+from pomrl.models_and_logs.ties import Counts
 from pomrl.science.solvers.evaluation import check_models
+from pomrl.science.solvers.faces import float64
 
-Counts = Int[np.ndarray, "S A S"]
-"""The transitions of one task."""
+DECLARED = "tasks have the structure that you declared"
+"""What models of a declared structure are called in reports."""
 
 LEAST_CHANCE = 1e-12
 """The probability of a transition that a declared structure rules out, so that one such row in a log is no error."""
 
 
-class LearnedRows(ABC):
-    """What a row model believes after the counts of K tasks."""
-
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """What it takes rows to do, as in "rows are independent"."""
-
-    @property
-    @abstractmethod
-    def scores(self) -> Float[np.ndarray, " K"]:
-        """The logarithm of the probability of the transitions of each task, predicted from the other tasks."""
-
-    @abstractmethod
-    def mean(self, counts: Counts) -> Float[np.ndarray, "S A S"]:
-        """Return the posterior mean of the model of a task with these counts."""
-
-    @abstractmethod
-    def sample(self, rng: np.random.Generator, counts: Counts, n: int) -> Float[np.ndarray, "n S A S"]:
-        """Draw n models of a task with these counts; what all tasks share is the same in draw i of each task."""
-
-
-class RowModel(ABC):
-    """An assumption about rows. A further one needs no more than this method."""
-
-    @abstractmethod
-    def learn(self, counts: Int[np.ndarray, "K S A S"], rng: np.random.Generator) -> LearnedRows:
-        """Return what is believed after these counts."""
-
-
 @dataclass(frozen=True, eq=False)
-class Structure(RowModel):
-    """A row model that the user declares: the model of a task is a known function of one latent.
+class Structure:
+    """What the user declares: the model of a task is a known function of one latent.
 
     Each value of the latent has the same chance before a task is seen.
     """
@@ -66,13 +31,13 @@ class Structure(RowModel):
     models: Callable[[Float[np.ndarray, " g"]], Any]
     """Returns the transition probabilities P[g, s, a, s'] of these values, states and actions in the log's order."""
 
-    def learn(self, counts: Int[np.ndarray, "K S A S"], rng: np.random.Generator) -> "LearnedStructure":
+    def learn(self, counts: Int[np.ndarray, "K S A S"]) -> "LearnedStructure":
         """Return what is believed after these counts.
 
         Raises:
             ValueError: The function returns no models of the log's size.
         """
-        P = numbers(self.models(np.asarray(self.latents, float)), "the declared structure")
+        P = float64(self.models(np.asarray(self.latents, float)), "the declared structure")
         wanted = [len(self.latents), *counts.shape[1:]]
         if list(P.shape) != wanted:
             raise ValueError(f"the models of the declared structure have to be {wanted}, and are {list(P.shape)}")
@@ -82,20 +47,14 @@ class Structure(RowModel):
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedStructure(LearnedRows):
+class LearnedStructure:
     """The models of a declared structure, among which the transitions of a task choose."""
 
     P: Float[np.ndarray, "g S A S"]
-    chances: Float[np.ndarray, " K"]
-    """The logarithms of the probabilities of the transitions of tasks, before any is known."""
-
-    @property
-    def scores(self) -> Float[np.ndarray, " K"]:
-        return self.chances
-
-    @property
-    def words(self) -> str:
-        return "tasks have the structure that you declared"
+    scores: Float[np.ndarray, " K"]
+    """The logarithm of the probability of the transitions of each task, before any is known."""
+    words: str = DECLARED
+    """What it takes rows to do."""
 
     def mean(self, counts: Counts) -> Float[np.ndarray, "S A S"]:
         """Return the posterior mean of the model of a task with these counts."""

@@ -1,0 +1,303 @@
+"""Planning with models of one's own, dense or sparse, from arrays, tables and files; what is wrong is named."""
+
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import pomrl
+from pomrl.models_and_logs import sparse_models
+from pomrl.science.mdp import optimal_value, planning_loss, policy_value
+from pomrl.science.tasks.families.garnet import Garnet
+from pomrl.science.tasks.families.queue import Queue
+
+GAMMAS = [0.5, 0.9, 0.99]
+FLIP = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]])  # state 0: stay, or leave for ever
+S, A = 200, 3
+
+
+def dense(S: int = 6, A: int = 2, M: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return rng.dirichlet(np.full(S, 0.4), (M, S, A)), rng.random((M, S, A))
+
+
+def drawn() -> tuple[sparse.csr_array, np.ndarray]:
+    """Return the pairs of a large model with 4 successors each, and rewards R(s, a)."""
+    rng = np.random.default_rng(0)
+    following = np.stack([rng.choice(S, 4, replace=False) for _ in range(S * A)])
+    rows = sparse.csr_array((rng.dirichlet(np.ones(4), S * A).ravel(), following.ravel(), 4 * np.arange(S * A + 1)))
+    rows.resize((S * A, S))
+    return rows, rng.random((S, A))
+
+
+def test_a_plan_has_optimal_policies_and_their_values_in_ascending_order():
+    P, R = dense()
+    plan = pomrl.plan(P.tolist(), R.tolist(), GAMMAS[::-1])
+    assert plan.gammas.tolist() == GAMMAS
+    for g, gamma in enumerate(GAMMAS):
+        np.testing.assert_allclose(plan.values[:, g], optimal_value(P, R, gamma), rtol=1e-12)
+        np.testing.assert_allclose(policy_value(P, R, plan.policies[:, g], gamma), plan.values[:, g], rtol=1e-12)
+    table = plan.table()
+    assert list(table.columns) == ["model", "gamma", "state", "action", "value"]
+    row = table.query("model == 2 and gamma == 0.9 and state == 4")
+    assert (row["value"].item(), row["action"].item()) == (plan.values[2, 1, 4], plan.policies[2, 1, 4])
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_the_policy_changes_where_waiting_begins_to_pay(as_sparse: bool, monkeypatch: pytest.MonkeyPatch):
+    # Staying pays 1 in each step; leaving pays 3 once: staying is better where 1 / (1 - gamma) > 3.
+    monkeypatch.setattr(sparse_models, "is_small", lambda _: not as_sparse)
+    R = np.array([[1.0, 3.0], [0.0, 0.0]])
+    plan = pomrl.plan(sparse.csr_array(FLIP.reshape(-1, 2)), R, [0.5, 0.6, 0.7, 0.8])
+    assert plan.changes.to_dict("list") == {"model": [0], "below": [0.6], "above": [0.7], "states": [1]}
+    assert plan.policies[:, 0].tolist() == [1, 1, 0, 0]
+    assert pomrl.plan(FLIP, np.ones(2), GAMMAS).changes.empty  # where all actions are as good, no policy is better
+
+
+def test_rewards_have_all_forms():
+    P, _ = dense()
+    of_states, of_transitions = np.arange(6.0), np.arange(72.0).reshape(6, 2, 6)
+    wanted = pomrl.plan(P[0], np.repeat(of_states[:, None], 2, 1), GAMMAS).values
+    for given in (of_states, np.broadcast_to(of_states[:, None, None], P[0].shape)):
+        np.testing.assert_allclose(pomrl.plan(P[0], given, GAMMAS).values, wanted)
+    shared = pomrl.plan(P, of_transitions, GAMMAS).values
+    np.testing.assert_array_equal(shared, pomrl.plan(P, np.broadcast_to(of_transitions, P.shape), GAMMAS).values)
+    np.testing.assert_allclose(shared, pomrl.plan(P, (P * of_transitions).sum(-1), GAMMAS).values)
+
+
+def test_gymnasiums_table_ends_where_episodes_do():
+    table = {
+        0: {0: [(0.5, 0, 0.0, False), (0.5, 1, 1.0, True)], 1: [(1.0, 0, 0.1, False)]},
+        1: {0: [(1.0, 0, 9.0, False)], 1: [(1.0, 1, 0.0, False)]},
+    }
+    plan = pomrl.plan(table, None, [0.5])
+    np.testing.assert_allclose(plan.values, [[0.5 / (1 - 0.25), 0.0]])
+    table[0][1] = [(1.0, 1, 0.0, False)]  # the same state goes on, so that ends need one of their own
+    model = pomrl.from_gymnasium(table, states=["start", "goal"])
+    assert model.states == ("start", "goal", "end")
+    assert model.plan([0.5]).values[0, 2] == 0.0
+
+
+def test_environments_of_gymnasium_are_planned():
+    gymnasium = pytest.importorskip("gymnasium")
+    lake = pomrl.from_gymnasium(gymnasium.make("FrozenLake-v1", is_slippery=False))
+    assert lake.plan([0.9]).values[0, 0] == pytest.approx(0.9**5)
+
+
+def test_planning_loads_no_libraries_for_tables_figures_or_configurations():
+    code = "import sys, pomrl; pomrl.plan([[[1.0]]], [[1.0]], [0.5]); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"hydra", "omegaconf", "matplotlib", "pandas", "scipy.stats"} & set(loaded)
+
+
+def test_a_large_sparse_model_is_planned_and_judged_as_the_dense_one():
+    rows, R = drawn()
+    as_array = pomrl.from_arrays(rows.toarray().reshape(S, A, S), R)
+    model = pomrl.from_arrays([rows[a::A] for a in range(A)], R)
+    assert sparse.issparse(model.P)
+    found, wanted = model.plan(GAMMAS), as_array.plan(GAMMAS)
+    np.testing.assert_array_equal(found.policies, wanted.policies)
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-11)
+    assert max(found.bounds.max(), wanted.bounds.max()) < 1e-8
+    for norm in ("max", "mean"):
+        losses = planning_loss(as_array.P[None], R[None], wanted.policies[None], 0.99, norm=norm)[0]
+        assert losses[0] > 0.0 == losses[2]
+        for each in (model, as_array):
+            np.testing.assert_allclose(each.planning_loss(found.policies, 0.99, norm), losses, atol=1e-10)
+
+
+FILES: dict[str, Callable[[Path, sparse.csr_array, np.ndarray], Any]] = {
+    "sparse.npz": lambda file, P, R: np.savez(
+        file, data=P.data, indices=P.indices, indptr=P.indptr, shape=np.array(P.shape), R=R
+    ),
+    "dense.npz": lambda file, P, R: np.savez(file, P=P.toarray().reshape(S, A, S), R=R),
+    "long.csv": lambda file, P, R: long_table(P, R).to_csv(file, index=False),
+    "long.parquet": lambda file, P, R: long_table(P, R).sample(frac=1.0, random_state=0).to_parquet(file),
+}
+
+
+def long_table(rows: sparse.csr_array, R: np.ndarray) -> pd.DataFrame:
+    """Return the rows of a model's transitions, whose rewards depend on the next state around R(s, a)."""
+    pairs: Any = rows.tocoo()
+    names = ["state", "action", "next_state", "probability", "reward"]
+    reward = R.ravel()[pairs.row] + pairs.col % 2 - (rows @ (np.arange(S) % 2))[pairs.row]
+    return pd.DataFrame(dict(zip(names, [pairs.row // A, pairs.row % A, pairs.col, pairs.data, reward], strict=True)))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_has_the_plan_of_its_matrices(name: str, tmp_path: Path):
+    rows, R = drawn()
+    FILES[name](tmp_path / name, rows, R)
+    found, wanted = pomrl.from_file(tmp_path / name).plan(GAMMAS), pomrl.plan(rows, R, GAMMAS)
+    np.testing.assert_array_equal(found.policies, wanted.policies)
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-11)
+
+
+def test_names_of_a_file_are_kept_in_the_order_of_their_rows(tmp_path: Path):
+    (tmp_path / "m.csv").write_text(
+        "state,action,next_state,probability,reward\nnew,run,new,0.5,2\nnew,run,old,0.5,2\nold,run,old,1,1\n"
+    )
+    model = pomrl.from_file(tmp_path / "m.csv")
+    assert (model.states, model.actions) == (("new", "old"), ("run",))
+    np.testing.assert_allclose(model.plan([0.5]).values, [[(2 + 0.25 * 2) / 0.75, 2.0]])
+
+
+@pytest.mark.parametrize("name", ["m.csv", "m.npz"])
+def test_a_file_without_rewards_takes_them_from_the_caller(name: str, tmp_path: Path):
+    rows, R = drawn()
+    table = long_table(rows, R).drop(columns="reward")
+    table.to_csv(tmp_path / name, index=False) if name == "m.csv" else sparse.save_npz(tmp_path / name, rows)
+    np.testing.assert_array_equal(pomrl.from_file(tmp_path / name, R).R, R)
+    with pytest.raises(ValueError, match=r"m\....: it has no rewards: give R"):
+        pomrl.from_file(tmp_path / name)
+
+
+def test_a_large_table_of_gymnasium_is_planned_without_a_dense_array(monkeypatch: pytest.MonkeyPatch):
+    table = {s: {0: [(0.5, s, 0.0, False), (0.5, min(s + 1, 149), 1.0, s > 147)], 1: [(1.0, 0, 0.1, False)]}
+             for s in range(150)}  # fmt: skip
+    found = pomrl.from_gymnasium(table)
+    assert sparse.issparse(found.P)
+    monkeypatch.setattr(sparse_models, "is_small", lambda _: True)
+    wanted = pomrl.from_gymnasium(table)
+    np.testing.assert_allclose(found.plan(GAMMAS).values, wanted.plan(GAMMAS).values, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "family", [Queue(centre=0.4, spread=0.1, room=130), Garnet(centre=0.5, spread=0.5, states=130)]
+)
+def test_families_make_the_same_models_as_arrays_and_as_sparse_matrices(family: Queue | Garnet):
+    models = family.candidate_models()
+    for i in (0, 7):
+        rows, R = family.sparse_model(models.latent[i].item())
+        np.testing.assert_allclose(rows.toarray().reshape(models.P[i].shape), models.P[i], atol=1e-15)
+        np.testing.assert_array_equal(R, models.R[i])
+
+
+def test_nothing_of_twenty_thousand_states_is_ever_dense():
+    """A dense array of it would take 10 GB; everything together takes less than a hundredth of that."""
+    queue = Queue(centre=0.4, spread=0.1, room=20_000)
+    tracemalloc.start()
+    rows, R = queue.sparse_model(0.4)
+    model = pomrl.from_arrays(rows, R)
+    loss = model.planning_loss(model.plan([0.5, 0.9]).policies, 0.9)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 96e6
+    assert loss[0] > 0.0 == loss[1]
+    with pytest.raises(ValueError, match="Queue with 200001 states: the transition probabilities take"):
+        Queue(centre=0.4, spread=0.1, room=200_000).candidate_models()
+
+
+def with_entry(P: np.ndarray, index: tuple[int, ...], value: float) -> np.ndarray:
+    P[index] = value
+    return P
+
+
+def changed(pair: int, value: float) -> sparse.csr_array:
+    """Return the large model with another probability of the first successor of a pair; it is dropped if it is 0."""
+    rows = drawn()[0]
+    rows.data[rows.indptr[pair]] = value
+    if not value:
+        rows.data[rows.indptr[pair] : rows.indptr[pair + 1]] = 0.0
+        rows.eliminate_zeros()
+    return rows
+
+
+ROWS, R = drawn()
+EACH: list[Any] = [ROWS[a::A] for a in range(A)]
+TABLE = {0: {0: [(np.nan, 0, 1.0, False)]}}
+BAD: dict[str, tuple[Callable[[], Any], str]] = {
+    "a row of one of several models": (
+        lambda: pomrl.plan(with_entry(dense()[0], (1, 2, 1, 0), 2), dense()[1], [0.5]),
+        r"the row P\[1, 2, 1\]",
+    ),
+    "NaN, with rewards of transitions": (
+        lambda: pomrl.plan(with_entry(dense()[0], (1, 2, 1, 0), np.nan), np.zeros((6, 2, 6)), [0.5]),
+        r"P\[1, 2, 1, 0\] = nan is not a probability",
+    ),
+    "NaN in a table": (lambda: pomrl.plan(TABLE, None, [0.5]), r"P\[0, 0, 0\] = nan is not"),
+    "an empty dictionary": (lambda: pomrl.plan({}, None, [0.5]), "P has to be"),
+    "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "need rewards R"),
+    "sparse and dense": (lambda: pomrl.plan([ROWS[:S], np.eye(S)], R, [0.5]), r"P\[1\] has to be a sparse"),
+    "complex rewards": (lambda: pomrl.plan(FLIP, np.full(2, 1j), [0.5]), "R has the dtype complex128"),
+    "actions before states": (
+        lambda: pomrl.plan(dense()[0][0].swapaxes(0, 1), np.zeros(6), [0.5]),
+        r"P has to be \[..., S, A, S\], and is \[2, 6, 6\]: states",
+    ),
+    "a name too many": (lambda: pomrl.from_arrays(FLIP, np.zeros(2), actions="aba"), "2 different names of actions"),
+    "names twice": (lambda: pomrl.from_arrays(FLIP, np.zeros(2), states="aa"), "2 different names of states"),
+    "a discount factor below 0": (lambda: pomrl.plan(FLIP, np.zeros(2), [0.5, -1.0]), r"gamma\[1\] = -1\.0"),
+    "no discount": (lambda: pomrl.plan(FLIP, np.zeros(2), [0.5, 1.0]), r"gamma\[1\] = 1\.0"),
+    "no discount factors": (lambda: pomrl.plan(FLIP, np.zeros(2), []), "gammas have to be"),
+    "a reward that is NaN": (lambda: pomrl.plan(FLIP, [[0.0, np.nan], [0, 0]], [0.5]), r"R\[0, 1\]"),
+    "no table": (lambda: pomrl.from_gymnasium(object()), "object has no table of transitions P"),
+    "a table of something else": (lambda: pomrl.from_gymnasium({0: {0: [3]}}), r"P\[s\]\[a\] has to list"),
+    "a state that is not there": (lambda: pomrl.from_gymnasium({0: {0: [(1.0, 7, 0, False)]}}), "7"),
+    "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same models"),
+    "a sparse row that sums to more": (lambda: pomrl.plan(changed(16, 1.5), R, GAMMAS), r"P\[5, 1\] is no distr"),
+    "a negative entry": (lambda: pomrl.plan(changed(16, -0.5), R, GAMMAS), r"P\[5, 1\] is no distribution.*-0\.5"),
+    "sparse NaN": (lambda: pomrl.plan(changed(599, np.nan), R, GAMMAS), r"P\[199, 2\] is no distribution.*nan"),
+    "an action that leads nowhere": (lambda: pomrl.plan(changed(16, 0.0), R, GAMMAS), r"P\[5, 1\].*entries \[\]"),
+    "pairs that are no multiple": (lambda: pomrl.plan(ROWS[:-1], R, GAMMAS), r"has to be \[S A, S\], and its shape is"),
+    "no pairs": (lambda: pomrl.plan(ROWS[:0], R, GAMMAS), "A = 0: a model has to have at least one action"),
+    "an action of another size": (lambda: pomrl.plan([EACH[0], ROWS], R, GAMMAS), r"P\[1\] has to be a sparse"),
+    "complex numbers": (lambda: pomrl.plan(ROWS.astype(complex), R, GAMMAS), "P has the dtype complex128"),
+    "rewards of another shape": (lambda: pomrl.plan(ROWS, R[:-1], GAMMAS), r"R has to be \[S\] or \[S, A\] = \[200"),
+    "rewards that are NaN": (
+        lambda: pomrl.plan(ROWS, np.full((S, A), np.nan), GAMMAS),
+        r"R\[0, 0\] = nan is not finite",
+    ),
+    "an action that is none": (
+        lambda: pomrl.from_arrays(ROWS, R).planning_loss(np.full((1, S), 3), 0.9),
+        r"policy\[0, 0\] = 3 is not one of the 3 actions",
+    ),
+    "gamma_eval of 1": (lambda: pomrl.from_arrays(ROWS, R).planning_loss(np.zeros((1, S), int), 1.0), "gamma_eval=1"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_is_named_in_one_line(case: str):
+    call, said = BAD[case]
+    with pytest.raises(ValueError, match=said) as raised:
+        call()
+    assert "\n" not in str(raised.value)
+
+
+HEAD = "state,action,next_state,probability,reward\n"
+WRONG_FILES = {
+    "a missing column": ("m.csv", "state,action,next_state,reward\n0,0,0,1\n", "it lacks probability"),
+    "an empty field": ("m.csv", HEAD + "0,0,0,1,\n", "row 0: a value is missing"),
+    "no rows": ("m.csv", HEAD, "it has no rows"),
+    "a pair without rows": ("m.csv", HEAD + "0,0,1,1,0\n1,1,0,1,0\n0,0,0,0,0\n1,1,1,0,0\n", r"P\[0, 1\] = 0"),
+    "a state of a wrong number": ("m.csv", HEAD + "0,0,900000000000,1,0\n", "1 rows are too few"),
+    "a negative state": ("m.csv", HEAD + "0,0,0,1,0\n-1,0,0,1,0\n", "negative"),
+    "a negative action": ("m.csv", HEAD + "0,1,0,1,0\n0,0,0,1,0\n0,-1,0,1,0\n", "negative"),
+    "a row that sums to less": ("m.csv", HEAD + "0,0,0,0.5,0\n", r"row P\[0, 0\] = 0\.5 is not 1"),
+    "text for a probability": ("m.csv", HEAD + "0,0,0,half,0\n", "probability has the dtype"),
+    "another kind of file": ("m.txt", "", r"ends with \.parquet or \.csv"),
+    "a file that is no npz": ("m.npz", "x", "it is no file of NumPy's format npz"),
+    "a file that is no parquet": ("m.parquet", "x", "it cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_FILES)
+def test_a_wrong_file_is_named_with_what_is_wrong(case: str, tmp_path: Path):
+    name, content, said = WRONG_FILES[case]
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=said) as raised:
+        pomrl.from_file(tmp_path / name)
+    assert str(raised.value).startswith(str(tmp_path / name))
+    assert "\n" not in str(raised.value)
+
+
+def test_an_npz_without_a_model_says_what_it_has(tmp_path: Path):
+    np.savez(tmp_path / "m.npz", Q=np.zeros(3))
+    with pytest.raises(ValueError, match=r"it has neither P nor .* it has Q"):
+        pomrl.from_file(tmp_path / "m.npz")
