@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
@@ -21,11 +21,8 @@ from pomrl.contracts.component import problem
 from pomrl.running.blocks import Block, Failure, MethodOfBlock, compute
 from pomrl.science.agents.agent import Agent, AgentOfOneRun, CertaintyEquivalence, Decision, TaskData
 from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
-from pomrl.science.agents.data_regularised import DataRegularised
 from pomrl.science.agents.least_squares import LeastSquares
-from pomrl.science.agents.lower_confidence import LowerConfidence
 from pomrl.science.agents.posterior_gamma import PosteriorGamma
-from pomrl.science.agents.stochastic_policies import action_values
 from pomrl.science.agents.temporal_difference import TemporalDifference
 from pomrl.science.data import Batch, Trajectories
 from pomrl.science.experiment import tables
@@ -34,7 +31,6 @@ from pomrl.science.gamma_schedules import Dong, Hindsight
 from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
 from pomrl.science.problem import Method, check
 from pomrl.store import StoredExperiment
-from pomrl.store.code_digest import START, modules
 
 OPTIONS = sorted(path.stem for path in (CONF / "agent").glob("*.yaml"))
 
@@ -89,22 +85,18 @@ class OneByOne(CertaintyEquivalence):
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"trials": 3}, UNEQUAL, SAMPLED, {"data": Trajectories(behaviour="posterior_sampling")}, {"loss": "mean"}],
+    [{"trials": 3}, UNEQUAL, SAMPLED, {"data": Trajectories(behaviour="posterior_sampling")}],
     ids=str,
 )
 def test_tasks_that_are_planned_together_have_the_policies_that_they_have_alone(changes: dict[str, Any]) -> None:
     of_problem = replace(problem(), **changes)
-    for each in (method(CertaintyEquivalence()), method(CertaintyEquivalence(), gamma_schedule=Dong())):
-        together, alone = tables(of_problem, [each, replace(each, agent=OneByOne())], range(3))
-        pd.testing.assert_frame_equal(together, alone, check_exact=True)
-
-
-def test_the_digest_of_an_agent_covers_the_loop_that_runs_it() -> None:
-    assert "pomrl.science.agents.acting" in modules([START, "pomrl.science.agents.least_squares"])
+    each = method(CertaintyEquivalence(), gamma_schedule=Dong())
+    together, alone = tables(of_problem, [each, replace(each, agent=OneByOne())], range(3))
+    pd.testing.assert_frame_equal(together, alone, check_exact=True)
 
 
 def test_agents_are_computed_beside_the_default_one_in_the_order_of_methods() -> None:
-    methods = [method(LeastSquares()), method(CertaintyEquivalence()), method(LowerConfidence(penalty=0.3))]
+    methods = [method(LeastSquares()), method(CertaintyEquivalence()), method(PosteriorGamma(samples=3))]
     for each, table in zip(methods, tables(problem(), methods, range(2)), strict=True):
         pd.testing.assert_frame_equal(table, tables(problem(), [each], range(2))[0], check_exact=True)
 
@@ -143,23 +135,6 @@ def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> No
     assert PosteriorGamma(samples=300).act(given, None).gamma.item() == best
 
 
-def test_cross_validation_judges_on_what_was_held_out() -> None:
-    """Every transition is held out once, and the estimate is made of all others."""
-    seen: list[np.ndarray] = []
-    given = task(slice(1))
-
-    def believe(batch: Batch) -> Belief:
-        seen.append(batch.counts)
-        return Belief(np.full(given.P_hat.shape, 0.25), np.ones(given.P_hat.shape[:-1]))
-
-    CrossValidatedGamma(folds=4).act(replace(given, believe=believe), None)
-    held_out = [given.batch.counts - rest for rest in seen]
-    assert_array_equal(sum(held_out), given.batch.counts)
-    sizes = [part.sum() for part in held_out]
-    assert max(sizes) - min(sizes) <= 1
-    assert min(part.min() for part in held_out) >= 0
-
-
 def test_cross_validation_chooses_the_gamma_with_the_smallest_loss_on_its_folds() -> None:
     given = task(slice(1))
     rests: list[Batch] = []
@@ -169,6 +144,9 @@ def test_cross_validation_chooses_the_gamma_with_the_smallest_loss_on_its_folds(
         return given.believe(batch)
 
     decided = CrossValidatedGamma(folds=2).act(replace(given, believe=believe), None)
+    held_out = [given.batch.counts - rest.counts for rest in rests]
+    assert_array_equal(sum(held_out), given.batch.counts)
+    assert abs(held_out[0].sum() - held_out[1].sum()) <= 1
     losses = np.zeros(3)
     for rest in rests:
         counts = given.batch.counts - rest.counts
@@ -188,20 +166,15 @@ def every_policy() -> list[tuple[int, ...]]:
     return list(product(range(2), repeat=4))
 
 
-def test_lower_confidence_bounds_give_the_best_policy_for_lowered_rewards() -> None:
-    given = task()
-    policy = LowerConfidence(penalty=0.3).act(given, None).policy
-    for run, g in product(range(3), range(3)):
-        gamma, R = given.gammas[run, g], given.R[run]
-        N = given.batch.counts[run].sum(-1)
-        lowered = R - 0.3 * gamma * (R.max() - R.min()) / (1 - gamma) / np.sqrt(np.maximum(N, 1))
-        values = [policy_value(given.P_hat[run], lowered, np.array(each), gamma) for each in every_policy()]
-        assert_allclose(policy_value(given.P_hat[run], lowered, policy[run, g], gamma), np.max(values, 0), atol=1e-9)
-
-
-@pytest.mark.parametrize("target", ["sarsa", "q_learning"])
-@pytest.mark.parametrize("of_transitions", [False, True])
-@pytest.mark.parametrize(("initial", "l2"), [(None, 0.0), (0.0, 0.02), (3.0, 0.5)])
+@pytest.mark.parametrize(
+    ("target", "of_transitions", "initial", "l2"),
+    [
+        ("sarsa", False, None, 0.0),
+        ("sarsa", True, 0.0, 0.02),
+        ("q_learning", True, None, 0.0),
+        ("q_learning", False, 3.0, 0.5),
+    ],
+)
 def test_temporal_differences_are_those_of_a_loop_over_transitions(
     target: Any, of_transitions: bool, initial: float | None, l2: float
 ) -> None:
@@ -247,7 +220,7 @@ def test_the_action_after_a_transition_is_kept_or_drawn_again() -> None:
         assert set().union(*found.values()) == {0, 1}
 
 
-@pytest.mark.parametrize("ends", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("ends", [0.0, 0.3])
 def test_the_action_after_the_end_of_a_trajectory_is_any(ends: float) -> None:
     """Where the data have action 0 alone, action 1 follows half of the transitions that end a trajectory."""
     counts = np.zeros((1, 4, 2, 4), int)
@@ -274,44 +247,13 @@ def slow_lstd(given: TaskData, run: int, gamma: float, l2: float, improvements: 
     return pi.argmax(-1)
 
 
-@pytest.mark.parametrize(("l2", "improvements"), [(0.1, 1), (1.0, 3), (20.0, 5)])
+@pytest.mark.parametrize(("l2", "improvements"), [(0.1, 1), (1.0, 3)])
 def test_least_squares_are_those_of_the_definition(l2: float, improvements: int) -> None:
     given = task()
     policy = LeastSquares(l2=l2, improvements=improvements).act(given, None).policy
     for run, g in product(range(3), range(3)):
         slow = slow_lstd(given, run, given.gammas[run, g], l2, improvements)
         assert_array_equal(policy[run, g], slow)
-
-
-def test_least_squares_without_a_penalty_and_with_all_pairs_are_policy_iteration_on_frequencies() -> None:
-    given = task()
-    given = replace(given, batch=Batch.of_counts(given.batch.counts + 1, 5))
-    policy = LeastSquares(l2=0.0, improvements=50).act(given, None).policy
-    assert_array_equal(policy, given.plan(given.batch.P_bar, given.gammas))
-
-
-def test_action_values_of_a_deterministic_policy_are_its_values() -> None:
-    given = task()
-    policy = np.array([[0, 1, 1, 0]] * 3)
-    Q = action_values(given.P_hat, given.R, np.eye(2)[policy][:, None].repeat(3, 1), given.gammas)
-    for g in range(3):
-        V = policy_value(given.P_hat, given.R, policy, given.gammas[:, g])
-        assert_allclose(np.take_along_axis(Q[:, g], policy[..., None], -1)[..., 0], V, rtol=1e-12)
-
-
-@pytest.mark.parametrize("temperature", [0.3, 3.0])
-def test_the_policy_regularised_by_data_is_that_of_soft_value_iteration(temperature: float) -> None:
-    given = task()
-    policy = DataRegularised(temperature=temperature).act(given, None).policy
-    for run, g in product(range(3), range(3)):
-        N = given.batch.counts[run].sum(-1)
-        beta = (N + 0.5) / (N.sum(-1, keepdims=True) + 1)
-        tau = temperature / np.sqrt(np.maximum(N.sum(-1), 1))
-        V, Q = np.zeros(4), np.zeros((4, 2))
-        for _ in range(400):
-            Q = given.R[run] + given.gammas[run, g] * given.P_hat[run] @ V
-            V = tau * np.log((beta * np.exp(Q / tau[:, None])).sum(-1))
-        assert_array_equal(policy[run, g], (Q / tau[:, None] + np.log(beta)).argmax(-1))
 
 
 class Misbehaving(Agent[None]):
@@ -340,10 +282,6 @@ def writing(task: TaskData, policy: np.ndarray) -> Decision:
     return Decision(policy, task.gammas)
 
 
-def random(shift: Callable[[], Any]) -> Callable[[TaskData, np.ndarray], Decision]:
-    return lambda task, policy: Decision((policy + shift()) % 2, task.gammas)
-
-
 DEEDS: dict[str, Callable[[TaskData, np.ndarray], Any]] = {
     "beyond": beyond,
     "shape": lambda task, policy: Decision(policy[:, :1], task.gammas),
@@ -352,8 +290,6 @@ DEEDS: dict[str, Callable[[TaskData, np.ndarray], Any]] = {
     "nothing": lambda task, policy: None,
     "writes": writing,
     "writes while it learns": lambda task, policy: Decision(policy, task.gammas),
-    "global": random(lambda: np.random.randint(2, size=(2, 3, 6))),  # noqa: NPY002, what it must not do
-    "entropy": random(lambda: np.random.default_rng().integers(2, size=(2, 3, 6))),
 }
 
 

@@ -161,7 +161,6 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
         name = type(method.gamma_schedule).__name__
         raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, which this one does not have")
-    method.metric.check(problem.S, problem.horizon)
     if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
         name = type(method.agent).__name__
         raise ValueError(f"gamma_schedule: agent {name} chooses a discount factor of a grid itself; set it to grid")

@@ -3,11 +3,12 @@
 from typing import Annotated, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 from pydantic import Field
 
 from pomrl.science.agents.agent import Agent, Decision, TaskData
-from pomrl.science.agents.stochastic_policies import action_values
 from pomrl.science.mdp import expected_rewards
+from pomrl.science.solvers.evaluation import chain_value
 
 
 class LeastSquares(Agent[None]):
@@ -39,3 +40,22 @@ class LeastSquares(Agent[None]):
             Q = action_values(P, R, pi, task.gammas)
             pi = np.eye(N.shape[-1])[Q.argmax(-1)]
         return Decision(pi.argmax(-1), task.gammas)
+
+
+def action_values(
+    P: Float[np.ndarray, "n S A S"],
+    R: Float[np.ndarray, "n S A"],
+    pi: Float[np.ndarray, "n G S A"],
+    gammas: Float[np.ndarray, "n G"],
+) -> Float[np.ndarray, "n G S A"]:
+    """Return Q = R + gamma P V with the values V of policies that take each action with a probability.
+
+    Args:
+        P: Transition probabilities, whose rows may sum to less than 1.
+        R: Rewards of pairs.
+        pi: The probability of each action in each state, at each discount factor.
+        gammas: Discount factors.
+    """
+    chain = (pi[..., None, :] @ P[:, None])[..., 0, :]
+    V = chain_value(chain, (pi * R[:, None]).sum(-1), gammas)
+    return R[:, None] + gammas[..., None, None] * (P[:, None] @ V[:, :, None, :, None])[..., 0]

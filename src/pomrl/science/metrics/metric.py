@@ -50,9 +50,6 @@ class Outcome:
 class Metric(Component):
     """Base class of metrics. They work on many tasks at once, which must not influence one another."""
 
-    def check(self, S: int, horizon: int | None) -> None:
-        """Raise a ValueError if the metric cannot be used with so many states, or over a horizon."""
-
     @abstractmethod
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
         """Return a finite number for each policy of each task."""

@@ -1,43 +1,16 @@
-"""Metrics of values, actions and models."""
-
-from dataclasses import replace
-from typing import Annotated
+"""Metrics of values and policies."""
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field
 
-from pomrl.science.mdp import Criterion
 from pomrl.science.metrics.metric import Metric, Outcome
 
 
-class OfStarts(Metric):
-    """A metric that is a mean over the state in which a task starts."""
-
-    start: Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1)] | None = None
-    """Probability of each state to be the first; null: that of the problem."""
-
-    def check(self, S: int, horizon: int | None) -> None:
-        if self.start is not None and (len(self.start) != S or abs(sum(self.start) - 1.0) > 1e-9):
-            raise ValueError(f"metric.start={self.start}: it has to be {S} probabilities that sum to 1")
-
-    def mean(self, of_states: Float[np.ndarray, "M G S"], criterion: Criterion) -> Float[np.ndarray, "M G"]:
-        """Return the mean over the first state."""
-        return (criterion if self.start is None else replace(criterion, start=tuple(self.start))).mean(of_states)
-
-
-class StartLoss(OfStarts):
-    """What a policy loses at gamma_eval from the first state on."""
+class Value(Metric):
+    """The value of a policy at gamma_eval, a mean over the state in which a task starts."""
 
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        return self.mean(np.maximum(outcome.V_star[:, None] - outcome.V, 0.0), outcome.criterion)
-
-
-class Value(OfStarts):
-    """The value of a policy at gamma_eval from the first state on."""
-
-    def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        return self.mean(outcome.V, outcome.criterion)
+        return outcome.criterion.mean(outcome.V)
 
 
 class DistinctPolicies(Metric):
@@ -55,25 +28,3 @@ class TrainingLoss(Metric):
 
     def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
         return outcome.criterion.planning_loss(outcome.P_hat, outcome.R_hat, outcome.policy)
-
-
-class WrongActions(Metric):
-    """The share of states in which the action is not one of an optimal policy at gamma_eval."""
-
-    def check(self, S: int, horizon: int | None) -> None:
-        if horizon is not None:
-            raise ValueError(f"horizon={horizon}: metric wrong_actions compares actions that do not depend on the step")
-
-    def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        Q = outcome.R + outcome.gamma_eval * (outcome.P @ outcome.V_star[:, None, :, None])[..., 0]
-        taken = np.take_along_axis(Q[:, None], outcome.policy[..., None].astype(np.intp), axis=-1)[..., 0]
-        *_, index, tolerance = outcome.criterion.distinct_values(outcome.P, outcome.R, outcome.policy)
-        return (Q.max(-1)[:, None] - taken > 10.0 * tolerance[index][..., None]).mean(-1)
-
-
-class ModelErrorL1(Metric):
-    """The largest error of the estimated model over pairs, as the sum over next states of absolute differences."""
-
-    def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        error = np.abs(outcome.P_hat - outcome.P).sum(-1).max((1, 2))
-        return np.repeat(error[:, None], outcome.policy.shape[1], axis=1)
