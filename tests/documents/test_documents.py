@@ -48,14 +48,10 @@ def _module(name: str) -> list[Any]:
     raise AssertionError(f"pomrl.{name} does not exist")
 
 
-def test_every_test_that_the_document_on_reliability_names_exists() -> None:
-    text = (ROOT / "docs" / "reliability.md").read_text()
-    named = re.findall(r"`(tests/[\w/]+\.py)::(?:(\w+)::)?(test_\w+)`", text)
-    assert len(named) == text.count("`tests/") > 50
-    for path, group, test in named:
-        source = (ROOT / path).read_text()
-        assert not group or f"class {group}:" in source, (path, group)
-        assert f"def {test}(" in source, (path, test)
+def test_every_file_of_tests_that_the_document_on_reliability_names_exists() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)`", (ROOT / "docs" / "reliability.md").read_text())
+    assert len(named) > 25
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
