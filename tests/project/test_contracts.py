@@ -12,14 +12,17 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.composed import PROBLEM_GROUPS
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import (
+    METHOD,
+    ComponentContract,
     DataContract,
     EstimatorContract,
     GammaScheduleContract,
     PlannerContract,
     TaskDistributionContract,
     TaskStreamContract,
+    assert_experiment_runs,
+    problem,
 )
-from pomrl.contracts.component import METHOD, ComponentContract, assert_experiment_runs, problem
 from pomrl.science.checked import ComponentError
 from pomrl.science.data import Data, Generative, Trajectories
 from pomrl.science.estimators.estimator import Estimator, Truth
@@ -173,17 +176,16 @@ class Changing(RegularisedLeastSquares):
     ("contract", "test", "component"),
     [
         (EstimatorContract, "test_runs_do_not_influence_one_another", Leaking(mixing=0.0)),
-        (EstimatorContract, "test_an_experiment_runs", Leaking(mixing=0.0)),
+        (EstimatorContract, "test_experiments_run", Leaking(mixing=0.0)),
         (EstimatorContract, "test_estimates_are_models", Overweight(mixing=0.0)),
-        (EstimatorContract, "test_it_keeps_nothing_from_one_experiment_to_the_next", Changing(mixing=0.0)),
+        (EstimatorContract, "test_it_depends_on_its_arguments_alone", Changing(mixing=0.0)),
         (PlannerContract, "test_policies_are_the_best_of_all", Greedy()),
-        (PlannerContract, "test_each_model_may_have_its_own_gammas", Greedy()),
         (GammaScheduleContract, "test_gammas_lie_between_zero_and_gamma_eval", Beyond()),
         (DataContract, "test_batches_are_independent_draws", Repeating()),
         (DataContract, "test_frequencies_approach_the_model", Repeating()),
         (DataContract, "test_frequencies_and_numbers_of_visits_are_those_of_the_counts", Pretending()),
-        (TaskDistributionContract, "test_tasks_come_from_the_generator_and_from_nothing_else", Global(zeros=3)),
-        (TaskDistributionContract, "test_an_experiment_runs", Global(zeros=3)),
+        (TaskDistributionContract, "test_it_depends_on_its_arguments_alone", Global(zeros=3)),
+        (TaskDistributionContract, "test_experiments_run", Global(zeros=3)),
         (TaskDistributionContract, "test_tasks_have_the_moments_that_are_said", Biased(zeros=3)),
     ],
 )

@@ -15,9 +15,7 @@ from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts import AgentContract
-from pomrl.contracts.agent import CERTAIN, SAMPLED, UNEQUAL, task
-from pomrl.contracts.component import problem
+from pomrl.contracts import METHOD, SAMPLED, UNEQUAL, AgentContract, problem, some_task
 from pomrl.running.blocks import Block, Failure, MethodOfBlock, compute
 from pomrl.science.agents.agent import Agent, AgentOfOneRun, CertaintyEquivalence, Decision, TaskData
 from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
@@ -71,7 +69,7 @@ def fast(agent: Agent[Any]) -> Agent[Any]:
 
 
 def method(agent: Agent[Any], **changes: Any) -> Method:
-    return replace(CERTAIN, agent=agent, **changes)
+    return replace(METHOD, agent=agent, **changes)
 
 
 class OneByOne(CertaintyEquivalence):
@@ -122,7 +120,7 @@ def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> No
     concentration[0, 0, 1] = 2.0  # a uniform distribution of the chance to get to the state with reward 1
     gammas = np.array([[0.0, 0.2, 0.4, 0.6]])
     given = replace(
-        task(slice(1)), batch=Batch.of_counts(np.ones(P.shape, int), 1), R=R, P_hat=P, gammas=gammas,
+        some_task(slice(1)), batch=Batch.of_counts(np.ones(P.shape, int), 1), R=R, P_hat=P, gammas=gammas,
         criterion=Criterion(0.6), believe=lambda batch: Belief(P, concentration), rngs=[np.random.default_rng(0)],
     )  # fmt: skip
     policy = given.plan(P, gammas)
@@ -136,7 +134,7 @@ def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> No
 
 
 def test_cross_validation_chooses_the_gamma_with_the_smallest_loss_on_its_folds() -> None:
-    given = task(slice(1))
+    given = some_task(slice(1))
     rests: list[Batch] = []
 
     def believe(batch: Batch) -> Belief:
@@ -179,8 +177,8 @@ def test_temporal_differences_are_those_of_a_loop_over_transitions(
     target: Any, of_transitions: bool, initial: float | None, l2: float
 ) -> None:
     agent = TemporalDifference(target=target, steps=60, rate=5.0, delay=10.0, initial=initial, l2=l2)
-    drawn = agent._drawn(task())
-    given = task(of_transitions=of_transitions)
+    drawn = agent._drawn(some_task())
+    given = some_task(of_transitions=of_transitions)
     policy = agent.act(given, None).policy
     for run, g in product(range(3), range(3)):
         gamma, R = given.gammas[run, g], given.R[run]
@@ -194,7 +192,7 @@ def test_temporal_differences_are_those_of_a_loop_over_transitions(
 
 
 def test_transitions_are_drawn_as_often_as_they_were_sampled() -> None:
-    steps, given = 20_000, task(slice(1))
+    steps, given = 20_000, some_task(slice(1))
     s, a, after, b = TemporalDifference(target="sarsa", steps=steps)._drawn(given)[..., 0].T
     counts = given.batch.counts[0]
     found = np.zeros(counts.shape)
@@ -211,7 +209,7 @@ def test_transitions_are_drawn_as_often_as_they_were_sampled() -> None:
 def test_the_action_after_a_transition_is_kept_or_drawn_again() -> None:
     """With one transition of each pair, a transition is its pair."""
     after = (np.arange(4)[:, None] + np.arange(2)) % 4
-    given = replace(task(slice(1)), batch=Batch.of_counts(np.eye(4, dtype=int)[None, after], 1))
+    given = replace(some_task(slice(1)), batch=Batch.of_counts(np.eye(4, dtype=int)[None, after], 1))
     for kept in (True, False):
         agent = TemporalDifference(target="sarsa", steps=500, next_action="kept" if kept else "drawn_again")
         s, a, _, b = agent._drawn(replace(given, rngs=[np.random.default_rng(0)]))[..., 0].T
@@ -225,7 +223,7 @@ def test_the_action_after_the_end_of_a_trajectory_is_any(ends: float) -> None:
     """Where the data have action 0 alone, action 1 follows half of the transitions that end a trajectory."""
     counts = np.zeros((1, 4, 2, 4), int)
     counts[:, :, 0] = 3
-    given = replace(task(slice(1)), batch=Batch.of_counts(counts, 3))
+    given = replace(some_task(slice(1)), batch=Batch.of_counts(counts, 3))
     b = TemporalDifference(target="sarsa", steps=20_000, ends=ends)._drawn(given)[:, 3, 0]
     assert abs(b.mean() - ends / 2) <= 5 * np.sqrt(ends / 2 / 20_000)
 
@@ -249,7 +247,7 @@ def slow_lstd(given: TaskData, run: int, gamma: float, l2: float, improvements: 
 
 @pytest.mark.parametrize(("l2", "improvements"), [(0.1, 1), (1.0, 3)])
 def test_least_squares_are_those_of_the_definition(l2: float, improvements: int) -> None:
-    given = task()
+    given = some_task()
     policy = LeastSquares(l2=l2, improvements=improvements).act(given, None).policy
     for run, g in product(range(3), range(3)):
         slow = slow_lstd(given, run, given.gammas[run, g], l2, improvements)

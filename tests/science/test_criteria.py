@@ -12,7 +12,7 @@ from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts.component import METHOD, problem
+from pomrl.contracts import METHOD, problem
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.mdp import Criterion

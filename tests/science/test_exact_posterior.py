@@ -7,7 +7,7 @@ import pytest
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
+from pomrl.contracts import METHOD, assert_experiment_runs, problem
 from pomrl.science.estimators.exact_posterior import ExactPosterior, posterior_mean
 from pomrl.science.problem import Method, check
 

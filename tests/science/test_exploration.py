@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pomrl.contracts.component import METHOD, assert_experiment_runs, problem
+from pomrl.contracts import METHOD, assert_experiment_runs, problem
 from pomrl.science import drawn_tasks
 from pomrl.science.data import Batch, Batches, Trajectories
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes

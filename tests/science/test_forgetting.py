@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pomrl.contracts.component import METHOD, problem
+from pomrl.contracts import METHOD, problem
 from pomrl.science.data import Batch, Unequal
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Estimator, Truth

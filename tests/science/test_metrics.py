@@ -18,8 +18,7 @@ from pomrl import api, store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
-from pomrl.contracts.agent import CERTAIN, UNEQUAL, task
-from pomrl.contracts.component import ComponentContract, problem
+from pomrl.contracts import METHOD, UNEQUAL, ComponentContract, problem, some_task
 from pomrl.results.losses import Losses
 from pomrl.running.ensuring import ensure
 from pomrl.science.agents.least_squares import LeastSquares
@@ -53,7 +52,7 @@ class TestMetrics(ComponentContract):
 
 def outcomes() -> Outcome:
     """Return three tasks with policies that are planned, but for one, which is drawn."""
-    given, rng = task(), np.random.default_rng(5)
+    given, rng = some_task(), np.random.default_rng(5)
     P = rng.dirichlet(np.ones(4), (3, 4, 2))
     P[0, :, 1] = P[0, :, 0]
     R = given.R.copy()
@@ -103,7 +102,7 @@ def test_the_loss_as_a_metric_is_the_column_of_the_loss(changes: dict[str, Any])
         """The planning loss, as a metric that is not the default one."""
 
     of_problem = replace(problem(), **changes)
-    for method in (CERTAIN, replace(CERTAIN, agent=LeastSquares())):
+    for method in (METHOD, replace(METHOD, agent=LeastSquares())):
         (table,) = tables(of_problem, [replace(method, metric=Loss())], range(3))
         (plain,) = tables(of_problem, [method], range(3))
         pd.testing.assert_frame_equal(table.drop(columns=MEASURED), plain, check_exact=True)
@@ -126,7 +125,7 @@ class Wrong(Metric):
 )
 def test_what_is_no_metric_is_refused(what: str, why: str) -> None:
     with pytest.raises(ComponentError, match=why):
-        tables(problem(), [replace(CERTAIN, metric=Wrong(what=what))], range(3))
+        tables(problem(), [replace(METHOD, metric=Wrong(what=what))], range(3))
 
 
 def compute(*words: str) -> Experiment:

@@ -12,7 +12,7 @@ from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts.component import METHOD
+from pomrl.contracts import METHOD
 from pomrl.science.experiment import tables
 from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.planners import PolicyIteration

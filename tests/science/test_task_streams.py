@@ -9,7 +9,7 @@ import pytest
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts.component import METHOD, problem
+from pomrl.contracts import METHOD, problem
 from pomrl.science import drawn_tasks
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
