@@ -9,7 +9,6 @@ from scipy.special import gammaln, psi
 from pomrl.science.data import Batch, Trajectories
 from pomrl.science.estimators import empirical_bayes as module
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
-from pomrl.science.estimators.estimator import Truth
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Fixed
 from pomrl.science.planners import PolicyIteration
@@ -40,7 +39,7 @@ def learned(drawn: list[Batch], runs: slice = slice(None)) -> DirichletMemory:
     return memory
 
 
-@pytest.mark.parametrize("c", [3.0, 10.0, 30.0])
+@pytest.mark.parametrize("c", [3.0, 30.0])
 def test_the_concentration_and_the_support_are_found(c: float):
     memory = learned(batches(c, tasks=40))
     np.testing.assert_allclose(memory.c.mean(), c, rtol=0.2)
@@ -65,28 +64,12 @@ def test_steps_end_near_the_largest_marginal_likelihood(monkeypatch: pytest.Monk
     assert (found > log_density(memory.c / 1.1)).all()
 
 
-def test_task_1_has_a_sparse_prior_already():
-    batch = batches(20.0, tasks=1)[0]
-    memory = learned([batch])
-    rate = EmpiricalBayes().estimate(1, batch, memory, memory, Truth(memory.P_o, memory.P_o)).alpha
-    assert callable(rate)
-    alpha = rate(5)
-    assert ((alpha > 0.3) & (alpha < 0.95)).all()
-    reached = memory.P_o[batch.counts > 0].min()
-    never = memory.P_o[batch.counts == 0].max()
-    assert reached > never
-
-
 @pytest.mark.parametrize(
     "change",
     [
-        {"m": 1},
         {"m": 1, "T": 1},
-        {"T": 1},
-        {"sigma": 0.0},
-        {"A": 1},
         {"sigma": 0.0, "task_distribution": Dirichlet(zeros=9)},
-        {"S": 2, "task_distribution": Dirichlet(zeros=0)},
+        {"S": 2, "A": 1, "task_distribution": Dirichlet(zeros=0)},
         {"m": 10**6, "T": 3},
         {"data": Trajectories(length=2)},
     ],
@@ -95,7 +78,7 @@ def test_task_1_has_a_sparse_prior_already():
 def test_hard_problems_have_finite_estimates(change: dict):
     problem = replace(PROBLEM, **change)
     method = Method(estimator=EmpiricalBayes(), gamma_schedule=Fixed(gamma=0.9), planner=PolicyIteration())
-    (table,) = tables(problem, [method], range(3))
+    (table,) = tables(problem, [method], range(2))
     columns = table[["planning_loss", "alpha", "sigma_hat", "model_error"]]
     assert np.isfinite(columns).all(axis=None)
     assert table["alpha"].between(0, 1).all()
@@ -123,11 +106,7 @@ def test_high_levels_are_put_together_with_a_small_error():
     middles = module._middles(len(edges) - 1)
     draws = a[:, None] * (levels / (a[:, None, None] + middles[:, None])).sum(1)
     np.testing.assert_allclose(draws, a[:, None] * (psi(a[:, None] + counts) - psi(a)[:, None]), rtol=0.005)
-
-
-def test_the_digamma_function_is_close():
-    x = np.geomspace(0.01, 1e4, 200)
-    np.testing.assert_allclose(module._digamma(x), psi(x), rtol=0, atol=3e-3)
+    np.testing.assert_allclose(module._digamma(counts), psi(counts), rtol=0, atol=3e-3)
 
 
 def test_a_run_does_not_depend_on_longer_batches_of_another():

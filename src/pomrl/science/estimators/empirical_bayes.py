@@ -18,13 +18,12 @@ about P_o. To compute them it is enough to know how many counts exceed each k, s
 """
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import ClassVar
+from itertools import accumulate
+from typing import ClassVar, cast
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from pomrl.checks import read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Forgetting, Memory, Models, PerPair, learn_and_forget
@@ -52,6 +51,10 @@ STEPS = 2
 
 SMALLEST, LARGEST = 1e-2, 1e4
 """Limits of c and of b."""
+
+EDGES = np.array(list(accumulate(range(230), lambda edge, _: edge + max(1, edge // 6), initial=0)))
+"""The levels at which bins begin, up to 10^15. Levels below 12 have a bin each; above, a bin is at most a sixth as wide
+as the level at which it begins."""
 
 SMALLEST_MEAN = 1e-12
 """The least probability of a state that a batch is predicted with."""
@@ -87,11 +90,6 @@ class DirichletMemory(Memory):
     P_o_geometric: Models
     """The exponential of the posterior mean of log P_o, on the support."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        read_only(self.counts_above, self.visits_above, self.c, self.b, self.support, self.states)
-        read_only(self.P_o, self.P_o_geometric)
-
     @property
     def predicted(self) -> Models:
         """The mean model of the next task as past batches predict it: the posterior mean of P_o."""
@@ -103,7 +101,9 @@ class DirichletMemory(Memory):
             return self
         counts_above = self.counts_above * np.asarray(factor)[..., None]
         return replace(
-            _of_dirichlet(super().forgotten(factor)), counts_above=counts_above, visits_above=self.visits_above * factor
+            cast(DirichletMemory, super().forgotten(factor)),
+            counts_above=counts_above,
+            visits_above=self.visits_above * factor,
         )
 
     def update(self, batch: Batch) -> "DirichletMemory":
@@ -112,7 +112,9 @@ class DirichletMemory(Memory):
         edges = level_edges(max(int(visits.max()), 1))
         counts_above = summed(self.counts_above, _by_level(counts, edges))
         visits_above = summed(self.visits_above, _by_level(visits, edges))
-        memory = replace(_of_dirichlet(self.weighed(batch)), counts_above=counts_above, visits_above=visits_above)
+        memory = replace(
+            cast(DirichletMemory, self.weighed(batch)), counts_above=counts_above, visits_above=visits_above
+        )
         memory = memory if self.tasks else memory.from_frequencies()
         memory, draws = memory.stepped()
         for _ in range(STEPS - 1):
@@ -203,7 +205,7 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
 
     def learn(self, memory: DirichletMemory, batch: Batch) -> DirichletMemory:
         """Return the memory after one more task with this batch."""
-        return _of_dirichlet(learn_and_forget(memory, batch, self.forgetting))
+        return cast(DirichletMemory, learn_and_forget(memory, batch, self.forgetting))
 
     def estimate(self, t: int, batch: Batch, before: DirichletMemory, after: DirichletMemory, truth: Truth) -> Estimate:
         """Return the posterior mean of P_o, with the weight c / (c + N) in a pair with N transitions.
@@ -215,34 +217,19 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
         return Estimate(P_o, lambda N: c / (c + N), np.sqrt(np.maximum(variance[..., 0], 0.0)))
 
 
-def _of_dirichlet(memory: Memory) -> DirichletMemory:
-    """Return the memory, which methods of `Memory` have made of one of this class."""
-    assert isinstance(memory, DirichletMemory)
-    return memory
-
-
-def level_edges(largest: int) -> list[int]:
-    """Return the levels at which bins begin, and the end of the last one, so that counts up to `largest` have a bin.
-
-    Levels below 12 have a bin each. Above, a bin is at most a sixth as wide as the level at which it begins.
-    """
-    edges = [0]
-    while edges[-1] < largest:
-        edges.append(edges[-1] + max(1, edges[-1] // 6))
-    return edges
+def level_edges(largest: int) -> Int[np.ndarray, " E"]:
+    """Return the levels at which bins begin, and the end of the last one, so that counts up to `largest` have a bin."""
+    return EDGES[: np.searchsorted(EDGES, largest) + 1]
 
 
 def _middles(bins: int) -> Float[np.ndarray, " bins"]:
     """Return the middle level of each bin."""
-    edges = [0]
-    for _ in range(bins):
-        edges.append(edges[-1] + max(1, edges[-1] // 6))
-    return np.array([(first + end - 1) / 2.0 for first, end in pairwise(edges)])
+    return (EDGES[:bins] + EDGES[1 : bins + 1] - 1) / 2.0
 
 
-def _by_level(counts: Float[np.ndarray, "..."], edges: list[int]) -> Float[np.ndarray, "J ..."]:
+def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) -> Float[np.ndarray, "J ..."]:
     """Return how many of the samples 0 .. counts - 1 are at the levels of each bin."""
-    first = np.array(edges[:-1], float).reshape(-1, *[1] * counts.ndim)
+    first = edges[:-1].astype(float).reshape(-1, *[1] * counts.ndim)
     width = np.diff(edges).astype(float).reshape(first.shape)
     above = counts - first
     return np.minimum(np.maximum(above, 0.0, out=above), width, out=above)

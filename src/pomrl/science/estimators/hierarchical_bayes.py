@@ -29,7 +29,6 @@ from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from scipy.special import gammainc, gammaincinv
 
-from pomrl.checks import read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import summed
 from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
@@ -65,9 +64,6 @@ class SampledMemory:
     """Samples of the concentration."""
     P_o: Float[np.ndarray, "k n S A S"]
     """Samples of the mean model."""
-
-    def __post_init__(self) -> None:
-        read_only(self.counts_above, self.visits_above, self.weights, self.c, self.P_o)
 
     def counted_with(self, batch: Batch) -> "SampledMemory":
         """Return the memory with the counts of one more task; the samples are those of before."""

@@ -22,7 +22,6 @@ from functools import cache
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.checks import read_only
 from pomrl.science.data import Counts
 from pomrl.science.estimators.memory import Models
 
@@ -56,9 +55,6 @@ class _ByMove:
     """Of shifts that are not."""
     fallback: Float[np.ndarray, "n S S"]
     """Of each next state, where a shift is blocked."""
-
-    def __post_init__(self) -> None:
-        read_only(*vars(self).values())
 
 
 @dataclass(frozen=True)

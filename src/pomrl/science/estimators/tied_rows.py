@@ -21,7 +21,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 from scipy.special import expit, gammaln
 
-from pomrl.checks import read_only
 from pomrl.science.data import Batch, Counts
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
@@ -92,9 +91,6 @@ class TiedMemory:
     """Mean of each row of the last task if it is tied."""
     h_independent: Models
     """Mean of each row if it is independent."""
-
-    def __post_init__(self) -> None:
-        read_only(self.log_odds, self.share, self.scores, self.tied, self.c, self.h_tied, self.h_independent)
 
     def rates(self, N: Num[np.ndarray, "*n_and_pairs"]) -> tuple[Rows, Rows]:
         """Return the weights of both means in a row with N transitions."""
