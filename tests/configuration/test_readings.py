@@ -20,7 +20,7 @@ from pomrl.configuration.variants import DEFAULT
 from pomrl.drawing.files import Sidecar, save
 from pomrl.judging import over_variants
 from pomrl.judging.basis import Basis
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.judging.claims_of_variants import basis
 from pomrl.judging.judgements import Comparison, Judgement, Judgements
 from pomrl.judging.verdict import LOOKS, Verdict

@@ -18,7 +18,7 @@ from pomrl.drawing.figure import Figure, figures_of
 from pomrl.drawing.figures_of_study import Selection
 from pomrl.drawing.files import Sidecar, save, save_small
 from pomrl.drawing.notes import axis_of, coinciding
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.results.stored_sweeps import stored_sweep
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from pomrl.configuration.reference import configuration
 from pomrl.configuration.sources import PUBLISHED, STUDIES
 from pomrl.configuration.study import Described, shipped
 from pomrl.drawing.figure import figures_of
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 
 
 def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.FixtureRequest) -> None:

@@ -10,9 +10,9 @@ from tests.support.shipped import SIMULATIONS
 
 from pomrl.configuration.study import find
 from pomrl.drawing.drawing import COLUMNS
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.judging.inference import mean
-from pomrl.judging.judgement_rows import Row, rows
+from pomrl.judging.judgements import judgement, table_of
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.verdict import Part
 from pomrl.results import variant_differences
@@ -47,7 +47,7 @@ def test_of_figures() -> None:
 def test_of_judgements() -> None:
     claim = next(claim for claim in claims_of(find("pomrl")) if claim.is_judged)
     outcome = Outcome(claim, Plan((1000,))).after([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
-    assert sorted(described("claims")) == sorted(map(str, rows("pomrl", "printed", [Row(outcome)]).columns))
+    assert sorted(described("claims")) == sorted(table_of([judgement("pomrl", "printed", outcome)]).columns)
 
 
 def test_of_differences() -> None:

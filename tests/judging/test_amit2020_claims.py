@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pomrl.configuration.study import find
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.studies.amit2020.claims import AGENTS, EQUAL, GAMMA_EVAL, IN_GRIDS, NUMBERS
 from pomrl.studies.amit2020.worlds import DrawnGrid, TwoGroups

@@ -16,8 +16,8 @@ from tests.support.worlds import BY_ID, CLAIMS, PAPER
 from pomrl.commands import documents
 from pomrl.commands.claims_view import show
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.variants import setting
-from pomrl.judging import claims_of_variants, deciding, judgements
+from pomrl.configuration.variants import of_keys
+from pomrl.judging import claims_of_variants, deciding
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.deciding import Spending
 from pomrl.judging.over_variants import opposite
@@ -112,8 +112,7 @@ class TestPage:
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
         both = judged(tmp_path, BOTH)
-        made = [judgements.read_table(tmp_path / judgements.FILE, judgements.WORDS)]
-        show(PAPER, both, [frame for frame in made if frame is not None], frozenset())
+        show(PAPER, both, list(BOTH))
         lines = capsys.readouterr().out.splitlines()
         assert max(map(len, lines)) <= 80
         assert any("verdict" in line and "computed" in line for line in lines)
@@ -187,7 +186,7 @@ def test_a_single_difference_turns_a_verdict(empty_outputs: Path) -> None:
     turned = {key: yaml.safe_load(value) for key, value in re.findall(r"`(.+?)=(.+?)`", NOTES["Q4.5"])}
     assert turned == {"data": "trajectories", "data.length": 10}
     (claim,) = (claim for claim in CLAIMS if claim.id == "Q4.5")
-    everything = claims_of_variants.basis(PAPER, [claim], setting("trajectories", turned))
+    everything = claims_of_variants.basis(PAPER, [claim], of_keys("trajectories", turned))
     alone = replace(everything, error=everything.error / len(CLAIMS))  # its share of the error
     asked: list[Experiment] = []
 

@@ -9,7 +9,8 @@ from tests.support.worlds import BY_ID, CLAIMS, World, as_in_the_paper, backward
 from pomrl.judging.basis import Basis, made_up
 from pomrl.judging.claim import claim
 from pomrl.judging.inference import mean
-from pomrl.judging.verdict import Evidence, Part, Verdict
+from pomrl.judging.promised import Evidence
+from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.store.simulations import Simulation
 

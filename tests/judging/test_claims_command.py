@@ -83,4 +83,4 @@ def store_runs(start: float, runs: int) -> None:
     overrides = ["experiment=initial_similarity", f"estimator.sigma_1={start}"]
     stored = store.open_experiment(experiment(PUBLISHED, overrides), force=False)
     store.add_blocks(stored, [(range(runs), table_of(overrides, runs))])
-    store.close_experiment(stored, "complete", 0.0)
+    store.close_experiment(stored, 0.0)

@@ -8,7 +8,7 @@ import pytest
 from tests.support.synthetic import AXES
 
 from pomrl.configuration.study import find
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.verdict import Verdict
 from pomrl.results.losses import Losses, SweepLosses

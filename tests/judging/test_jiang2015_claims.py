@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pomrl.configuration.study import find
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.studies.jiang2015 import claims
 from pomrl.studies.jiang2015.claims import GAMMA_EVAL, GAMMAS, NUMBERS

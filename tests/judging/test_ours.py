@@ -11,10 +11,10 @@ from tests.support.worlds import BEYOND, CLAIMS, OURS
 from pomrl.configuration.parsing import Experiment
 from pomrl.judging import claims_of_variants, inference, judgements
 from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.fixed_runs import judge
-from pomrl.judging.judgement_rows import REPORTED, Row, rows
+from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.precision import Outcome, Plan
-from pomrl.judging.verdict import Evidence, Verdict
+from pomrl.judging.promised import Evidence, judged_together
+from pomrl.judging.verdict import Verdict
 from pomrl.judging.views import claims_page
 from pomrl.results.losses import Losses
 from pomrl.studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
@@ -62,7 +62,7 @@ def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
     monkeypatch.setattr(inference, "MANY_RESAMPLES", 999)
     others = {"ada_pomrl": LONG_IS_BEST, "bayes": bayes}
     assert judged(basis, "H1", **others).verdict is verdict
-    of_tasks = [part for part in judged(basis, "H2", **others).parts if "Bayes" in part.part.compared]
+    of_tasks = [part for part in judged(basis, "H2", **others).parts if "Bayes" in part.compared]
     assert [part.verdict for part in of_tasks] == [verdict] * 45
 
 
@@ -96,30 +96,29 @@ def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
     assert (once.analyses, once.claims) == ((1200,), at_looks.claims)
 
 
-def reported(basis: Basis, runs: int) -> Row:
+def reported(basis: Basis, runs: int) -> Judgement:
     """Return what is known of H4 when so many runs are stored."""
     question, reader = BY_ID["H4"], MadeUp()
     parts = question.parts(basis.sweeps(question, lambda experiment: reader.losses(experiment, runs)))
-    (at_promised,) = judge([(question, Evidence(parts), runs)])
-    return Row(Outcome(question, Plan((1,))), at_promised)
+    at_promised = judged_together({"H4": (Evidence(parts), runs)})["H4"]
+    return judgement("beyond", "default", Outcome(question, Plan((1,))), at_promised)
 
 
-def page(folder: Path, of_claims: Sequence[Row]) -> str:
+def page(folder: Path, made: Sequence[Judgement]) -> str:
     """Return the page of claims that is made of the table of judgements."""
-    judgements.write(folder, [rows("beyond", "default", of_claims)], "pomrl claims beyond")
+    judgements.write(folder, made, "pomrl claims beyond")
     return claims_page(BEYOND, judgements.read(folder), {})
 
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:
-    row = reported(basis, 300)
-    table = rows("beyond", "default", [row])
-    assert set(table["verdict"]) == set(table["part_verdict"]) == {REPORTED}
+    h4 = reported(basis, 300)
+    assert {h4.verdict} == {part.verdict for part in h4.comparisons} == {None}
     h3 = judged(basis, "H3", ada_pomrl=SHORT_IS_BEST, empirical_bayes=[1.0, 1.0, 1.0, 0.4])
-    text = page(tmp_path, [Row(h3), row])
+    text = page(tmp_path, [judgement("beyond", "default", h3), h4])
     assert "Of the 1 claim that can be checked, 1 holds." in text
     head, _, comparisons = text.partition("## All comparisons")
     of_h4 = [line for line in comparisons.splitlines() if line.startswith("| H4 |")]
-    assert len(of_h4) == len(row.parts) == 28
+    assert len(of_h4) == len(h4.comparisons) == 28
     assert all(line.endswith("|  | 300 | reported |") for line in of_h4)  # nothing is claimed
     (line,) = (line for line in head.splitlines() if line.startswith("| **H4** "))
     assert "| reported |" in line

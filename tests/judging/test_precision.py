@@ -87,7 +87,7 @@ class TestOutcome:
         outcome = EMPTY.after([self.clear, self.against, self.wide])
         assert outcome.verdict is Verdict.DOES_NOT_HOLD
         assert outcome.open == []
-        assert outcome.decisive.part is self.against
+        assert outcome.decisive.estimate == self.against.estimate.value
 
     def test_each_topic_is_searched_for_itself(self) -> None:
         parts = [*under("one", [self.against, self.wide]), *under("other", [self.clear, self.wide])]

@@ -9,7 +9,7 @@ import pytest
 
 from pomrl.configuration.study import find
 from pomrl.contracts import EstimatorContract
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Truth

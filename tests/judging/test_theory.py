@@ -12,7 +12,8 @@ from tests.support.worlds import CLAIMS
 from pomrl.bounds import model_error_bound
 from pomrl.judging.claim import Claim
 from pomrl.judging.inference import Exact
-from pomrl.judging.verdict import Evidence, Part, Verdict
+from pomrl.judging.promised import Evidence
+from pomrl.judging.verdict import Part, Verdict
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.upper_bound import regret_upper_bound

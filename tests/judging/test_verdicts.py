@@ -7,7 +7,8 @@ from tests.support.worlds import heavy_tailed
 
 from pomrl.judging.comparisons import less, no_worse, on_a_par
 from pomrl.judging.inference import mean
-from pomrl.judging.verdict import LOOKS, Evidence, Part, Verdict, claimed_range, holm
+from pomrl.judging.promised import AtPromised, Evidence, holm
+from pomrl.judging.verdict import LOOKS, Part, Verdict, claimed_range
 
 
 class TestVerdicts:
@@ -80,9 +81,9 @@ class TestVerdicts:
         a, b = self.pairs(0.05, n=40)
         weak, strong = Evidence((less(a, b, ""),)), Evidence((less(b + 1, a, ""),))
         assert weak.verdict is Verdict.HOLDS
-        assert weak.corrected(0.051) is Verdict.UNDECIDED
-        assert weak.corrected(0.05) is Verdict.HOLDS
-        assert strong.corrected(strong.p) is Verdict.DOES_NOT_HOLD
+        assert AtPromised(weak, 40, 0.051).verdict is Verdict.UNDECIDED
+        assert AtPromised(weak, 40, 0.05).verdict is Verdict.HOLDS
+        assert AtPromised(strong, 40, strong.p).verdict is Verdict.DOES_NOT_HOLD
 
     def test_false_verdicts_are_as_rare_as_holm_promises(self):
         """Ten claims at the very edge of truth: any verdict on any of them is false."""
@@ -91,12 +92,15 @@ class TestVerdicts:
         for _ in range(200):
             evidence = [Evidence((Part("", mean(rng.normal(size=15)), below=0.0),)) for _ in range(10)]
             adjusted = holm([one.p for one in evidence])
-            wrong += any(one.corrected(p) is not Verdict.UNDECIDED for one, p in zip(evidence, adjusted, strict=True))
+            wrong += any(
+                AtPromised(one, 15, p).verdict is not Verdict.UNDECIDED
+                for one, p in zip(evidence, adjusted, strict=True)
+            )
         assert wrong <= stats.binom(200, 0.05).ppf(0.999)
 
     def test_each_has_a_look_of_its_own(self):
         assert set(LOOKS) == set(Verdict)
-        for field in ("score", "symbol", "style", "sign", "color"):
+        for field in ("symbol", "style", "sign", "color"):
             assert len({getattr(look, field) for look in LOOKS.values()}) == 3
 
     def test_what_is_claimed_in_words(self):

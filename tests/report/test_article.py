@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from pomrl.configuration.study import Study, find
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.judging.claims_of_variants import stored
 from pomrl.report import ReportError, article
 

@@ -16,7 +16,7 @@ from pomrl import store
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of
 from pomrl.judging import judgements
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
 from pomrl.report import pages
 from pomrl.store.derived import DerivedFiles

@@ -6,25 +6,17 @@ import pandas as pd
 import pytest
 
 from pomrl.store import StoreError
-from pomrl.store.csv_tables import read_table, write_table
+from pomrl.store.csv_tables import read_rows, write_table
 from pomrl.store.derived import DerivedFiles
 
 
-def test_texts_stay_texts_and_numbers_stay_numbers(tmp_path: Path) -> None:
+def test_rows_are_the_texts_that_were_written_without_empty_cells(tmp_path: Path) -> None:
     written = pd.DataFrame(
-        {
-            "claim": ["NA", "None", ""],
-            "reason": ["", "", ""],
-            "estimate": [0.25, None, float("inf")],
-            "runs": [1, 2, 3],
-            "decisive": [True, False, True],
-        }
+        {"claim": ["NA", ""], "x": [0.25, float("inf")], "runs": [1, None], "decisive": [True, False]}
     )
     write_table(written, tmp_path / "table.csv", "this test")
-    found = read_table(tmp_path / "table.csv", ("reason",))
-    assert found is not None
-    pd.testing.assert_frame_equal(found, written, check_dtype=False, check_exact=True)
-    assert (found["decisive"].dtype, found["runs"].dtype) == (bool, int)
+    first, second = {"claim": "NA", "x": "0.25", "runs": "1", "decisive": "True"}, {"x": "inf", "decisive": "False"}
+    assert read_rows(tmp_path / "table.csv") == [first, second]
 
 
 def test_a_table_says_how_it_is_made_and_has_six_digits(tmp_path: Path) -> None:
@@ -35,8 +27,8 @@ def test_a_table_says_how_it_is_made_and_has_six_digits(tmp_path: Path) -> None:
 
 
 def test_a_table_without_a_sidecar_is_not_made_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
-    assert read_table(tmp_path / "table.csv") is None
+    assert read_rows(tmp_path / "table.csv") == []
     write_table(pd.DataFrame({"x": [1]}), tmp_path / "table.csv", "this test")
     (tmp_path / "table.csv").write_text("x\n2\n")
     with pytest.raises(StoreError, match=r"table\.csv"):
-        read_table(tmp_path / "table.csv")
+        read_rows(tmp_path / "table.csv")

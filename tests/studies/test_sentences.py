@@ -3,7 +3,7 @@
 import re
 
 from pomrl.configuration.study import find
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 
 PAPER = find("pomrl")
 TEXT = (PAPER.folder / "pages" / "sentences.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from tests.support.study_folders import forget, write
 from pomrl.commands import documents, reproduce, runs
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of, title_of
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from tests.support.worlds import CLAIMS, PAPER
 
 from pomrl.configuration.variants import Variant
 from pomrl.judging import claims_of_variants, judgements
-from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.basis import Basis
 from pomrl.judging.deciding import Case
 from pomrl.judging.inference import mean
 from pomrl.judging.judgements import Judgements
@@ -28,14 +28,14 @@ Topics = Mapping[str, Verdict]
 def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]]) -> Judgements:
     """Write the table of judgements in which claims have these verdicts under these variants, and read it."""
     known = {variant.name: variant for variant in PAPER.variants}
-    frames = []
+    made = []
     for name, verdicts in by_variant.items():
         variant = known.get(name, Variant(name, lambda job: job.overrides))
         on = Basis(name, {}, CLAIMS, tuple(PAPER.described.analyses))
         cases = [Case(on, outcome(on, id, verdict)) for id, verdict in verdicts.items()]
         assert [case.outcome.verdicts for case in cases] == list(map(topics_of, verdicts.values()))
-        frames.append(claims_of_variants.judged(PAPER, variant, on, Reader(), cases, is_main=False))
-    judgements.write(folder, frames, "pomrl claims pomrl")
+        made += claims_of_variants.at_precision(PAPER, variant, cases)
+    judgements.write(folder, made, "pomrl claims pomrl")
     return judgements.read(folder, list(PAPER.described.variants))
 
 

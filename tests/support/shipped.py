@@ -2,7 +2,7 @@
 
 from pomrl.configuration.study import shipped
 from pomrl.drawing.figure import INTERVALS, Figure, figures_of, number_of
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 
 
 def _drawn_by(figure: Figure) -> object:

@@ -9,8 +9,7 @@ import pandas as pd
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting, experiment
-from pomrl.judging.claim import Claim
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import Claim, claims_of
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.experiment import tables as experiment_tables
 

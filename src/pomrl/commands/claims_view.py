@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
 from rich.table import Table
 
 from pomrl.commands import tables
@@ -11,7 +10,7 @@ from pomrl.configuration.study import Study
 from pomrl.configuration.wording import number_of
 from pomrl.judging import judgements as table_of_judgements
 from pomrl.judging import views
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS, Verdict
@@ -31,17 +30,9 @@ MOST_COLUMNS = 4
 """The most variants that have a column each; more are counted."""
 
 
-def show(study: Study, judged: Judgements, made: "Sequence[pd.DataFrame]", failed: frozenset[str]) -> None:
-    """Print the verdicts of a study.
-
-    Args:
-        study: The study.
-        judged: All of its judgements.
-        made: The rows of the table that were made just now, which say which variants are shown.
-        failed: The claims whose functions do not work, which nothing that is computed can mend.
-    """
+def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
+    """Print the verdicts of a study under these variants."""
     terminal = console()
-    shown = list(dict.fromkeys(name for frame in made if len(frame) for name in frame["variant"]))
     if len(shown) > MOST_COLUMNS:
         terminal.print(_counts(study, judged, shown))
         return
@@ -58,7 +49,7 @@ def show(study: Study, judged: Judgements, made: "Sequence[pd.DataFrame]", faile
     few = [each for each in listed if each.provisional]
     if few:
         terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than their sweeps promise")
-    known = {each.id for each in listed} | failed
+    known = {each.id for each in listed}
     has_exact = main == study.described.headline[0]  # claims about no sweep are judged under that variant alone
     lacking = [each.id for each in claims_of(study) if each.id not in known and (each.sweeps or has_exact)]
     if lacking:

@@ -25,7 +25,7 @@ from pomrl.configuration.variants import Family
 from pomrl.drawing import figures_of_study
 from pomrl.drawing.figure import figures_of
 from pomrl.judging import claims_of_variants
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.report import ReportError
 
 
@@ -64,7 +64,8 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     selection, budget = named(study, None), study.described.budget if runs is None else None
     further = named(study, variants) if variants else None
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
-    if claims.known(study):
+    if every := claims.known(study):
+        claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
         work["claims"] = lambda: claims.check(study, selection, budget)
     if further:
         families = replace(further, variants=())

@@ -1,6 +1,7 @@
 """What claims are judged on: the experiments that each of them reads, and their stored losses."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import UserDict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -45,18 +46,11 @@ class Basis:
     """The probability that the verdict on any of the claims is wrong."""
     choice: HindsightChoice = "population"
     """How the schedules that choose in hindsight do so."""
-    failed: frozenset[str] = frozenset()
-    """The ids of those whose functions do not work; the others are judged as if they did."""
 
     @property
     def claims(self) -> list[Claim]:
         """The claims about sweeps that can be judged on this basis, because it has all settings that they read."""
-        return [claim for claim in self.working if claim.id in self._read]
-
-    @property
-    def working(self) -> list[Claim]:
-        """The claims whose functions work."""
-        return [claim for claim in self.registry if claim.id not in self.failed]
+        return [claim for claim in self.registry if claim.id in self._read]
 
     def plan(self, claim: Claim) -> Plan:
         """Return when a claim is judged; an exact one has no share of the error."""
@@ -82,23 +76,13 @@ class Basis:
 
     def stored(self, claim: Claim, parts: Collection[int] | None = None) -> int:
         """Return how many runs are stored of every experiment that a claim, or these of its parts, reads."""
-        return min(self._lookup(experiment).complete() for experiment in self.read_by(claim, parts))
-
-    def _lookup(self, experiment: Experiment) -> store.StoredExperiment:
-        if id(experiment) not in self._stored:
-            self._stored[id(experiment)] = store.lookup(experiment)
-        return self._stored[id(experiment)]
-
-    @cached_property
-    def _stored(self) -> dict[int, store.StoredExperiment]:
-        """The stored experiments by the identity of their configurations, which the settings keep alive."""
-        return {}
+        return min(_stored(experiment).complete() for experiment in self.read_by(claim, parts))
 
     def refuse_damage(self) -> None:
         """Raise a StoreError if a file of what is stored of these experiments is damaged."""
         experiments = {id(each): each for claim in self.claims for each in self.read_by(claim)}
         for experiment in experiments.values():
-            self._lookup(experiment).refuse_damage()
+            _stored(experiment).refuse_damage()
 
     def sweeps(self, claim: Claim, losses: Callable[[Experiment], Losses]) -> dict[str, SweepLosses]:
         """Return the sweeps that a claim is about, with the losses that a function has of each experiment."""
@@ -106,16 +90,15 @@ class Basis:
         for name in claim.sweeps:
             experiments = {tuple(each.varied.values()): each.experiment for each in self.settings[name]}
             names = tuple(key.rpartition(".")[2] for key in self.settings[name][0].varied)
-            found[name] = SweepLosses(
-                names, _OnDemand(experiments, losses), self.choice, partial(_described, experiments)
-            )
+            described = partial(_described, experiments)
+            found[name] = SweepLosses(names, _OnDemand(experiments, losses), self.choice, described)
         return found
 
     @cached_property
     def _read(self) -> dict[str, list[list[Experiment]]]:
         """The experiments that each part of each claim reads, by the id of the claim."""
         read: dict[str, list[list[Experiment]]] = {}
-        for claim in self.working:
+        for claim in self.registry:
             if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
                 with suppress(LookupError):  # the claim is about a setting that this basis does not have
                     read[claim.id] = self.read_by_parts(claim)
@@ -159,24 +142,15 @@ def made_up(experiment: Experiment, runs: int, seed: int, least: float = 1.0) ->
     return Losses(np.broadcast_to(of_run, (runs, *of_run.shape)), gammas)
 
 
-@dataclass(frozen=True)
-class _OnDemand(Mapping[tuple[Any, ...], Losses]):
-    """The losses of the settings of a sweep, each made when it is asked for."""
+class _OnDemand(UserDict[tuple[Any, ...], Any]):
+    """The losses of the settings of a sweep, each made of its experiment when it is asked for."""
 
-    experiments: Mapping[tuple[Any, ...], Experiment]
-    make: Callable[[Experiment], Losses]
+    def __init__(self, experiments: Mapping[tuple[Any, ...], Experiment], make: Callable[[Experiment], Losses]) -> None:
+        super().__init__(experiments)
+        self.make = make
 
     def __getitem__(self, key: tuple[Any, ...]) -> Losses:
-        return self.make(self.experiments[key])
-
-    def __contains__(self, key: object) -> bool:
-        return key in self.experiments
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return iter(self.experiments)
-
-    def __len__(self) -> int:
-        return len(self.experiments)
+        return self.make(self.data[key])
 
 
 def _described(experiments: Mapping[tuple[Any, ...], Experiment], key: tuple[Any, ...]) -> dict[str, Any]:
@@ -186,6 +160,18 @@ def _described(experiments: Mapping[tuple[Any, ...], Experiment], key: tuple[Any
     return {name.rpartition(".")[2]: value for name, value in settings.items()}
 
 
+def signature(experiment: Experiment) -> str:
+    """Return the signature of an experiment, which is kept with it, because it is asked for again and again."""
+    kept = vars(experiment)
+    if "signature" not in kept:
+        kept["signature"] = store.signature(experiment)
+    return kept["signature"]
+
+
+def _stored(experiment: Experiment) -> store.StoredExperiment:
+    return store.StoredExperiment(store.root() / signature(experiment))
+
+
 @dataclass(frozen=True)
 class Reader:
     """Reads losses from the store, and keeps the latest of them for claims that read the same settings."""
@@ -193,8 +179,6 @@ class Reader:
     kept: dict[tuple[str, int], Losses] = field(default_factory=dict)
     judged: dict[tuple[Any, ...], tuple[Part, ...]] = field(default_factory=dict)
     """The parts of claims, by what they were estimated from: variants that do not matter to a claim share them."""
-    signatures: dict[int, tuple[Experiment, str]] = field(default_factory=dict)
-    """The signatures of experiments by their identity, since a sample of runs asks for each of them again."""
     reading: Lock = field(default_factory=Lock)
     """Held while losses are read, so that claims that are judged at the same time read them once."""
 
@@ -209,34 +193,25 @@ class Reader:
 
         Raises:
             StoreError: Runs are not stored, or a block of them is damaged.
-            ClaimError: The function of the claim raises an error.
         """
         experiments = basis.read_by(claim, wanted)
         read = {id(experiment) for experiment in experiments}
-        asked = (claim.id, basis.choice, runs, *map(self.signature, experiments))
+        asked = (claim.id, basis.choice, runs, *map(signature, experiments))
         if asked not in self.judged:
 
             def losses(experiment: Experiment) -> Losses:
                 return self.losses(experiment, runs) if id(experiment) in read else made_up(experiment, runs, seed=0)
 
-            with claim.tried():
-                self.judged[asked] = claim.parts(basis.sweeps(claim, losses))
+            self.judged[asked] = claim.parts(basis.sweeps(claim, losses))
         return self.judged[asked]
 
     def parts_of_sample(self, basis: Basis, claim: Claim, pool: int, runs: Int[np.ndarray, " k"]) -> tuple[Part, ...]:
         """Return the parts of a claim as estimated from the runs with these numbers, all of which are below `pool`."""
-        with claim.tried():
-            return claim.parts(basis.sweeps(claim, lambda experiment: self.losses(experiment, pool).of_runs(runs)))
-
-    def signature(self, experiment: Experiment) -> str:
-        """Return the signature of an experiment."""
-        if id(experiment) not in self.signatures:
-            self.signatures[id(experiment)] = experiment, store.signature(experiment)
-        return self.signatures[id(experiment)][1]
+        return claim.parts(basis.sweeps(claim, lambda experiment: self.losses(experiment, pool).of_runs(runs)))
 
     def losses(self, experiment: Experiment, runs: int) -> Losses:
         """Return the losses of the first `runs` runs of an experiment."""
-        key = self.signature(experiment), runs
+        key = signature(experiment), runs
         with self.reading:
             if key not in self.kept:
                 self.kept[key] = Losses.of_experiment(experiment, runs)

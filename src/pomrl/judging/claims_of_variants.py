@@ -6,30 +6,31 @@ import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
 from pomrl.configuration.variants import Family, Variant
 from pomrl.execution.parallel import in_parallel
 from pomrl.judging import judgements
-from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.chances import chance
-from pomrl.judging.claim import Claim
-from pomrl.judging.claims_of_study import claims_of
+from pomrl.judging.basis import Basis, Reader, signature
+from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.deciding import Case
-from pomrl.judging.fixed_runs import at_promised_runs
-from pomrl.judging.judgement_rows import Row, rows
-from pomrl.judging.judgements import Judgements
+from pomrl.judging.judgements import Judgement, Judgements, judgement
 from pomrl.judging.precision import Outcome, Plan
-from pomrl.judging.true_shares import TrueShare, parts_in, true_share
+from pomrl.judging.promised import at_promised_runs, power
+from pomrl.judging.true_shares import parts_in, true_share
 from pomrl.judging.verdict import Part
+from pomrl.store import StoreError
 from pomrl.store.simulations import Simulation
 
 BEST_IN_RUN = "gamma_schedule.choice=per_run"
 """What a variant sets under which schedules that choose in hindsight do so in each run."""
+
+Shares = Mapping[str, Mapping[str, Any]]
+"""In how many environments claims are true, and the number of environments, by the claim's id."""
 
 
 def basis(
@@ -38,7 +39,6 @@ def basis(
     variant: Variant,
     own: Path | None = None,
     refused: list[str] | None = None,
-    failed: frozenset[str] = frozenset(),
 ) -> Basis:
     """Return what the claims of a study are judged on under a variant.
 
@@ -48,7 +48,6 @@ def basis(
         variant: The variant.
         own: A folder of further options.
         refused: Takes a line for each sweep that cannot be composed under the variant; by default that is an error.
-        failed: The ids of claims whose functions do not work.
 
     Raises:
         ConfigError: A sweep cannot be composed.
@@ -73,7 +72,6 @@ def basis(
         analyses=tuple(study.described.analyses) if variant.analyses is None else variant.analyses,
         error=study.described.error / shared,
         choice="per_run" if per_run else "population",
-        failed=failed,
     )
 
 
@@ -88,7 +86,7 @@ def judged_on(study: Study, claims: Sequence[Claim], variants: Container[str]) -
     for variant in (each for each in study.variants if each.name in variants):
         on = basis(study, claims, variant)
         experiments = {
-            name: [(store.signature(each.experiment), each.experiment.request.runs) for each in settings]
+            name: [(signature(each.experiment), each.experiment.request.runs) for each in settings]
             for name, settings in on.settings.items()
         }
         said = json.dumps([experiments, simulations, sources, on.analyses, on.error])
@@ -111,30 +109,27 @@ def stored(study: Study) -> Judgements:
     return replace(found, older=tuple(name for name in judged if found.judged_on.get(name, "") != present.get(name)))
 
 
-def try_out(claim: Claim, basis: Basis) -> None:
-    """Call the function of a claim on its simulation, which is stored, or on losses that are made up.
-
-    Raises:
-        ClaimError: The function raises an error.
-    """
-    if not claim.sweeps:
-        without_sweeps(claim)
-    elif set(claim.sweeps) <= basis.settings.keys():
-        with claim.tried():
-            basis.read_by_parts(claim)
+def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
+    """Raise a ConfigError, with the place, where the function of a claim fails on losses that are made up."""
+    default = next((each for each in study.variants if each.name == study.unchanged), study.variants[0])
+    on = basis(study, claims, default)
+    for claim in claims:
+        try:
+            on.read_by_parts(claim) if claim.sweeps else without_sweeps(claim)
+        except (StoreError, ConfigError):
+            raise
+        except Exception as error:  # whatever a function of somebody's own raises
+            code = claim.check.__code__
+            place = place_of(error, code.co_filename, code.co_firstlineno)
+            raise ConfigError(f"{study.word}: claim {claim.id} ({place}): {in_words(error)}") from error
 
 
 def judged(
-    study: Study,
-    variant: Variant,
-    on: Basis,
-    reader: Reader,
-    cases: Sequence[Case],
-    shares: Mapping[str, TrueShare] | None = None,
-    *,
-    is_main: bool,
-) -> "pd.DataFrame":
-    """Return the rows of the table of judgements for one variant.
+    study: Study, variant: Variant, on: Basis, reader: Reader, cases: Sequence[Case], shares: Shares | None = None
+) -> list[Judgement]:
+    """Return the judgements under a variant that the description names, and all that is known of them.
+
+    Claims about no sweep are judged under the first variant of the headline, because they do not depend on it.
 
     Args:
         study: The study.
@@ -142,42 +137,41 @@ def judged(
         on: The basis of the variant.
         reader: Reads the losses.
         cases: The claims about sweeps as judged at precision.
-        shares: In how many environments each claim is true, by the claim's id.
-        is_main: Whether exact claims, claims about simulations, the power of the promised numbers of runs and estimates
-            at these are wanted too. Claims about no sweep are judged under the first variant of the headline, because
-            they do not depend on it.
+        shares: In how many environments each claim is true.
     """
+    of_no_sweep = [each for each in on.registry if not each.sweeps and variant.name == study.described.headline[0]]
+    at_once = {claim.id: without_sweeps(claim) for claim in of_no_sweep}
+    at_promised = at_promised_runs(on, reader, at_once)
     outcomes = {case.outcome.claim.id: case.outcome for case in cases}
-    if not is_main:
-        only = [Row(each, note=variant.notes.get(id, "")) for id, each in outcomes.items()]
-        return rows(study.name, variant.name, only)
-    of_no_sweep = [each for each in on.working if not each.sweeps and variant.name == study.described.headline[0]]
-    at_once = {claim: without_sweeps(claim) for claim in of_no_sweep}
-    at_promised = {each.claim.id: each for each in at_promised_runs(on, reader, at_once)}
     # A claim about a simulation has one analysis: of all its sequences.
-    outcomes |= {claim.id: Outcome(claim, on.plan(claim)).after(parts) for claim, parts in at_once.items()}
-    outcomes |= {
-        each.claim.id: Outcome(each.claim, Plan((1,))) for each in at_promised.values() if not each.claim.is_judged
-    }
-    ids = [id for id, each in at_promised.items() if each.claim.sweeps and each.claim.is_judged]
-    chances = dict(zip(ids, in_parallel(chance, [on] * len(ids), ids), strict=True))
-    known = [claim.id for claim in on.registry if claim.id in outcomes and claim.id in at_promised]
-    shares = shares or {}
-    of_claims = [
-        Row(outcomes[id], at_promised[id], chances.get(id), shares.get(id), variant.notes.get(id, "")) for id in known
+    outcomes |= {claim.id: Outcome(claim, on.plan(claim)).after(at_once[claim.id]) for claim in of_no_sweep}
+    outcomes |= {claim.id: Outcome(claim, Plan((1,))) for claim in on.registry if not claim.is_judged}
+    known = [claim for claim in on.registry if claim.id in outcomes and claim.id in at_promised]
+    ids = [claim.id for claim in known if claim.sweeps and claim.is_judged]
+    powers = dict(zip(ids, in_parallel(power, [on] * len(ids), ids), strict=True))
+    return [
+        judgement(
+            study.name,
+            variant.name,
+            outcomes[claim.id],
+            at_promised[claim.id],
+            power=powers.get(claim.id),
+            note=variant.notes.get(claim.id, ""),
+            **(shares or {}).get(claim.id, {}),
+        )
+        for claim in known
     ]
-    return rows(study.name, variant.name, of_claims)
+
+
+def at_precision(study: Study, variant: Variant, cases: Sequence[Case]) -> list[Judgement]:
+    """Return the judgements under a variant of a family, of which verdicts at precision are wanted alone."""
+    outcomes = [case.outcome for case in cases]
+    return [judgement(study.name, variant.name, each, note=variant.notes.get(each.claim.id, "")) for each in outcomes]
 
 
 def without_sweeps(claim: Claim) -> tuple[Part, ...]:
-    """Return the parts of an exact claim or of one about a simulation, which is stored.
-
-    Raises:
-        ClaimError: The function of the claim raises an error.
-    """
-    with claim.tried():
-        tables = {each.name: each.load() for each in needed_simulations([claim])}
-        return claim.parts({}, tables)
+    """Return the parts of an exact claim or of one about a simulation, which is stored."""
+    return claim.parts({}, {each.name: each.load() for each in needed_simulations([claim])})
 
 
 def needed_simulations(claims: Sequence[Claim]) -> list[Simulation]:
@@ -185,14 +179,17 @@ def needed_simulations(claims: Sequence[Claim]) -> list[Simulation]:
     return list(dict.fromkeys(claim.simulation for claim in claims if claim.simulation))
 
 
-def true_shares(study: Study, claims: Sequence[Claim], family: Family, failed: frozenset[str]) -> dict[str, TrueShare]:
+def true_shares(study: Study, claims: Sequence[Claim], family: Family) -> Shares:
     """Return in how many environments of a sample each claim is true, by its id; none if they are not all stored."""
     bases: list[Basis] = []
     for variant in family.variants:  # one after the other, because most often not even the first is stored
-        on = basis(study, claims, variant, failed=failed)
+        on = basis(study, claims, variant)
         experiments = (each.experiment for settings in on.settings.values() for each in settings)
         if not all(store.lookup(each).complete() >= each.request.runs for each in experiments):
             return {}
         bases.append(on)
     parts = in_parallel(parts_in, bases)
-    return {id: true_share([of_environment[id] for of_environment in parts]) for id in parts[0]}
+    ids = [claim.id for claim in bases[0].claims] if bases else []
+    return {
+        id: {"true_in_environments": true_share([each[id] for each in parts]), "environments": len(parts)} for id in ids
+    }

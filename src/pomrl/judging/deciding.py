@@ -13,8 +13,8 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.execution.parallel import in_threads
 from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.chances import pool_of
 from pomrl.judging.precision import Outcome
+from pomrl.judging.promised import pool_of
 from pomrl.judging.verdict import Verdict
 from pomrl.running.sweeps import seconds_of
 
@@ -22,30 +22,35 @@ Compute = Callable[[Sequence[Experiment]], None]
 """A function that computes what the store lacks of experiments."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Case:
     """A claim on a basis, judged as far as possible."""
 
     basis: Basis
     outcome: Outcome
 
-    def is_open(self, *, verdict_suffices: bool) -> bool:
-        """Return whether the claim has no verdict, or whether one of its topics has none."""
-        return self.outcome.verdict is Verdict.UNDECIDED or not (verdict_suffices or self.outcome.decided)
+    def is_due(self, runs: int, *, verdict_suffices: bool) -> bool:
+        """Return whether an analysis of so many runs is planned and not made, and the claim, or a topic of it, open."""
+        is_open = self.outcome.verdict is Verdict.UNDECIDED or not (verdict_suffices or self.outcome.decided)
+        return runs in self.outcome.plan.analyses and self.outcome.runs < runs and is_open
 
     def needs(self, runs: int) -> list[Experiment]:
         """Return what the next analysis reads: the experiments of the open parts, with so many runs."""
-        experiments = self.basis.read_by(self.outcome.claim, self.outcome.open)
-        return [replace(each, request=replace(each.request, runs=runs)) for each in experiments]
+        return with_runs(self.basis.read_by(self.outcome.claim, self.outcome.open), runs)
 
-    def analysed(self, reader: Reader, runs: int) -> "Case":
-        """Return the case after an analysis of the first `runs` runs."""
-        claim, wanted = self.outcome.claim, self.outcome.open
-        return replace(self, outcome=self.outcome.after(reader.parts(self.basis, claim, runs, wanted)))
+    def analyse(self, reader: Reader, runs: int) -> None:
+        """Judge the claim on the first `runs` runs."""
+        parts = reader.parts(self.basis, self.outcome.claim, runs, self.outcome.open)
+        self.outcome = self.outcome.after(parts)
 
     def is_stored(self, runs: int) -> bool:
         """Return whether the runs of the next analysis are stored."""
         return self.basis.stored(self.outcome.claim, self.outcome.open) >= runs
+
+
+def with_runs(experiments: Iterable[Experiment], runs: int) -> list[Experiment]:
+    """Return experiments with so many runs."""
+    return [replace(each, request=replace(each.request, runs=runs)) for each in experiments]
 
 
 def stored_outcomes(bases: Sequence[Basis], reader: Reader) -> list[Case]:
@@ -79,15 +84,15 @@ class Spending:
 
 
 def pools(cases: Sequence[Case]) -> list[Experiment]:
-    """Return the experiments of claims with the runs that the promised numbers of runs are drawn from (`chances`).
+    """Return the experiments of claims with the runs that the promised numbers of runs are drawn from (`promised`).
 
     A claim whose first analysis is beyond the budget has none.
     """
     return [
-        replace(each, request=replace(each.request, runs=pool))
+        experiment
         for case in cases
         if case.outcome.runs and (pool := pool_of(case.basis, case.outcome.claim))
-        for each in case.basis.read_by(case.outcome.claim)
+        for experiment in with_runs(case.basis.read_by(case.outcome.claim), pool)
     ]
 
 
@@ -136,20 +141,10 @@ def _analyses(
     ]
     analyses = sorted({runs for case in cases for runs in case.outcome.plan.analyses})
     for verdict_suffices in (True, False):  # first every claim gets a verdict, and then every topic
-        ended: set[int] = set()
+        searched = cases
         for runs in analyses:
-            numbers = [
-                number
-                for number, case in enumerate(cases)
-                if number not in ended
-                and runs in case.outcome.plan.analyses
-                and case.outcome.runs < runs
-                and case.is_open(verdict_suffices=verdict_suffices)
-            ]
-            can_be = {id(case) for case in possible([cases[number] for number in numbers], runs)}
-            ended |= {number for number in numbers if id(cases[number]) not in can_be}
-            to_judge = sorted(set(numbers) - ended)
-            judged = in_threads(partial(Case.analysed, reader=reader, runs=runs), [cases[i] for i in to_judge])
-            for number, case in zip(to_judge, judged, strict=True):
-                cases[number] = case
+            due = [case for case in searched if case.is_due(runs, verdict_suffices=verdict_suffices)]
+            granted = possible(due, runs)
+            in_threads(partial(Case.analyse, reader=reader, runs=runs), granted)
+            searched = [case for case in searched if case not in due or case in granted]
     return cases

@@ -1,25 +1,24 @@
-"""The table of judgements of a study: a row for each part of each claim under each variant.
+"""The table of judgements of a study, `claims.csv`: a row for each comparison of each claim under each variant.
 
-`judgement_rows` makes the rows of one variant, `write` puts them into `claims.csv` of the study, and `read` returns the
-table as objects. Terminal, Markdown and page are views of what `read` returns.
+A row consists of the fields of `Judgement`, which are the same in all rows of a claim under a variant, and then of the
+fields of `Comparison`, under their aliases. Terminal, Markdown, page and article are views of what `read` returns.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import copysign, inf, isfinite, nan
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError
 
-from pomrl.judging.judgement_rows import REPORTED
-from pomrl.judging.precision import NARROW, by_topic
-from pomrl.judging.verdict import Verdict, claimed_range
+from pomrl.judging.precision import Outcome, by_topic, decisive
+from pomrl.judging.promised import AtPromised
+from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
-from pomrl.store.csv_tables import read_table, write_table
+from pomrl.store.csv_tables import read_rows, write_table
 from pomrl.store.derived import DerivedFiles
-from pomrl.store.files import locked
 
 FILE = "claims.csv"
 """The name of the table in the outputs of a study."""
@@ -27,129 +26,63 @@ FILE = "claims.csv"
 JUDGED_ON = "judged_on"
 """The entry of the table's sidecar with the digest of what the claims were judged on, by variant."""
 
+SHARES = ("power", "true_in_environments")
+"""The fields with an interval, which have three columns."""
 
-def write(
-    folder: Path, made: "Sequence[pd.DataFrame]", command: str, judged_on: Mapping[str, str] | None = None
-) -> None:
-    """Put the rows of variants into the table of a study; those of other variants stay.
+OF_CLAIM = ("id", "statement", "title", "where", "figures", "is_main", "selected_on")
+"""The fields that a judgement has from the claim."""
 
-    Args:
-        folder: The outputs of the study.
-        made: The rows of each variant that was judged.
-        command: The command that makes the table again.
-        judged_on: The digest of what the claims were judged on under variants that are judged now.
-    """
-    path = folder / FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
-        try:
-            kept = read_table(path, WORDS)
-        except StoreError:  # what is damaged is made again
-            kept = None
-        of_variants = [frame for frame in made if len(frame)]
-        renewed = {name for frame in of_variants for name in frame["variant"].unique()}
-        rest = [] if kept is None else [kept[~kept["variant"].isin(renewed)]]
-        frames = [frame for frame in (*rest, *of_variants) if len(frame)]
-        said = {JUDGED_ON: ({} if kept is None else _judged_on(path)) | dict(judged_on or {})}
-        write_table(pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(), path, command, said)
+Names = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda names: names.split() if isinstance(names, str) else names),
+    PlainSerializer(" ".join),
+]
+"""Names, which have one column."""
 
 
-def _judged_on(path: Path) -> dict[str, str]:
-    return DerivedFiles(path.with_suffix(".json")).said().get(JUDGED_ON, {})
-
-
-WORDS = (
-    "study", "variant", "claim", "statement", "title", "where", "figures", "verdict", "reason", "note", "topic",
-    "compared", "instead", "part_verdict", "verdict_at_promised_runs", "verdict_at_promised_runs_by_itself",
-    "revised_on", "revision", "verdict_by_old_rule",
-)  # fmt: skip
-"""The columns of text, in which an empty cell is an empty text."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """One of the comparisons that a claim consists of: the claim is that a number lies between `above` and `below`."""
-
-    compared: str
-    topic: str
-    estimate: float
-    lower: float
-    """The lower end of the interval that the verdict rests on; NaN with too few runs."""
-    upper: float
-    """The upper end of the interval that the verdict rests on; NaN with too few runs."""
-    above: float = -inf
-    below: float = inf
-    margin: float | None = None
-    """The margin of a claim that two numbers are alike or one is no worse; None for any other claim."""
-    instead: str = ""
-    """The verdicts if a word of the claim means another number, as in "0.3: undecided"."""
-    runs: int
-    is_constant: bool = False
-    """Whether the number is the same in every run."""
-    verdict: Verdict | None
-    """The verdict on the comparison; None where nothing is claimed."""
-    no_difference: bool
-    """Whether the verdict is that there is no difference of interest."""
-
-    @property
-    def claimed(self) -> str:
-        """The range in which the number lies according to the claim; empty where nothing is claimed."""
-        return "" if self.verdict is None else claimed_range(self.above, self.below)
-
-    @property
-    def found(self) -> str:
-        """The estimate with its interval; a number that is known, or the same in all runs, has none."""
-        if self.is_constant:
-            return f"{Interval(self.estimate, nan, nan).text()} in all runs"
-        exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
-        return exactly + Interval(self.estimate, self.lower, self.upper).text()
-
-    def at_margin(self, margin: float) -> Verdict:
-        """Return the verdict that the interval shows with another margin, by the rule of `pomrl.judging.precision`."""
-        above, below = (copysign(margin, end) if isfinite(end) else end for end in (self.above, self.below))
-        lower, upper = (self.lower, self.upper) if self.runs else (self.estimate, self.estimate)
-        if lower >= below or upper <= above:
-            return Verdict.DOES_NOT_HOLD
-        holds = (lower > above and upper < below) or upper - lower < NARROW * margin
-        return Verdict.HOLDS if holds else Verdict.UNDECIDED
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
+class Judgement(Columns):
     """A claim under one variant, as the table has it."""
 
     study: str
     variant: str
-    id: str
+    id: str = Field(alias="claim")
     statement: str
     title: str
     """A short form of the statement, or the statement."""
-    where: str
-    figures: tuple[str, ...]
-    is_main: bool
-    selected_on: bool
-    verdict: Verdict | None
+    where: str = ""
+    figures: Names = ()
+    is_main: bool = False
+    selected_on: bool = False
+    verdict: VerdictOrNone
     """The verdict at precision; None where estimates are reported."""
-    reason: str
+    reason: str = ""
     """Why it is undecided; empty if it is not."""
-    note: str
-    runs: int
-    promised: int
-    runs_of_promised: int
-    at_promised_runs: Verdict | None
+    note: str = ""
+    runs: Whole = 0
+    promised_runs: Whole | None = None
+    runs_of_promised: Whole = 0
+    at_promised_runs: Verdict | None = Field(None, alias="verdict_at_promised_runs")
     """The verdict at the promised number of runs, with Holm's correction for the number of claims."""
-    by_itself: Verdict | None
+    by_itself: Verdict | None = Field(None, alias="verdict_at_promised_runs_by_itself")
     """That without Holm's correction."""
-    fixed: Interval
-    """Estimate and 95 % interval of the decisive comparison at the promised number of runs."""
-    power: Interval | None
-    true_in_environments: Interval | None
-    environments: int
-    revision: tuple[str, str, str] | None
-    """Day, reason and the verdict by the old rule."""
-    comparisons: tuple[Comparison, ...]
-    decisive: Comparison
-    """The comparison on which the verdict rests; the first one where there is no verdict."""
+    revised_on: str = ""
+    revision: str = ""
+    verdict_by_old_rule: Verdict | None = None
+    power: Interval | None = None
+    """How often the promised number of runs shows that the claim holds."""
+    true_in_environments: Interval | None = None
+    environments: Whole | None = None
+    comparisons: tuple[Comparison, ...] = Field(exclude=True)
+
+    @property
+    def promised(self) -> int:
+        """The promised number of runs; 0 where it is not known."""
+        return self.promised_runs or 0
+
+    @property
+    def decisive(self) -> Comparison:
+        """The comparison on which the verdict rests; the first one where there is no verdict."""
+        return next(each for each in self.comparisons if each.decisive)
 
     @property
     def provisional(self) -> bool:
@@ -180,6 +113,51 @@ class Judgement:
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 
 
+def judgement(
+    study: str, variant: str, outcome: Outcome, at_promised: AtPromised | None = None, **known: Any
+) -> Judgement:
+    """Return the judgement of a claim under a variant.
+
+    Args:
+        study: The name of the study.
+        variant: The name of the variant.
+        outcome: The claim at precision.
+        at_promised: The claim at the promised number of runs; None if no run is stored.
+        known: Further fields: what is to be said of the claim under this variant, and shares.
+    """
+    claim = outcome.claim
+    known |= {"study": study, "variant": variant} | {name: getattr(claim, name) for name in OF_CLAIM}
+    if claim.revised:
+        revised = claim.revised
+        known |= {"revised_on": revised.on, "revision": revised.reason, "verdict_by_old_rule": revised.before}
+    if at_promised:
+        runs = at_promised.evidence.runs
+        known |= {"promised_runs": at_promised.promised, "runs_of_promised": runs, "runs": runs}
+    if claim.is_judged:
+        known |= {"runs": outcome.runs, "reason": outcome.reason}
+    if claim.is_judged and at_promised:
+        known |= {"at_promised_runs": at_promised.verdict, "by_itself": at_promised.evidence.verdict}
+    verdict = outcome.verdict if claim.is_judged else None
+    return Judgement(verdict=verdict, comparisons=_comparisons(outcome, at_promised), **known)
+
+
+def _comparisons(outcome: Outcome, at_promised: AtPromised | None) -> tuple[Comparison, ...]:
+    """Return the parts at precision, or where there was no analysis, at the promised number of runs."""
+    is_judged = outcome.claim.is_judged
+    parts = outcome.parts or (at_promised.compared(together=is_judged) if at_promised else ())
+    if not parts:
+        return (Comparison(),)
+    shown = decisive(parts) if is_judged else parts[0]
+    made = [part.but(decisive=part is shown, **({} if is_judged else {"verdict": None})) for part in parts]
+    if not at_promised:
+        return tuple(made)
+    fixed = [part.estimate for part in at_promised.evidence.parts]
+    return tuple(
+        part.but(estimate_at_promised_runs=of.value, lower_at_promised_runs=of.lower, upper_at_promised_runs=of.upper)
+        for part, of in zip(made, fixed, strict=True)
+    )
+
+
 @dataclass(frozen=True)
 class Judgements:
     """The judgements of a study, by variant and claim."""
@@ -205,13 +183,45 @@ class Judgements:
         """Return the judgement of each claim under the first of these variants under which it is judged."""
         found: dict[str, Judgement] = {}
         for name in variants:
-            for id, judgement in self.of(name).items():
-                found.setdefault(id, judgement)
+            found |= {id: each for id, each in self.of(name).items() if id not in found}
         return list(found.values())
 
     def of(self, variant: str) -> Mapping[str, Judgement]:
         """Return the judgements under a variant; none if there is no such variant."""
         return self.by_variant.get(variant, {})
+
+
+def write(folder: Path, made: Sequence[Judgement], command: str, judged_on: Mapping[str, str] | None = None) -> None:
+    """Put the judgements under some variants into the table of a study; those under other variants stay.
+
+    Args:
+        folder: The outputs of the study.
+        made: All judgements under these variants.
+        command: The command that makes the table again.
+        judged_on: The digest of what the claims were judged on under variants that are judged now.
+    """
+    try:
+        kept = read(folder)
+    except StoreError:  # what is damaged is made again
+        kept = Judgements({})
+    renewed = {each.variant for each in made}
+    rest = [each for name in kept.variants if name not in renewed for each in kept.of(name).values()]
+    said = {JUDGED_ON: {**kept.judged_on, **(judged_on or {})}}
+    write_table(table_of([*rest, *made]), folder / FILE, command, said)
+
+
+def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
+    """Return the table with a row for each comparison."""
+    return pd.DataFrame([_cells(each) | _cells(part) for each in judgements for part in each.comparisons])
+
+
+def _cells(row: Columns) -> dict[str, Any]:
+    cells: dict[str, Any] = {}
+    for name, value in row.model_dump(by_alias=True).items():
+        share = value or dict.fromkeys(("estimate", "lower", "upper"))
+        of_name = zip((name, f"{name}_lower", f"{name}_upper"), share.values(), strict=True) if name in SHARES else ()
+        cells |= dict(of_name) or {name: value}
+    return cells
 
 
 def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
@@ -224,75 +234,22 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
     Raises:
         StoreError: The table is damaged, or another version wrote it.
     """
-    table = read_table(folder / FILE, WORDS)
-    if table is None or table.empty:
-        return Judgements({})
+    path = folder / FILE
+    of_claims: dict[tuple[str, str], list[dict[str, Any]]] = {}
     try:
-        found: dict[str, dict[str, Judgement]] = {}
-        for (variant, id), of_claim in table.groupby(["variant", "claim"], sort=False):
-            found.setdefault(str(variant), {})[str(id)] = _judgement(of_claim)
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise StoreError(f"{folder / FILE}: of another version ({error})") from error
-    first = [name for name in named if name in found]
-    return Judgements({name: found[name] for name in dict.fromkeys([*first, *found])}, _judged_on(folder / FILE))
+        for row in read_rows(path):
+            of_claims.setdefault((row["variant"], row["claim"]), []).append(row)
+        found: dict[str, dict[str, Judgement]] = {name: {} for name in named}
+        for (variant, id), rows in of_claims.items():
+            found.setdefault(variant, {})[id] = _judgement(rows)
+    except (KeyError, ValidationError) as error:
+        raise StoreError(f"{path}: of another version ({error})") from error
+    said = DerivedFiles(path.with_suffix(".json")).said() if found else {}
+    return Judgements({name: of for name, of in found.items() if of}, said.get(JUDGED_ON, {}))
 
 
-def _judgement(of_claim: "pd.DataFrame") -> Judgement:
-    records = of_claim.to_dict("records")
-    first, (decisive_row,) = records[0], [record for record in records if record["decisive"] in (True, "True")]
-    revised = tuple(str(first[key]) for key in ("revised_on", "revision", "verdict_by_old_rule"))
-    fixed = Interval(*(float(decisive_row[f"{end}_at_promised_runs"]) for end in ("estimate", "lower", "upper")))
-    return Judgement(
-        study=first["study"],
-        variant=first["variant"],
-        id=first["claim"],
-        statement=first["statement"],
-        title=first["title"] or first["statement"],
-        where=first["where"],
-        figures=tuple(first["figures"].split()),
-        is_main=bool(first["is_main"]),
-        selected_on=bool(first["selected_on"]),
-        verdict=_verdict(first["verdict"]),
-        reason=first["reason"],
-        note=first["note"],
-        runs=_whole(first["runs"]),
-        promised=_whole(first["promised_runs"]),
-        runs_of_promised=_whole(first["runs_of_promised"]),
-        at_promised_runs=_verdict(first["verdict_at_promised_runs"]),
-        by_itself=_verdict(first["verdict_at_promised_runs_by_itself"]),
-        fixed=fixed,
-        power=_read_share(first, "power"),
-        true_in_environments=_read_share(first, "true_in_environments"),
-        environments=_whole(first["environments"]),
-        revision=(revised[0], revised[1], revised[2]) if revised[0] else None,
-        comparisons=tuple(map(_comparison, records)),
-        decisive=_comparison(decisive_row),
-    )
-
-
-def _comparison(row: Mapping[Any, Any]) -> Comparison:
-    numbers = {name: float(row[name]) for name in ("estimate", "lower", "upper", "above", "below")}
-    return Comparison(
-        **numbers,
-        compared=row["compared"],
-        topic=row["topic"],
-        margin=None if pd.isna(row["margin"]) else float(row["margin"]),
-        instead=row["instead"],
-        runs=_whole(row["part_runs"]),
-        is_constant=row["is_constant"] in (True, "True"),
-        verdict=_verdict(row["part_verdict"]),
-        no_difference=row["no_difference_of_interest"] in (True, "True"),
-    )
-
-
-def _verdict(word: str) -> Verdict | None:
-    return Verdict(word) if word and word != REPORTED else None
-
-
-def _whole(cell: Any) -> int:
-    return 0 if cell == "" or pd.isna(cell) else int(cell)
-
-
-def _read_share(row: Mapping[Any, Any], name: str) -> Interval | None:
-    ends = [row[name], row[f"{name}_lower"], row[f"{name}_upper"]]
-    return None if any(end == "" or pd.isna(end) for end in ends) else Interval(*map(float, ends))
+def _judgement(rows: Sequence[Mapping[str, str]]) -> Judgement:
+    """Return what rows of the table say of a claim; empty cells are left out of them."""
+    ends = {"estimate": "", "lower": "_lower", "upper": "_upper"}
+    shares = {name: {end: rows[0][name + of] for end, of in ends.items()} for name in SHARES if name in rows[0]}
+    return Judgement.model_validate({"title": rows[0]["statement"], **rows[0], **shares, "comparisons": rows})

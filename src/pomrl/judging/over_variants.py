@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.verdict import LOOKS, Verdict
+from pomrl.judging.verdict import Verdict
 
 ORDER = (Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED)
 """The order in which verdicts are counted."""
@@ -13,7 +12,7 @@ ORDER = (Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED)
 
 @dataclass(frozen=True)
 class Change:
-    """A verdict that is another one under a variant than under the one that it is compared with."""
+    """A verdict on a claim that is another one under a variant than under the one that it is compared with."""
 
     id: str
     before: Judgement
@@ -22,7 +21,7 @@ class Change:
     @property
     def is_turned(self) -> bool:
         """Return whether both verdicts are decided, and opposite."""
-        return _distance(self.before, self.after) == 2
+        return {self.before.verdict, self.after.verdict} == {Verdict.HOLDS, Verdict.DOES_NOT_HOLD}
 
 
 def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
@@ -38,22 +37,19 @@ def ranked(judgements: Judgements, variants: Sequence[str]) -> list[str]:
 
 def over(judgements: Judgements, variants: Sequence[str]) -> dict[str, dict[Verdict, int]]:
     """Return for each claim the number of variants under which it has each verdict."""
-    by_id: dict[str, list[Judgement]] = {}
-    for id, each in chain.from_iterable(judgements.of(variant).items() for variant in variants):
-        by_id.setdefault(id, []).append(each)
-    return {id: counts(of_claim) for id, of_claim in by_id.items()}
+    ids = dict.fromkeys(id for name in variants for id in judgements.of(name))
+    under = [judgements.of(name) for name in variants]
+    return {id: counts([of[id] for of in under if id in of]) for id in ids}
 
 
 def changes(judgements: Judgements, base: str, variants: Sequence[str]) -> list[Change]:
-    """Return the verdicts that variants change from those under `base`, the largest changes of a claim first."""
-    found = [
-        Change(id, before, after)
-        for id, before in judgements.of(base).items()
-        for variant in variants
-        if (after := judgements.of(variant).get(id)) and after.verdict is not before.verdict
-    ]
-    ids = list(judgements.of(base))
-    return sorted(found, key=lambda each: (ids.index(each.id), -_distance(each.before, each.after)))
+    """Return the verdicts that variants change from those under `base`, those that are turned first of each claim's."""
+    found: list[Change] = []
+    for id, before in judgements.of(base).items():
+        under = [judgements.of(variant).get(id) for variant in variants]
+        of_claim = [Change(id, before, after) for after in under if after and after.verdict is not before.verdict]
+        found += sorted(of_claim, key=lambda change: not change.is_turned)
+    return found
 
 
 def opposite(judgements: Judgements, base: str, variants: Sequence[str]) -> dict[str, list[str]]:
@@ -63,10 +59,3 @@ def opposite(judgements: Judgements, base: str, variants: Sequence[str]) -> dict
         if change.is_turned:
             turned.setdefault(change.id, []).append(change.after.variant)
     return turned
-
-
-def _distance(one: Judgement, other: Judgement) -> int:
-    """Return the size of the change from one verdict to another: 0, 1 or 2."""
-    if one.verdict is None or other.verdict is None:
-        return 0
-    return abs(LOOKS[one.verdict].score - LOOKS[other.verdict].score)

@@ -27,16 +27,13 @@ A claim *holds* when all its parts are decided in its favour, *does not hold* wh
 and is *undecided* otherwise. A claim with topics (`Part.topic`) is pursued until all of them are decided.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from pomrl.judging.claim import Claim
-from pomrl.judging.verdict import Part, Verdict
+from pomrl.judging.verdict import NARROW, Comparison, Part, Verdict
 from pomrl.results.intervals import ERROR_RATE, Interval
-
-NARROW = 0.25
-"""An interval is narrow if its full width is below this share of the claim's margin."""
 
 
 @dataclass(frozen=True)
@@ -55,36 +52,15 @@ class Plan:
         return self.error / self.claims / len(self.analyses) / parts
 
 
-@dataclass(frozen=True)
-class JudgedPart:
-    """A part of a claim with its interval at precision, and what that shows."""
-
-    part: Part
-    lower: float
-    upper: float
-    verdict: Verdict
-    no_difference: bool
-    """Whether the verdict is that there is no difference of interest."""
-    instead: Mapping[str, Verdict] = field(default_factory=dict)
-    """The verdicts if a word of the claim means another number (`Part.instead`)."""
-
-    @property
-    def decided(self) -> bool:
-        return self.verdict is not Verdict.UNDECIDED
-
-
-def judged_part(part: Part, error: float) -> JudgedPart:
+def judged_part(part: Part, error: float) -> Comparison:
     """Judge a part by its interval with this error."""
-    lower, upper = part.estimate.interval(error)
-    verdict = part.verdict(error)
-    no_difference = verdict is Verdict.UNDECIDED and _no_difference(part, lower, upper)
-    if no_difference:
+    found = Comparison.of(part, error)
+    if found.verdict is Verdict.UNDECIDED and _no_difference(part, found.lower, found.upper):
         verdict = Verdict.DOES_NOT_HOLD if part.margin is None else Verdict.HOLDS
-    instead = {
-        number: judged_part(replace(part, estimate=estimate, instead={}), error).verdict
-        for number, estimate in part.instead.items()
-    }
-    return JudgedPart(part, lower, upper, verdict, no_difference, instead)
+        found = found.but(verdict=verdict, no_difference=True)
+    others = {number: replace(part, estimate=other, instead={}) for number, other in part.instead.items()}
+    instead = [f"{number}: {judged_part(other, error).verdict}" for number, other in others.items()]
+    return found.but(instead="; ".join(instead))
 
 
 def _no_difference(part: Part, lower: float, upper: float) -> bool:
@@ -103,7 +79,7 @@ class Outcome:
 
     claim: Claim
     plan: Plan
-    parts: tuple[JudgedPart, ...] = ()
+    parts: tuple[Comparison, ...] = ()
     """The parts, each at the analysis that decided it, or at the last one."""
     runs: int = 0
     """The number of runs of the last analysis; 0 if there was none."""
@@ -111,7 +87,7 @@ class Outcome:
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on each topic; a claim without topics has one, whose name is empty."""
-        return by_topic((judged.part.topic, judged.verdict) for judged in self.parts)
+        return by_topic((judged.topic, judged.verdict) for judged in self.parts)
 
     @property
     def verdict(self) -> Verdict:
@@ -124,7 +100,7 @@ class Outcome:
         return bool(self.parts) and Verdict.UNDECIDED not in self.verdicts.values()
 
     @property
-    def decisive(self) -> JudgedPart:
+    def decisive(self) -> Comparison:
         """The part on which the verdict rests; there is one as soon as there was an analysis."""
         return decisive(self.parts)
 
@@ -135,10 +111,9 @@ class Outcome:
             return ""
         if not self.parts:
             return f"fewer than {self.plan.analyses[0]:,} runs are stored"
-        open_part = self.decisive
-        interval = Interval(open_part.part.estimate.value, open_part.lower, open_part.upper)
-        found = f"{open_part.part.compared}: {interval.text()} after {self.runs:,} runs"
-        return f"{found}, an interval that is too wide to tell"
+        part = self.decisive
+        interval = Interval(part.estimate, part.lower, part.upper).text()
+        return f"{part.compared}: {interval} after {self.runs:,} runs, an interval that is too wide to tell"
 
     @property
     def open(self) -> list[int] | None:
@@ -149,12 +124,12 @@ class Outcome:
         return [
             number
             for number, judged in enumerate(self.parts)
-            if not judged.decided and verdicts[judged.part.topic] is Verdict.UNDECIDED
+            if judged.verdict is Verdict.UNDECIDED and verdicts[judged.topic] is Verdict.UNDECIDED
         ]
 
     def after(self, parts: Sequence[Part]) -> "Outcome":
         """Return the outcome after a further analysis, in which the open parts have these estimates."""
-        error = self.plan.error_of_part(max(1, sum(isfinite(part.above) or isfinite(part.below) for part in parts)))
+        error = self.plan.error_of_part(max(1, sum(part.is_claimed for part in parts)))
         judged = list(self.parts or (None,) * len(parts))
         numbers = range(len(parts)) if self.open is None else self.open
         for number in numbers:
@@ -163,25 +138,25 @@ class Outcome:
         return replace(self, parts=tuple(each for each in judged if each is not None), runs=runs)
 
 
-def decisive(parts: Sequence[JudgedPart]) -> JudgedPart:
+def decisive(parts: Sequence[Comparison]) -> Comparison:
     """Return the part on which a verdict rests: the one refuted most clearly, else the one supported least clearly."""
     verdict = together([judged.verdict for judged in parts])
     of_verdict = [judged for judged in parts if judged.verdict is verdict]
     if verdict is Verdict.DOES_NOT_HOLD:
-        return min(of_verdict, key=lambda judged: judged.part.p_refute)
-    return max(of_verdict, key=lambda judged: judged.part.p_hold)
+        return min(of_verdict, key=lambda judged: judged.p_refute)
+    return max(of_verdict, key=lambda judged: judged.p_hold)
 
 
 def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdict]:
     """Return the verdict on each topic, given the topic of each part and the verdict on it; None is no verdict."""
-    topics: dict[str, list[Verdict]] = {}
+    topics: dict[str, list[Verdict | None]] = {}
     for topic, verdict in verdicts:
-        topics.setdefault(topic, []).extend([verdict] if verdict else [])
+        topics.setdefault(topic, []).append(verdict)
     return {topic: together(of_topic) for topic, of_topic in topics.items()}
 
 
-def together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a claim, or a topic, whose parts have these verdicts."""
+def together(verdicts: Sequence[Verdict | None]) -> Verdict:
+    """Return the verdict on a claim, or a topic, whose parts have these verdicts, of which None is none."""
     if Verdict.DOES_NOT_HOLD in verdicts:
         return Verdict.DOES_NOT_HOLD
-    return Verdict.HOLDS if verdicts and set(verdicts) == {Verdict.HOLDS} else Verdict.UNDECIDED
+    return Verdict.HOLDS if {*verdicts} - {None} == {Verdict.HOLDS} else Verdict.UNDECIDED

@@ -11,7 +11,6 @@ environments without noise: where all environments agree, the bootstrap has no w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -37,22 +36,14 @@ def parts_in(basis: Basis) -> dict[str, tuple[Part, ...]]:
     return {claim.id: reader.parts(basis, claim, basis.promised(claim)) for claim in basis.claims}
 
 
-@dataclass(frozen=True)
-class TrueShare:
-    """The share of environments in which a claim is true."""
+def true_share(evidence: Sequence[Sequence[Part]]) -> Interval:
+    """Return the share of environments in which a claim is true, given its parts in each environment.
 
-    share: Interval
-    """The share; of a claim of several parts, that of the part that is true in the fewest environments."""
-    parts: int
-    """The number of parts of the claim. If there are several, the claim is true in at most the share."""
-    environments: int
-
-
-def true_share(evidence: Sequence[Sequence[Part]]) -> TrueShare:
-    """Return the share of environments in which a claim is true, given its parts in each environment."""
+    Of a claim of several parts, it is the share for the part that is true in the fewest environments, and so at least
+    that of the claim.
+    """
     by_part = [_share_of_part(of_part) for of_part in zip(*evidence, strict=True)]
-    hardest = min(range(len(by_part)), key=lambda number: by_part[number].estimate)
-    return TrueShare(by_part[hardest], len(by_part), len(evidence))
+    return min(by_part, key=lambda share: share.estimate)
 
 
 def _share_of_part(parts: Sequence[Part]) -> Interval:

@@ -1,39 +1,33 @@
-"""Verdicts on claims at a fixed number of runs, from estimates and their p-values.
+"""The parts of claims, what data say of them, and verdicts.
 
-The data can show that a claim holds or that it does not, so that a claim has two p-values. `p_hold` is that of the
-hypothesis that the claim is false: it is small where the data show that the claim holds. `p_refute` is that of the
-hypothesis that the claim is true: it is small where the data refute the claim.
-
-- Of a part, `p_hold` is the larger p-value of its two thresholds, because both have to be kept (two one-sided tests),
-  and `p_refute` is the smaller one, because crossing one threshold suffices.
-- Of a claim of k parts, `p_hold` is k times the largest of its parts' p-values, and `p_refute` is k times the smallest
-  (Bonferroni). Refuting a claim needs the factor k, because each part is a way to refute it. Confirming a claim by
-  itself does not, because all parts have to hold (an intersection-union test). The factor is used in both directions
-  all the same: then a claim is judged by k intervals that hold simultaneously, the same ones in both directions, so
-  that the verdicts on all parts that are listed beneath a claim can be relied on together.
-
-The verdict on a claim by itself allows for an error of 5 %: it is what the simultaneous 95 % intervals of its parts
-show. With Holm's correction the p-value of a claim is 2 min(p_hold, p_refute). These are adjusted by Holm's method over
-all claims that are computed, and where the adjusted p-value is at most 0.05 the smaller of p_hold and p_refute decides
-the direction. So the probability of any false verdict, of either kind, is at most 5 % over all claims, as far as the
-p-values are right. With 100 losses as heavy-tailed as here, p-values as small as Holm's method needs occur 3 to 7 times
-too often in refutations, and too seldom in confirmations. This is one reason why the answer is given at precision
-(`pomrl.judging.precision`), and verdicts at the paper's numbers of runs are a detail.
+The data can show that a claim holds or that it does not, so that a part has two p-values. `p_hold` is that of the
+hypothesis that what is claimed is false: it is small where the data show that it holds, and it is the larger one of the
+two thresholds, because both have to be kept (two one-sided tests). `p_refute` is that of the hypothesis that what is
+claimed is true: it is small where the data refute it, and it is the smaller one, because crossing one threshold is
+enough. A `Comparison` is a part as it was judged, and as the table of judgements has it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import inf
+from math import copysign, inf, isfinite, nan
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from pomrl.judging.inference import Estimate
-from pomrl.results.intervals import ERROR_RATE
+from pomrl.results.intervals import ERROR_RATE, Interval
 
 INTEREST = 0.02
 """The smallest effect of interest of a claim without a margin: as a share of the comparator's mean, or of gammas,
 correlations and shares, as it is."""
+
+NARROW = 0.25
+"""An interval is narrow if its full width is below this share of the claim's margin."""
+
+REPORTED = "reported"
+"""What stands in the place of a verdict where estimates are reported and nothing is judged."""
 
 
 class Verdict(StrEnum):
@@ -48,8 +42,6 @@ class Verdict(StrEnum):
 class VerdictLook:
     """How a verdict is shown, and counted."""
 
-    score: int
-    """Its agreement with the paper: 1, 0 or -1."""
     symbol: str
     """A character of ASCII, for tables in a terminal."""
     style: str
@@ -61,9 +53,9 @@ class VerdictLook:
 
 
 LOOKS = {
-    Verdict.DOES_NOT_HOLD: VerdictLook(score=-1, symbol="-", style="red", sign="✗", color="#EE8866"),
-    Verdict.UNDECIDED: VerdictLook(score=0, symbol=".", style="yellow", sign="?", color="#EEEEEE"),
-    Verdict.HOLDS: VerdictLook(score=1, symbol="+", style="green", sign="✓", color="#77AADD"),
+    Verdict.DOES_NOT_HOLD: VerdictLook(symbol="-", style="red", sign="✗", color="#EE8866"),
+    Verdict.UNDECIDED: VerdictLook(symbol=".", style="yellow", sign="?", color="#EEEEEE"),
+    Verdict.HOLDS: VerdictLook(symbol="+", style="green", sign="✓", color="#77AADD"),
 }
 """The look of each verdict, in the order in which verdicts are listed: what a reader asks for first comes first."""
 
@@ -97,6 +89,11 @@ class Part:
     """
 
     @property
+    def is_claimed(self) -> bool:
+        """Return whether anything is claimed of the number."""
+        return isfinite(self.above) or isfinite(self.below)
+
+    @property
     def p_hold(self) -> float:
         """The p-value of the hypothesis that the number lies outside of the interval; 1 with too few runs."""
         return _p(np.max([self.estimate.at_most(self.above), self.estimate.at_least(self.below)]))
@@ -123,48 +120,102 @@ def verdict_of(p_hold: float, p_refute: float, error: float) -> Verdict:
     return Verdict.HOLDS if p_hold <= error / 2 else Verdict.UNDECIDED
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What all parts of a claim say together at one number of runs."""
+Whole = Annotated[int, BeforeValidator(float)]
+"""A number of runs in a column of numbers, where it may be written as 1e+06."""
 
-    parts: tuple[Part, ...]
+VerdictOrNone = Annotated[
+    Verdict | None,
+    BeforeValidator(lambda word: None if word == REPORTED else word),
+    PlainSerializer(lambda verdict: verdict or REPORTED),
+]
+"""A verdict, or None where nothing is claimed or judged."""
+
+
+class Columns(BaseModel):
+    """Columns of the table of judgements, under the aliases of its fields."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class Comparison(Columns):
+    """A part of a claim as it was judged: the claim is that a number lies between `above` and `below`."""
+
+    topic: str = ""
+    compared: str = ""
+    estimate: float = nan
+    lower: float = nan
+    """The lower end of the interval that the verdict rests on; NaN with too few runs."""
+    upper: float = nan
+    """The upper end of the interval that the verdict rests on; NaN with too few runs."""
+    above: float = nan
+    below: float = nan
+    margin: float | None = None
+    """The margin of a claim that two numbers are alike or one is no worse; None for any other claim."""
+    instead: str = ""
+    """The verdicts if a word of the claim means another number, as in "0.3: undecided"."""
+    runs: Whole = Field(0, alias="part_runs")
+    is_constant: bool = False
+    """Whether the number is the same in every run."""
+    verdict: VerdictOrNone = Field(Verdict.UNDECIDED, alias="part_verdict")
+    """The verdict on the comparison; None where nothing is claimed."""
+    no_difference: bool = Field(default=False, alias="no_difference_of_interest")
+    """Whether the verdict is that there is no difference of interest."""
+    decisive: bool = True
+    """Whether the verdict on the claim rests on it; where there is no verdict, whether it is the first one."""
+    estimate_at_promised_runs: float = nan
+    lower_at_promised_runs: float = nan
+    upper_at_promised_runs: float = nan
+    p_hold: float = Field(1.0, exclude=True)
+    p_refute: float = Field(1.0, exclude=True)
+
+    @staticmethod
+    def of(part: Part, error: float) -> "Comparison":
+        """Return a part with the verdict that its interval with this error shows."""
+        lower, upper = part.estimate.interval(error)
+        return Comparison(
+            topic=part.topic,
+            compared=part.compared,
+            estimate=part.estimate.value,
+            lower=lower,
+            upper=upper,
+            above=part.above,
+            below=part.below,
+            margin=part.margin,
+            runs=part.estimate.runs,
+            is_constant=part.estimate.is_constant,
+            verdict=part.verdict(error) if part.is_claimed else None,
+            p_hold=part.p_hold,
+            p_refute=part.p_refute,
+        )
+
+    def but(self, **changed: Any) -> "Comparison":
+        """Return the comparison with other values of some fields."""
+        return self.model_copy(update=changed)
 
     @property
-    def p_hold(self) -> float:
-        """The p-value of the hypothesis that a part does not hold, with the factor of simultaneous intervals."""
-        return min(1.0, len(self.parts) * max(part.p_hold for part in self.parts))
+    def claimed(self) -> str:
+        """The range in which the number lies according to the claim; empty where nothing is claimed."""
+        return "" if self.verdict is None else claimed_range(self.above, self.below)
 
     @property
-    def p_refute(self) -> float:
-        """The p-value of the hypothesis that all parts hold, with the factor of simultaneous intervals."""
-        return min(1.0, len(self.parts) * min(part.p_refute for part in self.parts))
+    def found(self) -> str:
+        """The estimate with its interval; a number that is known, or the same in all runs, has none."""
+        if self.is_constant:
+            return f"{Interval(self.estimate, nan, nan).text()} in all runs"
+        exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
+        return exactly + Interval(self.estimate, self.lower, self.upper).text()
 
     @property
-    def p(self) -> float:
-        """The two-sided p-value, which Holm's method adjusts."""
-        return min(1.0, 2.0 * min(self.p_hold, self.p_refute))
+    def found_at_promised_runs(self) -> str:
+        """The estimate with its 95 % interval at the promised number of runs."""
+        ends = self.lower_at_promised_runs, self.upper_at_promised_runs
+        return Interval(self.estimate_at_promised_runs, *ends).text()
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on the claim by itself, without Holm's correction."""
-        return verdict_of(self.p_hold, self.p_refute, ERROR_RATE)
-
-    @property
-    def runs(self) -> int:
-        """The number of runs (of a simulation: of sequences) behind the part that has fewest."""
-        return min(part.estimate.runs for part in self.parts)
-
-    def corrected(self, p_adjusted: float) -> Verdict:
-        """Return the verdict with Holm's correction, from the adjusted p-value."""
-        if p_adjusted > ERROR_RATE:
-            return Verdict.UNDECIDED
-        return Verdict.HOLDS if self.p_hold < self.p_refute else Verdict.DOES_NOT_HOLD
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Return Holm's adjusted p-values: Holm's method rejects at a level where the adjusted p-value is at most that."""
-    order = np.argsort(p, kind="stable")
-    factors = len(p) - np.arange(len(p))
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * np.asarray(p, float)[order]))
-    return adjusted.tolist()
+    def at_margin(self, margin: float) -> Verdict:
+        """Return the verdict that the interval shows with another margin, by the rule of `pomrl.judging.precision`."""
+        above, below = (copysign(margin, end) if isfinite(end) else end for end in (self.above, self.below))
+        lower, upper = (self.lower, self.upper) if self.runs else (self.estimate, self.estimate)
+        if lower >= below or upper <= above:
+            return Verdict.DOES_NOT_HOLD
+        holds = (lower > above and upper < below) or upper - lower < NARROW * margin
+        return Verdict.HOLDS if holds else Verdict.UNDECIDED

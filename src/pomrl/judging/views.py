@@ -4,10 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pomrl.configuration.study import Study
 from pomrl.configuration.wording import number_of
-from pomrl.judging.judgement_rows import REPORTED
-from pomrl.judging.judgements import Comparison, Judgement, Judgements
+from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, opposite
-from pomrl.judging.verdict import Verdict
+from pomrl.judging.verdict import REPORTED, Comparison, Verdict
 from pomrl.results.tables import markdown
 
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
@@ -274,10 +273,11 @@ def _other(main: Judgement, theirs: Judgement | None) -> str:
 def _revision(each: Judgement) -> str:
     if not each.revision:
         return ""
-    day, reason, before = each.revision
+    new = f"by the new rule {each.at_promised_runs or 'unknown'}; at precision {each.verdict}"
+    rules = f"by the old rule {each.verdict_by_old_rule}, {new}"
     return (
-        f"- **{each.id}** ({day}) {reason}. At the promised number of runs, with Holm's correction: by the old rule "
-        f"{before}, by the new rule {each.at_promised_runs or 'unknown'}; at precision {each.verdict}."
+        f"- **{each.id}** ({each.revised_on}) {each.revision}. "
+        f"At the promised number of runs, with Holm's correction: {rules}."
     )
 
 
@@ -297,7 +297,7 @@ def _at_promised(listed: Sequence[Judgement]) -> str:
             _number(each.runs_of_promised),
             str(each.at_promised_runs or ""),
             str(each.by_itself or ""),
-            f"{each.decisive.compared}: {each.fixed.text()}",
+            f"{each.decisive.compared}: {each.decisive.found_at_promised_runs}",
         ]
         for each in listed
     ]

@@ -23,7 +23,8 @@ from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import Study
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.judging.claims_of_variants import stored
-from pomrl.judging.judgements import Comparison, Judgement, Judgements
+from pomrl.judging.judgements import Judgement, Judgements
+from pomrl.judging.verdict import Comparison
 from pomrl.judging.views import grouped, headline
 from pomrl.report import ReportError
 from pomrl.results.intervals import Interval

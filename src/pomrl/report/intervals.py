@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import isfinite
 
-from pomrl.judging.judgements import Comparison
+from pomrl.judging.verdict import Comparison
 
 
 @dataclass(frozen=True)
