@@ -18,8 +18,8 @@ class StudySweepsPath(SearchPathPlugin):
         main = [element.path for element in search_path.get_path() if element.provider == "main"]
         if not main or not main[0].endswith("conf"):
             return
+        from pomrl.configuration.composition import append_studies
         from pomrl.configuration.sources import PUBLISHED, named_folders, shipped_folders
-        from pomrl.configuration.study_sweeps import append_studies
 
         if main[0] == str(PUBLISHED.folder):
             append_studies(search_path, (*shipped_folders(), *named_folders(sys.argv[1:])))

@@ -39,7 +39,6 @@ def test_other_commands_end_with_a_line_too(command: str, name: str, tmp_path: P
     ("name", "said"),
     [
         ("override 'runs=4611686018427387904'", "runs=4611686018427387904: it has to be less than or equal to"),
-        ("override 'estimator={}'", "estimator={}: it chooses no option"),
         ("module: sys.exit when it is made", "Mine cannot be made: SystemExit(0)"),
     ],
 )

@@ -20,7 +20,7 @@ from omegaconf import OmegaConf
 from pytest_regressions.data_regression import DataRegressionFixture
 from tests.support.settings import CONF, OPTIONS
 
-from pomrl.configuration.composition import register_resolvers
+from pomrl.configuration.composition import Composer, register_resolvers
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import names, sweep
 from pomrl.science.experiment import tables
@@ -87,6 +87,13 @@ def test_configurations_resolve_to_what_they_did(change: str, data_regression: D
     restored = changed(composed(), found)
     assert sorted(restored.items(), key=repr) == sorted(composed(change).items(), key=repr)
     data_regression.check(deepcopy(found), fullpath=file_of(change))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_composed_fast_is_what_hydra_composes(change: str) -> None:
+    composer, (group, _, name) = Composer.of_sources(PUBLISHED), change.partition("=")
+    axes = composer.axes(name) if group == "experiment" else {}
+    assert {**flat(dict(composer.one([change]).values)), "axes": axes} == composed(change)
 
 
 def test_no_file_is_of_an_option_that_is_gone() -> None:

@@ -23,13 +23,7 @@ from pomrl.configuration import composition
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
-from pomrl.configuration.jobs import (
-    ENGINES,
-    check_plugins,
-    is_swept_by_others,
-    refuse_absent_folders,
-    refuse_foreign_plugins,
-)
+from pomrl.configuration.jobs import FOREIGN, check_plugins, is_swept_by_others
 from pomrl.configuration.sources import PUBLISHED
 
 
@@ -79,8 +73,6 @@ def compose() -> Sweep | None:
         ConfigError: The configurations cannot be composed, or a plugin of Hydra has composed them elsewhere.
     """
     arguments = _hydra_arguments()
-    refuse_foreign_plugins(sys.argv[1:])
-    refuse_absent_folders(sys.argv[1:])
     composition.register_resolvers()
     collected: list[Any] = []
     trials: list[tuple[float, str]] = []
@@ -113,7 +105,7 @@ def compose() -> Sweep | None:
         check_plugins(with_hydra)
         return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
     if not any(vars(arguments)[name] for name in INFORMATION):
-        raise ConfigError(f"nothing was composed here; {ENGINES}")
+        raise ConfigError(FOREIGN)
     return None
 
 

@@ -1,22 +1,11 @@
-"""What goes wrong while Hydra composes a configuration, in one line that names the argument and a remedy."""
+"""What goes wrong while Hydra composes a configuration, in one line: Hydra's own, but for the mistakes people make."""
 
-import re
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
-from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
-from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 
 from pomrl.configuration.composed import GROUPS, ConfigError, UnknownOptionError, UnreadableOverrideError
-from pomrl.configuration.study_sweeps import GROUP
-
-_EMPTY = re.compile(rf"\+*({'|'.join(GROUPS)})=\s*\{{\s*\}}")
-"""An override that Hydra takes without a word, and the defaults remain."""
-
-_KEY = re.compile(r"[+~]{0,2}[\w./@:-]+")
-"""What stands before the = of an override."""
-
-SEVERAL = "several values are a sweep, for which -m has to be on the command line"
 
 
 @contextmanager
@@ -30,80 +19,40 @@ def composing(overrides: Iterable[str] = ()) -> Generator[None, None, None]:
         ConfigError: Something was raised that is neither a ConfigError nor an error of the operating system.
     """
     try:
-        for override in overrides:
-            if _EMPTY.fullmatch(override):
-                raise ConfigError(f"{override}: it chooses no option and changes no key")
-            _refuse_to_delete(override)
         yield
     except OverrideParseException as error:
-        raise UnreadableOverrideError(_unreadable(str(error.override))) from error
+        what = "it has to be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
+        raise UnreadableOverrideError(f"{error.override}: {what}") from error
+    except MissingConfigException as error:
+        raise UnknownOptionError(_no_option(error)) from error
     except Exception as error:
         of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
         if of_system or isinstance(error, ConfigError | MemoryError):
             raise
-        kind = UnknownOptionError if isinstance(error, MissingConfigException) else ConfigError
-        raise kind(_in_words(error, overrides)) from error
+        raise ConfigError(_in_words(error, overrides)) from error
 
 
-def _refuse_to_delete(override: str) -> None:
-    """Raise a ConfigError if an override deletes what every experiment needs."""
-    if not override.startswith("~"):
-        return
-    from pomrl.configuration.overrides import LABELS  # here, because asking for help needs no components
-    from pomrl.configuration.parsing import KEYS
-
-    key, _, _ = override[1:].partition("=")
-    if key in {*KEYS, *GROUPS, "reading"} - {*LABELS}:
-        raise ConfigError(f"{override}: every experiment needs {key}; {key}=... gives another value")
-
-
-def _unreadable(override: str) -> str:
-    """Say which part of an override Hydra cannot read."""
-    key, equals, value = override.partition("=")
-    if not equals or not _KEY.fullmatch(key):
-        return f"{override}: it has to be key=value, such as sigma=0.01"
-    return f"{override}: the value {value} of {key} cannot be read; text with signs is quoted: '{key}=\"...\"'"
+def _no_option(error: MissingConfigException) -> str:
+    path = error.missing_cfg_file or ""
+    of_sweep = path.startswith("experiment/")  # whose name may be the path of a study
+    group, _, name = path.partition("/") if of_sweep else path.rpartition("/")
+    there = f"; there are {', '.join(sorted(error.options))}" if error.options else ""
+    own = "; --config-dir names a folder with options of your own" if group in GROUPS else ""
+    return f"{group}={name}: there is no such option{there}{own}" if group else " ".join(str(error).split())
 
 
 def _in_words(error: Exception, overrides: Iterable[str]) -> str:
-    """Return the line for an error of Hydra, of OmegaConf, or of something that neither of them expects."""
-    text = " ".join(str(error).split())
-    match error:
-        case MissingMandatoryValue():
-            return f"{error.full_key}: a value is missing"
-        case MissingConfigException(missing_cfg_file=str() as path) if "/" in path:
-            of_sweep = path.startswith(f"{GROUP}/")  # whose name may be the path of a study
-            group, _, name = path.partition("/") if of_sweep else path.rpartition("/")
-            there = f"; there are {', '.join(sorted(error.options))}" if error.options else ""
-            own = "; --config-dir names a folder with options of your own" if group in GROUPS else ""
-            return f"{group}={name}: there is no such option{there}{own}"
-        case ConfigCompositionException() if text.startswith("Ambiguous value for argument '"):
-            return f"{text.split(chr(39))[1]}: {SEVERAL}"
-        case ConfigCompositionException() if text.startswith("Multiple values for "):
-            group = text.split()[3].rstrip(".")
-            return f"+{group}: this group has an option already; to choose another leave out the +: {group}=..."
-        case ConfigCompositionException() if text.startswith("Could not override '"):
-            key = text.split("'")[1]
-            given = [override for override in overrides if override.lstrip("+~").startswith(f"{key}=")]
-            return f"{[*given, key][0]}: {_unknown(key)}"
-        case ConfigCompositionException() if text.startswith("Could not delete "):
-            deleted = [override for override in overrides if override.startswith("~")]
-            return f"{', '.join(deleted) or text}: there is nothing of this name to leave out"
-        case RecursionError():
-            return "the configuration contains itself, or is nested too deeply"
-        case HydraException() | OmegaConfBaseException():
-            return text
-        case _:
-            return f"the configuration cannot be composed: {text or type(error).__name__}"
+    """Return the message of an error in one line, with the override in front that it is about, and the known keys."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if not text.startswith("Could not override '"):
+        return text
+    from pomrl.configuration.parsing import KEYS  # here, because asking for help needs no components
 
-
-def _unknown(key: str) -> str:
-    from pomrl.configuration.overrides import LABELS  # here, because asking for help needs no components
-    from pomrl.configuration.parsing import KEYS
-
+    key = text.split("'")[1]
+    given = [override for override in overrides if override.lstrip("+~").startswith(f"{key}=")]
     group, _, name = key.rpartition(".")
-    if key in LABELS:
-        return f"it is no setting of the experiment but a label; give it as +{key}=..."
-    if group:
-        return f"the option of {group} that was chosen has no key {name}; {group}=... --help lists its keys"
-    return f"unknown key; the keys are {', '.join(KEYS)}, and those of the groups {', '.join(GROUPS)}"
+    known = (
+        f"{group}=... --help lists the keys of an option" if group else f"the keys are {', '.join((*KEYS, *GROUPS))}"
+    )
+    what = f"a label is added: +{key}=..." if key in KEYS else f"unknown key {name}; {known}"
+    return f"{[*given, key][0]}: {what}"

@@ -4,26 +4,32 @@ Hydra takes about a tenth of a second for each composition. Jobs are therefore c
 configuration and from files that are read once, and jobs that differ in values alone share one composition. A process
 remembers what it has composed for as long as no file is changed; nothing is kept on disk.
 `hydra_plugins.whole_sweep` hands over the jobs of a command.
+
+The sweep NAME of a study is the option `experiment=STUDY/NAME`, where STUDY is its name or the path of its folder. A
+study whose description says `short_names: true` has its sweeps as `experiment=NAME` too. Hydra's search path has no
+such names for the files of a folder `sweeps/`: `StudySweeps`, a source of configurations in Hydra's sense, has them.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache, lru_cache
+from glob import escape, glob
 from itertools import islice, product
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra._internal.defaults_list import create_defaults_list
+from hydra._internal.sources_registry import SourcesRegistry
 from hydra._internal.utils import create_config_search_path
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
 from hydra.core.default_element import GroupDefault, InputDefault
+from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override, RangeSweep
+from hydra.core.override_parser.types import Override
 from hydra.core.utils import setup_globals
 from hydra.errors import ConfigCompositionException, HydraException
 from hydra.plugins.config_source import ConfigResult
@@ -32,14 +38,16 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from pomrl.configuration.composed import Composed, ConfigError
-from pomrl.configuration.composing_errors import SEVERAL, composing
+from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.merging import Values, merge, was_set
-from pomrl.configuration.sources import Sources, beside_the_package
-from pomrl.configuration.study_sweeps import append_studies
+from pomrl.configuration.sources import Sources, beside_the_package, has_short_names
 
-MOST_VALUES = 1_000_000
+MOST_VALUES = 100_000
 """The most values that one axis of a sweep may have."""
+
+GROUP = "experiment"
+"""The group whose options are sweeps."""
 
 
 def register_resolvers() -> None:
@@ -180,16 +188,13 @@ class Composer(ConfigLoaderImpl):
                 counts, and each of them replaces an axis.
 
         Raises:
-            ConfigError: An axis is a list, has no values, or more than `MOST_VALUES`.
+            ConfigError: An axis has more than `MOST_VALUES` values, or none that can be listed.
         """
-        for key, values in axes.items():
-            if isinstance(values, list):
-                listed = ",".join(map(str, cast(list[Any], values)))
-                raise ConfigError(f"{key}={values}: the values of an axis are text with commas: '{listed}'")
         overrides = [*(f"{key}={values}" for key, values in axes.items()), *further]
         last = {override.partition("=")[0]: override for override in overrides}
         parsed = self.parsed(list(last.values()))
-        return list({override.get_key_element(): _one_for_each_value(override) for override in parsed}.values())
+        with composing(last.values()):
+            return list({override.get_key_element(): _one_for_each_value(override) for override in parsed}.values())
 
     def product(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
         """Return the overrides of each combination of the values of axes, in the order of the axes (`choices`)."""
@@ -213,7 +218,7 @@ class Composer(ConfigLoaderImpl):
     def _parsed(self, override: str) -> Override:
         (parsed,) = OverridesParser.create().parse_overrides([override])
         if parsed.is_sweep_override():
-            raise ConfigError(f"{override}: {SEVERAL}")
+            raise ConfigError(f"{override}: several values are a sweep, for which -m has to be on the command line")
         return parsed
 
     def _sets_a_value(self, override: Override) -> bool:
@@ -252,14 +257,14 @@ class Composer(ConfigLoaderImpl):
         return _unresolved(cast(DictConfig, self._embed_result_config(read, package).config))
 
 
-def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[str, int, int]]:
-    """Yield the path, the time of the last change and the size of each YAML file in folders."""
+def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]:
+    """Yield the path, the time of the last change and the size of each YAML file in folders, and where links lead."""
     for folder in folders:
-        for parent, _, names in os.walk(folder, followlinks=True):
-            for path in (Path(parent, name) for name in sorted(names) if name.endswith(".yaml")):
-                if path.exists():  # and is no link that leads nowhere, which Hydra does not find either
-                    status = path.stat()
-                    yield str(path), status.st_mtime_ns, status.st_size
+        found = glob(f"{escape(str(folder))}/**/*.yaml", recursive=True)  # noqa: PTH207 (Path.rglob follows no links)
+        for path in map(Path, found):
+            if path.exists():  # and is no link that leads nowhere, which Hydra does not find either
+                status = path.stat()
+                yield path, status.st_mtime_ns, status.st_size
 
 
 @lru_cache(maxsize=8)
@@ -296,22 +301,60 @@ def _one_for_each_value(override: Override) -> list[str]:
     key = override.get_key_element()
     if not override.is_sweep_override():
         return [f"{key}={override.get_value_element_as_str()}"]
-    if not override.is_discrete_sweep():
-        raise ConfigError(f"{override.input_line}: an interval has no values to sweep; list them, or use range()")
-    wanted = override.value()
-    if isinstance(wanted, RangeSweep) and not _is_finite(wanted):
-        raise ConfigError(f"{override.input_line}: a range needs a start, a stop and a step that is not 0")
     values = list(islice(override.sweep_string_iterator(), MOST_VALUES + 1))
-    if not values:
-        raise ConfigError(f"{override.input_line}: there is no such value, and so there is nothing to compute")
     if len(values) > MOST_VALUES:
         raise ConfigError(f"{override.input_line}: these are more than {MOST_VALUES:,} values; sweep fewer at a time")
     return [f"{key}={value}" for value in values]
 
 
-def _is_finite(wanted: RangeSweep) -> bool:
-    """Return whether a range ends, and does so before it has more than `MOST_VALUES` values if it is to be shuffled."""
-    if wanted.start is None or wanted.stop is None or not wanted.step:
-        return False
-    length = (wanted.stop - wanted.start) / wanted.step
-    return isfinite(length) and (not wanted.shuffle or length <= MOST_VALUES)
+class StudySweeps(FileConfigSource):
+    """The folder `sweeps/` of a study, seen as the groups `experiment/STUDY` and, with short names, `experiment`."""
+
+    @staticmethod
+    def scheme() -> str:
+        """Return the scheme of the addresses of such sources."""
+        return "study"
+
+    def _sweeps(self, group: str) -> list[str]:
+        """Return the names of the sweeps in a group: none, unless it is the study's own, or has its short names."""
+        folder, (_, _, word) = Path(self.path), group.partition("/")
+        is_named = word == folder.name or (word != "" and Path(word).resolve() == folder)
+        is_own = is_named or (word == "" and group == GROUP and has_short_names(self.path))
+        return sorted(path.stem for path in (folder / "sweeps").glob("*.yaml")) if is_own else []
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """Return the content of a sweep's file."""
+        return super().load_config(f"sweeps/{Path(config_path).stem}")
+
+    def available(self) -> bool:
+        """Return whether the study has sweeps."""
+        return (Path(self.path) / "sweeps").is_dir()
+
+    def is_group(self, config_path: str) -> bool:
+        """Return whether a path is that of the group or of the study's part of it."""
+        group = config_path.rstrip("/")
+        return group in ("", GROUP) or bool(self._sweeps(group))
+
+    def is_config(self, config_path: str) -> bool:
+        """Return whether a path such as `experiment/mine/first` is that of a sweep of this study."""
+        group, _, name = config_path.removesuffix(".yaml").rpartition("/")
+        return name in self._sweeps(group)
+
+    def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
+        """Return the names of sweeps, or of the groups that contain them."""
+        group = config_path.strip("/")
+        inside = {"": [GROUP], GROUP: [Path(self.path).name]}.get(group, [])
+        groups = [] if results_filter == ObjectType.CONFIG else inside
+        sweeps = [] if results_filter == ObjectType.GROUP else self._sweeps(group)
+        return sorted({*groups, *sweeps})
+
+
+def append_studies(search_path: ConfigSearchPath, studies: Sequence[Path]) -> None:
+    """Add folders of studies, and the options that they bring, to the end of a search path."""
+    SourcesRegistry.instance().register(StudySweeps)
+    known = {element.path for element in search_path.get_path()}
+    for folder in studies:
+        options = [f"file://{folder / 'conf'}"] if (folder / "conf").is_dir() else []
+        for path in (f"{StudySweeps.scheme()}://{folder}", *options):
+            if path not in known:
+                search_path.append("study", path, SearchPathQuery(provider="main"))

@@ -1,15 +1,12 @@
 """The jobs that a command line of `pomrl run` asks for, counted before any of them is composed."""
 
-import re
-from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Mapping
 from itertools import chain, product
 from math import prod
-from pathlib import Path
 from typing import Any
 
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.composition import Composer
@@ -22,11 +19,11 @@ SWEEPER = "hydra_plugins.whole_sweep.WholeSweepSweeper"
 
 BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 
-_PLACES = {"file": "folder", "pkg": "package; it is looked for in the folders of PYTHONPATH"}
-_PLACE = re.compile(r"(file|pkg)://([^,\]\s'\"]+)")
-"""An element of `hydra.searchpath`."""
-
-ENGINES = "execution=local or execution=dask says where to compute"
+FOREIGN = (
+    "nothing was composed here: no launcher of others and no basic sweeper is used; execution=local or execution=dask "
+    "says where to compute"
+)
+"""What is said where another plugin of Hydra would compute elsewhere."""
 
 
 def sweep(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -> Sweep:
@@ -77,11 +74,9 @@ def check_plugins(config: DictConfig) -> None:
     Raises:
         ConfigError: The configuration names another launcher than Hydra's basic one, or Hydra's basic sweeper.
     """
-    for kind in ("launcher", "sweeper"):
-        named = config.hydra[kind]
-        target = named.get("_target_") if isinstance(named, DictConfig) else named
-        if target == BASIC_SWEEPER if kind == "sweeper" else target != LAUNCHER:
-            raise foreign_plugin(f"hydra/{kind}={config.hydra.runtime.choices.get(f'hydra/{kind}')}")
+    launcher, sweeper = (OmegaConf.select(config, f"hydra.{kind}._target_") for kind in ("launcher", "sweeper"))
+    if launcher != LAUNCHER or sweeper == BASIC_SWEEPER:
+        raise ConfigError(FOREIGN)
 
 
 def is_swept_by_others(config: DictConfig) -> bool:
@@ -90,43 +85,4 @@ def is_swept_by_others(config: DictConfig) -> bool:
     Args:
         config: A configuration with Hydra's part.
     """
-    return config.hydra.mode == RunMode.MULTIRUN and config.hydra.sweeper.get("_target_") != SWEEPER
-
-
-def foreign_plugin(override: str) -> ConfigError:
-    """Return the error for an override that names a launcher or a sweeper that is not used here."""
-    if "sweeper" in override:
-        return ConfigError(f"{override}: hydra/sweeper=whole_sweep does what it does, and knows the published sweeps")
-    return ConfigError(f"{override}: no launcher of others is used here; {ENGINES}")
-
-
-def refuse_foreign_plugins(arguments: Sequence[str]) -> None:
-    """Refuse arguments of the command line that name other plugins of Hydra, before Hydra makes use of them.
-
-    Raises:
-        ConfigError: An argument names a launcher, or Hydra's basic sweeper.
-    """
-    for argument in arguments:
-        key, _, value = argument.lstrip("+~").partition("=")
-        of_launcher = key == "hydra.launcher._target_" or (key == "hydra/launcher" and value != "basic")
-        if of_launcher or (key == "hydra/sweeper" and value == "basic"):
-            raise foreign_plugin(argument)
-
-
-def refuse_absent_folders(arguments: Sequence[str]) -> None:
-    """Refuse a `hydra.searchpath` of which a package or a folder does not exist; Hydra would go on without it.
-
-    Raises:
-        ConfigError: There is no such package or folder.
-    """
-    for argument in arguments:
-        for kind, name in _PLACE.findall(argument) if argument.lstrip("+").startswith("hydra.searchpath=") else ():
-            if not (Path(name).is_dir() if kind == "file" else _is_package(name.replace("/", "."))):
-                raise ConfigError(f"hydra.searchpath={kind}://{name}: there is no such {_PLACES[kind]}")
-
-
-def _is_package(name: str) -> bool:
-    try:
-        return files(name).is_dir()
-    except (ImportError, TypeError, ValueError):
-        return False
+    return config.hydra.mode == RunMode.MULTIRUN and OmegaConf.select(config, "hydra.sweeper._target_") != SWEEPER

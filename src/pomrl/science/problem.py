@@ -172,6 +172,8 @@ def _check_criterion(problem: Problem, method: Method) -> None:
     """Raise a ValueError if policies of this planner cannot be judged in this way."""
     if problem.horizon is None and problem.gamma_eval != 1.0:
         check_gamma_eval(problem.gamma_eval)
+    if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):
+        raise ValueError("gamma_eval=1: random chains never end; set gamma_eval below 1, or a horizon")
     if problem.data.is_adaptive and problem.gamma_eval == 1.0:
         raise ValueError("gamma_eval=1: a learner that collects its data plans with it; set data.behaviour=uniform")
     start = problem.criterion.start
