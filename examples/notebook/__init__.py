@@ -10,6 +10,6 @@ numbers the notebook draws depends on the estimator.
 - `losses`: planning, the losses of a run, and of many runs.
 - `schedules`: the schedules of gamma and the curves of the figures about them.
 - `agreement`: comparisons with what the notebook prints and with the curves of its figures.
-- `library`: comparisons of the library's version of the experiment with both.
-- `table`: the mean losses of the library's version, as `notebook_loss.csv` of the study `pomrl`.
+- `library`: comparisons of the library's version of the experiment, whose mean losses are `notebook_loss.csv` of the
+  study `pomrl`.
 """

@@ -1,7 +1,5 @@
 """Comparisons with what the notebook prints, and with the curves of its figures."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 from examples.notebook import stored
@@ -67,8 +65,8 @@ def drawn_curves(similarity: pd.DataFrame, schedules: pd.DataFrame) -> pd.DataFr
         schedules: The losses of the runs of cells 48 to 50, those of ada-POMRL among them.
 
     Returns:
-        The points of `stored.digitised`, with the columns `ours`, `difference` and `in_reading_errors` in addition. The
-        last is the size of the difference divided by the error of reading.
+        The points of `stored.digitised`, with the columns `ours`, `size` (of the difference) and `in_reading_errors` in
+        addition. The last is the size divided by the error of reading.
     """
     drawn = stored.digitised()
     loss = mean_loss(_of("ada-POMRL", similarity))
@@ -84,30 +82,8 @@ def drawn_curves(similarity: pd.DataFrame, schedules: pd.DataFrame) -> pd.DataFr
     along_gamma = drawn["gamma"].notna()
     position = np.where(along_gamma, nearest(drawn["gamma"].fillna(0).to_numpy()), drawn["task"] - 1)
     ours = np.array([by_series[series][i] for series, i in zip(drawn["series"], position, strict=True)])
-    difference = ours - drawn["value"]
-    return drawn.assign(ours=ours, difference=difference, in_reading_errors=np.abs(difference) / drawn["reading_error"])
-
-
-def printed_lines(losses: pd.DataFrame, series: pd.DataFrame) -> Iterator[str]:
-    """Say how each printed number compares, one line for each loss and for each series."""
-    for row in losses.to_dict("records"):
-        yield (
-            f"cell {row['cell']}, task {row['task']:2}: printed {row['smallest_loss']:.15f} at gamma = {row['gamma']}, "
-            f"ours {row['ours']:.15f} at gamma = {row['our_gamma']:.1f}, difference {row['difference']:+.1e}"
-        )
-    for (cell, name), part in series.groupby(["cell", "series"]):
-        largest = part["difference"].abs().max()
-        said = "equal" if largest == 0 else f"largest difference {largest:.1e}"
-        yield f"cell {cell}, {name}, {len(part)} printed numbers: {said}"
-
-
-def drawn_lines(drawn: pd.DataFrame) -> Iterator[str]:
-    """Say how each drawn curve compares, one line for each."""
-    for (cell, name), part in drawn.groupby(["cell", "series"]):
-        yield (
-            f"cell {cell}, {name}, {len(part)} points: largest difference {part['difference'].abs().max():.4f}, "
-            f"or {part['in_reading_errors'].max():.1f} errors of reading"
-        )
+    size = np.abs(ours - drawn["value"])
+    return drawn.assign(ours=ours, size=size, in_reading_errors=size / drawn["reading_error"])
 
 
 def _of(estimator: str, losses: pd.DataFrame) -> pd.DataFrame:

@@ -8,22 +8,19 @@
 | `ada_pomrl.parquet` | all losses of ada-POMRL in the 200 runs of the figures, from which the printed numbers follow |
 | `gamma_eval.parquet` | the losses at gamma = 0.99 of all estimators at all three concentrations, in 100 runs |
 
-The first two are data of the notebook. `python -m examples.notebook --store` writes the last three. The curves of the
-notebook's figures, read off by eye with the error of reading, are those that the study of the paper has (`DIGITISED`).
+The first two are data of the notebook, and the last three were made by `losses.losses_of_runs`. The curves of the
+notebook's figures, read off by eye with the error of reading, are those that the study of the paper has.
 """
 
 from pathlib import Path
 
 import pandas as pd
 from examples.notebook.learners import ESTIMATORS
-from examples.notebook.losses import GAMMA_EVAL, losses_of_runs
+from examples.notebook.losses import losses_of_runs
 
 from pomrl.configuration.sources import STUDIES
 
 FOLDER = Path(__file__).parent
-
-DIGITISED = STUDIES / "pomrl" / "digitised.csv"
-"""The curves of the notebook's figures."""
 
 CONCENTRATIONS = (1.5, 1.5 / 2, 1.5 / 4)
 """The factors c of the notebook's Dirichlet parameters, from the most similar tasks to the least similar ones."""
@@ -39,40 +36,19 @@ no other does.
 """
 
 
-def read(name: str) -> pd.DataFrame:
+def read(name: str | Path) -> pd.DataFrame:
     """Return a table that is stored beside this package, with every digit of its numbers."""
-    return _read(FOLDER / name)
-
-
-def digitised() -> pd.DataFrame:
-    """Return the points of the curves of the notebook's figures; a value is missing where it could not be read off."""
-    return _read(DIGITISED)
-
-
-def _read(path: Path) -> pd.DataFrame:
+    path = FOLDER / name
     # of the engines that read CSV files, this one loses no digit with any version of pandas
     return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, engine="pyarrow")
 
 
-def write_all(workers: int) -> None:
-    """Compute and write the tables of losses: `per_run.csv`, `ada_pomrl.parquet` and `gamma_eval.parquet`."""
-    similarity = pd.concat([losses_of_runs(SIMILARITY_SEEDS, c, ESTIMATORS, workers) for c in CONCENTRATIONS])
-    schedules = losses_of_runs(SCHEDULE_SEEDS, CONCENTRATIONS[0], ("ada-POMRL",), workers)
-    figures = similarity[similarity["concentration_over_S"] == CONCENTRATIONS[-1]]
-    ada_pomrl = pd.concat([figures[figures["estimator"] == "ada-POMRL"], schedules])
-    _write_parquet(ada_pomrl, "ada_pomrl.parquet")
-    _write_parquet(similarity[similarity["gamma"] == GAMMA_EVAL], "gamma_eval.parquet")
-    per_run().to_csv(FOLDER / "per_run.csv", index=False)
+def digitised() -> pd.DataFrame:
+    """Return the points of the curves of the notebook's figures; a value is missing where it could not be read off."""
+    return read(STUDIES / "pomrl" / "digitised.csv")
 
 
 def per_run() -> pd.DataFrame:
     """Compute the losses of two runs: the first of cells 43 to 45, and the first of cells 47 to 50."""
     first = (SIMILARITY_SEEDS[:1], CONCENTRATIONS[-1]), (SCHEDULE_SEEDS[:1], CONCENTRATIONS[0])
     return pd.concat([losses_of_runs(seeds, c, ESTIMATORS) for seeds, c in first], ignore_index=True)
-
-
-def _write_parquet(losses: pd.DataFrame, name: str) -> None:
-    """Write losses in few bytes; no digit is lost."""
-    kinds = {"seed": "int16", "task": "int8", "estimator": "category", "loss": "float64"}
-    table = losses.astype(kinds).reset_index(drop=True)
-    table.to_parquet(FOLDER / name, compression="zstd", use_dictionary=[c for c in table if c != "loss"])

@@ -13,7 +13,6 @@ from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.science.data import Trajectories
 from pomrl.science.experiment import tables
-from pomrl.science.gamma_schedules import Grid
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import check
@@ -107,12 +106,6 @@ def test_learners_are_those_of_plain_loops(name: str):
             np.testing.assert_allclose(rows["planning_loss"], np.mean(losses, axis=0), rtol=1e-9, atol=1e-10)
 
 
-def test_ada_pomrl_weighs_the_prior_by_its_start_in_tasks_2_and_3():
-    (table,) = tables(of_notebook().problem, [of_notebook().method], range(1))
-    alpha = table.groupby("task")["alpha"].first()
-    np.testing.assert_allclose(alpha[[1, 2, 3]], [0.0, 0.2, 0.25], rtol=1e-12)
-
-
 def test_the_largest_variance_of_its_tasks_is_that_of_the_dirichlet_distribution():
     problem = of_notebook("task_distribution.concentration_over_S=0.375").problem
     mean = problem.mean(0)
@@ -160,18 +153,6 @@ def test_a_key_of_the_command_line_replaces_that_of_the_reading():
     assert of_notebook("estimator.prior=inclusive").method.estimator.prior == "inclusive"
 
 
-def test_the_text_is_the_default():
-    assert experiment_of(PUBLISHED, ["reading=text"]) == experiment_of(PUBLISHED, [])
-
-
-@pytest.mark.parametrize("schedule", ["grid", "best_fixed", "dynamic_best"])
-def test_all_schedules_of_the_grid_have_one_grid(schedule: str):
-    experiment = experiment_of(PUBLISHED, ["reading=notebook", f"gamma_schedule={schedule}"])
-    grid = experiment.method.gamma_schedule.computed()
-    assert isinstance(grid, Grid)
-    assert grid.gammas == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99]
-
-
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
@@ -210,11 +191,8 @@ def test_the_variant_computes_concentrations_where_the_paper_has_sigma():
         assert (settings["trials"], settings["data"]) == (100, "trajectories")
 
 
-def test_the_schedules_of_the_variant_are_those_of_ada_pomrl():
+def test_the_schedules_of_the_variant_are_those_of_ada_pomrl_and_equal_tasks_have_no_concentration():
     found = under_the_variant("gamma_schedules")
     assert {settings["estimator"] for _, settings in found} == {"ada_pomrl"}
     assert {settings["gamma_schedule"] for _, settings in found} == {varied["gamma_schedule"] for varied, _ in found}
-
-
-def test_tasks_without_differences_have_no_concentration_under_the_variant():
     assert {settings["sigma"] for _, settings in under_the_variant("illustration")} == {0.0}
