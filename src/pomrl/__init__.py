@@ -10,7 +10,7 @@ module imports only from what stands below it:
     drawing          how figures are declared and drawn from stored tables
     judging          how claims are declared and judged on stored tables, at precision
     results          tables as arrays, statistics and comparisons
-    running          computes what is missing of experiments and sweeps, and stores it
+    running          plan: what is missing of experiments, and its cost; work: computes and stores it
     contracts        what every component has to keep to, as tests that anyone can run on a class of their own
     store            where the tables of experiments are kept: reading, writing, signatures, provenance
     configuration    studies, sweeps and variants: from YAML files and a command line to checked objects

@@ -4,10 +4,8 @@ Settings are arguments with the names that they have on a command line, but `est
 What is computed is stored as `pomrl run` stores it, under the same signatures, and never computed twice.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +23,8 @@ from pomrl.results.chosen_runs import PRESENT, VALUES, Asked, Chosen, Tasks, cho
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import stored_sweep
 from pomrl.results.summary_tables import summarised
-from pomrl.running.ensuring import ensure
-from pomrl.running.resources import estimate, refuse_what_takes_long
-from pomrl.running.sweeps import Job, Tally
+from pomrl.running.plan import estimate, plan, refuse_what_takes_long
+from pomrl.running.work import Tally, refuse_failures, work
 from pomrl.store import StoredExperiment, StoreError
 
 if TYPE_CHECKING:
@@ -320,21 +317,16 @@ def _compute(experiments: Sequence[Experiment], report: Report | None) -> None:
     """
     if experiments[0].request.dry_run:
         raise ConfigError("dry_run=True: this is for the command `pomrl run`, which then prints what it would compute")
-    ensure(experiments, partial(_reported, report))
-
-
-@contextmanager
-def _reported(report: Report | None, jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
-    """Yield a function that reports the progress of jobs, unless they take more than an hour without a `yes=True`."""
+    jobs = plan(experiments)
     wanted = estimate(jobs)
-    if not jobs[0].experiment.request.yes:
+    if not experiments[0].request.yes:
         refuse_what_takes_long(wanted)
 
     def advance(tally: Tally) -> None:
         if report:
             report(f"{tally.runs}/{wanted.runs} runs")
 
-    yield advance
+    refuse_failures(work(jobs, advance))
 
 
 def _values(listed: Sequence[StoredExperiment], key: str) -> list[Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from rich.console import Console
+from tests.support.sample_experiment import add
 
 from pomrl import store
 from pomrl.commands import diff, runs, tables
@@ -52,9 +53,9 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 def stored(sigma: float, count: int = 60) -> StoredExperiment:
     experiment = sweeps.experiment(PUBLISHED, [*SMALL, f"sigma={sigma}"])
     opened = store.open_experiment(experiment)
-    for part in store.aligned(range(count)):
+    for part in store.aligned(count):
         (table,) = experiment_tables(experiment.problem, [experiment.method], part)
-        store.add_blocks(opened, [(part, table)])
+        add(opened, part, table)
     store.close_experiment(opened, 0.0)
     return opened
 

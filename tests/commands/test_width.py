@@ -15,8 +15,7 @@ from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import Request
 from pomrl.configuration.study import find, shipped
 from pomrl.configuration.wording import number_of
-from pomrl.running import sweeps
-from pomrl.running.sweeps import Job
+from pomrl.running.plan import Job, plan
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +38,7 @@ def test_the_tables_of_diff_fit_and_no_other_sweep_is_composed(monkeypatch: pyte
 @pytest.mark.parametrize("names", [("task_similarity",), ("notebook_states_20", "gamma_schedules"), ("theory",)])
 def test_headings_of_results_are_whole(names: tuple[str, ...]) -> None:
     settings = [setting for name in names for setting in find("pomrl").settings(name)]
-    jobs = sweeps.looked_up([setting.experiment for setting in settings])
+    jobs = plan([setting.experiment for setting in settings])
     written = io.StringIO()
     Console(file=written, width=80).print(tables.results(jobs))
     lines = written.getvalue().splitlines()
@@ -52,7 +51,7 @@ def test_no_number_is_broken_however_large(
     table: Callable[[list[Job]], Table], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "_losses", lambda _: ["123456.789", "123456.788", "123456.787", "0.9999"])
-    jobs = sweeps.looked_up([setting.experiment for setting in find("pomrl").settings("task_similarity")])
+    jobs = plan([setting.experiment for setting in find("pomrl").settings("task_similarity")])
     large = [replace(job, experiment=replace(job.experiment, request=Request(runs=999_999))) for job in jobs]
     written = io.StringIO()
     made = table(large)

@@ -14,10 +14,11 @@ import pytest
 from tests.support import cluster as real
 from tests.support.cluster import HANG, Cluster, blocks, driver, end, until
 from tests.support.computed import call
+from tests.support.sample_experiment import experiment
 
 from pomrl.commands import run as command
 from pomrl.execution import ExecutionError
-from pomrl.running import versions
+from pomrl.running import work
 from pomrl.science.solvers import compiled
 
 pytestmark = pytest.mark.slow
@@ -93,8 +94,8 @@ def test_bytes_are_those_of_one_process(cluster: Cluster, tmp_path: Path) -> Non
     """The scheduler is found where Dask's own configuration names it, and where an option names its file."""
     assert here(tmp_path / "one", *SWEEP, "execution.workers=1")[0] == 0
     for name, configured, options in (
-        ("sent", cluster.address, []),
-        ("shared", "tls://127.0.0.1:9", [f"execution.address={cluster.file}", "execution.shared_outputs=true"]),
+        ("configured", cluster.address, []),
+        ("named", "tls://127.0.0.1:9", [f"execution.address={cluster.file}"]),
     ):
         with real.configured(DASK_SCHEDULER_ADDRESS=configured):
             status, _, err = here(tmp_path / name, *SWEEP, "execution=dask", *options)
@@ -167,7 +168,7 @@ def other_versions(folder: Path) -> Path:
     (folder / "numpy-9.9.9.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 9.9.9\n")
     shutil.copytree(real.ROOT / "src" / "pomrl", folder / "pomrl")
     shutil.copytree(real.ROOT / "src" / "hydra_plugins", folder / "hydra_plugins")
-    with (folder / "pomrl" / "store" / "__init__.py").open("a") as file:
+    with (folder / "pomrl" / "science" / "experiment.py").open("a") as file:
         file.write("\nCHANGED = True\n")
     return folder
 
@@ -268,10 +269,12 @@ def test_without_its_packages_the_option_says_what_to_install(monkeypatch: pytes
 
 
 def test_a_worker_without_the_engine_that_is_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = {**versions.versions((), "compiled"), "execution.engine": "compiled"}
+    wanted = {**work.versions((), "compiled"), "execution.engine": "compiled"}
     monkeypatch.setattr(compiled, "is_built", lambda: False)
-    versions.versions.cache_clear()
+    work.versions.cache_clear()
+    asked = experiment()
+    part = work.Part(asked.problem, {"a": asked.method}, range(1), range(1))
     with pytest.raises(ExecutionError, match=r"execution\.engine numpy there and compiled here"):
-        versions.require(wanted, (), "compiled")
-    versions.require(versions.versions((), "auto"), (), "auto")
-    versions.versions.cache_clear()
+        work.SameVersions(wanted, (), None, "compiled")(part)
+    assert isinstance(work.SameVersions(work.versions((), "auto"), (), None, "auto")(part)["a"], bytes)
+    work.versions.cache_clear()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.judging.conftest import Settings
+from tests.support.sample_experiment import add
 from tests.support.worlds import BY_ID, CLAIMS, PAPER, table_of
 
 from pomrl import store
@@ -82,5 +83,4 @@ class TestCommand:
 def store_runs(start: float, runs: int) -> None:
     overrides = ["experiment=initial_similarity", f"estimator.sigma_1={start}"]
     stored = store.open_experiment(experiment(PUBLISHED, overrides), force=False)
-    store.add_blocks(stored, [(range(runs), table_of(overrides, runs))])
-    store.close_experiment(stored, 0.0)
+    add(stored, range(runs), table_of(overrides, runs))

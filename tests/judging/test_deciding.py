@@ -17,7 +17,7 @@ from pomrl.judging.comparisons import smaller_minimum
 from pomrl.judging.deciding import Spending, decide, pools
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses, SweepLosses
-from pomrl.running.sweeps import seconds_of
+from pomrl.running import cost
 
 
 class InAWorld(Reader):
@@ -134,8 +134,8 @@ def test_a_budget_counts_runs_beyond_the_papers_once(basis: Basis) -> None:
     experiment = basis.settings["initial_similarity"][0].experiment
     more = replace(experiment, request=replace(experiment.request, runs=300))
     published = {store.signature(experiment): 100}
-    spending = Spending(seconds_of(experiment, 200) * 1.01)
+    spending = Spending(cost.seconds(experiment.problem, experiment.method, 200) * 1.01)
     assert spending.grant([more, more], published)
     assert spending.grant([more], published)
-    assert spending.spent == pytest.approx(seconds_of(experiment, 200))
+    assert spending.spent == pytest.approx(cost.seconds(experiment.problem, experiment.method, 200))
     assert not spending.grant([replace(more, request=replace(more.request, runs=400))], published)

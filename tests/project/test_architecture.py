@@ -56,6 +56,7 @@ ONLY_IN = {
     "omegaconf": ("configuration", "commands"),
     "pyarrow": ("store",),
     "joblib": ("execution",),
+    "threadpoolctl": ("execution",),
     "dask": ("execution",),
     "distributed": ("execution",),
     "pytest": ("contracts",),

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.support.sample_experiment import add
 
 from pomrl import store
 from pomrl.configuration import sweeps
@@ -39,7 +40,7 @@ def test_losses_of_an_experiment_are_those_of_its_table(
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     experiment = sweeps.experiment(PUBLISHED, ["T=2", f"gamma_schedule={schedule}"])
     (table,) = tables(experiment.problem, [experiment.method], range(3))
-    store.add_blocks(store.open_experiment(experiment, force=False), [(range(3), table)])
+    add(store.open_experiment(experiment), range(3), table)
     losses, expected = Losses.of_experiment(experiment, 2), Losses.of_table(store.load(experiment, 2))
     np.testing.assert_array_equal(losses.at_eval, expected.loss[..., -1])
     np.testing.assert_array_equal(losses.average_curve, expected.loss.mean(1))

@@ -21,7 +21,7 @@ from pomrl.commands import run
 from pomrl.configuration import composition, jobs
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment as experiment_of
-from pomrl.running import resources, sweeps
+from pomrl.running import plan
 from pomrl.science.tasks.random_chains import RandomChains
 
 Command = Callable[..., tuple[int, list[str], str]]
@@ -166,7 +166,7 @@ def test_yes_composes_them_all(command: Command, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeps, "MOST_CHECKED", 7)
+    monkeypatch.setattr(plan, "MOST_CHECKED", 7)
     drawn = Count(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("runs=10000000", "dry_run=true")
     assert (status, drawn.calls) == (0, 7)
@@ -174,7 +174,7 @@ def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monke
 
 
 def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(resources, "LONG", 1e-9)
+    monkeypatch.setattr(plan, "LONG", 1e-9)
     status, _, said = command("T=1", "runs=2")
     assert (status, said.count("\n")) == (1, 1)
     assert "what takes more than an hour is computed with yes=true" in said
@@ -183,15 +183,15 @@ def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.Mon
     assert command("T=1", "runs=2")[0] == 0  # stored already
 
 
-def jobs_of(*overrides: str) -> list[sweeps.Job]:
-    return sweeps.looked_up([experiment_of(PUBLISHED, text.split()) for text in overrides])
+def jobs_of(*overrides: str) -> list[plan.Job]:
+    return plan.plan([experiment_of(PUBLISHED, text.split()) for text in overrides])
 
 
 def test_estimates_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     (one,) = jobs_of("runs=100")
-    twice = resources.estimate([one, *jobs_of("runs=50")])
+    twice = plan.estimate([one, *jobs_of("runs=50")])
     assert (twice.jobs, twice.runs, twice.plans) == (2, 100, 100 * 15 * 21)
-    both = resources.estimate([one, *jobs_of("seed=1")])
+    both = plan.estimate([one, *jobs_of("seed=1")])
     assert both.plans == 2 * twice.plans
     assert both.seconds == pytest.approx(2 * twice.seconds)

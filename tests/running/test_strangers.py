@@ -14,9 +14,8 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.execution import ExecutionError
-from pomrl.running import blocks, sweeps
-from pomrl.running.ensuring import checked_jobs
-from pomrl.running.sweeps import Tally
+from pomrl.running.plan import plan
+from pomrl.running.work import Tally, is_foreign, work
 from pomrl.science.problem import components
 
 pytestmark = pytest.mark.slow
@@ -46,20 +45,20 @@ def test_an_exception_is_kept_with_its_traceback_and_loses_only_its_method(
 ) -> None:
     guilty, others = asked(sources, deed)
     tallies: list[Tally] = []
-    ((signature, failure),) = sweeps.compute(checked_jobs([guilty, *others]), tallies.append).items()
+    ((signature, failure),) = work(plan([guilty, *others]), tallies.append).items()
     assert signature == store.lookup(guilty).signature
     assert failure.reason.startswith(reason)
     assert "stranger.py" in failure.traceback
     assert [store.lookup(each).complete() for each in (guilty, *others)] == [50, 70, 70]
-    assert tallies[-1] == Tally(runs=210, done=1, failed=1, blocks=2)
+    assert tallies[-1] == Tally(runs=210, done=1, failed=1, parts=2)
 
 
 @pytest.mark.parametrize(("deed", "how"), [("os._exit", "EXIT"), ("SIGSEGV", "SIGSEGV"), ("SIGKILL", "memory")])
 def test_a_process_that_dies_ends_the_sweep_and_what_is_stored_stays(deed: str, how: str, sources: Sources) -> None:
     guilty, others = asked(sources, deed)
-    assert sweeps.compute(checked_jobs(others), lambda _: None) == {}
+    assert work(plan(others), lambda _: None) == {}
     with pytest.raises(ExecutionError, match=how):
-        sweeps.compute(checked_jobs([guilty, *others]), lambda _: None)
+        work(plan([guilty, *others]), lambda _: None)
     assert [store.lookup(each).complete() for each in others] == [70, 70]
 
 
@@ -70,5 +69,5 @@ def test_a_component_of_any_group_may_be_foreign(group: str) -> None:
     mine = type("Mine", (type(part),), {"__module__": "mine"})(**vars(part))
     problem = replace(experiment.problem, **{group: mine} if group in PROBLEM_GROUPS else {})
     method = replace(experiment.method, **{group: mine} if group in METHOD_GROUPS else {})
-    assert not blocks.is_foreign(experiment.problem, experiment.method)
-    assert blocks.is_foreign(problem, method)
+    assert not is_foreign(experiment.problem, experiment.method)
+    assert is_foreign(problem, method)

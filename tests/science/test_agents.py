@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from tests.support.settings import CONF
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import METHOD, SAMPLED, UNEQUAL, AgentContract, problem, some_task
-from pomrl.running.blocks import Block, Failure, MethodOfBlock, compute
+from pomrl.running.work import Failure, Part, compute
 from pomrl.science.agents.agent import Agent, AgentOfOneRun, CertaintyEquivalence, Decision, TaskData
 from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
 from pomrl.science.agents.least_squares import LeastSquares
@@ -28,7 +27,6 @@ from pomrl.science.exploration import Belief
 from pomrl.science.gamma_schedules import Dong, Hindsight
 from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
 from pomrl.science.problem import Method, check
-from pomrl.store import StoredExperiment
 
 OPTIONS = sorted(path.stem for path in (CONF / "agent").glob("*.yaml"))
 
@@ -291,13 +289,12 @@ DEEDS: dict[str, Callable[[TaskData, np.ndarray], Any]] = {
 }
 
 
-def outcome(tmp_path: Path, deed: str) -> Failure:
+def outcome(deed: str) -> Failure:
     """Return what becomes of the agent, in a block beside one that does nothing wrong."""
-    stored = StoredExperiment(tmp_path)
-    agents = (Misbehaving(deed=deed), LeastSquares())
-    of_block = tuple(MethodOfBlock(method(agent), stored) for agent in agents)
-    failure, table = compute(Block(problem(), range(2), of_block))
-    assert isinstance(table, pd.DataFrame)
+    methods = {"deed": method(Misbehaving(deed=deed)), "nothing": method(LeastSquares())}
+    outcomes = compute(Part(problem(), methods, range(2), range(2)))
+    failure = outcomes["deed"]
+    assert isinstance(outcomes["nothing"], bytes)
     assert isinstance(failure, Failure)
     assert "\n" not in failure.reason
     return failure
@@ -315,6 +312,6 @@ def outcome(tmp_path: Path, deed: str) -> Failure:
         ("writes", r"in task 3 failed: assignment destination is read-only"),
     ],
 )
-def test_an_agent_that_breaks_its_contract_ends_in_one_line_and_alone(deed: str, why: str, tmp_path: Path) -> None:
-    failure = outcome(tmp_path, deed)
+def test_an_agent_that_breaks_its_contract_ends_in_one_line_and_alone(deed: str, why: str) -> None:
+    failure = outcome(deed)
     assert re.search(r"Error: \w+\.Misbehaving\.\w+ " + why, failure.reason)

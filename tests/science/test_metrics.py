@@ -1,6 +1,5 @@
 """Metrics: what they say, against direct computations, and what is stored of them."""
 
-from contextlib import nullcontext
 from dataclasses import fields, replace
 from hashlib import sha256
 from itertools import product
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 from jaxtyping import Float
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.support.computed import compute as compute_all
 from tests.support.settings import CONF
 
 from pomrl import api, store
@@ -20,7 +20,6 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
 from pomrl.contracts import METHOD, UNEQUAL, ComponentContract, problem, some_task
 from pomrl.results.losses import Losses
-from pomrl.running.ensuring import ensure
 from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.checked import ComponentError
 from pomrl.science.experiment import tables
@@ -130,7 +129,7 @@ def test_what_is_no_metric_is_refused(what: str, why: str) -> None:
 
 def compute(*words: str) -> Experiment:
     asked = experiment(PUBLISHED, ["T=2", "S=4", "runs=6", "execution.workers=1", *words])
-    ensure([asked], lambda _: nullcontext(lambda _: None))
+    compute_all([asked])
     return asked
 
 

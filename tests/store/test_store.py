@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.support.sample_experiment import GAMMAS, experiment, stored, table
+from tests.support.sample_experiment import GAMMAS, add, experiment, stored, table
 
 from pomrl import store
 from pomrl.science.gamma_schedules import Hindsight
@@ -53,7 +53,7 @@ def test_a_block_is_never_replaced_by_one_with_fewer_runs() -> None:
 def test_who_completes_what_another_process_has_completed_meanwhile_writes_the_same() -> None:
     kept = stored(range(3), range(3, 20))
     before = block_of(kept).name
-    store.add_blocks(kept, [(range(3, 20), table(range(3, 20)))])
+    add(kept, range(3, 20), table(range(3, 20)))
     assert [path.name for path in kept.folder.glob("*.parquet")] == [before]
 
 
@@ -68,9 +68,7 @@ def test_who_reads_while_another_process_writes_meets_no_fault() -> None:
     rows, kept = table(range(50)), stored(range(1))
     parts = [range(stop - 1, stop) for stop in range(2, 51)]
     with ThreadPoolExecutor(1) as others:
-        writing = others.submit(
-            lambda: [store.add_blocks(kept, [(part, rows.loc[rows["run"].isin(part)])]) for part in parts]
-        )
+        writing = others.submit(lambda: [add(kept, part, rows.loc[rows["run"].isin(part)]) for part in parts])
         while not writing.done():
             assert kept.faults() == []
             read = kept.table()
@@ -103,7 +101,7 @@ def test_a_damaged_block_is_not_read_and_computed_again(damage: Callable[[Path],
     with pytest.raises(store.StoreError):
         kept.table()
     assert store.missing(kept, 60)[0] == [range(50)]
-    store.add_blocks(kept, [(range(50), table(range(50)))])
+    add(kept, range(50), table(range(50)))
     assert path.read_bytes() == content
     assert kept.faults() == []
     assert kept.complete() == 60

@@ -14,7 +14,10 @@ from tests.support.commands import commands
 from tests.support.settings import ROOT
 
 from pomrl.commands import claims, documents, figures, report
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import STUDIES
+from pomrl.running.plan import plan
+from pomrl.running.work import refuse_failures, work
 
 SWEEP = "initial_similarity"
 """The sweep of the outputs of every kind."""
@@ -77,6 +80,11 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
         except SystemExit as end:
             status = int(end.code or 0)
     return status, out.getvalue(), err.getvalue()
+
+
+def compute(experiments: Sequence[Experiment]) -> None:
+    """Compute and store what the store lacks of experiments; ExecutionError if one fails."""
+    refuse_failures(work(plan(experiments), lambda _: None))
 
 
 @contextmanager

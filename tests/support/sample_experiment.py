@@ -11,6 +11,7 @@ from pomrl.science.gamma_schedules import GammaSchedule, Grid
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
+from pomrl.store.block_files import encode
 
 GAMMAS = [0.0, 0.5, 0.9]
 
@@ -35,8 +36,13 @@ def table(runs: range) -> pd.DataFrame:
     return tables(described.problem, [described.method], runs)[0]
 
 
+def add(kept: store.StoredExperiment, runs: range, rows: pd.DataFrame) -> None:
+    """Store a table as runs of an experiment."""
+    store.add_block(kept, runs, {runs: encode(rows, kept.signature, runs)})
+
+
 def stored(*parts: range) -> store.StoredExperiment:
     kept = store.open_experiment(experiment(), force=False)
     for part in parts:
-        store.add_blocks(kept, [(part, table(part))])
+        add(kept, part, table(part))
     return kept

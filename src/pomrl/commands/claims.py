@@ -7,9 +7,7 @@ names; --variants names others, or families of variants, or all. With --replace,
 place of another, and the paired differences between the two options are written too.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Sequence
 from math import isfinite
 
 from pomrl import store
@@ -31,10 +29,9 @@ from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.deciding import Case, Spending
 from pomrl.judging.judgements import Judgement
 from pomrl.results.variant_differences import paired_differences, wide
-from pomrl.running.ensuring import ensure
-from pomrl.running.resources import seconds
+from pomrl.running.plan import plan, unfinished
 from pomrl.running.simulating import simulate
-from pomrl.running.sweeps import Job, Tally, unfinished
+from pomrl.running.work import refuse_failures, work
 from pomrl.store.csv_tables import write_table
 
 
@@ -161,17 +158,13 @@ def _cases(bases: Sequence[Basis], reader: Reader, spending: Spending, budget: f
 
 def _compute(experiments: Sequence[Experiment], why: str = "") -> None:
     """Compute what the store lacks of experiments, and say so, and why."""
-    ensure(experiments, partial(_announced, why=why))
-
-
-@contextmanager
-def _announced(jobs: Sequence[Job], why: str) -> Iterator[Callable[[Tally], None]]:
-    if lacking := unfinished(jobs).values():
+    jobs = plan(experiments)
+    if lacking := unfinished(jobs):
         runs = max(job.experiment.request.runs for job in lacking)
         what = f"up to {number_of(runs, 'run')} of {number_of(len(lacking), 'experiment')}"
-        warn(f"{what}{why}: about {sum(map(seconds, lacking)):.0f} s of one core")
+        warn(f"{what}{why}: about {sum(job.seconds for job in lacking):.0f} s of one core")
     with progress_of(jobs) as advance:
-        yield advance
+        refuse_failures(work(jobs, advance))
 
 
 def _shares(study: Study, claims: Sequence[Claim]) -> claims_of_variants.Shares:

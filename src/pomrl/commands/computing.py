@@ -14,9 +14,8 @@ from pomrl.configuration.jobs import MOST_JOBS
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.execution import ExecutionError
 from pomrl.results.losses import Losses
-from pomrl.running import sweeps
-from pomrl.running.ensuring import checked_jobs
-from pomrl.running.resources import estimate, refuse_what_takes_long
+from pomrl.running.plan import estimate, plan, refuse_what_takes_long
+from pomrl.running.work import work
 from pomrl.store import StoreError
 
 
@@ -82,8 +81,7 @@ def objective(composed: Composed) -> float:
 
 def _estimate_from_first(first: Experiment, count: int) -> bool:
     """Refuse a sweep of which the first job alone was composed; where a dry run is asked for, print an estimate."""
-    jobs = sweeps.looked_up([first])
-    of_sweep = estimate(jobs).times(count)
+    of_sweep = estimate(plan([first]), count)
     if not first.request.dry_run:
         raise ConfigError(f"{of_sweep}; more than {MOST_JOBS:,} jobs are computed with yes=true")
     console(stderr=True).print(f"estimated from the first job: {of_sweep}", soft_wrap=True)
@@ -94,7 +92,7 @@ def compute(experiments: Sequence[Experiment]) -> bool:
     """Compute the runs that are not stored yet, and report on standard error; return whether nothing failed."""
     terminal = console(stderr=True)
     _refuse_what_is_ignored(experiments)
-    jobs = checked_jobs(experiments)
+    jobs = plan(experiments)
     request, wanted = experiments[0].request, estimate(jobs)
     for fault in dict.fromkeys(fault for job in jobs for fault in job.faults):
         warn(f"{fault}; it is computed again")
@@ -108,7 +106,7 @@ def compute(experiments: Sequence[Experiment]) -> bool:
     if complete := sum(not job.missing for job in jobs):
         terminal.print(f"{complete} of {len(jobs)} stored already, not computed again (force=true would)")
     with progress_of(jobs) as advance:
-        failures = sweeps.compute(jobs, advance)
+        failures = work(jobs, advance)
     terminal.print(tables.results(jobs) if len(jobs) <= tables.MOST_ROWS else f"{len(jobs)} jobs are done")
     if failures:
         for line in "".join(dict.fromkeys(failure.traceback for failure in failures.values())).splitlines():

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
 from pomrl.commands.terminal import console, printable, warn
-from pomrl.running.resources import size
-from pomrl.running.sweeps import Job, Tally, unfinished
+from pomrl.running.plan import Job, unfinished
+from pomrl.running.work import Tally
 
 QUIET = 30.0
 """Seconds after which a line of progress is printed anyway."""
@@ -71,7 +71,7 @@ def _lines(what: str, text: Callable[[int], str]) -> Advance:
 @contextmanager
 def progress_of(jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
     """Yield a callback that reports the progress of these jobs; there is none to report where nothing is lacking."""
-    total = sum(job.runs_missing for job in unfinished(jobs).values())
+    total = sum(job.runs_missing for job in unfinished(jobs))
     start = time.monotonic()
     with progress("runs") if total else nullcontext(lambda *_: None) as advance:
         yield lambda tally: advance(tally.runs, total, tally.describe(time.monotonic() - start))
@@ -80,5 +80,12 @@ def progress_of(jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
 @contextmanager
 def progress_of_bytes(what: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a function that reports how many bytes are done, of how many, unless they are few."""
-    with progress(what, size) as advance:
+    with progress(what, _size) as advance:
         yield lambda done, total: advance(done, total, "") if total >= LEAST_BYTES else None
+
+
+def _size(number: int) -> str:
+    for unit, of_unit in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if number >= of_unit:
+            return f"{number / of_unit:,.1f} {unit}"
+    return f"{number / 1e3:,.0f} kB"

@@ -10,9 +10,8 @@ from rich.text import Text
 from pomrl.commands.terminal import console, printable
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
 from pomrl.results.losses import Losses
-from pomrl.running import resources
-from pomrl.running.blocks import Failure
-from pomrl.running.sweeps import Job
+from pomrl.running.plan import Job
+from pomrl.running.work import Failure
 from pomrl.store import StoreError
 
 MOST_ROWS = 100
@@ -33,8 +32,8 @@ def plan(jobs: Sequence[Job]) -> Table:
             job.stored.signature,
             str(job.experiment.request.runs - job.runs_missing),
             str(job.runs_missing),
-            f"{resources.plans(job):,}",
-            f"{resources.seconds(job):.1f}",
+            f"{job.plans:,}",
+            f"{job.seconds:.1f}",
         ]
         for job in jobs
     ]

@@ -122,7 +122,7 @@ def draw(selections: Sequence[Selection], write: Writer) -> Iterator[Outcome]:
     ]
     largest_first = sorted(wanted, key=lambda each: each[0], reverse=True)
     calls = [(selection, names, write) for _, selection, names in largest_first if names]
-    yield from one_by_one(_draw_versions, *zip(*calls, strict=True), here=len(calls) < FEW)
+    yield from one_by_one(_draw_versions, *zip(*calls, strict=True), workers=1 if len(calls) < FEW else None)
 
 
 def _draw_versions(selection: Selection, names: Sequence[str], write: Writer) -> Outcome:

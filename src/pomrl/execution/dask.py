@@ -30,6 +30,7 @@ from pomrl.execution.engine import (
     MissingPackagesError,
     Result,
 )
+from pomrl.execution.parallel import one_thread
 
 try:
     import dask.config
@@ -63,14 +64,7 @@ class Dask(Execution):
             "scheduler file; null: the one that Dask's own configuration names"
         ),
     ] = None
-    shared_outputs: Annotated[
-        bool, Field(description="whether the workers see this folder of outputs, and write to it")
-    ] = False
     patience: Annotated[int, Field(ge=1, description="seconds to wait for a worker while there is none")] = 60
-
-    @property
-    def shares_outputs(self) -> bool:
-        return self.shared_outputs
 
     def map_unordered(
         self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
@@ -159,7 +153,8 @@ def _call(pickled: bytes) -> Any:
     The scheduler deserialises arguments; as bytes they do not require it to have the code of the user's components.
     """
     function, item = pickle.loads(pickled)
-    return function(item)
+    with one_thread():
+        return function(item)
 
 
 def _result(future: Future) -> Any:

@@ -1,5 +1,6 @@
 """The interface that every engine implements."""
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, TypeVar
@@ -34,16 +35,17 @@ class Execution(Component):
         Engine, Field(description="what solves small models; auto: the compiled engine where it was built, else NumPy")
     ] = "auto"
 
-    @property
-    def shares_outputs(self) -> bool:
-        """Return whether workers write to the same folder of outputs as this process. Engines may override this."""
-        return True
+    def at_once(self, seconds: float) -> int:
+        """Return how many items of work that takes so many seconds are computed at a time, as far as that is known."""
+        return os.cpu_count() or 1
 
     @abstractmethod
     def map_unordered(
         self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
     ) -> Iterator[tuple[int, Result]]:
         """Apply a function to each item and yield the results in any order, each as soon as it is there.
+
+        BLAS has one thread in the function (`parallel.one_thread`).
 
         Args:
             function: What to compute. It has to be picklable, as have the items and the results.

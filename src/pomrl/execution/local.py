@@ -3,17 +3,17 @@
 # Joblib comes without types.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, cast
+from functools import partial
+from typing import Annotated
 
-from joblib import Parallel, cpu_count, delayed
+from joblib import cpu_count
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from pydantic import Field
 
-from pomrl.execution.children import end_with
 from pomrl.execution.engine import Execution, ExecutionError, Item, Result
+from pomrl.execution.parallel import one_by_one, one_thread
 
 SMALL_WORK = 5.0
 """Seconds of work below which starting processes, which takes seconds as well, does not pay."""
@@ -27,16 +27,16 @@ class Local(Execution):
         Field(ge=1, description="processes; 1: none besides this; null: one for each core, or 1 for little work"),
     ] = None
 
+    def at_once(self, seconds: float) -> int:
+        return self.workers or (1 if seconds < SMALL_WORK else cpu_count())
+
     def map_unordered(
         self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
     ) -> Iterator[tuple[int, Result]]:
-        workers = self.workers or (1 if seconds < SMALL_WORK else cpu_count())
-        parallel = Parallel(
-            n_jobs=workers, return_as="generator_unordered", initializer=end_with, initargs=(os.getpid(),)
-        )
         try:
-            calls = (delayed(_indexed)(function, index, item) for index, item in enumerate(items))
-            yield from cast(Iterator[Any], parallel(calls))
+            yield from one_by_one(
+                partial(_indexed, function), range(len(items)), items, workers=self.at_once(seconds), ordered=False
+            )
         except BrokenProcessPool as error:
             exit_codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
             how = (exit_codes and exit_codes[1]) or "for an unknown reason"
@@ -45,4 +45,5 @@ class Local(Execution):
 
 
 def _indexed(function: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
-    return index, function(item)
+    with one_thread():
+        return index, function(item)

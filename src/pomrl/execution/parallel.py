@@ -1,20 +1,57 @@
-"""Calls of a function on independent arguments, in as many processes, or threads, as there are cores."""
+"""Calls of functions in processes, or threads, of this machine.
 
-# joblib comes without types.
+Processes leave the interrupts of the terminal to the command that started them, and end when it ends.
+"""
+
+# joblib and threadpoolctl come without types.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
+import ctypes
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from signal import SIG_IGN, SIGINT, SIGKILL, signal
 from typing import Any, TypeVar, cast
 
 from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import threadpool_limits
 
-from pomrl.execution.children import end_with
+PR_SET_PDEATHSIG = 1
+"""The option of Linux's prctl that chooses the signal which a process gets when its parent ends."""
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Let BLAS use one thread, because its number of threads can change bits, and small products take longer with more.
+
+    Processes are the only level of parallelism.
+    """
+    return threadpool_limits(limits=1, user_api="blas")
+
+
+def one_by_one(
+    function: Callable[..., Any], *arguments: Iterable[Any], workers: int | None = None, ordered: bool = True
+) -> Iterator[Any]:
+    """Call a function on each tuple of arguments in processes, and yield each result as soon as it is there.
+
+    Args:
+        function: The function.
+        arguments: The arguments, as `map` takes them.
+        workers: The number of processes, of which one is this process; by default one for each core.
+        ordered: Whether results come in the order of the arguments.
+    """
+    calls = list(map(delayed(function), *arguments))
+    parallel = Parallel(
+        n_jobs=workers or max(1, min(cpu_count(), len(calls))),
+        return_as="generator" if ordered else "generator_unordered",
+        initializer=_end_with,
+        initargs=(os.getpid(),),
+    )
+    yield from cast(Iterator[Any], parallel(calls))
 
 
 def in_parallel(function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
@@ -22,24 +59,23 @@ def in_parallel(function: Callable[..., Any], *arguments: Iterable[Any]) -> list
     return list(one_by_one(function, *arguments))
 
 
-def one_by_one(function: Callable[..., Any], *arguments: Iterable[Any], here: bool = False) -> Iterator[Any]:
-    """Call a function on each tuple of arguments, and yield each result, in their order, as soon as it is there.
-
-    Args:
-        function: The function.
-        arguments: The arguments, as `map` takes them.
-        here: Whether to call it in this process, which is faster for a few short calls.
-    """
-    calls = list(map(delayed(function), *arguments))
-    workers = 1 if here else max(1, min(cpu_count(), len(calls)))
-    parallel = Parallel(n_jobs=workers, return_as="generator", initializer=end_with, initargs=(os.getpid(),))
-    yield from cast(Iterator[Any], parallel(calls))
-
-
 def in_threads(function: Callable[[Argument], Result], arguments: Iterable[Argument]) -> list[Result]:
     """Call a function on each argument in threads that share memory, and return the results in their order.
 
-    It pays for long calls of NumPy. BLAS gets one thread, because its number of threads can change bits.
+    It pays for long calls of NumPy.
     """
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(cpu_count()) as threads:
+    with one_thread(), ThreadPoolExecutor(cpu_count()) as threads:
         return list(threads.map(function, arguments))
+
+
+def _end_with(driver: int) -> None:
+    """Let the kernel end this process when its parent, the driver, ends for whatever reason (on Linux).
+
+    Joblib would let a process that crashes print fifty lines, unless the environment says whether it should.
+    """
+    signal(SIGINT, SIG_IGN)
+    os.environ.setdefault("PYTHONFAULTHANDLER", "")
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL)
+        if os.getppid() != driver:  # which ended before that
+            os.kill(os.getpid(), SIGKILL)

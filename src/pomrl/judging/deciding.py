@@ -16,7 +16,7 @@ from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.precision import Outcome
 from pomrl.judging.promised import pool_of
 from pomrl.judging.verdict import Verdict
-from pomrl.running.sweeps import seconds_of
+from pomrl.running import cost
 
 Compute = Callable[[Sequence[Experiment]], None]
 """A function that computes what the store lacks of experiments."""
@@ -71,16 +71,20 @@ class Spending:
     def grant(self, experiments: Iterable[Experiment], published: Mapping[str, int]) -> bool:
         """Take what these experiments cost out of the budget, unless it does not suffice; return whether it does."""
         by_signature = {store.signature(each): each for each in experiments}
-        cost = sum(
-            seconds_of(each, each.request.runs - self.runs.get(signature, published[signature]))
+        seconds = sum(
+            _seconds(each, each.request.runs - self.runs.get(signature, published[signature]))
             for signature, each in by_signature.items()
             if each.request.runs > self.runs.get(signature, published[signature])
         )
-        if self.spent + cost > self.budget:
+        if self.spent + seconds > self.budget:
             return False
-        self.spent += cost
+        self.spent += seconds
         self.runs |= {key: max(each.request.runs, self.runs.get(key, 0)) for key, each in by_signature.items()}
         return True
+
+
+def _seconds(experiment: Experiment, runs: int) -> float:
+    return cost.seconds(experiment.problem, experiment.method, runs)
 
 
 def pools(cases: Sequence[Case]) -> list[Experiment]:
@@ -117,7 +121,7 @@ def decide(bases: Sequence[Basis], spending: Spending, reader: Reader, compute: 
     }
 
     def affordable(cases: Sequence[Case], runs: int) -> list[Case]:
-        by_cost = sorted(cases, key=lambda case: sum(seconds_of(each, runs) for each in case.needs(runs)))
+        by_cost = sorted(cases, key=lambda case: sum(_seconds(each, runs) for each in case.needs(runs)))
         granted = [case for case in by_cost if spending.grant(case.needs(runs), published)]
         compute([experiment for case in granted for experiment in case.needs(runs)])
         return granted

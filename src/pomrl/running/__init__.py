@@ -1,1 +1,1 @@
-"""Sweeps of experiments: what is missing in the store, how it is divided into blocks of runs, and computing it."""
+"""From experiments to stored tables in two steps: `plan` says what the store lacks, and `work` computes and stores."""

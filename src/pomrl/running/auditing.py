@@ -1,11 +1,9 @@
 """Recomputing stored blocks: digests show damage, and this shows numbers that are wrong."""
 
-import pandas as pd
-
 from pomrl.configuration.parsing import Experiment
-from pomrl.running.blocks import Block, MethodOfBlock, compute
+from pomrl.execution.parallel import one_thread
+from pomrl.running.work import Failure, Part, compute
 from pomrl.store import StoredBlock, StoredExperiment, StoreError, signature
-from pomrl.store.block_files import encode
 
 
 def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
@@ -16,8 +14,9 @@ def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Expe
     """
     if signature(experiment) != stored.signature:
         raise StoreError("its settings have another signature under the present code")
-    method = MethodOfBlock(experiment.method, stored)
-    (table,) = compute(Block(experiment.problem, block.runs, (method,)), experiment.execution.runs_at_a_time)
-    if not isinstance(table, pd.DataFrame):
-        raise StoreError(table.reason if table else "nothing was computed")
-    return StoredBlock.of(block.runs, encode(table, stored.signature, block.runs)) == block
+    part = Part(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
+    with one_thread():
+        outcome = compute(part, experiment.execution.runs_at_a_time)[stored.signature]
+    if isinstance(outcome, Failure):
+        raise StoreError(outcome.reason)
+    return StoredBlock.of(block.runs, outcome) == block

@@ -1,20 +1,13 @@
 """Simulations are computed and stored here, before a figure or a claim reads them."""
 
-# threadpoolctl comes without types.
-# pyright: reportMissingTypeStubs=false
-
 from collections.abc import Callable, Iterable
 
-from threadpoolctl import threadpool_limits
-
+from pomrl.execution.parallel import one_thread
 from pomrl.store.simulations import Simulation
 
 
 def simulate(simulations: Iterable[Simulation], announce: Callable[[str], None]) -> None:
     """Compute and store the simulations that are not stored, or whose tables are damaged.
-
-    BLAS gets one thread, as for blocks of runs: its number of threads can change bits, and small products take longer
-    with several.
 
     Args:
         simulations: The simulations that are needed; each is computed in this process, in up to a few seconds.
@@ -25,5 +18,5 @@ def simulate(simulations: Iterable[Simulation], announce: Callable[[str], None])
     """
     for simulation in (each for each in simulations if not each.is_stored):
         announce(f"simulating {simulation.name.replace('_', ' ')}")
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_thread():
             simulation.save(simulation.function(**simulation.arguments))

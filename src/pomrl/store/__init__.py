@@ -6,7 +6,7 @@
 
 from pomrl.store.block_files import StoredBlock
 from pomrl.store.experiments import (
-    add_blocks,
+    add_block,
     aligned,
     all_experiments,
     by_signature,

@@ -66,18 +66,22 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str]) -> dict[str,
     path = folder / block.name
     try:
         content = path.read_bytes()
+        if StoredBlock.of(block.runs, content) != block:
+            raise StoreError(f"{path}: its digest is not the one in its name; {REPAIR}")
+        return decode(content, folder.name, block.runs, names)
     except FileNotFoundError as error:
         raise StoreError(f"{path}: it is missing; {REPAIR}") from error
-    if StoredBlock.of(block.runs, content) != block:
-        raise StoreError(f"{path}: its digest is not the one in its name; {REPAIR}")
-    try:
-        file = pq.ParquetFile(pa.BufferReader(content))
-        if (file.schema_arrow.metadata or {}) != _owner(folder.name, block.runs):
-            raise StoreError(f"{path}: it is that of other runs, or of another experiment; {REPAIR}")
-        read = cast(Any, file).read(columns=list(names), use_threads=False)
-        return {name: read[name].to_numpy() for name in names}
-    except (pa.ArrowException, KeyError, OSError) as error:
-        raise StoreError(f"{path}: it is no table of runs") from error
+    except (pa.ArrowException, KeyError, ValueError, OSError) as error:
+        raise StoreError(f"{path}: it is no table of these runs of this experiment; {REPAIR}") from error
+
+
+def decode(content: bytes, signature: str, runs: range, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return columns of the table of a block, or of a part of one; ValueError if it is that of other runs."""
+    file = pq.ParquetFile(pa.BufferReader(content))
+    if (file.schema_arrow.metadata or {}) != _owner(signature, runs):
+        raise ValueError("it is that of other runs, or of another experiment")
+    read = cast(Any, file).read(columns=list(names), use_threads=False)
+    return {name: read[name].to_numpy() for name in names}
 
 
 def _owner(signature: str, runs: range) -> dict[bytes, bytes]:

@@ -51,13 +51,13 @@ def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]
     needed = [block for block in stored.blocks() if block.runs.start < runs]
     faulty = {block: fault for block in needed if (fault := stored.fault_of(block))}
     stop = {block.runs.start // BLOCK: block.runs.stop for block in needed if block not in faulty}
-    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in aligned(range(runs))]
+    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in aligned(runs)]
     return [part for part in parts if part], [*faulty.values()]
 
 
-def aligned(runs: range) -> list[range]:
-    """Return `runs`, which begin with run 0, divided into blocks of `BLOCK` runs; the last block may have fewer."""
-    return [runs[start : start + BLOCK] for start in range(0, len(runs), BLOCK)]
+def aligned(runs: int) -> list[range]:
+    """Return the runs from 0 on, divided into blocks of `BLOCK` runs; the last block may have fewer."""
+    return [range(start, min(start + BLOCK, runs)) for start in range(0, runs, BLOCK)]
 
 
 def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExperiment:
@@ -88,21 +88,27 @@ def _options(experiment: Experiment) -> dict[str, str]:
     return {**experiment.options, **({"gamma_schedule": "grid"} if schedule.computed() is not schedule else {})}
 
 
-def add_blocks(stored: StoredExperiment, tables: "Sequence[tuple[range, pd.DataFrame]]") -> None:
-    """Store tables of runs; a part of a block is joined with the runs of the block that are stored already."""
-    for runs, table in tables:
-        held = range(runs.start // BLOCK * BLOCK, runs.stop)
-        before = [block for block in stored.files() if block.runs.start == held.start]
-        joined = table
-        if held.start < runs.start:
-            kept = stored.table_of(before[-1])  # it may have more by now, of another process
-            joined = pd.concat([kept[kept["run"] < runs.start], table], ignore_index=True)
-        content = block_files.encode(joined, stored.signature, held)
-        block = StoredBlock.of(held, content)
-        files.write(stored.folder / block.name, content)
-        for old in before:
-            if old != block and (old.runs.stop <= held.stop or stored.fault_of(old)):
-                (stored.folder / old.name).unlink(missing_ok=True)
+def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes]) -> None:
+    """Store runs of a block, encoded in one or more parts, together with the runs before them that are stored."""
+    held = range(runs.start // BLOCK * BLOCK, runs.stop)
+    before = [block for block in stored.files() if block.runs.start == held.start]
+    content = parts.get(held) or block_files.encode(_joined(stored, before, parts), stored.signature, held)
+    block = StoredBlock.of(held, content)
+    files.write(stored.folder / block.name, content)
+    for old in before:
+        if old != block and (old.runs.stop <= held.stop or stored.fault_of(old)):
+            (stored.folder / old.name).unlink(missing_ok=True)
+
+
+def _joined(stored: StoredExperiment, before: Sequence[StoredBlock], parts: Mapping[range, bytes]) -> "pd.DataFrame":
+    """Return the table of parts of a block, below the stored runs of the block that come before them."""
+    names, first = stored.names(), min(part.start for part in parts)
+    of_parts = {part.start: block_files.decode(parts[part], stored.signature, part, names) for part in parts}
+    tables = [pd.DataFrame(of_parts[start]) for start in sorted(of_parts)]
+    if first % BLOCK:
+        kept = stored.table_of(before[-1])  # it may have more by now, of another process
+        tables.insert(0, kept[kept["run"] < first])
+    return pd.concat(tables, ignore_index=True)
 
 
 def close_experiment(stored: StoredExperiment, wall_seconds: float) -> None:

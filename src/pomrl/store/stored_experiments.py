@@ -15,7 +15,7 @@ from pomrl.science.loss_tables import MEASURED, SCHEMA
 from pomrl.store import block_files, manifests
 from pomrl.store.block_files import StoredBlock
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError
+from pomrl.store.layout import SCHEMA_VERSION, StoreError
 from pomrl.store.manifests import Manifest
 
 
@@ -119,19 +119,20 @@ class StoredExperiment:
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of the first `runs` runs, or of all; StoreError if runs are missing or damaged."""
-        return pd.DataFrame(self.columns(self._names(), runs), copy=False)
+        return pd.DataFrame(self.columns(self.names(), runs), copy=False)
 
     def tables(self, runs: int | None = None) -> "Iterator[pd.DataFrame]":
         """Yield `table` in parts of whole runs."""
-        yield from (pd.DataFrame(part, copy=False) for part in self._parts(self._names(), runs))
+        yield from (pd.DataFrame(part, copy=False) for _, part in self._parts(self.names(), self._wanted(runs)))
 
     def table_of(self, block: StoredBlock) -> "pd.DataFrame":
         """Return the table of one block."""
-        return pd.DataFrame(block_files.columns(self.folder, block, self._names()))
+        return pd.DataFrame(block_files.columns(self.folder, block, self.names()))
 
     def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
         """Return columns of the table of the first `runs` runs, or of all; memory is that of the columns."""
-        return _joined(self._wanted(runs), self._parts(names, runs))
+        wanted = self._wanted(runs)
+        return _joined(wanted, self._parts(names, wanted))
 
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the planning losses, or the metric, over runs, tasks and discount factors, and the latter."""
@@ -143,9 +144,9 @@ class StoredExperiment:
 
         They are of `losses`, which are never in memory as a whole.
         """
-        (T, gammas), name = self._grid(), self._loss
-        losses = (part[name].reshape(-1, T, len(gammas)) for part in self._parts([name], runs))
-        means = _joined(self._wanted(runs), ({"last": x[..., -1], "mean": x.mean(1)} for x in losses))
+        (T, gammas), name, wanted = self._grid(), self._loss, self._wanted(runs)
+        losses = ((n, part[name].reshape(-1, T, len(gammas))) for n, part in self._parts([name], wanted))
+        means = _joined(wanted, ((n, {"last": x[..., -1], "mean": x.mean(1)}) for n, x in losses))
         return means["last"], means["mean"], gammas
 
     def _grid(self) -> tuple[int, np.ndarray]:
@@ -156,9 +157,10 @@ class StoredExperiment:
 
     @property
     def _loss(self) -> str:
-        return MEASURED if MEASURED in self._names() else "planning_loss"
+        return MEASURED if MEASURED in self.names() else "planning_loss"
 
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """Return the names of the columns of its table."""
         return [*SCHEMA, *([MEASURED] if "metric" in self.said().settings else [])]
 
     def _wanted(self, runs: int | None) -> int:
@@ -169,9 +171,9 @@ class StoredExperiment:
             raise StoreError(f"{self.folder}: {complete} of {max(wanted, 1)} runs are stored")
         return wanted
 
-    def _parts(self, names: Sequence[str], runs: int | None) -> Iterator[dict[str, np.ndarray]]:
-        """Yield columns of the table of the first `runs` runs, block by block."""
-        wanted, start = self._wanted(runs), 0
+    def _parts(self, names: Sequence[str], wanted: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """Yield columns of the table of the first `wanted` runs, block by block, each with its number of runs."""
+        start = 0
         while start < wanted:
             # Looked up each time, because another process may have put a longer block in the place of a part of one.
             block = next((block for block in self.blocks() if start in block.runs), None)
@@ -185,7 +187,7 @@ class StoredExperiment:
                 continue
             rows = len(columns[names[0]]) // len(block.runs)
             first, stop = start - block.runs.start, min(block.runs.stop, wanted) - block.runs.start
-            yield {name: column[first * rows : stop * rows] for name, column in columns.items()}
+            yield stop - first, {name: column[first * rows : stop * rows] for name, column in columns.items()}
             start = block.runs.stop
 
 
@@ -198,16 +200,15 @@ def _contiguous(blocks: Iterable[StoredBlock]) -> int:
     return stop
 
 
-def _joined(runs: int, parts: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Return arrays joined along their first axis, which has the same length for each run, with one array in memory."""
+def _joined(runs: int, parts: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict[str, np.ndarray]:
+    """Return arrays of so many runs joined along their first axis, with the joined arrays alone in memory."""
     joined: dict[str, np.ndarray] = {}
     filled = 0
-    for part in parts:
-        # The first part has as many rows for each run as all others, and at most `BLOCK` runs.
-        rows = len(next(iter(part.values()))) // min(runs, BLOCK) * runs if not joined else 0
-        joined = joined or {name: np.empty((rows, *each.shape[1:]), each.dtype) for name, each in part.items()}
-        stop = filled + len(next(iter(part.values())))
+    for of_part, part in parts:
         for name, each in part.items():
-            joined[name][filled:stop] = each
-        filled = stop
+            if name not in joined:
+                joined[name] = np.empty((len(each) // of_part * runs, *each.shape[1:]), each.dtype)
+            rows = len(joined[name]) // runs
+            joined[name][filled * rows : (filled + of_part) * rows] = each
+        filled += of_part
     return joined

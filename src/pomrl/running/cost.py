@@ -1,15 +1,13 @@
 """What computing costs: an estimate of the seconds that one process needs for runs of a problem.
 
-Everything that depends on time uses this estimate: the table of a dry run, how blocks are grouped, how long a block may
-take, and the budget within which claims are decided. It depends on what is computed alone, not on the machine, so that
-nothing that is decided by it differs between machines.
+Everything that depends on time uses this estimate: the table of a dry run, into how many parts blocks are divided, and
+the budget within which claims are decided. It depends on what is computed alone, not on the machine, so that nothing
+that is decided by it differs between machines.
 
 The constants were fitted to the times of one core, with the compiled engine, for 6 to 300 states, 1 to 100 discount
 factors and 1 to 100 trials. The estimates are within a factor of about three there, and without the compiled engine.
 Models with few transitions, such as Taxi's, take about a fifth of what is estimated.
 """
-
-from collections.abc import Sequence
 
 from pomrl.science.problem import Method, Problem
 from pomrl.science.solvers.elimination import SMALL
@@ -28,28 +26,24 @@ PER_SQUARE, PER_CUBE_OF_PLAN = 5e-9, 1e-10
 """Seconds to plan a larger model at one discount factor, divided by S squared and by S cubed; the two are added."""
 
 
-def seconds(problem: Problem, methods: Sequence[Method], runs: int) -> float:
-    """Return an estimate of the time that one process needs to compute so many runs of a problem by each method."""
+PART = 1.0
+"""Seconds that a part of a block takes at least: less is not worth the time of a further process."""
+
+
+def seconds(problem: Problem, method: Method, runs: int) -> float:
+    """Return an estimate of the time that one process needs to compute so many runs of a problem by a method."""
     S, entries = problem.S, problem.S**2 * problem.A
     of_task = PER_TASK + PER_ENTRY_OF_TASK * entries
     of_trial = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > SMALL else 0.0)
-    of_each = (of_task + problem.trials * (of_trial + _plans(each) * _of_plan(S)) for each in methods)
-    return runs * problem.T * sum(of_each)
+    of_plan = PER_SQUARE_OF_SMALL * S**2 if S <= SMALL else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3
+    plans_of_model = _gammas(method) * method.agent.plans_per_gamma
+    return runs * problem.T * (of_task + problem.trials * (of_trial + plans_of_model * of_plan))
 
 
-def plans(problem: Problem, methods: Sequence[Method], runs: int) -> int:
+def plans(problem: Problem, method: Method, runs: int) -> int:
     """Return how many pairs of a model and a discount factor are planned for so many runs of a problem."""
-    return runs * problem.T * problem.trials * sum(map(_gammas, methods))
+    return runs * problem.T * problem.trials * _gammas(method)
 
 
 def _gammas(method: Method) -> int:
     return method.gamma_schedule.computed().gammas_per_task
-
-
-def _plans(method: Method) -> int:
-    """Return how many plans of a model the work of a method on it is like."""
-    return _gammas(method) * method.agent.plans_per_gamma
-
-
-def _of_plan(S: int) -> float:
-    return PER_SQUARE_OF_SMALL * S**2 if S <= SMALL else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3

@@ -1,0 +1,130 @@
+"""What the store lacks of experiments, and what it costs to compute that. Nothing is computed or written here."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from pomrl import store
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.wording import number_of
+from pomrl.running import cost
+from pomrl.science.problem import Problem, check
+from pomrl.science.solvers import compiled
+from pomrl.store import StoredExperiment
+
+MOST_CHECKED = 10_000
+"""The most runs of a problem whose mean model is drawn and checked before any run is computed."""
+
+LONG = 3600.0
+"""Seconds from which on a request is computed only with `yes=true`."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """An experiment that is asked for, its place in the store, and the runs that it lacks there."""
+
+    experiment: Experiment
+    stored: StoredExperiment
+    missing: list[range]
+    """The missing runs, divided as they are stored."""
+    faults: list[str]
+    """A line for each stored block that is damaged, and therefore missing."""
+
+    @property
+    def runs_missing(self) -> int:
+        """The number of runs that it lacks."""
+        return sum(map(len, self.missing))
+
+    @property
+    def plans(self) -> int:
+        """The number of pairs of a model and a discount factor that it still has to plan."""
+        return cost.plans(self.experiment.problem, self.experiment.method, self.runs_missing)
+
+    @property
+    def seconds(self) -> float:
+        """The time that one process needs for what it lacks, within a factor of about three."""
+        return cost.seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
+
+
+def plan(experiments: Sequence[Experiment]) -> list[Job]:
+    """Look up what the store lacks of each experiment, and check that it can be computed.
+
+    Of each problem the first `MOST_CHECKED` missing runs are looked at. A later run that cannot have its sigma ends its
+    method with a failure.
+
+    Raises:
+        ConfigError: An experiment cannot be computed.
+    """
+    jobs = [_looked_up(experiment) for experiment in experiments]
+    checked: dict[Problem, set[int]] = defaultdict(set)
+    for job in jobs:
+        problem = job.experiment.problem
+        runs = set(islice(chain.from_iterable(job.missing), MOST_CHECKED)) - checked[problem]
+        try:
+            compiled.check(job.experiment.execution.engine)
+            check(problem, job.experiment.method, sorted(runs))
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+        checked[problem] |= runs
+    return jobs
+
+
+def _looked_up(experiment: Experiment) -> Job:
+    stored, runs = store.lookup(experiment), experiment.request.runs
+    if experiment.request.force:
+        return Job(experiment, stored, store.aligned(max(runs, stored.complete())), [])
+    return Job(experiment, stored, *store.missing(stored, runs))
+
+
+def unfinished(jobs: Sequence[Job]) -> list[Job]:
+    """Return the jobs with runs to compute or a description to write: each experiment once, with the most runs."""
+    by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
+    lacking = {job.stored.signature: job for job in by_runs if job.missing or not job.stored.manifest()}
+    return list(lacking.values())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a request takes, within a factor of about three."""
+
+    jobs: int
+    runs: int
+    """Runs to compute, those of every job added."""
+    plans: int
+    """Pairs of a model and a discount factor to plan."""
+    seconds: float
+    """Time in one process."""
+    workers: int
+    """Processes that compute it."""
+
+    def __str__(self) -> str:
+        work = f"{number_of(self.runs, 'run')} to compute, {number_of(self.plans, 'plan')} in all"
+        time = f"about {_duration(self.seconds / self.workers)} on {number_of(self.workers, 'worker')}"
+        return f"{number_of(self.jobs, 'job')}, {work}; {time}"
+
+
+def estimate(jobs: Sequence[Job], times: int = 1) -> Estimate:
+    """Return what jobs take with the execution of the first, and as many others as alike; shared work counts once."""
+    lacking = [job for job in unfinished(jobs) if job.missing]
+    runs = times * sum(job.runs_missing for job in lacking)
+    plans = times * sum(job.plans for job in lacking)
+    seconds = times * sum((job.seconds for job in lacking), 0.0)
+    parts = times * sum(len(job.missing) for job in lacking)
+    most = jobs[0].experiment.execution.at_once(seconds)
+    workers = min(most, max(parts, int(seconds / cost.PART)), runs)
+    return Estimate(times * len(jobs), runs, plans, seconds, max(1, workers))
+
+
+def refuse_what_takes_long(wanted: Estimate) -> None:
+    """Raise a ConfigError if the work takes longer than `LONG`."""
+    if wanted.seconds / wanted.workers > LONG:
+        raise ConfigError(f"{wanted}; what takes more than an hour is computed with yes=true")
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:.1f} seconds"

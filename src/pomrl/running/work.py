@@ -1,0 +1,270 @@
+"""Computing what experiments lack: parts of blocks become tables, and blocks are stored as soon as they are whole.
+
+What is computed together is a part: some runs of one problem by one or more methods, for which models, tasks and
+batches are drawn once. It is a whole block of runs, or less where blocks are dear and fewer than the processes. The
+files are the same either way.
+"""
+
+import platform
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from itertools import pairwise
+from math import ceil, inf
+
+import numpy as np
+import pandas as pd
+
+from pomrl import store
+from pomrl.checks import Engine
+from pomrl.configuration.settings import component_classes, scientific_settings
+from pomrl.execution import EngineUnavailableError, ExecutionError
+from pomrl.running import cost
+from pomrl.running.plan import Job, unfinished
+from pomrl.science.drawn_tasks import STACK_BYTES
+from pomrl.science.experiment import tables
+from pomrl.science.problem import Method, Problem, components
+from pomrl.science.solvers import compiled
+from pomrl.store.block_files import encode
+from pomrl.store.code_digest import code_digest
+from pomrl.store.provenance import decisive_versions
+
+MEMORY = 256 * 2**20
+"""Bytes that the runs which are computed together may take, unless a number of runs is given."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Runs of one problem, and the methods that are applied to them. It may travel to another machine."""
+
+    problem: Problem
+    methods: Mapping[str, Method]
+    """The methods, by the signatures of their experiments."""
+    block: range
+    """The runs that are stored together."""
+    runs: range
+    """Those of them that are computed together."""
+
+    @property
+    def seconds(self) -> float:
+        """An estimate of the time that one process needs; infinite for components of somebody's own."""
+        if any(is_foreign(self.problem, method) for method in self.methods.values()):
+            return inf
+        return sum(cost.seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
+
+
+def is_foreign(problem: Problem, method: Method) -> bool:
+    """Return whether a component of an experiment is not of this package."""
+    parts = components(problem, method).values()
+    return any(type(component).__module__.partition(".")[0] != "pomrl" for component in parts)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a method has no table."""
+
+    reason: str
+    traceback: str
+
+
+Outcomes = Mapping[str, bytes | Failure]
+"""The encoded table of each method of a part, or why it has none, by the signatures of the experiments."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How far the computation of a sweep is.
+
+    Attributes:
+        runs: The number of runs that are computed or have failed.
+        done: The number of parts of which all methods succeeded.
+        failed: The number of parts of which at least one method failed.
+        parts: The number of parts in all.
+    """
+
+    runs: int = 0
+    done: int = 0
+    failed: int = 0
+    parts: int = 0
+
+    def after(self, part: Part, outcomes: Outcomes) -> "Tally":
+        """Return the tally after a further part."""
+        failed = any(isinstance(outcome, Failure) for outcome in outcomes.values())
+        runs = self.runs + len(part.runs) * len(outcomes)
+        return replace(self, runs=runs, done=self.done + (not failed), failed=self.failed + failed)
+
+    def describe(self, seconds: float) -> str:
+        """Describe how many blocks are done, have failed and are in flight, and their rate over so many seconds."""
+        over = self.done + self.failed
+        rate = f"{over / seconds:.1f}/s" if seconds > 0 else ""
+        return f"blocks: {self.done} done, {self.failed} failed, {self.parts - over} in flight, {rate}"
+
+
+def work(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, Failure]:
+    """Compute and store the runs that jobs lack, all with the execution of the first.
+
+    A method that fails does not end the others: its traceback is in its run.log.
+
+    Args:
+        jobs: The jobs, as `plan` returns them.
+        advance: Called after each part with the progress of all.
+
+    Returns:
+        The failures, by the signature of their experiment.
+
+    Raises:
+        ExecutionError: If the work cannot go on.
+    """
+    lacking, start = {job.stored.signature: job for job in unfinished(jobs)}, time.monotonic()
+    for job in lacking.values():
+        with compiled.using(job.experiment.execution.engine):  # which the provenance names
+            store.open_experiment(job.experiment, force=job.experiment.request.force)
+    failures: dict[str, Failure] = {}
+    arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
+    parts = divide(list(lacking.values()))
+    tally = Tally(parts=len(parts))
+    try:
+        for part, outcomes in _computed(jobs, parts):
+            for signature, outcome in outcomes.items():
+                stored, key = lacking[signature].stored, (signature, part.block)
+                if isinstance(outcome, Failure):
+                    failures[signature] = outcome
+                    store.log(stored, outcome.traceback)
+                    continue
+                arrived[key][part.runs] = outcome
+                if sum(map(len, arrived[key])) == len(part.block):
+                    store.add_block(stored, part.block, arrived.pop(key))
+                    store.log(stored, f"stored runs {part.block.start} to {part.block.stop - 1}")
+            tally = tally.after(part, outcomes)
+            advance(tally)
+    except EngineUnavailableError as error:
+        if tally.runs:  # an interruption of the work, and no wrong setting
+            raise ExecutionError(str(error)) from error
+        raise
+    for job in lacking.values():
+        store.close_experiment(job.stored, time.monotonic() - start)
+    _label(jobs)
+    return failures
+
+
+def refuse_failures(failures: Mapping[str, Failure]) -> None:
+    """Raise an ExecutionError if a method has failed."""
+    if failures:
+        raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
+
+
+def _label(jobs: Sequence[Job]) -> None:
+    """Attach tags and notes, also to what was stored already; the user's own components get the names of today."""
+    for experiment in (job.experiment for job in jobs):
+        labels = (experiment.request.tag, experiment.request.note)
+        if labels != (None, None) or is_foreign(experiment.problem, experiment.method):
+            store.label(experiment)
+
+
+def divide(jobs: Sequence[Job]) -> list[Part]:
+    """Divide what jobs lack into parts: the methods at one problem together, and dear blocks for all processes."""
+    methods: defaultdict[tuple[Problem, range], dict[str, Method]] = defaultdict(dict)
+    for job in jobs:
+        for block in job.missing:
+            methods[job.experiment.problem, block][job.stored.signature] = job.experiment.method
+    blocks = [Part(problem, of_block, block, block) for (problem, block), of_block in methods.items()]
+    if not blocks:
+        return []
+    at_once = jobs[0].experiment.execution.at_once(sum(block.seconds for block in blocks))
+    return [part for block in blocks for part in _divided(block, ceil(at_once / len(blocks)))]
+
+
+def _divided(block: Part, most: int) -> list[Part]:
+    """Return a block in parts of about as many runs, each of which takes a while."""
+    number = max(1, int(min(most, block.seconds / cost.PART, len(block.runs))))
+    edges = [len(block.runs) * i // number for i in range(number + 1)]
+    return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]
+
+
+def _computed(jobs: Sequence[Job], parts: Sequence[Part]) -> Iterator[tuple[Part, Outcomes]]:
+    """Compute parts, and yield each with its outcomes as soon as they are there.
+
+    Raises:
+        ExecutionError: If the work cannot go on.
+    """
+    if not parts:
+        return
+    execution = jobs[0].experiment.execution
+    classes = {name for job in jobs for name in component_classes(scientific_settings(job.experiment))}
+    names, engine = tuple(sorted(classes)), execution.engine
+    function = SameVersions(versions(names, engine), names, execution.runs_at_a_time, engine)
+    for index, outcomes in execution.map_unordered(function, parts, sum(part.seconds for part in parts)):
+        yield parts[index], outcomes
+
+
+@dataclass(frozen=True)
+class SameVersions:
+    """The function that an engine applies to parts; it refuses to compute with other versions than the driver has."""
+
+    versions: Mapping[str, str]
+    components: tuple[str, ...]
+    runs_at_a_time: int | None
+    engine: Engine
+
+    def __call__(self, part: Part) -> Outcomes:
+        here = versions(self.components, self.engine)
+        differing = [name for name, said in self.versions.items() if here[name] != said]
+        if differing:
+            said = ", ".join(f"{name} {here[name]} there and {self.versions[name]} here" for name in differing)
+            raise ExecutionError(
+                f"the worker on {platform.node()} has other versions: {said}; they have to be the same"
+            )
+        return compute(part, self.runs_at_a_time, self.engine)
+
+
+@cache
+def versions(components: tuple[str, ...], engine: Engine) -> dict[str, str]:
+    """Return the versions of packages and code that have to be the same wherever parts of a sweep are computed.
+
+    The engine that solves small models is among them if the compiled one is asked for by name.
+    """
+    asked = {"execution.engine": "compiled" if compiled.is_built() else "numpy"} if engine == "compiled" else {}
+    code = {"pomrl": version("pomrl"), "pomrl (code)": code_digest(components)[:12]}
+    return decisive_versions() | code | asked
+
+
+def compute(part: Part, runs_at_a_time: int | None = None, engine: Engine = "auto") -> dict[str, bytes | Failure]:
+    """Compute the encoded table of each method of a part; if one fails, the others are not affected.
+
+    Args:
+        part: The runs and the methods.
+        runs_at_a_time: How many runs are computed together; by default as many as fit into `MEMORY`. It changes no bit.
+        engine: What solves small models. It changes no bit.
+    """
+    try:
+        with compiled.using(engine):
+            computed = zip(part.methods, _tables(part, runs_at_a_time), strict=True)
+            return {signature: encode(table, signature, part.runs) for signature, table in computed}
+    except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
+        if len(part.methods) == 1:
+            return dict.fromkeys(part.methods, Failure(f"{type(error).__name__}: {error}", traceback.format_exc()))
+        alone = (replace(part, methods={signature: method}) for signature, method in part.methods.items())
+        return {name: outcome for each in alone for name, outcome in compute(each, runs_at_a_time, engine).items()}
+
+
+def _tables(part: Part, runs_at_a_time: int | None) -> "list[pd.DataFrame]":
+    methods = list(part.methods.values())
+    size = runs_together(part.problem, methods, len(part.runs), runs_at_a_time)
+    computed = [tables(part.problem, methods, part.runs[i : i + size]) for i in range(0, len(part.runs), size)]
+    return [pd.concat(of_method, ignore_index=True) for of_method in zip(*computed, strict=True)]
+
+
+def runs_together(problem: Problem, methods: Sequence[Method], runs: int, asked: int | None) -> int:
+    """Return how many of so many runs are computed together: those asked for, or as many as fit into `MEMORY`."""
+    if asked is not None:
+        return min(asked, runs)
+    visits = problem.data.most_visits(problem.m)
+    held = problem.copies * sum(each.estimator.models_held(visits) for each in methods)
+    most = MEMORY // (problem.bytes_of_model * (4 + 2 * len(methods) + held))
+    if problem.copies > 1:  # the batches of a single task can be many
+        most = min(most, STACK_BYTES // (problem.bytes_of_model * problem.copies))
+    return int(np.clip(most, 1, runs))
