@@ -36,21 +36,21 @@ from pomrl.science.tasks.random_chains import Dirichlet
 class Slow(RegularisedLeastSquares):
     """Takes its time."""
 
-    def prior_model(self, memory, batch, truth):
+    def learn(self, memory, batch):
         time.sleep(0.1)
-        return super().prior_model(memory, batch, truth)
+        return super().learn(memory, batch)
 
 
 class Gated(RegularisedLeastSquares):
     """Waits with blocks of 20 runs as long as there is a folder `gate` beside this module, where it leaves its id."""
 
-    def prior_model(self, memory, batch, truth):
+    def learn(self, memory, batch):
         gate = Path(__file__).with_name("gate")
         if len(batch.P_bar) == 20 and gate.exists():
             (gate / str(os.getpid())).touch()
             while gate.exists():
                 time.sleep(0.02)
-        return super().prior_model(memory, batch, truth)
+        return super().learn(memory, batch)
 
 
 class Poison(Dirichlet):

@@ -25,10 +25,10 @@ DEEDS = {
 class Stranger(RegularisedLeastSquares):
     deed: str = "nothing"
 
-    def prior_model(self, memory, batch, truth):
+    def learn(self, memory, batch):
         if len(batch.P_bar) == 20:  # runs 50 to 69
             DEEDS[self.deed]()
-        return super().prior_model(memory, batch, truth)
+        return super().learn(memory, batch)
 """
 
 
