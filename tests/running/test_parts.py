@@ -37,7 +37,7 @@ def test_the_files_are_the_same_for_any_number_of_parts(
         monkeypatch.setattr(cost, "PART", 1e-9)
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / str(workers)))
         for runs in requests:
-            words = [*SETTING, f"runs={runs}", f"execution.workers={workers}", "metric=start_loss"]
+            words = [*SETTING, f"runs={runs}", f"execution.workers={workers}", "metric=value"]
             compute([experiment(PUBLISHED, words)])
         found.append(blocks(tmp_path / str(workers)))
     assert found[0] == found[1]
