@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pomrl.models_and_logs.evidence import weigh
-from pomrl.models_and_logs.structure import DECLARED, Structure
+from pomrl.models_and_logs.structure import DECLARED, Structure, weigh
 from pomrl.models_and_logs.successors import Successors
 from pomrl.models_and_logs.ties import INDEPENDENT, TOGETHER, learned_ties, log_chances
 

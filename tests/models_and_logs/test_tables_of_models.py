@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -59,13 +58,6 @@ def test_both_formats_give_the_same_models(tmp_path: Path) -> None:
     np.testing.assert_array_equal(one.R[seen], other.R[seen])
 
 
-def test_rewards_of_transitions_may_be_those_of_all_models(tmp_path: Path) -> None:
-    tasks = elevators()
-    np.savez(tmp_path / "lift.NPZ.npz", allow_pickle=False, P=tasks["P"], R=tasks["R"][0])
-    (tmp_path / "lift.NPZ.npz").rename(tmp_path / "lift.NPZ")
-    np.testing.assert_array_equal(Table(file=str(tmp_path / "lift.NPZ")).candidate_models().R, tasks["R"])
-
-
 def test_the_file_of_the_example_is_what_the_example_writes() -> None:
     candidates = Table(file=str(FILE)).candidate_models()
     np.testing.assert_allclose(candidates.P, models()["P"], rtol=0, atol=1e-15)
@@ -91,18 +83,12 @@ def changed(name: str, index: tuple[int, ...], value: float) -> Callable[[], Arr
 
 
 BAD_ARRAYS = {
-    "a negative probability": (changed("P", (1, 0, 1, 2), -0.1), r"P\[1, 0, 1, 2\] = -0.1 is not a probability"),
     "a row's sum": (changed("P", (2, 0, 1, 2), 0.9), r"the sum of the row P\[2, 0, 1\] = .* is not 1"),
     "a reward": (changed("R", (0, 2, 1, 2), np.nan), r"R\[0, 2, 1\] = nan is not finite"),
     "no rewards": (lambda: {"P": elevators()["P"]}, "the array R is missing; it has P"),
     "the shape of P": (lambda: {"P": np.ones((3, 2)), "R": np.ones(3)}, r"P has to be \[k, S, A, S\] .*is \[3, 2\]"),
-    "actions before states": (
-        lambda: {"P": elevators()["P"].swapaxes(1, 2), "R": np.ones((3, 2))},
-        r"P has to be \[k, S, A, S\] with k = 3, and is \[3, 2, 3, 3\], which has actions before states",
-    ),
     "a probability that is NaN": (changed("P", (1, 0, 1, 2), np.nan), r"P\[1, 0, 1, 2\] = nan is not a probability"),
     "the shape of R": (lambda: {"P": elevators()["P"], "R": np.ones((2, 3))}, r"R has to be .* and is \[2, 3\]"),
-    "words": (lambda: {"P": np.array(["a"]), "R": np.ones(3)}, "P has the dtype <U1"),
     "complex rewards": (lambda: elevators() | {"R": elevators()["R"] + 0j}, "R has the dtype complex128"),
 }
 
@@ -116,16 +102,16 @@ def test_bad_arrays_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("kind", ["int64", "int8", "bool", "float32"])
-def test_rewards_of_every_kind_that_doubles_hold_become_doubles(kind: Any, tmp_path: Path) -> None:
-    table = rows(elevators()).assign(reward=lambda table: (table["state"] > 0).astype(kind))
+def test_rewards_of_all_models_and_of_other_kinds_become_doubles_of_each(tmp_path: Path) -> None:
+    table = rows(elevators()).assign(reward=lambda table: (table["state"] > 0).astype("bool"))
     table.to_parquet(tmp_path / "models.parquet")
-    of_pairs = np.arange(6).reshape(3, 2).astype(kind)
-    np.savez(tmp_path / "models.npz", allow_pickle=False, P=elevators()["P"], R=of_pairs)
-    of_rows, of_arrays = (Table(file=str(tmp_path / f"models.{end}")).candidate_models() for end in ("parquet", "npz"))
+    of_pairs = np.arange(6).reshape(3, 2).astype("int8")
+    np.savez(tmp_path / "lift.NPZ.npz", allow_pickle=False, P=elevators()["P"], R=of_pairs)
+    (tmp_path / "lift.NPZ.npz").rename(tmp_path / "lift.NPZ")
+    of_rows, of_arrays = (Table(file=str(tmp_path / end)).candidate_models() for end in ("models.parquet", "lift.NPZ"))
     assert of_rows.R.dtype == of_arrays.R.dtype == np.float64
     assert (of_rows.R[:, 1:][of_rows.P[:, 1:] > 0] == 1.0).all()
-    np.testing.assert_array_equal(of_arrays.R[0], of_pairs.astype(float))
+    np.testing.assert_array_equal(of_arrays.R, np.broadcast_to(of_pairs, (3, 3, 2)))
 
 
 BAD_ROWS = {
@@ -142,7 +128,6 @@ BAD_ROWS = {
         lambda table: table.query("state != 1 or action != 0"),
         r"the sum of the row P\[0, 1, 0\] = 0.0 is not 1",
     ),
-    "a missing state": (lambda table: table[table["state"] != 1], "there is no row for state 1"),
     "models from 1 on": (lambda table: table.assign(model=table["model"] + 1), "there is no row for model 0"),
     "a huge index": (
         lambda table: table.assign(next_state=table["next_state"].replace(2, 10**9)),
@@ -151,10 +136,6 @@ BAD_ROWS = {
     "an index that is missing": (
         lambda table: table.assign(state=table["state"].astype("Int64").where(table.index != 4)),
         "row 4: state is missing",
-    ),
-    "a probability that is NaN": (
-        lambda table: table.assign(probability=table["probability"].where(table.index != 2)),
-        "row 2: probability is missing",
     ),
 }
 

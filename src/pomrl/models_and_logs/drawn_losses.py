@@ -3,8 +3,8 @@
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.models_and_logs.evidence import LearnedRows
 from pomrl.models_and_logs.logs import Log
+from pomrl.models_and_logs.structure import LearnedRows
 from pomrl.science.mdp import optimal_value, planning_loss
 from pomrl.science.solvers.evaluation import chain_value
 

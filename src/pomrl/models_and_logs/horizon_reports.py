@@ -14,11 +14,10 @@ from jaxtyping import Float, Int
 
 from pomrl.checks import check_memory
 from pomrl.models_and_logs.drawn_losses import drawn_losses
-from pomrl.models_and_logs.evidence import Evidence, LearnedRows, weigh
 from pomrl.models_and_logs.logs import Log, some_of
 from pomrl.models_and_logs.models import ascending
 from pomrl.models_and_logs.recommendations import PLANS, Improvement, Recommendation, interval, recommended
-from pomrl.models_and_logs.structure import DECLARED, Structure
+from pomrl.models_and_logs.structure import DECLARED, Evidence, LearnedRows, Structure, weigh
 from pomrl.science.data import Batch
 from pomrl.science.mdp import check_gamma_eval
 from pomrl.science.planners import PolicyIteration

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, load_npz
 
 from pomrl.models_and_logs.models import Model, Names, from_arrays
 from pomrl.models_and_logs.tables import read_table
@@ -17,11 +17,11 @@ from pomrl.science.solvers.faces import float64
 def from_file(file: str | Path, R: Any = None, states: Names | None = None, actions: Names | None = None) -> Model:
     """Return the model in a file, checked. No array of S² entries is made where few states follow each pair.
 
-    A file .npz has P, [S, A, S], or in its place `data`, `indices`, `indptr` and `shape` of a sparse matrix [S A, S]
-    with row s A + a for the pair (s, a), as `scipy.sparse.save_npz` writes them; and R, [S], [S, A] or [S, A, S]. A
-    file .parquet or .csv has a row for each transition of positive probability, with the columns state, action,
-    next_state, probability, and reward, which may depend on the next state. There, states and actions are integers that
-    count from 0, or names of any kind, in the order of their first row.
+    A file .npz has P, [S, A, S], and R, [S], [S, A] or [S, A, S]; or it is what `scipy.sparse.save_npz` writes of a CSR
+    matrix [S A, S] with row s A + a for the pair (s, a). A file .parquet or .csv has a row for each transition of
+    positive probability, with the columns state, action, next_state, probability, and reward, which may depend on the
+    next state. There, states and actions are integers that count from 0, or names of any kind, in the order of their
+    first row.
 
     Args:
         file: Its path.
@@ -47,17 +47,13 @@ def _of_arrays(path: Path) -> tuple[Any, Any, None, None]:
     """Return P and R of a file of NumPy's; R is None where there is none."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in arrays.files if name != "format"}
-    except Exception as error:  # NumPy raises errors of many kinds where a file is damaged
-        raise ValueError(f"it is no file of NumPy's format npz with numbers ({error})") from error
-    if "P" in found:
-        return found["P"], found.get("R"), None, None
-    if not {"data", "indices", "indptr", "shape"} <= set(found):
-        raise ValueError(f"it has neither P nor the parts of a sparse matrix; it has {', '.join(found)}")
-    parts = (float64(found["data"], "data"), found["indices"], found["indptr"])
-    rows = csr_array(parts, shape=tuple(found["shape"].tolist()))
-    rows.check_format()
-    return rows, found.get("R"), None, None
+            if "P" in arrays:
+                return arrays["P"], arrays.get("R"), None, None
+        rows = load_npz(path)
+        rows.check_format()
+        return rows, None, None, None
+    except Exception as error:  # NumPy and SciPy raise errors of many kinds where a file is damaged
+        raise ValueError(f"it is no file of the format npz with a model ({' '.join(str(error).split())})") from error
 
 
 def _of_table(path: Path) -> tuple[csr_array, Any, Names, Names]:
