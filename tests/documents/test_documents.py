@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs_build.configuration import configuration
 from tests.support.computed import call
 from tests.support.settings import ROOT
 
 from pomrl.commands import new, run
-from pomrl.configuration.reference import configuration
 from pomrl.configuration.sources import PUBLISHED, STUDIES
 from pomrl.configuration.study import Described, shipped
 from pomrl.drawing.figure import figures_of

@@ -1,8 +1,7 @@
 """Make all generated documents: pomrl documents [STUDY ...].
 
 The pages of studies are renewed from what is stored. They are written to the outputs, and, where the results are not
-provisional, also to the folder of the study and to the documents of a checkout: the answer in README.md, and, if no
-study is named, the reference of all keys, docs/configuration.md.
+provisional, also to the folder of the study and to README.md of a checkout, which has the answer.
 """
 
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
-from pomrl.configuration.reference import configuration
-from pomrl.configuration.sources import PUBLISHED, beside_the_package
+from pomrl.configuration.sources import beside_the_package
 from pomrl.configuration.study import Study, find, shipped
 from pomrl.configuration.wording import number_of
 from pomrl.judging import claims_of_variants, views
@@ -37,17 +35,13 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     checkout = beside_the_package("docs").parent
-    reference = checkout / "docs" / "configuration.md"
-    if not arguments.study and not (reference.is_file() and Path.cwd().resolve().is_relative_to(checkout)):
+    if not arguments.study and not ((checkout / "docs").is_dir() and Path.cwd().resolve().is_relative_to(checkout)):
         parser.error("name a study; only in a checkout of this project are all documents made without one")
     for study in map(find, arguments.study) if arguments.study else shipped():
         judged = claims_of_variants.stored(study)
         renew_outputs(study, judged)
         for path in renew_tracked(study, judged):
             print(path)
-    if not arguments.study:
-        files.write(reference, configuration(PUBLISHED).encode())
-        print(reference)
 
 
 def renew_outputs(study: Study, judged: Judgements) -> None:

@@ -1,4 +1,7 @@
-"""The reference of all keys, docs/configuration.md, written from the types and descriptions in the components."""
+"""The reference of all keys, docs/configuration.md, written from the types and descriptions in the components.
+
+python -m docs_build.configuration        in the folder of the checkout: writes docs/configuration.md anew
+"""
 
 import ast
 import inspect
@@ -14,15 +17,15 @@ from pydantic import TypeAdapter
 from pomrl.checks import DataPath
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
-from pomrl.configuration.sources import Sources
+from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import experiment
 from pomrl.science.problem import Problem
 
 HEAD = """# The configuration
 
-Every key: what it means, what it may be, and its default. Written from the components by `pomrl documents`, and tested,
-so that it is never out of date. A.. are ambiguities of the paper, of which
-[the page on readings](../src/pomrl/studies/pomrl/pages/readings.md) has the alternatives; E.. are its errors
+Every key: what it means, what it may be, and its default. Written from the components by
+`python -m docs_build.configuration`, and tested, so that it is never out of date. A.. are ambiguities of the paper, of
+which [the page on readings](../src/pomrl/studies/pomrl/pages/readings.md) has the alternatives; E.. are its errors
 ([errata](../src/pomrl/studies/pomrl/pages/errata.md)). A key of a group is set as `group.key=value`; an option is
 chosen as `group=option`.
 
@@ -141,3 +144,7 @@ def _table(rows: Sequence[tuple[str, str, str, str]]) -> str:
         return "No keys.\n"
     lines = ["| key | meaning | values | default |", "| --- | --- | --- | --- |"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows), ""])
+
+
+if __name__ == "__main__":
+    Path("docs/configuration.md").write_text(configuration(PUBLISHED), encoding="utf-8")
