@@ -10,7 +10,6 @@ and the table as Markdown (`cells.md`). Taxi is left out, because planning one o
 import argparse
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -71,9 +70,6 @@ SAMPLES = 80
 """The draws of a report."""
 
 CHAIN_STATES, CHAIN_ACTIONS, CHAIN_CONCENTRATION = 10, 3, 20.0
-
-CHUNK = 5
-"""The logs that are one job."""
 
 
 @dataclass(frozen=True)
@@ -200,21 +196,6 @@ def markdown(table: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def computed(wanted: list[Cell], logs: int, seed: int, processes: int, first: int = 0) -> pd.DataFrame:
-    """Return a row for each log of these cells, which are computed in parallel."""
-    jobs: list[Callable[[], list[dict[str, object]]]] = [
-        delayed(_chunk)(cell, seed, range(start, min(start + CHUNK, first + logs)))
-        for start in range(first, first + logs, CHUNK)
-        for cell in sorted(wanted, key=lambda cell: -SIZES.index(cell.size))
-    ]
-    parts = Parallel(n_jobs=processes)(jobs)
-    return pd.DataFrame([row for part in parts for row in part])
-
-
-def _chunk(cell: Cell, seed: int, numbers: range) -> list[dict[str, object]]:
-    return [judged(cell, seed, number) for number in numbers]
-
-
 def main() -> None:
     """Compute the table and write it."""
     parser = argparse.ArgumentParser(description="Coverage and losses of the advice on logs.")
@@ -222,24 +203,22 @@ def main() -> None:
     parser.add_argument("--logs", type=int, default=200, help="the logs of each cell")
     parser.add_argument("--seed", type=int, default=20261122)
     parser.add_argument("--families", nargs="+", default=list(FAMILIES))
-    parser.add_argument("--rewards", nargs="+", default=list(REWARDS))
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ[variable] = "1"
-    wanted = [cell for cell in CELLS if cell.family in arguments.families and cell.rewards in arguments.rewards]
-    start = time.time()
-    logs = computed(wanted, arguments.logs, arguments.seed, arguments.processes)
-    order = {cell: i for i, cell in enumerate(CELLS)}
-    places = logs[["family", "size", "rewards"]].apply(lambda row: order[Cell(*row)], axis=1)
-    logs = logs.iloc[np.lexsort([logs["log"], places])]
+    logs = Parallel(n_jobs=arguments.processes)(
+        delayed(judged)(cell, arguments.seed, number)
+        for cell in CELLS
+        if cell.family in arguments.families
+        for number in range(arguments.logs)
+    )
     arguments.output.mkdir(parents=True, exist_ok=True)
-    table = cells(logs)
-    logs.to_csv(arguments.output / "logs.csv", index=False)
+    pd.DataFrame(logs).to_csv(arguments.output / "logs.csv", index=False)
+    table = cells(pd.DataFrame(logs))
     table.to_csv(arguments.output / "cells.csv", index=False)
-    text = markdown(table)
-    (arguments.output / "cells.md").write_text(text)
-    print(text + f"\n{len(logs)} logs in {time.time() - start:.0f} s with {arguments.processes} processes")
+    (arguments.output / "cells.md").write_text(markdown(table))
+    print(markdown(table))
 
 
 if __name__ == "__main__":

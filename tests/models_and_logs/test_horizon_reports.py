@@ -195,7 +195,6 @@ BAD: dict[str, tuple[Callable[[Log], object], str]] = {
     "a gamma_eval of one": (lambda log: pomrl.horizon_report(log, 1.0), r"gamma_eval=1\.0 is not in \[0, 1\)"),
     "a negative discount factor": (lambda log: pomrl.horizon_report(log, 0.9, [0.5, -1.0]), r"gamma\[1\] = -1\.0"),
     "draws beyond the memory": (lambda log: pomrl.horizon_report(log, samples=10**12), "draws of a model of 4 states"),
-    "one draw": (lambda log: pomrl.horizon_report(log, samples=1), "an interval needs at least 2"),
     "a structure of another shape": (
         lambda log: pomrl.horizon_report(log, structure=pomrl.Structure(np.zeros(3), lambda _: np.ones((3, 1, 1, 1)))),
         r"the models of the declared structure have to be \[3, 4, 2, 4\], and are \[3, 1, 1, 1\]",

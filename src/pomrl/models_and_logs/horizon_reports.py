@@ -74,15 +74,13 @@ class HorizonReport:
     @property
     def losses(self) -> "pd.DataFrame":
         """The table as text."""
+        said = self.table.map("{:.3g}".format)
         columns = {"data of all tasks": "", "data of each task alone": "_of_frequencies"}
         shown = {
-            name: [
-                "{:.3g} ({:.3g} to {:.3g})".format(*row)
-                for row in self.table[[f"{each}{of}" for each in ("loss", "lower", "upper")]].to_numpy()
-            ]
+            name: said[f"loss{of}"] + " (" + said[f"lower{of}"] + " to " + said[f"upper{of}"] + ")"
             for name, of in columns.items()
         }
-        return pd.DataFrame({"discount factor": [f"{gamma:g}" for gamma in self.table["gamma"]], **shown})
+        return pd.DataFrame({"discount factor": self.table["gamma"].map("{:g}".format), **shown})
 
 
 def horizon_report(
@@ -110,14 +108,9 @@ def horizon_report(
         advance: It is called with how many tasks are done, of how many, and with what.
 
     Raises:
-        TypeError: The log is none.
-        ValueError: A discount factor is above gamma_eval or not in [0, 1), the structure does not fit the log, there
-            are too few samples, or they would take too much memory.
+        ValueError: A discount factor is above gamma_eval or not in [0, 1), the structure does not fit the log, or the
+            samples would take too much memory.
     """
-    if not isinstance(log, Log):
-        raise TypeError(f"a horizon report takes a log as pomrl.from_log returns it, and not a {type(log).__name__}")
-    if samples < 2:
-        raise ValueError(f"samples = {samples}: an interval needs at least 2")
     K, S, A, _ = log.counts.shape
     check_memory(COPIES_OF_DRAWS * 8 * samples * S * A * S, f"{samples} draws of a model of {S} states")
     grid = _grid(gamma_eval, gammas)
@@ -175,9 +168,8 @@ def _of_tasks(log: Log, some: Int[np.ndarray, " k"], losses: Float[np.ndarray, "
     lower, upper = interval(losses)
     counts = log.counts[some]
     tried = (counts.sum(-1) > 0)[:, log.seen].mean(-1)
-    names = pd.Series([log.tasks[task] for task in some], dtype=object)
-    columns = {"transitions": counts.sum((1, 2, 3)), "pairs": tried, "loss": losses.mean(-1)}
-    return pd.DataFrame({"task": names, **columns, "lower": lower, "upper": upper})
+    columns = {"task": [log.tasks[task] for task in some], "transitions": counts.sum((1, 2, 3)), "pairs": tried}
+    return pd.DataFrame({**columns, "loss": losses.mean(-1), "lower": lower, "upper": upper})
 
 
 def _actions(log: Log, policies: Int[np.ndarray, "K S"]) -> "pd.DataFrame":

@@ -48,7 +48,6 @@ def from_log(
             are cut off, the next state is one like all others.
 
     Raises:
-        TypeError: The log is neither a data frame, nor a path, nor a sequence of episodes.
         ValueError: The table cannot be read, lacks a column, or has a bad entry; the message names the first one.
     """
     named = (task, state, action, reward, next_state, *([] if terminated is None else [terminated]))
@@ -133,12 +132,10 @@ class _Table:
         return tuple(names[number] for number in order), np.argsort(order)[codes]
 
 
-def _read(frame: object, named: Sequence[str]) -> _Table:
+def _read(frame: Any, named: Sequence[str]) -> _Table:
     """Return the table of a log, which has each of these columns once."""
     if len(set(named)) < len(named):
         raise ValueError(f"a column is given twice, and has one meaning: {', '.join(map(repr, named))}")
-    if not isinstance(frame, pd.DataFrame | str | Path):
-        raise TypeError(f"a log is a pandas.DataFrame or the path of a file, and not a {type(frame).__name__}")
     table, where = (frame, "the log") if isinstance(frame, pd.DataFrame) else (read_table(Path(frame), named), frame)
     for column in named:
         if (times := list(table.columns).count(column)) != 1:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from scipy import sparse
 
 from pomrl.models_and_logs import sparse_models
@@ -22,16 +22,12 @@ from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import evaluation
 from pomrl.science.solvers import sparse as large
 from pomrl.science.solvers.faces import float64
-from pomrl.science.solvers.policy_stacks import action_value
 
 if TYPE_CHECKING:
     import pandas as pd
 
 END = "end"
 """The name of a state that is added where an episode ends."""
-
-Planned = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Policies, values, bounds, and which policies are kept, as `Plan` has them."""
 
 Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
@@ -52,11 +48,10 @@ class Model:
         """Return optimal policies and values at discount factors in [0, 1); see `pomrl.plan`."""
         grid = ascending(gammas)
         if isinstance(self.P, np.ndarray):
-            policies, values, bounds, kept = _plans(self.P[None], self.R[None], grid)
-            found = policies[0], values[0], bounds[0], kept[0]
+            policies, values = (each[0] for each in _plans(self.P[None], self.R[None], grid))
         else:
-            found = _plans_of_sparse(self.P, self.R, grid)
-        return Plan(grid, *found, self.states, self.actions)
+            policies, values = large.plan(large.by_action(self.P, len(self.actions)), self.R, grid)
+        return Plan(grid, policies, values, self.states, self.actions)
 
     def planning_loss(
         self, policies: Int[np.ndarray, "G S"], gamma_eval: float, norm: LossNorm = "max"
@@ -87,10 +82,6 @@ class Plan:
     """The index of the action in each state."""
     values: Float[np.ndarray, "*M G S"]
     """The expected discounted sum of rewards from each state, at the same discount factor, in the units of rewards."""
-    bounds: Float[np.ndarray, "*M G"]
-    """What each policy loses at most against an optimal one in any state, as the residuals of the values prove."""
-    kept: Bool[np.ndarray, "*M G-1"]
-    """Whether the policy of each discount factor but the last is as good as any other at the next one."""
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
 
@@ -103,18 +94,18 @@ class Plan:
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 
-        G, S = self.policies.shape[-2:]
-        policies = self.policies.reshape(-1, G, S)
-        model, g = np.nonzero(~self.kept.reshape(-1, G - 1))
-        differs = (policies[model, g] != policies[model, g + 1]).sum(-1)
-        return pd.DataFrame({"model": model, "below": self.gammas[g], "above": self.gammas[g + 1], "states": differs})
+        policies = self.policies.reshape(-1, *self.policies.shape[-2:])
+        states = (policies[:, 1:] != policies[:, :-1]).sum(-1)
+        model, g = np.nonzero(states)
+        columns = {"model": model, "below": self.gammas[g], "above": self.gammas[g + 1], "states": states[model, g]}
+        return pd.DataFrame(columns)
 
     def table(self) -> "pd.DataFrame":
         """Return a row for each model, discount factor and state, with columns model, gamma, state, action, value."""
         import pandas as pd
 
         G, S = self.policies.shape[-2:]
-        index = pd.MultiIndex.from_product([range(self.bounds.size // G), self.gammas, range(S)])
+        index = pd.MultiIndex.from_product([range(self.policies.size // (G * S)), self.gammas, range(S)])
         table = index.to_frame(index=False, name=["model", "gamma", "state"])
         return table.assign(
             state=pd.Series(self.states, dtype=object)[table["state"]].to_numpy(),
@@ -148,8 +139,8 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
         raise ValueError(f"P and R have to have the same models, and their shapes are {shapes}")
     S, A = stack.shape[1:3]
     grid = ascending(gammas)
-    found = _plans(stack, _checked_rewards(stack, rewards), grid)
-    return Plan(grid, *found, tuple(range(S)), tuple(range(A)))
+    policies, values = _plans(stack, _checked_rewards(stack, rewards), grid)
+    return Plan(grid, policies, values, tuple(range(S)), tuple(range(A)))
 
 
 def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | None = None) -> Model:
@@ -191,7 +182,13 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     Raises:
         ValueError: There is no such table, or it is no model.
     """
-    table = environment if isinstance(environment, Mapping | list) else _table_of(environment)
+    table = environment
+    if (
+        not isinstance(table, Mapping | list)
+        and (table := getattr(getattr(table, "unwrapped", table), "P", None)) is None
+    ):
+        name = type(environment).__name__
+        raise ValueError(f"{name} has no table of transitions P; arrays and matrices need rewards R")
     state, action, probability, following, reward, ends = _entries(table)
     S, A = len(table), int(action.max(initial=-1)) + 1
     ending, moving_on = following[ends], following[(following != state) & ~ends]
@@ -206,16 +203,6 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     rows = sparse.csr_array((probabilities, places), shape=(total * A, total))
     names = range(S) if states is None else states
     return from_arrays(rows, R, [*names, END] if extra else names, actions)
-
-
-def _table_of(environment: Any) -> Any:
-    table = getattr(getattr(environment, "unwrapped", environment), "P", None)
-    if table is None:
-        raise ValueError(
-            f"{type(environment).__name__} has no table of transitions P as environments of Gymnasium may have; "
-            "arrays and matrices need rewards R"
-        )
-    return table
 
 
 def _entries(table: Any) -> list[np.ndarray]:
@@ -265,23 +252,10 @@ def ascending(gammas: Any) -> Float[np.ndarray, " G"]:
     return np.unique(found)
 
 
-def _plans(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]) -> Planned:
-    """Return policies, values, bounds of what they lose, and which of them are kept, of models at discount factors."""
+def _plans(
+    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
+) -> tuple[Int[np.ndarray, "M G S"], Float[np.ndarray, "M G S"]]:
+    """Return policies and values of models; a policy changes from one discount factor to the next only if it has to."""
     policies = PolicyIteration().plan(P, R, gammas)
-    values = np.stack([evaluation.policy_value(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas)], axis=1)
-    bounds, kept = np.empty((len(P), len(gammas))), np.empty((len(P), len(gammas) - 1), bool)
-    for g, gamma in enumerate(gammas.tolist()):
-        Q = action_value(P, R, values[:, g], np.full(len(P), gamma))
-        bounds[:, g] = evaluation.largest_loss(Q, policies[:, g], values[:, g], gamma, R.shape[1])
-        if g:
-            lost = values[:, g] - evaluation.policy_value(P, R, policies[:, g - 1], gamma)
-            kept[:, g - 1] = lost.max(1) <= evaluation.action_tie_tolerance(evaluation.reward_scale(R), gamma)
-    return policies, values, bounds, kept
-
-
-def _plans_of_sparse(pairs: sparse.csr_array, R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]) -> Planned:
-    """Return the same of a large sparse model; each discount factor begins with the policy of the one before."""
-    rows = large.by_action(pairs, R.shape[1])
-    policies, values = large.plan(rows, R, gammas)
-    bounds = large.largest_losses(rows, R, policies, values, gammas)
-    return policies, values, bounds, (policies[1:] == policies[:-1]).all(-1)
+    values = [evaluation.policy_value(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas)]
+    return policies, np.stack(values, axis=1)

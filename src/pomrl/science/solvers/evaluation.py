@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Shaped
 
 from pomrl.science.solvers import compiled, faces
 from pomrl.science.solvers.elimination import SMALL, STACK, eliminate
@@ -129,32 +129,6 @@ def action_tie_tolerance(
     values below it are rounding errors.
     """
     return ACTION_TIE_TOLERANCE * scale / (1.0 - gamma)
-
-
-def largest_loss(
-    Q: Float[np.ndarray, "*n S A"],
-    policy: Int[np.ndarray, "*n S"],
-    V: Float[np.ndarray, "*n S"],
-    gamma: float,
-    successors: int,
-) -> Float[np.ndarray, "*n"]:
-    """Return a proven bound on what policies lose against optimal ones in any state, from values near their own.
-
-    Where r = max_a Q - V and r_π = Q_π - V are the residuals of any V, the values of an optimal policy are at most
-    V + max r / (1 - γ), and those of the policy at least V + min r_π / (1 - γ) (Puterman 1994, Sec. 6.3). What the
-    residuals may be off by rounding is added.
-
-    Args:
-        Q: Action values R(s, a) + γ Σ_s' P(s, a, s') V(s').
-        policy: The action that the policy takes in each state.
-        V: Its values, up to small errors.
-        gamma: Discount factor, in [0, 1).
-        successors: The largest number of states that follow a pair.
-    """
-    of_policy = np.take_along_axis(Q, policy[..., None].astype(np.intp), -1)[..., 0]
-    residual = (Q.max(-1) - V).max(-1) - (of_policy - V).min(-1)
-    size = np.abs(V).max(-1) + np.abs(Q).max((-1, -2))
-    return (residual + 2.0 * (successors + 4) * np.finfo(float).eps * size) / (1.0 - gamma)
 
 
 def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"]) -> None:

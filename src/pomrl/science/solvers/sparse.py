@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 
-from pomrl.science.solvers.evaluation import action_tie_tolerance, largest_loss, reward_scale
+from pomrl.science.solvers.evaluation import action_tie_tolerance, reward_scale
 from pomrl.science.solvers.sparse_chains import ChainSolver
 
 LARGE = 128
@@ -176,19 +176,3 @@ def policy_values(
     for i, policy in enumerate(policies):
         V = values[i] = solver.value(policy, gamma, V)
     return values
-
-
-def largest_losses(
-    rows: csr_array,
-    R: Float[np.ndarray, "S A"],
-    policies: Int[np.ndarray, "G S"],
-    values: Float[np.ndarray, "G S"],
-    gammas: Float[np.ndarray, " G"],
-) -> Float[np.ndarray, " G"]:
-    """Return what policies lose at most, as values near their own prove; see `evaluation.largest_loss`."""
-    rewards, most = np.ascontiguousarray(R.T), int(np.diff(rows.indptr).max())
-    bounds = np.empty(len(gammas))
-    for g, gamma in enumerate(gammas.tolist()):
-        Q = action_values(rows, rewards, values[g], gamma).T
-        bounds[g] = largest_loss(Q[None], policies[[g]], values[[g]], gamma, most).item()
-    return bounds
