@@ -46,9 +46,9 @@ _SMALL_AND_PAIRED = (
 @claim(
     "A.1",
     "task_similarity",
-    selected_on=True,
     title="aggregating all tasks is as good as POMRL where tasks are similar",
     figures=("dependence_on_tasksimilarity_ablation",),
+    selected_on=True,
 )
 def aggregating_on_a_par(sweep: SweepLosses) -> list[Part]:
     """aggregating is on a par with POMRL at sigma = 0.01.
@@ -63,9 +63,9 @@ def aggregating_on_a_par(sweep: SweepLosses) -> list[Part]:
 @claim(
     "A.2",
     "task_similarity",
-    selected_on=True,
     title="aggregating all tasks fails where they are loosely related",
     figures=("dependence_on_tasksimilarity_ablation",),
+    selected_on=True,
 )
 def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 aggregating is worse than POMRL and ada-POMRL, and does not improve over the last tasks.
@@ -85,9 +85,9 @@ def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
 @claim(
     "A.3",
     "samples_and_tasks",
-    revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.HOLDS),
     title="few samples and few tasks call for a very small γ",
     figures=("arub_dependence_on_mT",),
+    revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.HOLDS),
 )
 def samples_and_tasks(sweep: SweepLosses) -> list[Part]:
     """for (m, T) = (5, 5) gamma* is very small, smaller than for (20, 5), and the gain is largest for (5, 30).
@@ -103,9 +103,9 @@ def samples_and_tasks(sweep: SweepLosses) -> list[Part]:
     "A.4",
     "states_20",
     "states_30",
-    revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.UNDECIDED),
     title="few samples and few tasks call for a very small γ with more states, too",
     figures=("varyingSmT",),
+    revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.UNDECIDED),
 )
 def more_states(states_20: SweepLosses, states_30: SweepLosses) -> list[Part]:
     """A.3 also holds with 20 states, and with 30 states if (m, T) = (5, 15) is in the place of (5, 30).
@@ -135,11 +135,11 @@ def _samples_and_tasks(sweep: SweepLosses, many_tasks: str, where: str = "") -> 
 @claim(
     "A.5",
     "initial_similarity",
+    title="a wrong first estimate of σ matters in the first tasks only",
+    figures=("initial_similarity",),
     revised=Revision(
         REVISED_ON, "only a large start has to be worse: the text says that a small one hurts too", Verdict.UNDECIDED
     ),
-    title="a wrong first estimate of σ matters in the first tasks only",
-    figures=("initial_similarity",),
 )
 def start_matters_at_first(sweep: SweepLosses) -> list[Part]:
     """a large first estimate of sigma slows ada-POMRL in the first tasks, and no start matters in the last.
@@ -190,10 +190,7 @@ def large_start_costs_many_tasks(sweep: SweepLosses) -> list[Part]:
 
 
 @claim(
-    "A.8",
-    "samples_and_tasks",
-    title="with many samples meta-learning gains little",
-    figures=("arub_dependence_on_mT",),
+    "A.8", "samples_and_tasks", title="with many samples meta-learning gains little", figures=("arub_dependence_on_mT",)
 )
 def little_is_gained(sweep: SweepLosses) -> list[Part]:
     """for (m, T) = (20, 5) ada-POMRL gains less than 10 % over no meta-learning.

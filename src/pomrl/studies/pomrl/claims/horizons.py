@@ -3,6 +3,8 @@
 All are about ada-POMRL at sigma = 0.01 (Sec. 5.2, Figures 4b and 4c).
 """
 
+from functools import partial
+
 import pandas as pd
 
 from pomrl.studies.pomrl.theory.simulations import LEARNED_MIXING_RATES
@@ -21,12 +23,14 @@ from pomrl.study import (
     smooth,
 )
 
+of_figure_4 = partial(claim, figures=("planning_omrl",))
+
 
 def _ada(sweep: SweepLosses) -> Losses:
     return sweep.at(sigma=0.01, estimator="ada_pomrl")
 
 
-@claim("Q2.1", "task_similarity", title="the best γ is below 0.5 in the first task", figures=("planning_omrl",))
+@of_figure_4("Q2.1", "task_similarity", title="the best γ is below 0.5 in the first task")
 def short_horizon_at_first(sweep: SweepLosses) -> list[Part]:
     """gamma* is below 0.5 in the first task.
 
@@ -38,7 +42,7 @@ def short_horizon_at_first(sweep: SweepLosses) -> list[Part]:
     return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss below 0.5 less that from 0.5 on")]
 
 
-@claim("Q2.2", "task_similarity", title="the best γ is above 0.7 in the last task", figures=("planning_omrl",))
+@of_figure_4("Q2.2", "task_similarity", title="the best γ is above 0.7 in the last task")
 def long_horizon_at_last(sweep: SweepLosses) -> list[Part]:
     """gamma* is above 0.7 in the last task.
 
@@ -50,13 +54,7 @@ def long_horizon_at_last(sweep: SweepLosses) -> list[Part]:
     return [best_is_in(ada, ada.curve(15), inside, "task 15: smallest loss above 0.7 less that up to 0.7")]
 
 
-@claim(
-    "Q2.3",
-    "task_similarity",
-    title="the best γ grows with the number of tasks",
-    figures=("planning_omrl",),
-    is_main=True,
-)
+@of_figure_4("Q2.3", "task_similarity", title="the best γ grows with the number of tasks", is_main=True)
 def horizon_grows(sweep: SweepLosses) -> list[Part]:
     """gamma* grows with the number of tasks.
 
@@ -67,9 +65,7 @@ def horizon_grows(sweep: SweepLosses) -> list[Part]:
     return [best_grows(ada, ada.loss, "rank correlation of γ* with the task, bootstrap over runs")]
 
 
-@claim(
-    "Q2.4", "task_similarity", title="the loss at the best γ falls with the number of tasks", figures=("planning_omrl",)
-)
+@of_figure_4("Q2.4", "task_similarity", title="the loss at the best γ falls with the number of tasks")
 def minimum_falls(sweep: SweepLosses) -> list[Part]:
     """the loss at gamma* falls with the number of tasks.
 
@@ -82,12 +78,7 @@ def minimum_falls(sweep: SweepLosses) -> list[Part]:
     return [below_zero(f"loss at γ*, slope over tasks times {tasks - 1}", estimate, level)]
 
 
-@claim(
-    "Q2.5",
-    simulation=LEARNED_MIXING_RATES,
-    title="ada-POMRL puts more and more weight on the prior",
-    figures=("planning_omrl",),
-)
+@of_figure_4("Q2.5", title="ada-POMRL puts more and more weight on the prior", simulation=LEARNED_MIXING_RATES)
 def weight_of_the_prior_grows(simulated: pd.DataFrame) -> list[Part]:
     """the mixing rate of ada-POMRL grows with the number of tasks, from task 2 on.
 

@@ -1,6 +1,7 @@
 """Claims on the illustration of one task: more samples, and more weight on the true model (Figure 2)."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,8 @@ from pomrl.study import (
     smaller_minimum,
 )
 
+of_figure_2 = partial(claim, figures=("illustration",))
+
 REVISED_ON = "2026-11-21"
 """The day on which rules were revised, after verdicts had been seen."""
 
@@ -25,17 +28,16 @@ SAMPLES = (5, 10, 20, 50)
 WEIGHTS = (0.0, 0.25, 0.5, 0.75)
 
 
-@claim(
+@of_figure_2(
     "I.1",
     "illustration",
+    title="more samples raise the best γ",
+    is_main=True,
     revised=Revision(
         REVISED_ON,
         "settings that share draws are compared in pairs, because their losses are correlated",
         Verdict.UNDECIDED,
     ),
-    title="more samples raise the best γ",
-    figures=("illustration",),
-    is_main=True,
 )
 def more_samples(sweep: SweepLosses) -> list[Part]:
     """without a prior, more samples lower the smallest loss and raise gamma*.
@@ -53,7 +55,7 @@ def more_samples(sweep: SweepLosses) -> list[Part]:
     return [*steps, best_grows(losses[5], stacked, "rank correlation of γ* with m, bootstrap over runs")]
 
 
-@claim("I.2", "illustration", title="a better prior raises the best γ", figures=("illustration",), is_main=True)
+@of_figure_2("I.2", "illustration", title="a better prior raises the best γ", is_main=True)
 def more_weight_on_the_truth(sweep: SweepLosses) -> list[Part]:
     """with 5 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
@@ -70,7 +72,7 @@ def more_weight_on_the_truth(sweep: SweepLosses) -> list[Part]:
     return [*steps, best_grows(losses[0.0], stacked, "rank correlation of γ* with α, bootstrap over runs")]
 
 
-@claim("I.3", "illustration", title="more samples raise the best γ with every prior", figures=("illustration",))
+@of_figure_2("I.3", "illustration", title="more samples raise the best γ with every prior")
 def more_samples_beside_a_prior(sweep: SweepLosses) -> list[Part]:
     """with every weight on the true model, more samples lower the smallest loss and raise gamma*.
 
@@ -80,9 +82,7 @@ def more_samples_beside_a_prior(sweep: SweepLosses) -> list[Part]:
     return _all_agree(sweep, [[(weight, m) for m in SAMPLES] for weight in WEIGHTS[1:]], "m", "α")
 
 
-@claim(
-    "I.4", "illustration", title="a better prior raises the best γ with more samples, too", figures=("illustration",)
-)
+@of_figure_2("I.4", "illustration", title="a better prior raises the best γ with more samples, too")
 def more_weight_beside_samples(sweep: SweepLosses) -> list[Part]:
     """with 10, 20 and 50 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 

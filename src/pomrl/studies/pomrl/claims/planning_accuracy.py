@@ -3,6 +3,8 @@
 All are about sigma = 0.01 (Sec. 5.1, Figures 3 and 4a).
 """
 
+from functools import partial
+
 import numpy as np
 
 from pomrl.study import (
@@ -22,6 +24,8 @@ from pomrl.study import (
     smooth,
 )
 
+of_figures_3_and_4 = partial(claim, figures=("planning_omrl", "pomrl_vs_adapomrl"))
+
 SIGMA = 0.01
 
 
@@ -29,12 +33,8 @@ def _losses(sweep: SweepLosses, estimator: str) -> Losses:
     return sweep.at(sigma=SIGMA, estimator=estimator)
 
 
-@claim(
-    "Q1.1",
-    "task_similarity",
-    title="ada-POMRL's loss falls from the first task to the last",
-    figures=("planning_omrl", "pomrl_vs_adapomrl"),
-    is_main=True,
+@of_figures_3_and_4(
+    "Q1.1", "task_similarity", title="ada-POMRL's loss falls from the first task to the last", is_main=True
 )
 def loss_falls(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL's loss at gamma_eval is lower in task 15 than in task 1.
@@ -46,13 +46,7 @@ def loss_falls(sweep: SweepLosses) -> list[Part]:
     return [less(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")]
 
 
-@claim(
-    "Q1.2",
-    "task_similarity",
-    fewest_runs=4000,
-    title="ada-POMRL's loss varies less in the last task",
-    figures=("planning_omrl", "pomrl_vs_adapomrl"),
-)
+@of_figures_3_and_4("Q1.2", "task_similarity", title="ada-POMRL's loss varies less in the last task", fewest_runs=4000)
 def spread_shrinks(sweep: SweepLosses) -> list[Part]:
     """the spread of ada-POMRL's loss over runs is smaller in task 15 than in task 1.
 
@@ -70,12 +64,7 @@ def _log_ratio(variances: np.ndarray) -> np.ndarray:
         return 0.5 * np.log(variances[..., 0] / variances[..., 1])
 
 
-@claim(
-    "Q1.3",
-    "task_similarity",
-    title="without meta-learning nothing improves",
-    figures=("planning_omrl", "pomrl_vs_adapomrl"),
-)
+@of_figures_3_and_4("Q1.3", "task_similarity", title="without meta-learning nothing improves")
 def no_improvement_without(sweep: SweepLosses) -> list[Part]:
     """without meta-learning the loss does not improve over tasks.
 
@@ -85,11 +74,8 @@ def no_improvement_without(sweep: SweepLosses) -> list[Part]:
     return [does_not_improve(_losses(sweep, "without_meta").at_eval, "without meta-learning")]
 
 
-@claim(
-    "Q1.4",
-    "task_similarity",
-    title="the oracle is best, then POMRL and ada-POMRL, then no meta-learning",
-    figures=("planning_omrl", "pomrl_vs_adapomrl"),
+@of_figures_3_and_4(
+    "Q1.4", "task_similarity", title="the oracle is best, then POMRL and ada-POMRL, then no meta-learning"
 )
 def order_of_methods(sweep: SweepLosses) -> list[Part]:
     """in the last tasks the oracle is best, POMRL and ada-POMRL are next, all better than without meta-learning.
@@ -109,13 +95,7 @@ def order_of_methods(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim(
-    "Q1.5",
-    "task_similarity",
-    selected_on=True,
-    title="ada-POMRL catches up with POMRL",
-    figures=("planning_omrl", "pomrl_vs_adapomrl"),
-)
+@of_figures_3_and_4("Q1.5", "task_similarity", title="ada-POMRL catches up with POMRL", selected_on=True)
 def gap_closes(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL is behind POMRL in the first tasks, and on a par with it in the last.
 
@@ -129,13 +109,7 @@ def gap_closes(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim(
-    "Q1.6",
-    "task_similarity",
-    title="ada-POMRL approaches the oracle",
-    figures=("planning_omrl", "pomrl_vs_adapomrl"),
-    is_main=True,
-)
+@of_figures_3_and_4("Q1.6", "task_similarity", title="ada-POMRL approaches the oracle", is_main=True)
 def approaches_the_oracle(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL is closer to the oracle in the last tasks than in the first.
 

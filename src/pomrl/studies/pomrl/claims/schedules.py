@@ -6,7 +6,11 @@ same runs that their losses are averaged over.) Intervals are about schedules th
 little more than the best choice for infinitely many: with 1,000 runs by 0.2 to 0.9 standard errors.
 """
 
+from functools import partial
+
 from pomrl.study import LAST, ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, no_worse, on_a_par
+
+of_figure_6 = partial(claim, figures=("gamma_schedules",))
 
 GAMMA_0 = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
@@ -25,13 +29,7 @@ def _schedules(sweep: SweepLosses) -> dict[str, Losses]:
     }
 
 
-@claim(
-    "Q4.1",
-    "gamma_schedules",
-    title="every schedule of γ beats the constant gamma_eval",
-    figures=("gamma_schedules",),
-    is_main=True,
-)
+@of_figure_6("Q4.1", "gamma_schedules", title="every schedule of γ beats the constant gamma_eval", is_main=True)
 def every_schedule_beats_gamma_eval(sweep: SweepLosses) -> list[Part]:
     """every schedule beats gamma_eval, on average over tasks.
 
@@ -42,12 +40,11 @@ def every_schedule_beats_gamma_eval(sweep: SweepLosses) -> list[Part]:
     return [less(loss, at_eval, f"{name} less γ_eval") for name, loss in regret.items()]
 
 
-@claim(
+@of_figure_6(
     "Q4.2",
     "gamma_schedules",
-    selected_on=True,
     title="the schedule of Dong et al. beats the best fixed γ in the last tasks",
-    figures=("gamma_schedules",),
+    selected_on=True,
 )
 def dong_against_best_fixed(sweep: SweepLosses) -> list[Part]:
     """the Dong schedule is on a par with best_fixed over all tasks, and beats it in the last.
@@ -63,13 +60,12 @@ def dong_against_best_fixed(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim(
+@of_figure_6(
     "Q4.3",
     "gamma_schedules",
-    selected_on=True,
     title="the schedule from the upper bound beats the best fixed γ",
-    figures=("gamma_schedules",),
     is_main=True,
+    selected_on=True,
 )
 def upper_bound_against_best(sweep: SweepLosses) -> list[Part]:
     """the upper-bound schedule beats best_fixed and is on a par with dynamic_best.
@@ -84,12 +80,8 @@ def upper_bound_against_best(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim(
-    "Q4.4",
-    "gamma_0",
-    "gamma_schedules",
-    title="the upper bound's schedule beats gamma_eval with every offset gamma_0",
-    figures=("gamma_schedules",),
+@of_figure_6(
+    "Q4.4", "gamma_0", "gamma_schedules", title="the upper bound's schedule beats gamma_eval with every offset gamma_0"
 )
 def every_offset_beats_gamma_eval(offsets: SweepLosses, schedules: SweepLosses) -> list[Part]:
     """every gamma_0 from 0.25 to 0.50 beats gamma_eval.
@@ -106,12 +98,7 @@ def every_offset_beats_gamma_eval(offsets: SweepLosses, schedules: SweepLosses) 
     return parts
 
 
-@claim(
-    "Q4.5",
-    "task_similarity",
-    title="the best γ of the first task is between 0.25 and 0.50",
-    figures=("gamma_schedules",),
-)
+@of_figure_6("Q4.5", "task_similarity", title="the best γ of the first task is between 0.25 and 0.50")
 def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
     """the first task's gamma* is in the range of gamma_0, from 0.25 to 0.50.
 
@@ -123,12 +110,7 @@ def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
     return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss from 0.25 to 0.50 less that elsewhere")]
 
 
-@claim(
-    "Q4.6",
-    "gamma_schedules",
-    title="the schedule of Dong et al. is on a par with the dynamic best γ",
-    figures=("gamma_schedules",),
-)
+@of_figure_6("Q4.6", "gamma_schedules", title="the schedule of Dong et al. is on a par with the dynamic best γ")
 def dong_against_dynamic_best(sweep: SweepLosses) -> list[Part]:
     """the Dong schedule is on a par with dynamic_best.
 
@@ -139,7 +121,7 @@ def dong_against_dynamic_best(sweep: SweepLosses) -> list[Part]:
     return [on_a_par(schedules["Dong"].regret, schedules["dynamic_best"].regret, "Dong less dynamic_best")]
 
 
-@claim("Q4.7", "gamma_schedules", title="no schedule beats the dynamic best γ", figures=("gamma_schedules",))
+@of_figure_6("Q4.7", "gamma_schedules", title="no schedule beats the dynamic best γ")
 def dynamic_best_is_not_beaten(sweep: SweepLosses) -> list[Part]:
     """no schedule beats dynamic_best by 10 %.
 

@@ -1,5 +1,7 @@
 """Claims on question 3 (Sec. 5.3, Figure 5): how does performance depend on the similarity of the tasks?"""
 
+from functools import partial
+
 import numpy as np
 
 from pomrl.study import (
@@ -33,8 +35,16 @@ from pomrl.study import (
     under,
 )
 
+of_figure_5 = partial(claim, figures=("dependence_on_tasksimilarity",))
+
 REVISED_ON = "2026-11-21"
 """The day on which rules were revised, after verdicts had been seen."""
+
+IN_PAIRS = Revision(
+    REVISED_ON,
+    "settings that share draws are compared in pairs, because their losses are correlated",
+    Verdict.UNDECIDED,
+)
 
 SIGMAS = (0.01, 0.025, 0.047)
 NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
@@ -43,18 +53,13 @@ NEAR_INSTEAD = (0.05, 0.15, 0.3)
 """How far apart two discount factors may be instead that are near each other."""
 
 
-@claim(
+@of_figure_5(
     "Q3.1",
     "task_similarity",
-    selected_on=True,
-    revised=Revision(
-        REVISED_ON,
-        "settings that share draws are compared in pairs, because their losses are correlated",
-        Verdict.UNDECIDED,
-    ),
     title="meta-learning gains most where tasks are similar",
-    figures=("dependence_on_tasksimilarity",),
     is_main=True,
+    selected_on=True,
+    revised=IN_PAIRS,
 )
 def gain_shrinks(sweep: SweepLosses) -> list[Part]:
     """the gain of ada-POMRL over no meta-learning is smaller at sigma = 0.047 than at 0.01.
@@ -66,16 +71,15 @@ def gain_shrinks(sweep: SweepLosses) -> list[Part]:
     return [less(gain(sweep, sigma=0.047), gain(sweep, sigma=0.01), "gain at 0.047 less that at 0.01")]
 
 
-@claim(
+@of_figure_5(
     "Q3.2",
     "task_similarity",
+    title="ada-POMRL does no worse in the end where tasks are loosely related",
     revised=Revision(
         REVISED_ON,
         "'no worse' has a margin of 10 %, as 'on a par' has: else equality would stay open for ever",
         Verdict.UNDECIDED,
     ),
-    title="ada-POMRL does no worse in the end where tasks are loosely related",
-    figures=("dependence_on_tasksimilarity",),
 )
 def does_not_hurt(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 ada-POMRL is in the last task no worse than in the first.
@@ -91,12 +95,11 @@ def does_not_hurt(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim(
+@of_figure_5(
     "Q3.3",
     "task_similarity",
-    revised=Revision(REVISED_ON, "the shape and the place of the minimum are judged separately", Verdict.DOES_NOT_HOLD),
     title="the best γ is near 0.5 where tasks are loosely related",
-    figures=("dependence_on_tasksimilarity",),
+    revised=Revision(REVISED_ON, "the shape and the place of the minimum are judged separately", Verdict.DOES_NOT_HOLD),
 )
 def u_shaped(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is U-shaped in gamma, with gamma* near 0.5.
@@ -120,16 +123,15 @@ def u_shaped(sweep: SweepLosses) -> list[Part]:
     return [*under("U-shaped", [above_minimum(0), above_minimum(-1)]), *under("γ* near 0.5", [inside])]
 
 
-@claim(
+@of_figure_5(
     "Q3.4",
     "task_similarity",
+    title="POMRL and ada-POMRL are on a par with the oracle at every similarity",
     revised=Revision(
         REVISED_ON,
         "each sigma is judged by itself, and 'not beaten' has a margin of 10 %, as 'on a par' has",
         Verdict.DOES_NOT_HOLD,
     ),
-    title="POMRL and ada-POMRL are on a par with the oracle at every similarity",
-    figures=("dependence_on_tasksimilarity",),
 )
 def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
     """at every sigma POMRL and ada-POMRL are on a par with the oracle in the last tasks, and do not beat it.
@@ -149,16 +151,11 @@ def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
     return parts
 
 
-@claim(
+@of_figure_5(
     "Q3.5",
     "task_similarity",
-    revised=Revision(
-        REVISED_ON,
-        "settings that share draws are compared in pairs, because their losses are correlated",
-        Verdict.UNDECIDED,
-    ),
     title="ada-POMRL's regret falls with the number of tasks and with their similarity",
-    figures=("dependence_on_tasksimilarity",),
+    revised=IN_PAIRS,
 )
 def regret_falls(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL's task-averaged regret falls with the number of tasks and with their similarity.
@@ -177,11 +174,8 @@ def regret_falls(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim(
-    "Q3.6",
-    "task_similarity",
-    title="POMRL and ada-POMRL beat planning without meta-learning at every similarity",
-    figures=("dependence_on_tasksimilarity",),
+@of_figure_5(
+    "Q3.6", "task_similarity", title="POMRL and ada-POMRL beat planning without meta-learning at every similarity"
 )
 def better_than_without(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.025 and 0.047 POMRL and ada-POMRL are better than without meta-learning in the last tasks.
@@ -201,12 +195,11 @@ def better_than_without(sweep: SweepLosses) -> list[Part]:
     return parts
 
 
-@claim(
+@of_figure_5(
     "Q3.7",
     "task_similarity",
-    fewest_runs=4000,
     title="at an intermediate similarity meta-learning gains, and more slowly",
-    figures=("dependence_on_tasksimilarity",),
+    fewest_runs=4000,
 )
 def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
@@ -235,12 +228,7 @@ def _speed(stages: np.ndarray) -> np.ndarray:
         return (stages[..., 0] - stages[..., 1]) / (stages[..., 0] - stages[..., 2])
 
 
-@claim(
-    "Q3.8",
-    "task_similarity",
-    title="where tasks are loosely related, every curve is higher and U-shaped",
-    figures=("dependence_on_tasksimilarity",),
-)
+@of_figure_5("Q3.8", "task_similarity", title="where tasks are loosely related, every curve is higher and U-shaped")
 def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
 
@@ -260,17 +248,16 @@ def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim(
+@of_figure_5(
     "Q3.9",
     "task_similarity",
+    title="where tasks are loosely related, meta-learning gains little",
     revised=Revision(
         "2026-11-22",
         "The gain over no meta-learning is judged at the best constant gamma of each learner too, and not at 0.99 "
         "alone, because the figure shows losses against gamma",
         Verdict.DOES_NOT_HOLD,
     ),
-    title="where tasks are loosely related, meta-learning gains little",
-    figures=("dependence_on_tasksimilarity",),
 )
 def minimal_gains(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 ada-POMRL gains less than 10 %, over no meta-learning and from the first task to the last.

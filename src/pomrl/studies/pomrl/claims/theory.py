@@ -4,6 +4,7 @@ A theorem that holds is proven, on the page `theory.md`; here its part is one th
 """
 
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, log, sqrt
 
 import numpy as np
@@ -26,6 +27,8 @@ from pomrl.study import (
     regret_order,
     under,
 )
+
+of_theorems = partial(claim, figures=("average_regret", "vacuous_bounds"))
 
 REVISED_ON = "2026-11-22"
 """The day on which the rule of T.1 was revised, after verdicts had been seen."""
@@ -71,8 +74,10 @@ class Coverage(Estimate):
         return at_most, 0.0 if threshold > 1.0 else float(bdtr(held, self.runs, p))
 
 
-@claim(
+@of_theorems(
     "T.1",
+    title="the bound of Theorem 3 holds",
+    is_main=True,
     simulation=MODEL_ERROR_COVERAGE,
     revised=Revision(
         REVISED_ON,
@@ -82,9 +87,6 @@ class Coverage(Estimate):
         "reported beside it",
         Verdict.HOLDS,
     ),
-    title="the bound of Theorem 3 holds",
-    figures=("average_regret", "vacuous_bounds"),
-    is_main=True,
 )
 def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
     """Theorem 3's bound on the model error holds with probability 1 - delta, in all tasks at once.
@@ -132,7 +134,7 @@ def planning_loss_bound_holds() -> list[Part]:
     ]
 
 
-@claim("T.3", title="the bound of Theorem 2 holds", figures=("average_regret", "vacuous_bounds"))
+@of_theorems("T.3", title="the bound of Theorem 2 holds")
 def average_regret_bound_holds() -> list[Part]:
     """Theorem 2's bound on the average regret holds with probability 1 - delta, up to constants and logarithms.
 
