@@ -1,6 +1,5 @@
 """The ledger of differences between the paper's text and the authors' notebook."""
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,18 +25,16 @@ from pomrl.results.markdown import renewed
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
-from pomrl.studies.pomrl import blind_prediction
-from pomrl.studies.pomrl import ladder as figure
 from pomrl.studies.pomrl.choices import Choice, combined, kept, without
 from pomrl.studies.pomrl.differences import differences as listed
-from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, SHOWN, Ladder, Ledger, Results, percentile
+from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, Ledger, Results, percentile
 from pomrl.studies.pomrl.pages import notebook
 
 pytestmark = pytest.mark.slow
 
 PAPER = find("pomrl")
 DOCUMENT = PAPER.folder / "pages" / "notebook.md"
-VALUES = {name: DOCUMENT.with_name(f"notebook_{name}.csv") for name in ("effects", "ladder", "prediction")}
+VALUES = {name: DOCUMENT.with_name(f"notebook_{name}.csv") for name in ("effects", "ladder")}
 """The files with the values of the document's tables."""
 
 ESTIMATORS = ("oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating", "uniform_prior")
@@ -239,55 +236,3 @@ class TestLadder:
     def test_percentiles(self) -> None:
         interval = percentile(7.0, np.arange(1001.0))
         assert (interval.estimate, interval.lower, interval.upper) == (7.0, 25.0, 975.0)
-
-    def test_the_figure_shows_each_rung(self) -> None:
-        tasks = np.arange(1, 16)
-        curves = [
-            pd.DataFrame({"rung": rung, "estimator": name, "task": tasks, "mean": 1.0 / tasks, "se": 0.1, "n": 60})
-            for rung in ("text", "fresh")
-            for name in SHOWN
-        ]
-        checks = [
-            {
-                "rung": rung,
-                "number": "gain",
-                "estimate": value,
-                "lower": value - 0.1,
-                "upper": value + 0.1,
-                "above": 0.0,
-            }
-            for rung, value in (("text", 0.5), ("fresh", -0.5))
-        ]
-        drawing = figure.draw(Ladder(pd.concat(curves, ignore_index=True), pd.DataFrame(checks)))
-        titles = [ax.get_title(loc="left") for ax in drawing.figure.axes]
-        assert titles[:2] == ["text", "+ fresh"]
-        tiles = drawing.figure.axes[-1]
-        assert [text.get_text() for text in tiles.texts] == ["0.50", "-0.50"]
-        (mesh,) = tiles.collections
-        assert len(np.unique(np.asarray(mesh.get_array()))) == 2
-        assert len(drawing.data) == 2 * len(SHOWN) * 15 + 2
-
-
-def test_the_error_of_a_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All our losses are 2 at 0.5 and fall from 2 to 1 at gamma_eval; theirs are half as large."""
-    ours = replace(losses(1.0, 2.0), given=losses(1.0, 2.0).loss[:1])
-    monkeypatch.setattr(blind_prediction, "_losses", lambda *_, **__: ours)
-    tasks = np.arange(1, 16)
-    theirs = pd.DataFrame(
-        {"cell": 61, "series": "oracle", "task": tasks, "gamma": np.nan, "value": ours.at_eval[0] / 2}
-    )
-    missing = theirs.head(1).assign(value=np.nan)
-    best = pd.DataFrame({"cell": 45, "series": "gamma*", "task": tasks, "gamma": np.nan, "value": 0.9})
-    monkeypatch.setattr(blind_prediction, "FIGURES", {61: "5c", 45: "4c"})
-    settings = {name: [] for name in blind_prediction.SWEEPS}
-    found = blind_prediction.prediction_error(pd.concat([theirs, missing, best]), settings).set_index("cell")
-    assert list(found.loc[61, ["points", "distance", "correlation"]]) == pytest.approx([15, 1.0, 1.0])
-    assert found.loc[45, "distance"] == pytest.approx(0.09)
-
-
-def test_the_best_fixed_discount_factor_of_the_blind_prediction_is_gamma_star(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both discount factors have the same mean loss but for rounding; the larger one is gamma*."""
-    tied = Losses(np.array([[[0.2, 0.1], [0.1, np.nextafter(0.2, 1.0)]]]), np.array([0.5, 0.99]))
-    monkeypatch.setattr(blind_prediction, "_losses", lambda *_, **__: tied)
-    averages = blind_prediction._running_averages({"gamma_schedules": [], "gamma_0": []})
-    np.testing.assert_array_equal(averages["best_fixed"], averages["gamma_eval"])

@@ -200,42 +200,24 @@ CHECKS = (
 """What is compared on each rung: results that claims of the paper are about (Q1.1, Q1.4, Q3.4, Q2.2)."""
 
 
-@dataclass(frozen=True)
-class Ladder:
-    """The results on each rung between the text and the notebook; rungs that change nothing are left out."""
+def ladder(ledger: Ledger, runs: int | None = None) -> pd.DataFrame:
+    """Return the numbers of the text, and of the text with the first change, the first two, and so on.
 
-    curves: pd.DataFrame
-    """The columns rung, estimator, task, mean, se and n: losses at gamma_eval."""
-    checks: pd.DataFrame
-    """The columns rung, number, estimate, lower, upper and above."""
-
-
-SHOWN = ("without_meta", "uniform_prior", "oracle", "ada_pomrl")
-"""The estimators whose losses are shown on each rung."""
-
-
-def ladder(ledger: Ledger, runs: int | None = None) -> Ladder:
-    """Return the results of the text, and of the text with the first change, the first two, and so on."""
-    curves, checks = [], []
+    Returns:
+        The columns rung, number, estimate, lower, upper and above; rungs that change nothing are left out.
+    """
+    checks = []
     before: list[str] = []
     for length in range(len(ledger.choices) + 1):
         choices = kept(ledger.choices[:length])
-        settings = ledger.settings(choices)
-        of_grid = {name: each for name, each in settings.items() if name != "schedules"}
+        of_grid = {name: each for name, each in ledger.settings(choices).items() if name != "schedules"}
         if _signatures(of_grid) == before:
             continue
         before = _signatures(of_grid)
         rung = choices[-1].name if choices else "text"
         results = loaded(of_grid, runs)
-        curves += [_curve(rung, name, results.at_gamma_eval(name)) for name in SHOWN]
-        checks += [_row(rung, check.name, "", check.value(results)) | {"above": check.above} for check in CHECKS]
-    table = pd.DataFrame(checks).drop(columns="place").rename(columns={"difference": "rung"})
-    return Ladder(pd.concat(curves, ignore_index=True), table)
-
-
-def _curve(rung: str, estimator: str, losses: Losses) -> pd.DataFrame:
-    loss = losses.at_eval
-    se = loss.std(0, ddof=1) / np.sqrt(len(loss))
-    tasks = np.arange(1, loss.shape[1] + 1)
-    columns = {"task": tasks, "mean": loss.mean(0), "se": se, "n": len(loss)}
-    return pd.DataFrame({"rung": rung, "estimator": estimator, **columns})
+        checks += [
+            {"rung": rung, "number": check.name, **asdict(check.value(results)), "above": check.above}
+            for check in CHECKS
+        ]
+    return pd.DataFrame(checks)

@@ -11,9 +11,10 @@ the choices of the reading.
 from collections.abc import Sequence
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from pomrl.studies.pomrl import tiles
 from pomrl.study import LOOKS, Drawing, Judgements, context, panels, ranked
 
 TILE_WIDTH, TILE_HEIGHT = 0.42, 0.22
@@ -29,7 +30,7 @@ def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
     rows, columns = verdicts.shape
     with context():
         figure, (ax,) = panels.row_of_panels(1, TILE_WIDTH * columns + 1.0, TILE_HEIGHT * rows + 3.0)
-        tiles.draw(ax, verdicts, estimates, fontsize=7.0)
+        _draw_tiles(ax, verdicts, estimates)
         handles = [Patch(facecolor=look.color, edgecolor="0.6", label=str(verdict)) for verdict, look in LOOKS.items()]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
         return panels.finish(figure, matrix)
@@ -60,3 +61,19 @@ def _matrix(judgements: Judgements, variants: Sequence[str]) -> pd.DataFrame:
         if each.id in shown
     ]
     return pd.DataFrame(rows)
+
+
+def _draw_tiles(ax: Axes, verdicts: pd.DataFrame, numbers: pd.DataFrame) -> None:
+    """Draw a tile for each cell: the colour of its verdict, and its number; rows and columns are labelled."""
+    order = {str(verdict): index for index, verdict in enumerate(LOOKS)}
+    colors = ListedColormap([look.color for look in LOOKS.values()])
+    codes = verdicts.map(lambda verdict: order[str(verdict)]).to_numpy(int)
+    ax.pcolormesh(codes, cmap=colors, vmin=0, vmax=2, edgecolor="white", linewidth=0.7)
+    for i, row in enumerate(numbers.to_numpy(float)):
+        for j, value in enumerate(row):
+            ax.text(j + 0.5, i + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=7.0)
+    ax.set_xticks([j + 0.5 for j in range(len(verdicts.columns))], list(verdicts.columns), rotation=90)
+    ax.set_yticks([i + 0.5 for i in range(len(verdicts))], list(verdicts.index))
+    ax.invert_yaxis()
+    ax.grid(visible=False)
+    ax.tick_params(length=0)

@@ -1,34 +1,25 @@
-"""The tables of the page on the authors' notebook, and its figure: what each difference from the paper's text does."""
+"""The tables of the page on the authors' notebook: what each difference from the paper's text does."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pandas as pd
 
-from pomrl.studies.pomrl import blind_prediction, ladder
 from pomrl.studies.pomrl.differences import Difference, differences
-from pomrl.studies.pomrl.ledger import GAIN, GAMMA_STAR, LOSS, Ledger, effects
-from pomrl.studies.pomrl.ledger import ladder as climbed
+from pomrl.studies.pomrl.ledger import GAIN, GAMMA_STAR, LOSS, Ledger, effects, ladder
 from pomrl.study import Interval, Page, markdown_table
-
-DIGITISED = Path(__file__).parents[1] / "digitised.csv"
-"""The curves of the notebook's figures, read off by eye."""
 
 
 def parts(page: Page) -> dict[str, str]:
     """Return the tables of the page; write the effects and the ladder to the outputs."""
     of_ledger = Ledger(differences(), page)
-    found, rungs = effects(of_ledger), climbed(of_ledger)
-    published = {name: page.sweep(name) for name in blind_prediction.SWEEPS}
-    predicted = blind_prediction.prediction_error(pd.read_csv(DIGITISED), published)
-    for name, table in (("effects", found), ("ladder", rungs.checks), ("prediction", predicted)):
+    found, rungs = effects(of_ledger), ladder(of_ledger)
+    for name, table in (("effects", found), ("ladder", rungs)):
         page.write(f"notebook_{name}", table)
-    page.save("ladder", ladder.draw(rungs), ladder.__doc__ or "")
-    return tables(of_ledger, found, rungs.checks, predicted)
+    return tables(of_ledger, found, rungs)
 
 
-def tables(of_ledger: Ledger, found: pd.DataFrame, checks: pd.DataFrame, predicted: pd.DataFrame) -> dict[str, str]:
-    """Return the tables of the page, from the effects, the numbers on the rungs, and the error of the prediction."""
+def tables(of_ledger: Ledger, found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
+    """Return the tables of the page, from the effects and the numbers on the rungs."""
     with_key = [each for each in of_ledger.differences if each.choice]
     without_key = [each for each in of_ledger.differences if not each.choice]
     return {
@@ -37,7 +28,6 @@ def tables(of_ledger: Ledger, found: pd.DataFrame, checks: pd.DataFrame, predict
         "effects": _effects(found),
         "effects on others": _effects_on_others(found),
         "ladder": _ladder(checks),
-        "prediction": _prediction(predicted),
     }
 
 
@@ -98,19 +88,6 @@ def _ladder(checks: pd.DataFrame) -> str:
         [rung, *(f"{cells.loc[(rung, name), 'estimate']:.2f}" for name in names)] for rung in checks["rung"].unique()
     ]
     return markdown_table(["rung", *names], rows)
-
-
-def _prediction(blind: pd.DataFrame) -> str:
-    rows = [
-        [
-            f"{row['figure']} (cell {row['cell']})",
-            row["of"],
-            str(row["points"]),
-            *(f"{row[name]:.2f}" for name in ("theirs", "ours", "distance", "correlation")),
-        ]
-        for row in blind.to_dict("records")
-    ]
-    return markdown_table(["figure", "of", "points", "theirs", "ours by the text", "distance", "correlation"], rows)
 
 
 def _pairs(numbers: Sequence[str], places: Sequence[str]) -> list[tuple[str, str]]:
