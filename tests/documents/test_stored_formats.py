@@ -1,6 +1,5 @@
 """docs/stored_formats.md describes every column of the tables that are stored, and no other."""
 
-import inspect
 import re
 
 import numpy as np
@@ -15,7 +14,6 @@ from pomrl.judging.inference import mean
 from pomrl.judging.judgements import judgement, table_of
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.verdict import Part
-from pomrl.results import variant_differences
 from pomrl.science.loss_tables import MEASURED, SCHEMA
 from pomrl.store.simulations import Simulation
 
@@ -48,8 +46,3 @@ def test_of_judgements() -> None:
     claim = next(claim for claim in claims_of(find("pomrl")) if claim.is_judged)
     outcome = Outcome(claim, Plan((1000,))).after([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
     assert sorted(described("claims")) == sorted(table_of([judgement("pomrl", "printed", outcome)]).columns)
-
-
-def test_of_differences() -> None:
-    made = inspect.getsource(variant_differences).partition("    return [\n        {")[2].partition("}")[0]
-    assert described("differences") == re.findall(r'^ {12}"(\w+)": ', made, flags=re.MULTILINE)

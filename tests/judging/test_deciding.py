@@ -77,9 +77,6 @@ class TestReading:
         on = Basis("printed", {"task_similarity": settings["task_similarity"]}, [smallest], ANALYSES)
         assert described(on.read_by(smallest, [0])) == {(name, 0.01) for name in names}
 
-    def test_claims_about_other_sweeps_are_left_out(self, basis: Basis) -> None:
-        assert not {"Q4.1", "I.1", "T.1"} & {claim.id for claim in basis.claims}
-
 
 class TestDeciding:
     def outcomes(self, basis: Basis, budget: float, noise: float = 0.02) -> tuple[dict[str, Verdict], list[set[int]]]:
@@ -115,9 +112,6 @@ class TestDeciding:
         many = {name: [replaced(each, ANALYSES[0]) for each in of] for name, of in basis.settings.items()}
         on = Basis("printed", many, CLAIMS, ANALYSES)
         assert not pools(decide([on], Spending(np.inf), InAWorld(on, 0.02), lambda _: None))
-
-    def test_the_same_budget_decides_the_same(self, basis: Basis) -> None:
-        assert self.outcomes(basis, 0.1, noise=0.5) == self.outcomes(basis, 0.1, noise=0.5)
 
     def test_more_budget_changes_no_verdict(self, basis: Basis) -> None:
         less, more = (self.outcomes(basis, budget, noise=0.3)[0] for budget in (0.02, 10.0))

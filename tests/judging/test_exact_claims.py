@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from tests.support.worlds import CLAIMS, PAPER
 
-from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.study import find
 from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.claim import Claim, claim, claims_of
+from pomrl.judging.claim import Claim, claim
 from pomrl.judging.comparisons import best_is_in, instead, near, no_better, on_a_par
 from pomrl.judging.inference import Exact, mean, ratio
 from pomrl.judging.judgements import Judgement, judgement
@@ -54,12 +52,6 @@ def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
 
 
 class TestExactClaims:
-    @pytest.mark.parametrize(("value", "verdict"), [(0.2, HOLDS), (0.7, NOT), (-0.7, NOT)])
-    def test_the_number_decides_without_runs(self, value: float, verdict: Verdict) -> None:
-        part = judged_part(Part("a number", Exact(value), above=-0.5, below=0.5), 1e-9)
-        assert (part.verdict, part.runs) == (verdict, 0)
-        assert np.isnan([part.lower, part.upper]).all()
-
     def test_they_pass_through_the_table_of_judgements(self, tmp_path: Path) -> None:
         found = read(tmp_path, [fair, loaded])
         assert {id: each.verdict for id, each in found.items()} == {"X.1": HOLDS, "X.2": NOT}
@@ -77,34 +69,6 @@ class TestExactClaims:
         read(tmp_path, [loaded])
         lines = claims_page(PAPER, judgements.read(tmp_path, ["printed"]), {}).splitlines()
         assert "| X.2 | printed | heads | exactly 0.987 | < 0.05 |  | does not hold |" in lines
-
-    def test_they_take_no_share_of_the_error(self) -> None:
-        (about_losses,) = (each for each in CLAIMS if each.id == "Q1.1")
-        alone, beside = (Basis("printed", {}, claims, (1000,)) for claims in ([about_losses], [about_losses, loaded]))
-        assert beside.plan(about_losses) == alone.plan(about_losses)
-
-    def test_a_function_that_raises_an_error_is_named(self) -> None:
-        @claim("X.3")
-        def broken() -> list[Part]:
-            """it divides by 0.
-
-            Sec. 1: "0".
-            """
-            return [Part("a ratio", Exact(1 / int("0")))]
-
-        with pytest.raises(ConfigError, match=r"claim X\.3"):
-            claims_of_variants.refuse_failing(PAPER, [broken])
-
-    def test_a_function_of_losses_still_has_to_name_a_sweep(self, tmp_path: Path, monkeypatch) -> None:
-        folder = tmp_path / "of_nothing"
-        (folder / "sweeps").mkdir(parents=True)
-        (folder / "study.yaml").write_text("title: Of nothing\n")
-        body = "    '''it holds.\n\n    Sec. 1: 1.\n    '''\n    return [Part('a', Exact(0.0), below=1.0)]\n"
-        head = "from pomrl.study import Exact, Part, claim\n\n@claim('A')\ndef f({}):\n"
-        monkeypatch.chdir(tmp_path)
-        (folder / "claims.py").write_text(head.format("sweep") + body)
-        with pytest.raises(ConfigError, match="names no sweep"):
-            claims_of(find("of_nothing"))
 
 
 def compared(estimate: float, lower: float, upper: float, above: float = -np.inf, below: float = np.inf) -> Comparison:

@@ -71,11 +71,6 @@ def test_error_where_means_tie_is_at_most_the_one_asked_for(rng):
     assert missed <= stats.binom(replications, 0.2).ppf(0.999)
 
 
-def test_a_difference_that_is_large_is_found(rng):
-    losses = rng.normal(size=(1000, 6)) + np.array([0.0, 0.5, 1.0, 0.4, 0.8, 1.2])
-    assert minimum_difference(losses[:, :3], losses[:, 3:]).interval(1e-6)[1] < 0.0
-
-
 @pytest.mark.parametrize("make", [minimum_difference, minimum_ratio])
 def test_runs_that_are_all_alike_have_an_interval_without_width(make):
     losses = np.tile([1.0, 2.0, 4.0], (50, 1))
@@ -116,9 +111,6 @@ class TestBestGamma:
     def test_a_discount_factor_that_is_clearly_worse_is_not_in_it(self, rng):
         losses = rng.normal(size=(2000, 4)) + np.array([1.0, 0.0, 0.5, 1.0])
         assert (p_best(losses) > 1e-6).tolist() == [False, True, False, False]
-
-    def test_equal_curves_leave_every_discount_factor_possible(self):
-        assert (p_best(np.ones((100, 4))) == 1.0).all()
 
     def test_a_clear_difference(self, rng):
         noise = rng.normal(size=(2000, 1))

@@ -1,15 +1,15 @@
 """Claims of the study `jiang2015`: their rules on losses that are made up, and bounds and policies in closed form."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.worlds import holds, made_of
 
 from pomrl.configuration.study import find
 from pomrl.judging.claim import claims_of
-from pomrl.results.losses import Losses, SweepLosses
-from pomrl.studies.jiang2015 import claims
+from pomrl.results.losses import SweepLosses
 from pomrl.studies.jiang2015.claims import GAMMA_EVAL, GAMMAS, NUMBERS
 from pomrl.studies.jiang2015.policies import is_optimal_somewhere, loss_bound
 
@@ -17,16 +17,8 @@ CLAIMS = {claim.id: claim for claim in claims_of(find("jiang2015"))}
 
 
 def sweep(best: Mapping[Any, float], gammas: np.ndarray = GAMMAS, level: float = 0.0) -> SweepLosses:
-    """Return losses of 200 runs whose means are parabolas with their minima at these discount factors."""
-    noise = 0.01 * np.random.default_rng(0).standard_normal((200, 1, 1))
-    return SweepLosses(
-        ("m",), {(m,): Losses(level + 0.1 + (gammas - at) ** 2 + noise, gammas) for m, at in best.items()}
-    )
-
-
-def holds(claim: str, *sweeps: SweepLosses) -> bool:
-    parts = CLAIMS[claim].parts(dict(zip(CLAIMS[claim].sweeps, sweeps, strict=True)))
-    return all(part.above < part.estimate.value < part.below for part in parts)
+    """Return losses whose means are parabolas with their minima at these discount factors."""
+    return made_of({"m": best}, lambda m: level + 0.1 + (gammas - best[m]) ** 2, gammas)
 
 
 GROWING = dict(zip(NUMBERS, (0.3, 0.5, 0.65, 0.85, 0.95), strict=True))
@@ -35,20 +27,20 @@ FALLING = dict(zip(NUMBERS, (0.99, 0.95, 0.85, 0.65, 0.3), strict=True))
 
 @pytest.mark.parametrize("claim", ["J1", "J3", "J4"])
 def test_claims_on_the_best_gamma_hold_where_it_grows_and_not_where_it_falls(claim: str) -> None:
-    assert holds(claim, sweep(GROWING))
-    assert not holds(claim, sweep(FALLING))
+    assert holds(CLAIMS[claim], sweep(GROWING))
+    assert not holds(CLAIMS[claim], sweep(FALLING))
 
 
 def test_too_short_horizons_lose_only_where_a_longer_one_is_better() -> None:
-    assert holds("J2", sweep(GROWING))
-    assert not holds("J2", sweep(dict.fromkeys(NUMBERS, 0.0)))
+    assert holds(CLAIMS["J2"], sweep(GROWING))
+    assert not holds(CLAIMS["J2"], sweep(dict.fromkeys(NUMBERS, 0.0)))
 
 
 def test_overfitting_needs_both_losses() -> None:
     long, short = dict.fromkeys(NUMBERS, GAMMA_EVAL), dict.fromkeys(NUMBERS, 0.5)
-    assert holds("J5", sweep(short), sweep(long))
-    assert not holds("J5", sweep(long), sweep(long))
-    assert not holds("J5", sweep(short), sweep(short))
+    assert holds(CLAIMS["J5"], sweep(short), sweep(long))
+    assert not holds(CLAIMS["J5"], sweep(long), sweep(long))
+    assert not holds(CLAIMS["J5"], sweep(short), sweep(short))
 
 
 @pytest.mark.parametrize(("level", "better", "near"), [(0.0, True, True), (0.05, True, False), (1.0, False, False)])
@@ -57,14 +49,14 @@ def test_cross_validation_is_compared_with_gamma_eval_and_with_hindsight(
 ) -> None:
     of_grid = sweep(dict.fromkeys(NUMBERS, 0.5))
     chosen = sweep(dict.fromkeys(NUMBERS, 0.5), np.array([0.5]), level)
-    assert holds("J6", of_grid, chosen) == better
-    assert holds("J7", of_grid, chosen) == near
+    assert holds(CLAIMS["J6"], of_grid, chosen) == better
+    assert holds(CLAIMS["J7"], of_grid, chosen) == near
 
 
 def test_a_loss_above_the_bound_refutes_it() -> None:
     best = dict.fromkeys((5, 20, 100), 0.5)
-    assert holds("J12", sweep(best))
-    assert not holds("J12", sweep(best, level=1e6))
+    assert holds(CLAIMS["J12"], sweep(best))
+    assert not holds(CLAIMS["J12"], sweep(best, level=1e6))
 
 
 @pytest.mark.parametrize("n", [1000, 10_000])
@@ -85,20 +77,3 @@ def test_a_count_by_hand(gamma: float, number: int) -> None:
     """
     R = np.array([[1.0, 0.9, 0.5], [0.0, -50.0, -50.0]])
     assert is_optimal_somewhere(R, gamma).sum() == number
-
-
-@pytest.mark.parametrize("claim", ["J9", "J10", "J11", "J13"])
-def test_exact_claims_hold(claim: str) -> None:
-    assert holds(claim)
-
-
-@pytest.mark.parametrize(
-    ("claim", "instead"),
-    [("J9", lambda g: 0.99 - g), ("J10", lambda g: 0.5 * g), ("J11", lambda g: 0.8 * g)],
-    ids=["J9", "J10", "J11"],
-)
-def test_exact_claims_fail_for_other_sets(
-    claim: str, instead: Callable[[float], float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claims, "is_optimal_somewhere", lambda R, gamma: is_optimal_somewhere(R, instead(gamma)))
-    assert not holds(claim)

@@ -1,6 +1,7 @@
 """Simulated losses in which every claim of the paper holds, and worlds that are like it but for one change."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -129,3 +130,16 @@ def table_of(overrides: list[str], runs: int) -> pd.DataFrame:
     described = experiment(PUBLISHED, overrides)
     (table,) = experiment_tables(described.problem, [described.method], range(runs))
     return table
+
+
+def made_of(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas: np.ndarray) -> SweepLosses:
+    """Return losses of 200 runs with these means, and noise that all settings share, for each combination of values."""
+    noise = 0.01 * np.random.default_rng(0).standard_normal((200, 1, 1))
+    means = {key: np.atleast_1d(mean(*key)) for key in product(*axes.values())}
+    return SweepLosses(tuple(axes), {key: Losses(of + noise, gammas[-of.shape[-1] :]) for key, of in means.items()})
+
+
+def holds(claim: Claim, *sweeps: SweepLosses) -> bool:
+    """Return whether all estimates are as claimed of losses of the claim's sweeps, in its order."""
+    parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
+    return all(part.above < part.estimate.value < part.below for part in parts)

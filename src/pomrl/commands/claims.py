@@ -4,7 +4,7 @@ The command prints a verdict for each claim, and writes every comparison behind 
 outputs of the study. With --decide, it first adds runs to the experiments that undecided claims read, within a budget;
 without, it judges what is stored. By default the claims are judged under the variants that the description of the study
 names; --variants names others, or families of variants, or all. With --replace, they are judged with one option in the
-place of another, and the paired differences between the two options are written too.
+place of another.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,6 @@ from pomrl.commands.arguments import Parser, Selection, add_selection, add_study
 from pomrl.commands.claims_view import show
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import progress_of
-from pomrl.commands.tables import print_table
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
@@ -28,11 +27,9 @@ from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.deciding import Case, Spending
 from pomrl.judging.judgements import Judgement
-from pomrl.results.variant_differences import paired_differences, wide
 from pomrl.running.plan import plan, unfinished
 from pomrl.running.simulating import simulate
 from pomrl.running.work import refuse_failures, work
-from pomrl.store.csv_tables import write_table
 
 
 @one_line_errors()
@@ -78,8 +75,6 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
     shown = list(dict.fromkeys(each.variant for each in made))
     judged_on = claims_of_variants.judged_on(study, every, shown)
     judgements.write(study.outputs, made, f"pomrl claims {study.word}", judged_on)
-    if selection.variants and selection.variants[0].replaced:
-        _show_differences(study, every, selection)
     show(study, claims_of_variants.stored(study), shown)
 
 
@@ -171,16 +166,3 @@ def _shares(study: Study, claims: Sequence[Claim]) -> claims_of_variants.Shares:
     """Return in how many environments each claim is true, from the first family that is a sample of environments."""
     sample = next((family for family in study.families.values() if family.is_sample), None)
     return claims_of_variants.true_shares(study, claims, sample) if sample else {}
-
-
-def _show_differences(study: Study, claims: Sequence[Claim], selection: Selection) -> None:
-    """Write and print the differences in loss between an option and the one that it takes the place of."""
-    (variant,) = selection.variants
-    replaced = claims_of_variants.basis(study, claims, variant, own=selection.own, refused=[]).settings
-    pairs = {name: list(zip(study.settings(name), replaced[name], strict=True)) for name in replaced}
-    differences = paired_differences(pairs, variant)
-    if not differences.empty:
-        path = study.outputs / "differences" / f"{variant.name}.csv"
-        write_table(differences, path, f"pomrl claims {study.word} --replace OLD={variant.name}")
-        title = "loss with the new option less that with the old one, on average over tasks, in pairs, 95 %"
-        print_table(title, wide(differences))

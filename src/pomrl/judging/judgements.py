@@ -244,7 +244,7 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
             found.setdefault(variant, {})[id] = _judgement(rows)
     except (KeyError, ValidationError) as error:
         raise StoreError(f"{path}: of another version ({error})") from error
-    said = DerivedFiles(path.with_suffix(".json")).said() if found else {}
+    said = DerivedFiles(path.with_suffix(".json")).said() if of_claims else {}
     return Judgements({name: of for name, of in found.items() if of}, said.get(JUDGED_ON, {}))
 
 

@@ -42,8 +42,6 @@ class Verdict(StrEnum):
 class VerdictLook:
     """How a verdict is shown, and counted."""
 
-    symbol: str
-    """A character of ASCII, for tables in a terminal."""
     style: str
     """A colour of a terminal."""
     sign: str
@@ -53,9 +51,9 @@ class VerdictLook:
 
 
 LOOKS = {
-    Verdict.DOES_NOT_HOLD: VerdictLook(symbol="-", style="red", sign="✗", color="#EE8866"),
-    Verdict.UNDECIDED: VerdictLook(symbol=".", style="yellow", sign="?", color="#EEEEEE"),
-    Verdict.HOLDS: VerdictLook(symbol="+", style="green", sign="✓", color="#77AADD"),
+    Verdict.DOES_NOT_HOLD: VerdictLook(style="red", sign="✗", color="#EE8866"),
+    Verdict.UNDECIDED: VerdictLook(style="yellow", sign="?", color="#EEEEEE"),
+    Verdict.HOLDS: VerdictLook(style="green", sign="✓", color="#77AADD"),
 }
 """The look of each verdict, in the order in which verdicts are listed: what a reader asks for first comes first."""
 

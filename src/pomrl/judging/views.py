@@ -44,15 +44,13 @@ def answer(study: Study, judgements: Judgements) -> str:
     judged = [each for each in judgements.listed(named) if each.verdict]
     if not judged:
         return "No claim of the study has a verdict: estimates are reported."
+    shown, sure = headline(study, judgements), how_sure(study, judgements)
     if all(each.is_decided_by_too_few for each in judged):
-        return how_sure(study, judgements)
-    shown = headline(study, judgements)
+        return sure
     if len(shown) == 1:
-        return f"{_counts(judged)} {how_sure(study, judgements)}"
+        return f"Of the {number_of(len(judged), 'claim')} that can be checked, {_counted(judged)}. {sure}"
     first, *groups = _alike_or_not(judgements, shown)
-    return "\n\n".join(
-        [first, *(["\n".join(f"- {each}" for each in groups)] if groups else []), how_sure(study, judgements)]
-    )
+    return "\n\n".join([first, *(["\n".join(f"- {each}" for each in groups)] if groups else []), sure])
 
 
 def headline(study: Study, judgements: Judgements) -> list[str]:
@@ -89,10 +87,6 @@ def how_sure(study: Study, judgements: Judgements) -> str:
             f"checked there; {opposed}. The probability of even one wrong verdict is at most about {error} there too."
         )
     return " ".join(sentences)
-
-
-def _counts(judged: Sequence[Judgement]) -> str:
-    return f"Of the {number_of(len(judged), 'claim')} that can be checked, {_counted(judged)}."
 
 
 def _alike_or_not(judgements: Judgements, variants: Sequence[str]) -> list[str]:
@@ -155,11 +149,6 @@ def _counted(judgements: Sequence[Judgement]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def power_in_words(judgement: Judgement) -> str:
-    """Return the power of the promised number of runs; empty where it is not known."""
-    return f"{judgement.power.percent()} of {judgement.promised:,} runs" if judgement.power else ""
-
-
 def environments_in_words(judgement: Judgement) -> str:
     """Return the share of environments in which a claim is true; empty where it is not known."""
     share, at_most = judgement.true_in_environments, "at most " * (len(judgement.comparisons) > 1)
@@ -174,41 +163,8 @@ def verdict_with_topics(judgement: Judgement) -> str:
     return f"{word} ({', '.join(f'{topic}: {in_words(verdict)}' for topic, verdict in topics.items())})"
 
 
-def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Sequence[str]]) -> str:
-    """Return a page of Markdown with the answer, a table of all claims, the reasons, and all comparisons.
-
-    Args:
-        study: The study.
-        judgements: Its judgements.
-        families: The single variants of each family, under which the opposite of a verdict is looked for.
-    """
-    named = [name for name in study.described.variants if judgements.of(name)]
-    main, *others = named
-    names = dict.fromkeys(name for of_family in families.values() for name in of_family)
-    single = [name for name in names if judgements.of(name)]
-    turned = opposite(judgements, study.unchanged if study.unchanged in named else main, single)
-    listed = judgements.listed(named)
-    columns = _columns(study, judgements, main, others, turned)
-    lines = [f"# The claims: {study.described.title}", "", answer(study, judgements), ""]
-    lines += [older, ""] if (older := older_in_words(study, judgements)) else []
-    lines += [_legend(study, columns), ""]
-    lines += [markdown([*columns], [*zip(*columns.values(), strict=True)])]
-    for name in others:
-        notes = [_other(each, judgements.of(name).get(each.id)) for each in listed]
-        lines += _section(f"Under the variant {name}", notes)
-    reasons = [f"- **{each.id}** {each.why}" for each in listed if each.why]
-    lines += _section("Why, where a claim does not hold or is not decided", reasons)
-    lines += _section("Rules that were revised after verdicts had been seen", [_revision(each) for each in listed])
-    lines += _section("At the promised numbers of runs", [_at_promised(listed)])
-    lines += _section("With other margins", [with_other_margins(listed)])
-    lines += ["## All comparisons", "", _comparisons(judgements, named)]
-    return "\n".join(lines)
-
-
-def _section(heading: str, lines: Sequence[str]) -> list[str]:
-    """Return a section of the lines that are not empty; none if all are."""
-    return [f"## {heading}", "", *filter(None, lines), ""] if any(lines) else []
-
+DECISIVE = "decisive comparison, estimate [interval], claimed"
+"""The column of the table of claims with the comparison on which a verdict rests."""
 
 POWER, ENVIRONMENTS, OPPOSITE = "power", "true in environments", "opposite under"
 """The columns that the table of claims has only if something is known of a claim, and what the legend says of them."""
@@ -222,42 +178,89 @@ EXPLAINED = {
 }
 
 
-def _legend(study: Study, columns: Collection[str]) -> str:
+def columns(
+    study: Study, judgements: Judgements, shown: Sequence[str], turned: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """Return the cells of the table of claims by column, as Markdown.
+
+    Args:
+        study: The study.
+        judgements: Its judgements.
+        shown: The variants that have a column, of which the first one comes with the verdicts on topics.
+        turned: The variants under which the verdict on a claim is the opposite, by the claim's id.
+    """
+    listed, unchanged = judgements.listed(shown), judgements.of(study.unchanged)
+    main, *others = shown
+    under = {name: [judgements.of(name).get(each.id) for each in listed] for name in others}
+    every = {
+        "claim": [f"**{each.id}**{' (s)' * each.selected_on} {each.statement} ({each.where})" for each in listed],
+        main: [verdict_with_topics(each) if each.variant == main else "" for each in listed],
+        **{name: [in_words(each.verdict) if each else "" for each in of] for name, of in under.items()},
+        DECISIVE: [_decisive(each.decisive) for each in listed],
+        POWER: [f"{each.power.percent()} of {each.promised:,} runs" if each.power else "" for each in listed],
+        ENVIRONMENTS: [environments_in_words(unchanged.get(each.id, each)) for each in listed],
+        OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed],
+    }
+    return {name: cells for name, cells in every.items() if name not in EXPLAINED or any(cells)}
+
+
+def legend(study: Study, shown: Collection[str]) -> str:
+    """Return what is to be said of the table of claims with these columns."""
     sentences = [
         "Each claim was computed until it was decided, at fixed numbers of runs over which its error is spread.",
         "A claim of a difference does not hold where its interval shows the opposite, or that no difference is left "
         "that matters.",
         "Its estimate is that of the decisive comparison, with the interval that decided it.",
     ]
-    if further := [words for column, words in EXPLAINED.items() if column in columns]:
+    if further := [words for column, words in EXPLAINED.items() if column in shown]:
         sentences.append(f"Then follow {'; and '.join(further)}.")
     return " ".join([*sentences, *([SELECTED] if study.described.cite else [])])
 
 
-def _columns(
-    study: Study, judgements: Judgements, main: str, others: Sequence[str], turned: Mapping[str, list[str]]
-) -> dict[str, list[str]]:
-    """Return the cells of the table of claims by column."""
-    listed, unchanged = judgements.listed([main, *others]), judgements.of(study.unchanged)
-    under = {name: [judgements.of(name).get(each.id) for each in listed] for name in others}
-    columns = {
-        "claim": [f"**{each.id}**{' (s)' * each.selected_on} {each.statement} ({each.where})" for each in listed],
-        main: [verdict_with_topics(each) if each.variant == main else "" for each in listed],
-        **{name: [in_words(each.verdict) if each else "" for each in of] for name, of in under.items()},
-        "decisive comparison, estimate [interval], claimed": [_decisive(each.decisive) for each in listed],
-        POWER: [power_in_words(each) for each in listed],
-        ENVIRONMENTS: [environments_in_words(unchanged.get(each.id, each)) for each in listed],
-        OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed],
+def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Sequence[str]]) -> str:
+    """Return a page of Markdown with the answer, a table of all claims, the reasons, and all comparisons.
+
+    Args:
+        study: The study.
+        judgements: Its judgements.
+        families: The single variants of each family, under which the opposite of a verdict is looked for.
+    """
+    named = [name for name in study.described.variants if judgements.of(name)]
+    single = dict.fromkeys(name for of_family in families.values() for name in of_family)
+    turned = opposite(judgements, study.unchanged if study.unchanged in named else named[0], list(single))
+    listed = judgements.listed(named)
+    cells = columns(study, judgements, named, turned)
+    sections = {
+        f"Under the variant {name}": [_other(each, judgements.of(name)) for each in listed] for name in named[1:]
     }
-    return {name: cells for name, cells in columns.items() if name not in EXPLAINED or any(cells)}
+    sections |= {
+        "Why, where a claim does not hold or is not decided": [
+            f"- **{each.id}** {each.why}" for each in listed if each.why
+        ],
+        "Rules that were revised after verdicts had been seen": [_revision(each) for each in listed if each.revision],
+        "At the promised numbers of runs": [_at_promised(listed)],
+        "With other margins": [with_other_margins(listed)],
+    }
+    lines = [f"# The claims: {study.described.title}", "", answer(study, judgements), ""]
+    lines += [older, ""] if (older := older_in_words(study, judgements)) else []
+    lines += [legend(study, cells), "", _table(cells)]
+    for heading, of_section in sections.items():
+        if any(of_section):
+            lines += [f"## {heading}", "", *filter(None, of_section), ""]
+    return "\n".join([*lines, "## All comparisons", "", _comparisons(judgements, named)])
+
+
+def _table(cells: Mapping[str, Sequence[str]]) -> str:
+    return markdown([*cells], [*zip(*cells.values(), strict=True)])
 
 
 def _decisive(part: Comparison) -> str:
     return f"{part.compared}: {part.found}" + (f", claimed {part.claimed}" if part.claimed else "")
 
 
-def _other(main: Judgement, theirs: Judgement | None) -> str:
+def _other(main: Judgement, under: Mapping[str, Judgement]) -> str:
     """Return a line on a claim that is turned, open or not judged under another variant; empty for the others."""
+    theirs = under.get(main.id)
     if theirs is None:
         return f"- **{main.id}** is not judged under it."
     if theirs.verdict is Verdict.UNDECIDED:
@@ -271,8 +274,6 @@ def _other(main: Judgement, theirs: Judgement | None) -> str:
 
 
 def _revision(each: Judgement) -> str:
-    if not each.revision:
-        return ""
     new = f"by the new rule {each.at_promised_runs or 'unknown'}; at precision {each.verdict}"
     rules = f"by the old rule {each.verdict_by_old_rule}, {new}"
     return (
@@ -290,18 +291,15 @@ def _at_promised(listed: Sequence[Judgement]) -> str:
     few = [each.runs_of_promised for each in listed if each.provisional]
     some = f"{number_of(len(few), 'claim')} {'has' if len(few) == 1 else 'have'} fewer runs than promised"
     note = f"Provisional: {some} (as few as {min(few)}).\n\n" if few else ""
-    heads = ("claim", "runs", "with Holm's correction", "by itself", "decisive comparison, 95 %")
-    rows = [
-        [
-            each.id,
-            _number(each.runs_of_promised),
-            str(each.at_promised_runs or ""),
-            str(each.by_itself or ""),
-            f"{each.decisive.compared}: {each.decisive.found_at_promised_runs}",
-        ]
-        for each in listed
-    ]
-    return note + markdown(heads, rows)
+    parts = [each.decisive for each in listed]
+    cells = {
+        "claim": [each.id for each in listed],
+        "runs": [_number(each.runs_of_promised) for each in listed],
+        "with Holm's correction": [str(each.at_promised_runs or "") for each in listed],
+        "by itself": [str(each.by_itself or "") for each in listed],
+        "decisive comparison, 95 %": [f"{part.compared}: {part.found_at_promised_runs}" for part in parts],
+    }
+    return note + _table(cells)
 
 
 def with_other_margins(listed: Iterable[Judgement]) -> str:
@@ -311,17 +309,11 @@ def with_other_margins(listed: Iterable[Judgement]) -> str:
     stored with the comparison (`Part.instead`).
     """
     heads = ["claim", "compared", "estimate [interval]", *(f"margin {margin:.0%}" for margin in MARGINS), "other words"]
-    rows = [
-        [each.id, part.compared, part.found, *_at_margins(part), part.instead]
-        for each in listed
-        for part in each.comparisons
-        if part.margin or part.instead
-    ]
+    rows: list[list[str]] = []
+    for id, part in ((each.id, part) for each in listed for part in each.comparisons if part.margin or part.instead):
+        at_margins = [in_words(part.at_margin(margin)) if part.margin else "" for margin in MARGINS]
+        rows.append([id, part.compared, part.found, *at_margins, part.instead])
     return markdown(heads, rows)
-
-
-def _at_margins(part: Comparison) -> list[str]:
-    return [in_words(part.at_margin(margin)) if part.margin else "" for margin in MARGINS]
 
 
 def _comparisons(judgements: Judgements, variants: Sequence[str]) -> str:
