@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import yaml
 
 from pomrl import store
 from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
-from pomrl.configuration.sweeps import selection
 from pomrl.configuration.sweeps import sweep as settings_of
-from pomrl.results.chosen_runs import PRESENT, VALUES, Asked, Chosen, Tasks, choose
+from pomrl.results.chosen_runs import Chosen, Tasks, choose, filters
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import stored_sweep
 from pomrl.results.summary_tables import summarised
@@ -123,60 +121,40 @@ def find(**settings: Any) -> list[StoredExperiment]:
         **settings: Values by key, such as `sigma=0.01, estimator="pomrl"`; none for all that is stored.
 
     Raises:
-        StoreError: There is none. The message says where it was looked for, and what there is.
+        StoreError: There is none. The message says where it was looked for.
     """
-    where = store.root().absolute()
-    everything = store.find()
-    if not everything:
-        raise StoreError(
-            f"{where}: nothing is stored here; pomrl.run and pomrl.sweep store, and POMRL_OUTPUTS names another folder"
-        )
     wanted = {overrides.key(name): value for name, value in settings.items()}
     found = store.find(**wanted)
     if not found:
-        known = [f"{key}={value}" for key in wanted for value in _values(everything, key)]
         asked = ", ".join(f"{key}={value}" for key, value in wanted.items())
-        raise StoreError(
-            f"{where}: none of {len(everything)} stored experiments has {asked}; there are {', '.join(known)}"
-        )
+        of_all = f"none of {len(store.all_experiments())} stored experiments has {asked or 'any settings'}"
+        raise StoreError(f"{store.root().absolute()}: {of_all}; POMRL_OUTPUTS names another folder")
     return found
 
 
 def load(
-    which: str | Path | None = None,
-    *,
-    runs: int | None = None,
-    code: str = PRESENT,
-    config_dir: str | Path | None = None,
-    **settings: Any,
+    which: str | Path | None = None, *, runs: int | None = None, config_dir: str | Path | None = None, **settings: Any
 ) -> pd.DataFrame:
     """Return the stored table of one experiment, without computing anything.
 
     Args:
         which: The first digits of its signature, or its folder; by default the settings say which.
         runs: The number of runs, from run 0 on; by default all that are stored.
-        code: Which code computed it, as in `table`.
         config_dir: A folder like conf/ with options of your own.
-        **settings: Settings of the experiment that `run` with the same settings would compute; or its tag.
+        **settings: Settings of the experiment, as in `table`.
 
     Raises:
         ConfigError: A setting is wrong.
         StoreError: There is no such experiment, or more than one, or it has fewer runs.
     """
-    if isinstance(which, Path) or (which and "/" in which):
-        return StoredExperiment(Path(which)).table(runs)
-    if which:
-        return store.load(which, runs)
-    chosen = _chosen(settings, "planning_loss", code=code, config_dir=config_dir)
+    folder = isinstance(which, Path) and "/" not in str(which)
+    words = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
+    chosen = choose(words, sources=_sources(config_dir))
     if len(chosen.stored) > 1:
-        differing = ", ".join(f"{key} ({_shown(chosen.described(key))})" for key in chosen.varying)
+        values = {key: ", ".join(dict.fromkeys(map(str, chosen.described(key)))) for key in chosen.varying}
+        differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
         raise StoreError(f"{len(chosen.stored)} stored experiments are meant; they differ in {differing}")
-    parts = replace(chosen, runs=runs or next(iter(chosen.stored)).complete()).tables(0)
-    return pd.concat(parts, ignore_index=True)
-
-
-def _shown(values: Sequence[Any]) -> str:
-    return ", ".join(dict.fromkeys(map(str, values)))
+    return pd.concat(replace(chosen, runs=runs or chosen.runs).tables(0), ignore_index=True)
 
 
 def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
@@ -190,7 +168,6 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     row: str | None = None,
     band: Kind = "ci",
     where: Mapping[str, Any] | None = None,
-    code: str = PRESENT,
     config_dir: str | Path | None = None,
     **settings: Any,
 ) -> "Figure":
@@ -207,10 +184,10 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
         row: The setting that rows of panels are for.
         band: What bands are: 95 % intervals of the mean (ci), standard errors (se) or standard deviations (sd).
         where: Settings that stored experiments have to have besides, as in `find`, whatever else they have.
-        code: Which code computed them: `present`, `previous`, `all`, or the label that `pomrl runs` shows.
         config_dir: A folder like conf/ with options of your own.
         **settings: Settings of the experiments that `sweep` with the same settings would compute; or their tag. Without
-            settings, everything that is stored is meant.
+            settings, everything that is stored is meant. `code="all"`, `"previous"`, or as `pomrl runs` shows it names
+            other code than the present one.
 
     Returns:
         A figure of matplotlib, which a notebook shows, and whose method `savefig` writes it.
@@ -221,7 +198,7 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     """
     from pomrl.drawing.plots import Roles, Shown, draw  # here, because matplotlib takes long to load
 
-    chosen = _chosen(settings, y, where, code, config_dir)
+    chosen = _chosen(settings, y, where, config_dir)
     return draw(chosen, x, y, Roles(hue, col, row), Shown(shape, band, against=_method(against))).figure
 
 
@@ -231,7 +208,6 @@ def table(
     y: str = "planning_loss",
     task: Tasks = "all",
     where: Mapping[str, Any] | None = None,
-    code: str = PRESENT,
     config_dir: str | Path | None = None,
     **settings: Any,
 ) -> pd.DataFrame:
@@ -244,44 +220,28 @@ def table(
             schedule chose.
         task: The tasks that are averaged: `all`, `first`, `last`, or the number of one.
         where: Settings that stored experiments have to have besides, as in `find`, whatever else they have.
-        code: Which code computed them: `present`, `previous`, `all`, or the label that `pomrl runs` shows.
         config_dir: A folder like conf/ with options of your own.
         **settings: Settings of the experiments that `sweep` with the same settings would compute; or their tag. Without
-            settings, everything that is stored is meant.
+            settings, everything that is stored is meant. `code="all"`, `"previous"`, or as `pomrl runs` shows it names
+            other code than the present one.
 
     Raises:
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments cannot be compared in pairs.
     """
-    return summarised(_chosen(settings, y, where, code, config_dir), y, task, against=_method(against))
+    return summarised(_chosen(settings, y, where, config_dir), y, task, against=_method(against))
 
 
 def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None:
     """Return the settings of a method, which may be text as on a command line: `estimator=pomrl`."""
-    if not isinstance(against, str):
-        return against
-    key, equals, value = against.partition("=")
-    if not equals:
-        raise ValueError(f"against={against!r}: it names a setting, as in against={{'estimator': {against!r}}}")
-    return {key: yaml.safe_load(value)}
+    return filters([against]) if isinstance(against, str) else against
 
 
 def _chosen(
-    settings: Mapping[str, Any],
-    value: str,
-    where: Mapping[str, Any] | None = None,
-    code: str = PRESENT,
-    config_dir: str | Path | None = None,
+    settings: Mapping[str, Any], value: str, where: Mapping[str, Any] | None, config_dir: str | Path | None
 ) -> Chosen:
-    filters = {overrides.key(name): each for name, each in (where or {}).items()}
-    words = ", ".join(f"{key}={each}" for key, each in [*settings.items(), *filters.items()])
-    if not settings or "tag" in settings:
-        tagged = {overrides.key(name): each for name, each in settings.items()}
-        return choose(Asked(None, tagged | filters, None, code, words), value)
-    metric = {} if value in VALUES else {"metric": value}
-    experiments = selection(_sources(config_dir), overrides.axes(metric | {**settings}))
-    runs = experiments[0].request.runs if "runs" in settings else None
-    return choose(Asked(experiments, filters, runs, code, words), value)
+    by_key = {overrides.key(name): each for name, each in (where or {}).items()}
+    return choose(overrides.axes(settings), by_key, value, _sources(config_dir))
 
 
 def _sources(config_dir: str | Path | None, experiment: str | None = None) -> Sources:
@@ -327,11 +287,3 @@ def _compute(experiments: Sequence[Experiment], report: Report | None) -> None:
             report(f"{tally.runs}/{wanted.runs} runs")
 
     refuse_failures(work(jobs, advance))
-
-
-def _values(listed: Sequence[StoredExperiment], key: str) -> list[Any]:
-    """Return the values of a key, or the tags, that stored experiments have."""
-    if key == "tag":
-        return sorted({tag for each in listed if (said := each.manifest()) for tag in said.tags})
-    values = {repr(value): value for each in listed if (value := each.flat_settings().get(key)) is not None}
-    return sorted(values.values(), key=repr)

@@ -55,14 +55,18 @@ def test_edit_run_plot_table_compare_diff_and_report(installed: Path, tmp_path: 
         rows = pd.read_csv(io.StringIO(printed("table", "tag=dev", "--format", "csv"))).set_index("estimator")
         assert list(rows.index) == ["pomrl", "shrink"]
         effect = pd.read_csv(io.StringIO(printed("compare", "tag=dev", "--format", "csv")))
-        assert (effect["old"].item()[:3], effect["new"].item()[:3]) == ("v1-", "v2-")
-        assert effect["runs"].item() == 4
+        assert effect["changed"].str.fullmatch(r"code: \S+ -> present").all()
+        assert set(effect["runs"]) == {4}
+        said = pomrl("table", "estimator=shrink")[2]
+        assert "; --config-dir names a folder with options of your own" in said
+        (proposed,) = re.findall(r"(--where \S+) chooses among what is stored", said)
+        assert printed("table", *proposed.split()).count("\n") == 2
 
         methods = [f"estimator={name} T=2 S=3 runs=4" for name in ("pomrl", "shrink")]
         changed = printed("diff", "--config-dir", "conf", *methods, status=1)  # a difference, as diff of files has it
         assert "estimator: pomrl -> shrink" in changed
-        (difference,) = re.findall(r"loss at the largest gamma +(\S+)", changed)
-        assert float(difference) == pytest.approx(rows["mean"]["shrink"] - rows["mean"]["pomrl"], abs=1e-4)
+        (difference,) = re.findall(r"loss at the largest gamma\t4\t(\S+)", changed)
+        assert float(difference) == pytest.approx(rows["mean"]["shrink"] - rows["mean"]["pomrl"], abs=1e-3)
 
         path = printed("report", "tag=dev", "--against", "estimator=pomrl").strip()
         assert path == "outputs/reports/against_estimator_pomrl_tag_dev/index.html"

@@ -9,7 +9,7 @@ from tests.support.computed import call
 from tests.support.study_folders import SMALL, forget, refused, write
 
 import pomrl
-from pomrl.commands import diff, documents, run
+from pomrl.commands import diff, run
 
 pytestmark = pytest.mark.slow
 
@@ -47,9 +47,3 @@ def test_python_and_diff_name_it_so_too(here: Path) -> None:
     status, printed, said = call(diff, "experiment=a/mine/first", "experiment=a/mine/first T=3")
     assert status == 1, said
     assert printed.count("T: 2 -> 3\n") == 1
-
-
-def test_documents_of_no_study_are_those_of_a_checkout(here: Path) -> None:
-    line = refused(documents)
-    assert line.startswith("name a study; only in a checkout of this project are all documents made without one")
-    assert not (here / "outputs").exists()

@@ -13,13 +13,12 @@ from rich.console import Console
 from tests.support.sample_experiment import add
 
 from pomrl import store
-from pomrl.commands import diff, runs, tables
-from pomrl.commands.terminal import MOST_CHARACTERS, one_line, printable
+from pomrl.commands import runs, tables
+from pomrl.commands.terminal import one_line
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import Study
 from pomrl.report.encoding import packed_json
-from pomrl.results.comparison import Side
+from pomrl.results.tables import MOST_CHARACTERS, printable, written
 from pomrl.science.experiment import tables as experiment_tables
 from pomrl.store import StoredExperiment
 
@@ -30,7 +29,6 @@ SMALL = ["S=4", "T=2", "task_distribution.zeros=1"]
 @pytest.fixture(autouse=True)
 def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    monkeypatch.setattr(Study, "sweeps", property(lambda study: ["initial_similarity"] * (study.name == "pomrl")))
     return tmp_path / "outputs"
 
 
@@ -139,14 +137,9 @@ class TestHostileText:
         assert shown.getvalue().count("[/red] [bold]x[31m :warning: <script>|") == 3
         assert "\x1b" not in shown.getvalue()
 
-    def test_markdown_shows_names_as_they_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(diff, "_published", lambda *_: [])
-        sides = (Side(HOSTILE, {"estimator": name}, {}, None) for name in ("pomrl", HOSTILE))
-        shown = diff._in_markdown(PUBLISHED, [(next(sides), next(sides))])
-        assert "- no results to compare: [/red] [bold]x[31m :warning: &lt;script>\\| not stored\n" in shown
-        assert "| difference |" not in shown
-        assert "\x1b" not in shown
-        assert "<script" not in shown
+    def test_markdown_shows_names_as_they_are(self) -> None:
+        head, _, row = written(pd.DataFrame({HOSTILE: [HOSTILE]}), "markdown").splitlines()
+        assert head == row == "| [/red] [bold]x[31m :warning: &lt;script>\\| |"
 
     def test_a_page_cannot_be_left(self) -> None:
         assert "<" not in packed_json({"sweep": "</script><script>alert(1)"})

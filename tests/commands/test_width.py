@@ -1,20 +1,23 @@
 """What commands print fits 80 columns, and no heading of a table is broken."""
 
 import io
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 from rich.table import Table
-from tests.support.computed import call
 
-from pomrl.commands import diff, reproduce, tables
-from pomrl.configuration.composition import Composer
+from pomrl.commands import computing, reproduce, tables
 from pomrl.configuration.parsing import Request
-from pomrl.configuration.study import find, shipped
+from pomrl.configuration.study import find
 from pomrl.configuration.wording import number_of
+from pomrl.results.losses import Losses
 from pomrl.running.plan import Job, plan
 
 
@@ -23,43 +26,41 @@ def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
 
 
-def test_the_tables_of_diff_fit_and_no_other_sweep_is_composed(monkeypatch: pytest.MonkeyPatch) -> None:
-    composed: list[tuple[str, ...]] = []
-    one = Composer.one
-    monkeypatch.setattr(Composer, "one", lambda self, words: composed.append(tuple(words)) or one(self, words))
-    status, printed, _ = call(diff, "estimator=pomrl", "estimator=ada_pomrl", "--markdown")
-    assert status == 1
-    assert max(map(len, printed.splitlines())) < 120
-    assert "task_similarity" in printed
-    assert all(len(words) == 1 for words in composed)  # the sides, and sweeps without their axes
-    assert len(composed) <= 2 * sum(len(study.sweeps) for study in shipped())
-
-
-@pytest.mark.parametrize("names", [("task_similarity",), ("notebook_states_20", "gamma_schedules"), ("theory",)])
-def test_headings_of_results_are_whole(names: tuple[str, ...]) -> None:
-    settings = [setting for name in names for setting in find("pomrl").settings(name)]
-    jobs = plan([setting.experiment for setting in settings])
+def printed(table: Table) -> list[str]:
     written = io.StringIO()
-    Console(file=written, width=80).print(tables.results(jobs))
+    Console(file=written, width=80).print(table)
     lines = written.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[2].split()[-6:] == ["runs", "new", "first", "last", "minimum", "gamma*"]
+    return lines
 
 
-@pytest.mark.parametrize("table", [tables.plan, tables.results])
-def test_no_number_is_broken_however_large(
-    table: Callable[[list[Job]], Table], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["task_similarity", "gamma_schedules"])
+@pytest.mark.parametrize("numbers", [computing._work, computing._results])
+def test_headings_are_whole_and_no_number_is_broken_however_large(
+    name: str, numbers: Callable[[Job], Mapping[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "_losses", lambda _: ["123456.789", "123456.788", "123456.787", "0.9999"])
-    jobs = plan([setting.experiment for setting in find("pomrl").settings("task_similarity")])
+    loss = np.full((1, 15, 21), 123456.789)
+    monkeypatch.setattr(Losses, "of_experiment", lambda *_: Losses(loss, np.linspace(0.0, 0.9999, 21)))
+    jobs = plan([setting.experiment for setting in find("pomrl").settings(name)])
     large = [replace(job, experiment=replace(job.experiment, request=Request(runs=999_999))) for job in jobs]
-    written = io.StringIO()
-    made = table(large)
-    Console(file=written, width=80).print(made)
-    lines = written.getvalue().splitlines()
-    assert max(map(len, lines)) <= 80
-    cells = {str(cell) for column in made.columns[1:] for cell in column.cells}
-    assert cells <= {word for line in lines for word in line.split()}
+    lines = printed(computing.table("a title", large, numbers))
+    words = {word for line in lines for word in line.split()}
+    for job in large:
+        assert words >= {*numbers(job), *numbers(job).values()} - {""}
+
+
+def test_on_a_terminal_a_table_fits_and_elsewhere_it_has_tabs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"task_distribution.measure": "variance", "mean": 0.25, "mean_lower": 0.2, "mean_upper": 0.3, "none": None}
+    tables.print_frame(pd.DataFrame([row]))
+    assert capsys.readouterr().out == "task_distribution.measure\tmean\tnone\nvariance\t0.250 [0.200, 0.300]\t\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    tables.print_frame(pd.DataFrame([row]))
+    lines = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 40
 
 
 def test_the_times_of_stages_are_below_each_other(

@@ -7,7 +7,7 @@ USED = "pandas.DataFrame({'a': [1]}); print('pandas.core.frame' in sys.modules, 
 
 
 def test_commands_that_need_no_table_do_not_load_pandas() -> None:
-    commands = "from pomrl.commands import adopt, diff, export, runs, table"
+    commands = "from pomrl.commands import audit, compare, diff, export, runs, table"
     assert answers(f"{commands}; print('pandas.core' in sys.modules)") == "False"
 
 

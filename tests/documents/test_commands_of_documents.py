@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs_build import documents
 from tests.support.computed import call
 from tests.support.settings import ROOT
 
 from pomrl import store
-from pomrl.commands import article, claims, docs, documents, figures, main, new, report, reproduce, run, runs
+from pomrl.commands import article, claims, docs, figures, main, new, report, reproduce, run, runs
 from pomrl.configuration import jobs
 from pomrl.configuration.sources import STUDIES
 from pomrl.configuration.study import find

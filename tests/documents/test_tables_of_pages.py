@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from docs_build import documents
 from tests.support.computed import call
 from tests.support.study_folders import SMALL, forget, write
 
-from pomrl.commands import documents, reproduce
+from pomrl.commands import reproduce
 
 pytestmark = pytest.mark.slow
 

@@ -13,6 +13,7 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 
 import pytest
+from docs_build import documents
 from joblib.externals.loky import get_reusable_executor
 from pomrl.theory.simulations import SIMULATIONS
 from tests.faults.outcomes import End, FaultError, Result, result
@@ -20,7 +21,7 @@ from tests.support.computed import SMALL, SWEEP, Command, call, outputs_of_every
 from tests.support.damage import Damage, copied, damage_one
 
 from pomrl import store
-from pomrl.commands import claims, documents, figures, report, run, runs
+from pomrl.commands import claims, figures, report, run, runs
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import StoredExperiment, StoreError, stored_simulations

@@ -9,7 +9,7 @@ from tests.support.judged import Topics, judged
 from tests.support.settings import ROOT
 from tests.support.worlds import BY_ID, CLAIMS, PAPER
 
-from pomrl.commands import documents
+from pomrl.commands import reproduce
 from pomrl.commands.claims_view import show
 from pomrl.judging import claims_of_variants
 from pomrl.judging.basis import Basis
@@ -111,8 +111,8 @@ class TestPage:
         verdicts = {"std": NOT, "fixed": OPEN, "std + exclusive": NOT}
         turned = BOTH | {name: {"Q1.1": verdict} for name, verdict in verdicts.items()}
         found = judged(PAPER.outputs, turned)
-        documents.renew_outputs(PAPER, found)
-        text = pages.text(PAPER, documents.CLAIMS)
+        reproduce.renew_pages(PAPER, found)
+        text = pages.text(PAPER, reproduce.CLAIMS)
         assert answer(PAPER, found) in text
         (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.1**"))
         assert "| holds | holds |" in line

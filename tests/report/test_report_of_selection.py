@@ -87,7 +87,7 @@ def test_its_files_are_verified(outputs: Path) -> None:
     ("words", "said"),
     [
         (("tag=dev", "pomrl"), "name studies, or settings"),
-        (("pomrl", "--against", "estimator=pomrl"), "--against compares stored experiments"),
+        (("pomrl", "--against", "estimator=pomrl"), "with --where and --against, not both"),
         (("tag=nothing",), "no runs are stored of tag=nothing"),
         (("tag=dev", "--against", "estimator=bayes"), "no such experiment is chosen"),
         (("tag=dev", "--against", "sigma=0.01"), "other values of it are other problems"),

@@ -1,18 +1,33 @@
+"""The comparison of two sides, and the commands that print it: pomrl diff and pomrl compare."""
+
+import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from tests.support.computed import call
 
-from pomrl.commands import diff, run, runs
+from pomrl import store
+from pomrl.commands import compare, diff, run, table
 from pomrl.results import comparison
-from pomrl.results.comparison import Side, differences, result_differences, same_problem
+from pomrl.results.comparison import Side, differences, loss_differences, same_problem
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 
+SMALL = ("T=3", "S=4", "runs=8")
 
-def side(name: str, settings: dict[str, object], loss: np.ndarray | None = None) -> Side:
-    return Side(name, settings, {}, None if loss is None else Losses(loss, np.array([0.0, 0.5, 0.9][: loss.shape[2]])))
+
+def losses(of: np.ndarray) -> Losses:
+    return Losses(of, np.array([0.0, 0.5, 0.9][: of.shape[2]]))
+
+
+@pytest.fixture(autouse=True)
+def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
+    return tmp_path / "outputs"
 
 
 def test_values_that_differ_in_type_alone_differ() -> None:
@@ -21,43 +36,38 @@ def test_values_that_differ_in_type_alone_differ() -> None:
     assert differences([{"a": [0.5]}, {"a": [0.5]}]) == {}
 
 
-def test_only_methods_at_one_problem_are_compared_in_pairs() -> None:
-    base = side("a", {"sigma": 0.01, "estimator": "pomrl", "estimator.prior": "inclusive"})
-    assert same_problem(base, side("b", {"sigma": 0.01, "estimator": "oracle", "estimator.prior": "known"}))
-    assert not same_problem(base, side("b", {"sigma": 0.02, "estimator": "pomrl", "estimator.prior": "inclusive"}))
+def test_methods_and_versions_of_code_at_one_problem_are_compared_in_pairs() -> None:
+    base = Side("a", {"sigma": 0.01, "estimator": "pomrl", "code": "present"}, None)
+    assert same_problem(base, Side("b", {**base.settings, "estimator": "oracle", "estimator.prior": "known"}, None))
+    assert same_problem(base, Side("b", {**base.settings, "code": "1a2b+3c4d"}, None))
+    assert not same_problem(base, Side("b", {**base.settings, "sigma": 0.02}, None))
 
 
-def test_a_constant_difference_between_pairs_has_no_width() -> None:
-    rng = np.random.default_rng(0)
-    loss = rng.random((30, 4, 3))
-    found = result_differences(side("a", {"estimator": "x"}, loss), side("b", {"estimator": "y"}, loss + 0.25))
-    for interval in (found["loss at the largest gamma"], found["minimum loss"]):
-        np.testing.assert_allclose([interval.estimate, interval.lower, interval.upper], 0.25, rtol=1e-12)
+def test_pairs_are_the_runs_that_both_sides_have_and_a_constant_difference_has_no_width() -> None:
+    loss = np.random.default_rng(0).random((30, 4, 3))
+    found = loss_differences(losses(loss), losses(loss[:20] + 0.25), paired=True)
+    for name in ("loss at the largest gamma", "minimum loss"):
+        of = found[name]
+        np.testing.assert_allclose([of.estimate, of.lower, of.upper], 0.25, rtol=1e-12)
     assert (found["gamma*"].estimate, found["gamma*"].lower, found["gamma*"].upper) == (0, 0, 0)
 
 
 def test_the_best_gamma_moves_with_the_minimum() -> None:
-    rng = np.random.default_rng(1)
-    noise = 0.01 * rng.random((30, 4, 3))
+    noise = 0.01 * np.random.default_rng(1).random((30, 4, 3))
     first, second = noise + np.array([0.0, 1.0, 1.0]), noise + np.array([1.0, 1.0, 0.0])
-    found = result_differences(side("a", {"estimator": "x"}, first), side("b", {"estimator": "y"}, second))
+    found = loss_differences(losses(first), losses(second), paired=True)
     assert (found["gamma*"].estimate, found["gamma*"].lower, found["gamma*"].upper) == (0.9, 0.9, 0.9)
     assert found["loss at the largest gamma"].upper < -0.9
 
 
-@pytest.mark.parametrize("estimators", [("x", "y"), ("x", "x")])
+@pytest.mark.parametrize("paired", [True, False])
 def test_with_many_runs_the_interval_of_gamma_star_is_that_of_the_bootstrap(
-    estimators: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    paired: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rng = np.random.default_rng(3)
-    losses = rng.normal([0.05, 0.0, 0.05], 1.0, size=(2, 500, 8, 3))
-    sides = [
-        side(name, {"estimator": of, "S": of}, loss)
-        for name, of, loss in zip(("a", "b"), estimators, losses, strict=True)
-    ]
-    bootstrapped = result_differences(*sides)["gamma*"]
+    both = np.random.default_rng(3).normal([0.05, 0.0, 0.05], 1.0, size=(2, 500, 8, 3))
+    bootstrapped = loss_differences(*map(losses, both), paired=paired)["gamma*"]
     monkeypatch.setattr(comparison, "MANY", 499)
-    drawn = result_differences(*sides)["gamma*"]
+    drawn = loss_differences(*map(losses, both), paired=paired)["gamma*"]
     assert drawn.estimate == bootstrapped.estimate
     assert drawn.upper - drawn.lower > 0.3
     np.testing.assert_allclose([drawn.lower, drawn.upper], [bootstrapped.lower, bootstrapped.upper], atol=0.05)
@@ -74,123 +84,72 @@ def test_intervals_cover_the_true_difference_as_often_as_they_say(paired: bool) 
     assert 930 <= covered <= 970
 
 
-Call = Callable[..., tuple[int, str, str]]
+def test_diff_says_what_differs_and_experiments_that_share_a_difference_stand_together() -> None:
+    call(run, "-m", *SMALL, "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02")
+    sides = [f"T=3 S=4 sigma=0.01,0.02 estimator={name}" for name in ("pomrl", "ada_pomrl")]
+    status, out, _ = call(diff, *sides)
+    assert (status, out.count("estimator: pomrl -> ada_pomrl")) == (1, 1)
+    assert "in pairs over runs" in out
+    assert "gamma_eval" not in out
+    assert [line.split("\t")[0] for line in out.splitlines() if "minimum loss" in line] == ["0.01", "0.02"]
+    rows = pd.read_csv(io.StringIO(call(diff, *sides, "--format", "csv")[1])).query("result == 'minimum loss'")
+    for sigma, row in zip((0.01, 0.02), rows.to_dict("records"), strict=True):
+        a, b = (
+            Losses.of_stored(store.find(sigma=sigma, estimator=name)[0], 8).minimum for name in ("pomrl", "ada_pomrl")
+        )
+        assert row["difference"] == pytest.approx((b - a).mean())
+        assert row["changed"] == "estimator: pomrl -> ada_pomrl"
+    markdown = call(diff, *sides, "--markdown")[1]
+    assert "- estimator.similarity: known -> welford\n" in markdown
+    assert "| 0.01 | minimum loss | 8 | " in markdown
+
+
+def test_diff_of_stored_runs_by_signature_or_folder_is_that_of_their_words() -> None:
+    folders = call(run, "-m", *SMALL, "sigma=0.01,0.02")[1].splitlines()
+    status, by_signature, _ = call(diff, Path(folders[0]).name[:8], folders[1])
+    assert (status, by_signature) == call(diff, "T=3 S=4 sigma=0.01", "T=3 S=4 sigma=0.02")[:2]
+    assert "not paired" in by_signature
+
+
+def test_diff_ends_as_diff_does_whether_runs_are_stored_or_not() -> None:
+    assert call(diff, "sigma=0", "sigma=0.0")[:2] == (0, "no difference\n")
+    status, out, _ = call(diff, "m=2", "m=3", "m=4")
+    assert status == 1
+    assert {"m: 2 -> 3", "m: 2 -> 4"} <= {*out.splitlines()}
+    assert "not stored" in out
+    for bad in ("foo=1", "sigma=x", "S=1", "abcdef", "./nowhere", "tag=none", "estimator=none"):
+        status, out, err = call(diff, "sigma=0.01", bad)
+        assert (status, out, err.count("\n")) == (2, "", 1), bad
+    assert call(diff, "sigma=0.01")[0] == 2
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Runs the main function of a command with these arguments."""
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+def edited(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A function after whose call the code of all components has another digest."""
 
-    def command(main: Callable[[], None], *arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-        monkeypatch.setattr("sys.argv", ["command", *arguments])
-        status = 0
-        try:
-            main()
-        except SystemExit as end:
-            status = int(end.code or 0)
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
+    def edit(digest: str) -> None:
+        for module in ("experiments", "stored_experiments"):
+            monkeypatch.setattr(f"pomrl.store.{module}.code_digest", lambda _: 64 * digest)
 
-    return command
+    return edit
 
 
-def test_diff_says_what_differs_and_what_follows(call: Call) -> None:
-    call(run.main, "-m", "runs=8", "T=4", "estimator=pomrl,ada_pomrl")
-    status, out, _ = call(diff.main, "T=4 estimator=pomrl", "T=4")
-    assert status == 1
-    assert "estimator: pomrl -> ada_pomrl" in out
-    assert len(out.splitlines()) <= 10
-    assert "loss at the largest gamma" in out
-    assert "in pairs over runs" in out
-    assert "gamma_eval" not in out
-
-
-def test_diff_of_stored_runs_by_signature_is_that_of_their_overrides(call: Call) -> None:
-    _, out, _ = call(run.main, "-m", "runs=8", "T=4", "sigma=0.01,0.02")
-    folders = out.splitlines()
-    status, by_signature, _ = call(diff.main, Path(folders[0]).name[:8], folders[1])
-    _, by_overrides, _ = call(diff.main, "T=4", "T=4 sigma=0.02")
-    assert status == 1
-    assert "not paired" in by_signature
-    assert "minimum" in by_signature
-    assert by_signature == by_overrides
-
-
-def test_diff_ends_as_diff_does(call: Call) -> None:
-    assert call(diff.main, "sigma=0", "sigma=0.0")[:2] == (0, "no difference\n")
-    assert call(diff.main, "sigma=0.01", "sigma=0.02")[0] == 1
-    for bad in ("foo=1", "sigma=x", "S=1", "abcdef", "sigma=0.9", "estimator=none"):
-        status, out, err = call(diff.main, "sigma=0.01", bad)
-        assert (status, out) == (2, ""), bad
-        assert len(err.splitlines()) == 1, err
-    assert call(diff.main, "sigma=0.01")[0] == 2
-
-
-def test_diff_takes_any_number_of_sides_and_writes_markdown(call: Call) -> None:
-    status, out, _ = call(diff.main, "--markdown", "m=2", "m=3", "m=4")
-    assert status == 1
-    assert "- **m**: 2 -> 3\n" in out
-    assert "- **m**: 2 -> 4\n" in out
-    assert "not stored" in out
-
-
-def test_experiments_that_share_a_difference_stand_together(call: Call) -> None:
-    call(run.main, "-m", "runs=8", "T=3", "S=4", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02")
-    sides = "T=3 S=4 sigma=0.01,0.02 estimator=pomrl", "T=3 S=4 sigma=0.01,0.02 estimator=ada_pomrl"
-    status, out, _ = call(diff.main, *sides)
-    assert (status, out.count("estimator: pomrl -> ada_pomrl")) == (1, 1)
-    assert len(out.splitlines()) <= 10
-    rows = [line.split()[0] for line in out.splitlines() if "minimum loss" in line]
-    assert rows == ["0.01", "0.02"]
-    _, alone, _ = call(diff.main, *(side.replace("0.01,", "") for side in sides))
-    (minimum,) = (line.split() for line in alone.splitlines() if "minimum" in line)
-    assert [line.split()[1:] for line in out.splitlines() if "minimum" in line][1] == minimum
-    _, markdown, _ = call(diff.main, *sides, "--markdown")
-    assert max(map(len, markdown.splitlines())) < 120
-    shown, folded = markdown.split("<details>")
-    assert "alpha in task" not in shown
-    assert "alpha in task 3" in folded
-    assert "estimator.similarity: known -> welford" in folded
-
-
-def test_the_list_of_runs_shows_what_varies_and_filters(call: Call) -> None:
-    call(run.main, "-m", "runs=3", "T=2", "estimator=pomrl,oracle", "m=2,3")
-    status, out, _ = call(runs.main)
-    assert status == 0
-    assert len(out.splitlines()) == 5
-    assert "sigma" not in out
-    _, filtered, _ = call(runs.main, "estimator=pomrl", "m=2")
-    assert len(filtered.splitlines()) == 2
-    assert call(runs.main, "m")[0] == 2
-
-
-def test_verify_finds_a_damaged_block(call: Call) -> None:
-    _, out, _ = call(run.main, "runs=3", "T=2")
-    assert call(runs.main, "--verify")[0] == 0
-    block = next(Path(out.strip()).glob("*.parquet"))
-    block.write_bytes(block.read_bytes()[:-1])
-    status, said, _ = call(runs.main, "--verify")
-    assert status == 1
-    assert block.name in said
-
-
-def test_prune_removes_what_the_code_no_longer_finds_and_only_with_yes(
-    call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, out, _ = call(run.main, "runs=3", "T=2")
-    folder = Path(out.strip())
-    assert "0 would be removed" in call(runs.main, "--prune")[1]
-    monkeypatch.setattr("pomrl.store.stored_experiments.code_digest", lambda components: "another")
-    assert "1 would be removed" in call(runs.main, "--prune")[1]
-    assert folder.exists()
-    assert "1 removed" in call(runs.main, "--prune", "--yes")[1]
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize("word", ["m", "=3", "sigma=["])
-def test_a_filter_that_cannot_be_read_is_one_line(call: Call, word: str) -> None:
-    status, _, err = call(runs.main, word)
-    assert status == 2
-    assert len(err.splitlines()) == 1
+def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edited: Callable[[str], None]) -> None:
+    for digest, more in (("a", "estimator=pomrl,oracle"), ("b", "estimator=pomrl")):
+        edited(digest)
+        assert call(run, "-m", *SMALL, more, "+tag=dev")[0] == 0
+    status, out, _ = call(compare, "tag=dev", "--format", "csv")
+    rows = pd.read_csv(io.StringIO(out))
+    assert (status, list(rows["difference"]), set(rows["runs"])) == (0, [0.0, 0.0, 0.0], {8})
+    (old,) = re.findall(r"^code: (\S+\+aaaa) -> present$", "\n".join(rows["changed"].unique()), flags=re.MULTILINE)
+    assert "in pairs over runs" in call(diff, f"tag=dev code={old}", "T=3 S=4 estimator=pomrl")[1]
+    status, out, said = call(table, "tag=dev", "--format", "csv")
+    assert (status, out.count("\n")) == (0, 2)
+    assert "2 results of other code left out; code=all shows them" in said
+    of_all = pd.read_csv(io.StringIO(call(table, "tag=dev", "code=all", "--format", "csv")[1]))
+    assert [*of_all["estimator"]] == ["oracle", "pomrl", "pomrl"]
+    assert of_all["code"].str.endswith(("+aaaa", "+bbbb")).all()
+    assert "no runs are stored of estimator=oracle" in call(table, "T=3", "S=4", "estimator=oracle")[2].replace(
+        "T=3 S=4 ", ""
+    )
+    assert "runs of both previous and present code" in call(compare, "T=3", "S=4", "estimator=oracle")[2]

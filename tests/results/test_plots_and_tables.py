@@ -15,10 +15,10 @@ from pomrl import store
 from pomrl.commands import plot, run, table
 from pomrl.drawing.style import COLUMN_WIDTH
 from pomrl.results import summaries
-from pomrl.results.chosen_runs import Asked, choose
+from pomrl.results.chosen_runs import choose
 from pomrl.results.statistics import band
 from pomrl.results.summaries import paired_difference, probability_of_improvement, summary
-from pomrl.results.summary_tables import as_text
+from pomrl.results.tables import as_text
 
 SWEEP = ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02,0.03", "T=3", "S=4", "runs=6")
 
@@ -97,7 +97,7 @@ class TestTables:
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
         small = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
         _, _, said = call(run, "-m", *small, "estimator=pomrl,ada_pomrl", "estimator.prior=uniform,inclusive")
-        assert re.search(r"estimator +estimator\.prior +runs", said)
+        assert said.count("prior=uniform") == 2
         columns = frame("--columns", "estimator", "--where", "T=2")
         assert list(columns) == ["estimator.prior", "estimator=ada_pomrl", "estimator=pomrl"]
         assert list(columns["estimator.prior"]) == ["inclusive", "uniform"]
@@ -108,7 +108,7 @@ class TestTables:
     def test_what_a_schedule_in_hindsight_sweeps_has_a_column(self) -> None:
         schedule = ("gamma_schedule=best_fixed", "gamma_schedule.choice=population,per_run")
         _, _, said = call(run, "-m", *schedule, "T=2", "S=3", "runs=2", "dry_run=true")
-        assert re.search(r"gamma_schedule\.choice.*\n.*\n.* population .*\n.* per_run ", said), said
+        assert re.search(r"choice=population .*\n.*choice=per_run ", said), said
 
     def test_words_mean_what_run_would_compute_with_the_same_words(self) -> None:
         words = "estimator=pomrl,ada_pomrl", "sigma=0.02", "T=3", "S=4"
@@ -235,7 +235,7 @@ class TestPython:
     def test_a_method_to_compare_with_is_a_setting_in_either_form(self) -> None:
         by_text = pomrl.table(where={"S": 4}, against="estimator=pomrl")
         pd.testing.assert_frame_equal(by_text, pomrl.table(where={"S": 4}, against={"estimator": "pomrl"}))
-        with pytest.raises(ValueError, match=r"^against='pomrl': it names a setting, as in against=.'estimator': "):
+        with pytest.raises(ValueError, match="pomrl: a filter is key=value"):
             pomrl.table(where={"S": 4}, against="pomrl")
 
     def test_a_figure_fits_a_column_of_a_page(self) -> None:
@@ -274,7 +274,7 @@ class TestSummaries:
 
 
 def regrets(estimator: str) -> np.ndarray:
-    chosen = choose(Asked(where={"S": 4, "sigma": 0.03, "estimator": estimator}))
+    chosen = choose(where={"S": 4, "sigma": 0.03, "estimator": estimator})
     rows = chosen.stored[0].table().query("gamma == 0.99")
     return rows.groupby("run")["planning_loss"].mean().to_numpy()
 

@@ -7,16 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
 
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.plugins import Plugins
-from hydra.plugins.sweeper import Sweeper
-from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig
 
-from pomrl import store
 from pomrl.commands import run
 from pomrl.configuration import composition, jobs
 from pomrl.configuration.sources import PUBLISHED
@@ -88,47 +83,6 @@ def test_a_plugin_that_a_file_names_is_refused_too(
     status, _, said = command("--config-dir", "conf", "experiment=mine")
     assert (status, said.count("\n")) == (1, 1)
     assert "execution=local" in said
-
-
-class Searcher(Sweeper):
-    """A sweeper of others, which chooses the next sigma by the loss at the one before."""
-
-    found: ClassVar[list[float]] = []
-
-    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        self.launcher: Any = Plugins.instance().instantiate_launcher(
-            hydra_context=hydra_context, task_function=task_function, config=config
-        )
-
-    def sweep(self, arguments: list[str]) -> None:
-        for sigma in ("0.01", "0.02"):
-            (job,) = self.launcher.launch([[*arguments, f"sigma={sigma}"]], initial_job_idx=len(self.found))
-            self.found.append(job.return_value)
-
-
-@pytest.mark.parametrize("schedule", ["grid", "dong"])
-def test_a_sweeper_of_others_gets_an_objective_to_minimise(
-    schedule: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "conf" / "hydra" / "sweeper").mkdir(parents=True)
-    (tmp_path / "conf" / "hydra" / "sweeper" / "searcher.yaml").write_text("_target_: hydra_plugins.searcher.Searcher")
-    monkeypatch.setattr(Searcher, "found", [])
-
-    def instantiate(_: object, **wanted: Any) -> Searcher:
-        searcher = Searcher()
-        searcher.setup(**wanted)
-        return searcher
-
-    monkeypatch.setattr(Plugins, "instantiate_sweeper", instantiate)
-    words = ["--config-dir", "conf", "hydra/sweeper=searcher", "T=2", "S=4", "runs=3", f"gamma_schedule={schedule}"]
-    status, lines, said = command("-m", *words)
-    assert (status, len(set(lines))) == (0, 2), said
-    tables = [store.load(Path(line).name).groupby(["run", "task"]).last() for line in lines]
-    (first, second), best = Searcher.found, min(Searcher.found)
-    assert f"trial 2: {second:.6g} with " in said
-    assert said.splitlines()[-1].startswith(f"the smallest of 2 trials: {best:.6g} with ")
-    assert said.splitlines()[-1].endswith("sigma=0.01" if first <= second else "sigma=0.02")
-    assert Searcher.found == pytest.approx([table["planning_loss"].mean() for table in tables])
 
 
 @pytest.mark.slow

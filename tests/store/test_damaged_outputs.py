@@ -57,8 +57,8 @@ def damaged(sound: Outputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("claims.csv", "claims {study}"),
         ("figures/vacuous_bounds.png", "figures {study} vacuous_bounds"),
-        ("pages/claims.md", "documents {study}"),
-        ("pages/notes.md", "documents {study}"),
+        ("pages/claims.md", "reproduce {study}"),
+        ("pages/notes.md", "reproduce {study}"),
         ("report/index.html", "report {study}"),
     ],
 )

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs_build import documents
 from tests.support.bad_studies import BAD, FAILING_VARIANT, SECOND
 from tests.support.computed import call
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, forget, obeying_permissions, refused, write
 
-from pomrl.commands import claims, documents, figures, new, report, reproduce, run, studies
+from pomrl.commands import claims, figures, new, report, reproduce, run, studies
 from pomrl.commands.arguments import replacing_variant
 from pomrl.configuration.study import find, shipped
 from pomrl.judging import judgements

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs_build import documents
 from tests.support.computed import call
 from tests.support.study_folders import forget, refused, write
 
-from pomrl.commands import claims, documents, figures, report, reproduce, runs, table
+from pomrl.commands import claims, figures, report, reproduce, runs, table
 
 
 @pytest.fixture(scope="module", autouse=True)

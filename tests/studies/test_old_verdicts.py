@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from docs_build import documents
 from tests.support.computed import call
 from tests.support.study_folders import SMALL, forget, write
 
-from pomrl.commands import claims, documents, report, reproduce, run
+from pomrl.commands import claims, report, reproduce, run
 from pomrl.store import signatures
 
 FILES = {**SMALL, "study.yaml": SMALL["study.yaml"] + "variants: {default: {}, odd: {loss: mean}}\n"}

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs_build import documents
 from tests.support.computed import call
 from tests.support.study_folders import forget, write
 
-from pomrl.commands import documents, reproduce, runs
+from pomrl.commands import reproduce, runs
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of, title_of
 from pomrl.judging.claim import claims_of
@@ -238,6 +239,6 @@ def test_what_was_made_is_verified_with_everything_else(made: tuple[Path, str, s
     status, printed, _ = call(runs, "--verify")
     assert (status, len(printed.splitlines())) == (1, 1)
     assert "held" in printed
-    assert printed.endswith("pomrl documents my_horizons renews it\n")
+    assert printed.endswith("pomrl reproduce my_horizons renews it\n")
     assert call(documents, "my_horizons")[0] == 0
     assert table.read_text() == content

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from docs_build import documents
 from tests.support.commands import commands
 from tests.support.settings import ROOT
 
-from pomrl.commands import claims, documents, figures, report
+from pomrl.commands import claims, figures, report
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import STUDIES
 from pomrl.running.plan import plan

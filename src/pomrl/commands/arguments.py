@@ -1,22 +1,18 @@
 """Arguments that several commands share: filters, a folder of the user's own options, and a replacement."""
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
-
-import yaml
+from typing import NoReturn
 
 from pomrl.commands.terminal import exit_with
-from pomrl.configuration.composed import ConfigError, UnknownOptionError
-from pomrl.configuration.importing import find_modules_in
-from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.study import Study
-from pomrl.configuration.sweeps import selection
 from pomrl.configuration.variants import REPLACEABLE, Family, Variant, replacing
-from pomrl.results.chosen_runs import PRESENT, VALUES, Asked, Tasks
+from pomrl.results.chosen_runs import VALUES, Chosen, Tasks, choose, filters
+from pomrl.results.tables import FORMATS
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--variants", metavar="NAME,...", help="under these variants or families instead, or all")
     instead.add_argument("--replace", metavar="OLD=NEW", help="with an option in the place of another one instead")
-    add_arguments(parser)
+    add_config_dir(parser)
 
 
 def selected(study: Study, arguments: argparse.Namespace) -> Selection:
@@ -85,88 +81,60 @@ def named(study: Study, names: str | None) -> Selection:
     return Selection(variants, tuple(study.family(word) for word in words if word not in by_name))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_config_dir(parser: argparse.ArgumentParser) -> None:
     """Add `--config-dir DIR`, a folder of the user's own options."""
     parser.add_argument("--config-dir", type=Path, metavar="DIR", help="a folder like conf/ with options of your own")
 
 
-def add_filters(parser: argparse.ArgumentParser) -> None:
-    """Add filters `KEY=VALUE`, by which stored experiments are chosen; `filters` reads them."""
-    parser.add_argument(
-        "filter", nargs="*", metavar="KEY=VALUE", help="only those with this setting: estimator=pomrl, sigma=0.01,0.02"
-    )
-
-
 def add_asked(parser: argparse.ArgumentParser, further: str = "") -> None:
-    """Add the arguments that say what of all that is stored is meant, or names of something further; see `asked`."""
+    """Add the arguments that say what of all that is stored is meant, or names of something further; see `chosen`."""
     parser.add_argument(
         "words",
         nargs="*",
         metavar=f"{further}{'|' * bool(further)}KEY=VALUE",
-        help="what pomrl run -m with these words computes; or tag=NAME",
+        help="what pomrl run -m with these words computes; what has tag=NAME, or code=all; or a signature",
     )
     parser.add_argument(
         "--where", nargs="+", default=[], metavar="KEY=VALUE", help="filter all that is stored: sigma=0.01,0.02"
     )
-    add_arguments(parser)
+    add_config_dir(parser)
 
 
-def add_code(parser: argparse.ArgumentParser) -> None:
-    """Add `--code LABEL`, the code whose results are meant."""
-    parser.add_argument(
-        "--code", default=PRESENT, metavar="LABEL", help="results of this code, of previous code, or of all code"
-    )
-
-
-def asked(arguments: argparse.Namespace, value: str = "planning_loss") -> Asked:
-    """Return what the arguments of `add_asked` ask for, of which `value` is plotted or tabulated.
-
-    Words with a tag choose among what has the tag, and without words everything that is stored is meant.
+def chosen(arguments: argparse.Namespace, value: str | None = "planning_loss") -> Chosen:
+    """Return the experiments that the arguments of `add_asked` mean (`chosen_runs.meant`), of which a value is shown.
 
     Raises:
         ConfigError: A setting is wrong.
+        StoreError: There are none.
     """
-    words: list[str] = arguments.words
-    find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
-    where, said = filters(arguments.where), " ".join([*words, *arguments.where])
-    if not words or any(word.startswith("tag=") for word in words):
-        return Asked(None, filters(words) | where, None, arguments.code, said)
-    filters(words)
-    named = {word.partition("=")[0] for word in words}
-    metric = [] if value in VALUES or "metric" in named else [f"metric={value}"]
-    try:
-        experiments = selection(replace(PUBLISHED, own=own_folder(arguments)), [*words, *metric])
-    except UnknownOptionError as error:
-        raise ConfigError(f"{error}; --where {' '.join(words)} chooses among what is stored") from error
-    runs = experiments[0].request.runs if "runs" in named else None
-    return Asked(experiments, where, runs, arguments.code, said)
+    return choose(arguments.words, filters(arguments.where), value, sources(arguments))
 
 
-def filters(words: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that `KEY=VALUE` words ask for; end the command with status 2 for any other word.
-
-    Several values, separated by commas, become a list: an experiment with any of them is meant.
-    """
-    wanted: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        try:
-            values = yaml.safe_load(f"[{value}]")
-            wanted[key] = values[0] if len(values) == 1 else values or None
-        except (yaml.YAMLError, ValueError, RecursionError):
-            equals = ""
-        if not key or not equals:
-            exit_with(f"{word[:100] or 'an empty filter'}: a filter is key=value, such as estimator=pomrl", 2)
-    return wanted
+def add_number(parser: argparse.ArgumentParser) -> None:
+    """Add `--y`, `--task` and `--against`, which say what number of runs is shown."""
+    parser.add_argument("--y", default="planning_loss", help=f"what is shown: {', '.join(VALUES)}, or a metric")
+    parser.add_argument("--task", default="all", type=_tasks, help="tasks to average: all (default), first, last, 3")
+    of_method = "a setting of the method to compare with, in pairs: estimator=pomrl"
+    parser.add_argument("--against", metavar="KEY=VALUE", action="append", default=[], help=of_method)
 
 
-def tasks(word: str) -> Tasks:
+def _tasks(word: str) -> Tasks:
     """Return the tasks that the word names: all, first, last, or a number."""
     if word in ("all", "first", "last"):
         return word
     if not word.isdecimal():
         raise argparse.ArgumentTypeError(f"{word}: it has to be all, first, last, or the number of a task")
     return int(word)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add `--format`, how a table is printed."""
+    parser.add_argument("--format", default="text", choices=FORMATS, help="the form of the table (default: text)")
+
+
+def sources(arguments: argparse.Namespace) -> Sources:
+    """Return the folders that settings are composed from, `--config-dir` among them."""
+    return replace(PUBLISHED, own=own_folder(arguments))
 
 
 def own_folder(arguments: argparse.Namespace) -> Path | None:

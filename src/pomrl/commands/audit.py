@@ -1,4 +1,4 @@
-"""Recompute a random sample of what is stored: pomrl audit [key=value ...] [--blocks N].
+"""Recompute a random sample of what is stored: pomrl audit [KEY=VALUE ...] [--blocks N].
 
 Digests show that files are as they were written, and not that the numbers in them are right. On another machine or with
 other packages, rounding may break a tie otherwise, so that a block has other bytes.
@@ -6,8 +6,7 @@ other packages, rounding may break a tie otherwise, so that a block has other by
 
 from secrets import SystemRandom
 
-from pomrl import store
-from pomrl.commands.arguments import Parser, add_filters, filters
+from pomrl.commands.arguments import Parser, add_asked, chosen
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, printable
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
@@ -28,20 +27,19 @@ DEFAULTS = {
 def main() -> None:
     """Run the command; the exit status is 1 where numbers are not what the code gives, or cannot be recomputed."""
     parser = Parser(prog="pomrl audit", description="Recompute a random sample of what is stored, and compare it.")
-    add_filters(parser)
+    add_asked(parser)
     parser.add_argument("--blocks", type=int, default=20, metavar="N", help="how many blocks; 20")
-    arguments = parser.parse_args()
-    everything = [(each, block) for each in store.find(**filters(arguments.filter)) for block in each.blocks()]
-    if not everything or arguments.blocks < 1:
-        exit_with(f"{store.root()}: nothing is stored to recompute")
+    arguments = parser.parse_intermixed_args()
+    if arguments.blocks < 1:
+        exit_with(f"--blocks {arguments.blocks}: it has to be at least 1", 2)
+    everything = [(each, block) for each in chosen(arguments, value=None).stored for block in each.blocks()]
     drawn = SystemRandom().sample(everything, min(arguments.blocks, len(everything)))
     wrong = 0
     for stored, block in drawn:
         name = f"{stored.signature}/{block.name}"
         try:
-            said = (
-                "" if is_recomputed(stored, block, from_settings(stored)) else "its numbers are not what the code gives"
-            )
+            same = is_recomputed(stored, block, from_settings(stored))
+            said = "" if same else "its numbers are not what the code gives"
         except (StoreError, ConfigError) as error:
             said = f"it cannot be recomputed ({error})"
         if said:

@@ -12,7 +12,7 @@ from pomrl.execution import EngineUnavailableError, ExecutionError
 from pomrl.outputs import outputs
 from pomrl.store import StoreError
 
-EXPLAINED = (ConfigError, StoreError, EngineUnavailableError, ExecutionError, OSError, MemoryError)
+EXPLAINED = (ConfigError, StoreError, EngineUnavailableError, ExecutionError)
 """Types of errors whose message tells the user of any command what is wrong."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -23,26 +23,20 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
     """End the command with one line and this exit status at an error in `EXPLAINED` or of a further type.
 
-    An interrupt ends it with one line too.
+    An error of the system, a lack of memory and an interrupt end it with one line too.
     """
     try:
         yield
     except KeyboardInterrupt:
         exit_with(f"interrupted; {GOES_ON}", 130)
+    except MemoryError:
+        words = "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
+        exit_with(words, status)
+    except OSError as error:
+        exit_with(_of_system(error), status)
     except (*EXPLAINED, *further) as error:
-        exit_with(_explained(error), 2 if isinstance(error, UnreadableOverrideError) else status)
-
-
-def _explained(error: Exception) -> str:
-    match error:
-        case OSError():
-            return _of_system(error)
-        case MemoryError():
-            return "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
-        case ExecutionError():
-            return f"{one_line(error)}; {GOES_ON}"
-        case _:
-            return one_line(error)
+        more = f"; {GOES_ON}" if isinstance(error, ExecutionError) else ""
+        exit_with(one_line(error) + more, 2 if isinstance(error, UnreadableOverrideError) else status)
 
 
 def _of_system(error: OSError) -> str:

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from pomrl import store
-from pomrl.commands.arguments import Parser, add_filters, filters
+from pomrl.commands.arguments import Parser, add_asked, chosen
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.wording import number_of
@@ -15,11 +14,12 @@ def main() -> None:
     """Run the command with the arguments of the process, and print the path of the crate."""
     parser = Parser(prog="pomrl export", description="Write what is stored as an RO-Crate, ready for an archive.")
     parser.add_argument("crate", type=Path, metavar="CRATE.zip", help="the archive to write")
-    add_filters(parser)
-    arguments = parser.parse_args()
+    add_asked(parser)
+    arguments = parser.parse_intermixed_args()
     if arguments.crate.suffix != ".zip":
         exit_with(f"{arguments.crate}: the name of the archive has to end with .zip", 2)
-    stored = [each for each in store.find(**filters(arguments.filter)) if each.complete()]
-    count = crates.export(arguments.crate, stored)
-    warn(f"{number_of(len(stored), 'experiment')}, {number_of(count, 'file')}")
+    of = chosen(arguments, value=None)
+    count = crates.export(arguments.crate, of.stored)
+    for line in (f"{number_of(len(of.stored), 'experiment')}, {number_of(count, 'file')}", *of.notes):
+        warn(line)
     print(arguments.crate)

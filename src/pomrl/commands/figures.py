@@ -2,27 +2,22 @@
 
 Each figure becomes NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and NAME.json (where they come from) in
 the outputs of the study. It shows the number of runs that its sweeps promise, with the bands of its caption. Beside it
-NAME_intervals.* is the same figure with 95 % intervals of the mean over all runs that its curves share. With --readme
-small pictures for a web page are written instead, and beside each what it is made of.
+NAME_intervals.* is the same figure with 95 % intervals of the mean over all runs that its curves share.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from pathlib import Path
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_selection, add_study, selected
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
-from pomrl.configuration.study import Study, find
+from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
 from pomrl.configuration.wording import number_of
-from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.figure import INTERVALS, figures_of
-from pomrl.drawing.figures_of_study import Selection, Writer, draw, made_of, needed_simulations, versions
-from pomrl.drawing.files import Sidecar, save, save_small
-from pomrl.outputs import outputs
+from pomrl.drawing.figure import figures_of
+from pomrl.drawing.figures_of_study import Selection, Writer, draw, needed_simulations, versions
+from pomrl.drawing.files import save
 from pomrl.running.simulating import simulate
 
 
@@ -32,9 +27,6 @@ def main() -> None:
     parser = Parser(prog="pomrl figures", description="Draw the figures of a study from stored runs.")
     add_study(parser)
     parser.add_argument("name", nargs="*", help="which to draw (default: all); NAME_intervals draws that version alone")
-    parser.add_argument(
-        "--readme", action="store_true", help="write small pictures, one of each figure, to outputs/readme instead"
-    )
     add_selection(parser)
     arguments = parser.parse_intermixed_args()  # names may follow options
     study = find(arguments.study)
@@ -42,15 +34,12 @@ def main() -> None:
     is_changed = arguments.replace is not None or arguments.variants is not None
     variants: Sequence[Variant | None] = chosen.variants if is_changed else [None]
     names = versions(study, arguments.name)
-    if arguments.readme:
-        asked = arguments.name or [name for name in names if f"{name}{INTERVALS}" not in names]
-        names = [name for name in names if name in asked]
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
     if not arguments.name and not store.all_experiments() and any(each.sweeps for each in figures_of(study)):
         exit_with(f"{study.word}: nothing is stored that its figures show; pomrl reproduce {study.word} computes it")
     selections = [Selection(study, names, variant, chosen.own) for variant in variants]
-    missing, lacking = draw_all(selections, partial(_save_small, study) if arguments.readme else save)
+    missing, lacking = draw_all(selections)
     for sweep, line in lacking.items():
         own = not study.is_shipped and sweep in study.sweeps
         name = f"{study.word}/{sweep}" if own else study.option(sweep)
@@ -79,14 +68,3 @@ def draw_all(selections: Sequence[Selection], write: Writer = save) -> tuple[int
         missing += len(outcome.problems)
         lacking |= outcome.lacking
     return missing, lacking
-
-
-def every_figure(study: Study) -> Selection:
-    """Return all versions of all figures of a study."""
-    return Selection(study, versions(study))
-
-
-def _save_small(study: Study, drawing: Drawing, _: Path, name: str, sidecar: Sidecar) -> list[Path]:
-    runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
-    said = {"command": f"{sidecar.command} --readme", "runs": runs, **made_of(study, name)}
-    return save_small(drawing, outputs() / "readme", name, said)

@@ -11,8 +11,8 @@ from pathlib import Path
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import progress
-from pomrl.commands.tables import print_table
-from pomrl.commands.terminal import WIDTH, printable
+from pomrl.commands.tables import of_frame
+from pomrl.commands.terminal import WIDTH, console, printable
 from pomrl.models_and_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl.models_and_logs.log_tables import COLUMNS, from_log
 from pomrl.models_and_logs.logs import Log
@@ -57,13 +57,12 @@ def _arguments() -> argparse.Namespace:
 def _print(report: HorizonReport, log: Log) -> None:
     for sentence in [*report.words, *log.remarks]:
         print(textwrap.fill(printable(sentence), WIDTH))
-    counted = report.actions.groupby(["state", "action"], sort=False).size().reset_index(name="tasks")
     place = {state: number for number, state in enumerate(log.states)}
-    counted = counted.sort_values("tasks", ascending=False, kind="stable").sort_values(
-        "state", key=lambda states: states.map(place), kind="stable"
-    )
-    print_table("recommended actions, and in how many tasks", counted.head(SHOWN))
-    print_table(f"expected loss at γ_eval = {report.gamma_eval:g} of plans on the", report.losses)
+    counted = report.actions.groupby(["state", "action"], sort=False).size().reset_index(name="tasks")
+    counted = counted.assign(place=counted["state"].map(place)).sort_values(["place", "tasks"], ascending=[True, False])
+    shown = counted.drop(columns="place").head(SHOWN)
+    console().print(of_frame("recommended actions, and in how many tasks", shown))
+    console().print(of_frame(f"expected loss at γ_eval = {report.gamma_eval:g} of plans on the", report.losses))
 
 
 def _written(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:

@@ -22,7 +22,6 @@ COMMANDS: Mapping[str, str] = {
     "report": "write the results of studies, or of any stored experiments, into one page",
     "article": "typeset the article of a study, with numbers from its results",
     "new": "make a study of your own that runs as it is",
-    "documents": "make all generated documents",
     "docs": "open the documents in a browser",
     "horizon": "compare horizons on a log of your own",
     "export": "write what is stored as an RO-Crate, ready for an archive",

@@ -12,13 +12,12 @@ import re
 import shlex
 import sys
 
-from pomrl.commands.arguments import Parser, add_asked, add_code, asked, filters, tasks
+from pomrl.commands.arguments import Parser, add_asked, add_number, chosen, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.plots import BANDS, SHAPES, Roles, Shown, draw
 from pomrl.outputs import outputs
-from pomrl.results.chosen_runs import VALUES, choose
 from pomrl.store.provenance import commit
 
 LONGEST = 100
@@ -30,54 +29,43 @@ def main() -> None:
     """Run the command with the arguments of the process, and print the paths of the files."""
     parser = _parser()
     arguments = parser.parse_intermixed_args()  # filters may follow options
-    chosen = choose(asked(arguments, arguments.y), arguments.y)
+    of = chosen(arguments, arguments.y)
     roles = Roles(arguments.hue, arguments.col, arguments.row, arguments.style)
-    against = filters([arguments.against]) if arguments.against else None
-    shown = Shown(arguments.show, arguments.band, arguments.task, against)
-    drawing = draw(chosen, arguments.x, arguments.y, roles, shown)
+    shown = Shown(arguments.show, arguments.band, arguments.task, filters(arguments.against) or None)
+    drawing = draw(of, arguments.x, arguments.y, roles, shown)
     name = arguments.name or name_of(parser, arguments)
     command = shlex.join(["pomrl", "plot", *sys.argv[1:]])
-    sidecar = Sidecar(name, command=command, **commit(), sweeps={"stored": chosen.sources()})
+    sidecar = Sidecar(name, command=command, **commit(), sweeps={"stored": of.sources()})
     for path in save(drawing, outputs() / "plots", name, sidecar):
         print(path)
-    for note in chosen.notes:
+    for note in of.notes:
         warn(note)
 
 
 def _parser() -> Parser:
     parser = Parser(prog="pomrl plot", description="Plot what is stored of your own sweeps.")
     add_asked(parser)
-    add_code(parser)
     parser.add_argument("--x", help="the horizontal axis: task (default for means), gamma, or any setting: sigma")
-    parser.add_argument("--y", default="planning_loss", help=f"the vertical axis: {', '.join(VALUES)}, or a metric")
+    add_number(parser)
     parser.add_argument(
         "--show",
         default="mean",
         choices=SHAPES,
         help="of runs: their mean (default), distribution, share below each number, or how often below --against",
     )
-    parser.add_argument("--against", metavar="KEY=VALUE", help="a method to subtract in each run: estimator=pomrl")
     for role, what in (("hue", "colours"), ("col", "columns"), ("row", "rows"), ("style", "kinds of line")):
         parser.add_argument(f"--{role}", metavar="KEY", help=f"the setting that {what} are for")
     parser.add_argument("--band", default="ci", choices=BANDS, help="95 %% interval, standard error or deviation")
-    parser.add_argument("--task", default="all", type=tasks, help="tasks to average: all (default), first, last, 3")
     parser.add_argument("--name", help="the name of the files, without suffix; by default it says what they show")
     return parser
 
 
 def name_of(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str:
     """Return a name for files that says what they show: the number, and what differs from the defaults."""
-    given = {
-        key: str(value)
-        for key, value in vars(arguments).items()
-        if key not in ("y", "words", "where", "config_dir", "name") and value != parser.get_default(key)
-    }
-    words = [
-        arguments.y,
-        *(f"{key}_{value}" for key, value in given.items()),
-        *sorted([*arguments.words, *arguments.where]),
-    ]
-    return short_name("_".join(words))
+    left_out = ("y", "words", "where", "config_dir", "name")
+    given = {key: value for key, value in vars(arguments).items() if value != parser.get_default(key)}
+    words = [f"{key}_{value}" for key, value in given.items() if key not in left_out]
+    return short_name("_".join([arguments.y, *words, *sorted([*arguments.words, *arguments.where])]))
 
 
 def short_name(words: str) -> str:

@@ -15,24 +15,16 @@ from pomrl.running.work import Tally
 QUIET = 30.0
 """Seconds after which a line of progress is printed anyway."""
 
-LEAST_BYTES = 10**9
-"""The number of bytes from which on it is said how much of them is read, because that takes seconds."""
-
 Advance = Callable[[int, int, str], None]
 """A function of how much is done, of how much, and of further words."""
 
 
 @contextmanager
-def progress(what: str, text: Callable[[int], str] = "{:,}".format) -> Iterator[Advance]:
-    """Yield a function that reports progress.
-
-    Args:
-        what: What is counted.
-        text: How an amount of it is written.
-    """
+def progress(what: str) -> Iterator[Advance]:
+    """Yield a function that reports how much of what is counted is done."""
     terminal = console(stderr=True)
     if not terminal.is_terminal:
-        yield _lines(what, text)
+        yield _lines(what)
         return
     columns = (
         BarColumn(bar_width=10, table_column=Column(min_width=10)),
@@ -43,16 +35,16 @@ def progress(what: str, text: Callable[[int], str] = "{:,}".format) -> Iterator[
         task = bar.add_task(what, total=None)
 
         def advance(done: int, total: int, words: str) -> None:
-            bar.update(task, completed=done, total=total, description=_said(done, total, what, text, words))
+            bar.update(task, completed=done, total=total, description=_said(done, total, what, words))
 
         yield advance
 
 
-def _said(done: int, total: int, what: str, text: Callable[[int], str], words: str) -> str:
-    return printable(f"{text(done)} of {text(total)} {what}{', ' * bool(words)}{words}")
+def _said(done: int, total: int, what: str, words: str) -> str:
+    return printable(f"{done:,} of {total:,} {what}{', ' * bool(words)}{words}")
 
 
-def _lines(what: str, text: Callable[[int], str]) -> Advance:
+def _lines(what: str) -> Advance:
     """Return a function that prints a line at each tenth, and after `QUIET` without one."""
     start = said_at = time.monotonic()
     said = 0
@@ -63,7 +55,7 @@ def _lines(what: str, text: Callable[[int], str]) -> Advance:
         if tenth != said or now - said_at >= QUIET:
             said, said_at = tenth, now
             if done:
-                warn(_said(done, total, what, text, f"{now - start:.1f} s{', ' * bool(words)}{words}"))
+                warn(_said(done, total, what, f"{now - start:.1f} s{', ' * bool(words)}{words}"))
 
     return advance
 
@@ -75,17 +67,3 @@ def progress_of(jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
     start = time.monotonic()
     with progress("runs") if total else nullcontext(lambda *_: None) as advance:
         yield lambda tally: advance(tally.runs, total, tally.describe(time.monotonic() - start))
-
-
-@contextmanager
-def progress_of_bytes(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that reports how many bytes are done, of how many, unless they are few."""
-    with progress(what, _size) as advance:
-        yield lambda done, total: advance(done, total, "") if total >= LEAST_BYTES else None
-
-
-def _size(number: int) -> str:
-    for unit, of_unit in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if number >= of_unit:
-            return f"{number / of_unit:,.1f} {unit}"
-    return f"{number / 1e3:,.0f} kB"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pomrl.commands.arguments import Parser, add_asked, add_code, asked, filters
+from pomrl.commands.arguments import Parser, add_asked, chosen, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.plot import short_name
 from pomrl.commands.terminal import warn
@@ -17,7 +17,7 @@ from pomrl.outputs import outputs
 from pomrl.report import ReportError, selection_page
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html, shown_of
-from pomrl.results.chosen_runs import Asked, Chosen, choose
+from pomrl.results.chosen_runs import Chosen
 from pomrl.results.summary_tables import counterparts
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
@@ -28,19 +28,16 @@ def main() -> None:
     """Write the report and print its path; print one line and exit with status 1 if that is not possible."""
     parser = Parser(prog="pomrl report", description="Write results into one page.")
     add_asked(parser, "STUDY")
-    add_code(parser)
     parser.add_argument("--against", metavar="KEY=VALUE", help="a method to compare these with: estimator=pomrl")
     arguments = parser.parse_intermixed_args()
     named = [word for word in arguments.words if "=" not in word]
     if not named and not arguments.words and not arguments.where:
         parser.error("name studies, or settings of stored experiments, such as tag=dev")
     if not named:
-        print(write_selection(asked(arguments), arguments.against))
+        print(write_selection(chosen(arguments), arguments.against))
         return
-    if len(named) < len(arguments.words) or arguments.where:
-        parser.error("name studies, or settings of stored experiments, and not both")
-    if arguments.against:
-        parser.error("--against compares stored experiments, such as tag=dev, and no studies")
+    if len(named) < len(arguments.words) or arguments.where or arguments.against:
+        parser.error("name studies, or settings of stored experiments with --where and --against, not both")
     print(write([find(word) for word in named]))
 
 
@@ -57,14 +54,12 @@ def write(studies: Sequence[Study]) -> Path:
     return path
 
 
-def write_selection(wanted: Asked, against: str | None = None) -> Path:
-    """Write the page of the experiments that are asked for, and its figures, and return its path.
+def write_selection(chosen: Chosen, against: str | None = None) -> Path:
+    """Write the page of stored experiments, and its figures, and return its path.
 
     Raises:
-        StoreError: There are none.
         ValueError: They cannot be compared with the method that is named.
     """
-    chosen = choose(wanted)
     compared = filters([against]) if against else selection_page.reference(chosen)
     words = [*sys.argv[1:]]
     command = shlex.join(["pomrl", "report", *words])

@@ -2,8 +2,8 @@
 
 It computes all sweeps of the study, and those of other studies that its claims and figures read; judges its claims, for
 which it adds the runs that undecided claims need; draws its figures, renews its pages, and writes the report, and the
-article of a study that has one. Each stage is also a command of its own: pomrl run, claims, figures, documents, report
-and article. With --runs, each experiment has so many runs, nothing is decided, and there is no article. With
+article of a study that has one. Each stage is also a command of its own: pomrl run, claims, figures, report and
+article. With --runs, each experiment has so many runs, nothing is decided, and there is no article. With
 --variants, the claims are judged under families of variants too, or all.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
 
-from pomrl.commands import claims, computing, documents, figures, report
+from pomrl.commands import claims, computing, figures, report
 from pomrl.commands.arguments import Parser, Selection, add_study, named
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
@@ -24,9 +24,13 @@ from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
 from pomrl.drawing import figures_of_study
 from pomrl.drawing.figure import figures_of
-from pomrl.judging import claims_of_variants
+from pomrl.judging import claims_of_variants, views
 from pomrl.judging.claim import claims_of
-from pomrl.report import ReportError
+from pomrl.judging.judgements import Judgements
+from pomrl.report import ReportError, pages
+
+CLAIMS = "claims"
+"""The page of a study with the table of its claims."""
 
 
 @one_line_errors(ReportError)
@@ -70,18 +74,31 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     if further:
         families = replace(further, variants=())
         work["variants"] = lambda: _variants(study, families, decides=runs is None)
-    drawn = figures.every_figure(study)
+    drawn = figures_of_study.Selection(study, figures_of_study.versions(study))
     if drawn.names:
         work["figures"] = lambda: figures.draw_all([drawn])[0]
     elif not sweeps_of(study) and "claims" not in work:
         raise ConfigError(f"{study.word}: it has no sweeps/*.yaml, no claims and no figures yet")
     _refuse_bad_variants(study)
     _refuse_bad_figures(drawn)
-    work["pages"] = lambda: documents.renew_outputs(study, claims_of_variants.stored(study))
+    work["pages"] = lambda: renew_pages(study, claims_of_variants.stored(study))
     work["report"] = lambda: print(report.write([study]))
     if study.article.is_file() and runs is None:
         work["article"] = lambda: _typeset(study)
     return work
+
+
+def renew_pages(study: Study, judged: Judgements) -> None:
+    """Write the pages of a study to its outputs, and a line for each whose results are not stored, or are old."""
+    for line in pages.renew(study):
+        warn(line)
+    if judged.older:
+        warn(f"{study.word}: {views.older_in_words(study, judged)}")
+    if judged.main:
+        families = {
+            name: [each.name for each in family.variants if each.is_single] for name, family in study.families.items()
+        }
+        pages.write(study, CLAIMS, views.claims_page(study, judged, families))
 
 
 def _typeset(study: Study) -> None:

@@ -16,14 +16,13 @@ from typing import Any, NoReturn
 import hydra
 from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig
 
-from pomrl.commands.terminal import GOES_ON, exit_with, warn
+from pomrl.commands.terminal import GOES_ON, exit_with
 from pomrl.configuration import composition
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
-from pomrl.configuration.jobs import FOREIGN, check_plugins, is_swept_by_others
+from pomrl.configuration.jobs import FOREIGN, check_plugins
 from pomrl.configuration.sources import PUBLISHED
 
 
@@ -45,63 +44,50 @@ def main() -> None:
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises its errors instead of printing them
     try:
-        sweep = compose()
-        if sweep is None:
-            raise SystemExit(0)
-        from pomrl.commands.computing import run  # here, because asking for help needs none of it
-
-        raise SystemExit(0 if run(sweep) else 1)
-    except Exception:
+        raise SystemExit(0 if _computed() else 1)
+    except (Exception, KeyboardInterrupt):
         if traceback_wanted:
             raise
-        from pomrl.commands.errors import one_line_errors
+        from pomrl.commands.errors import one_line_errors  # here, because asking for help needs none of it
 
         with one_line_errors():
             raise
-    except KeyboardInterrupt:
-        exit_with(f"interrupted; {GOES_ON}", 130)
+
+
+def _computed() -> bool:
+    """Compose and compute what is asked for, and return whether all of it succeeded."""
+    sweep = compose()
+    if sweep is None:
+        return True
+    from pomrl.commands.computing import run  # here, because asking for help needs none of it
+
+    return run(sweep)
 
 
 def compose() -> Sweep | None:
     """Compose the configurations that the command line asks for; None if there is nothing left to compute.
 
     Hydra only composes: the sweeper hands over the jobs of a sweep together, and a single job is a sweep of one.
-    Nothing is left where Hydra was asked for information, or where a sweeper of others, such as Optuna's, asked for one
-    experiment after the other: each was computed at once, and its objective returned (`computing.objective`).
+    Nothing is left where Hydra was asked for information.
 
     Raises:
         ConfigError: The configurations cannot be composed, or a plugin of Hydra has composed them elsewhere.
     """
     arguments = _hydra_arguments()
     composition.register_resolvers()
-    collected: list[Any] = []
-    trials: list[tuple[float, str]] = []
+    collected: list[tuple[Any, Any]] = []
 
     @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
-    def collect(config: Any) -> float | None:
-        with_hydra: Any = HydraConfig.instance().cfg
-        if isinstance(config, DictConfig) and is_swept_by_others(with_hydra):
-            from pomrl.commands.computing import objective
-
-            check_plugins(with_hydra)
-            value = objective(composition.plain(config, with_hydra.hydra.runtime.choices))
-            trials.append((value, " ".join(with_hydra.hydra.overrides.task)))
-            warn(f"trial {len(trials)}: {value:.6g} with {trials[-1][1]}")
-            return value
-        collected.append((config, with_hydra) if isinstance(config, DictConfig) else config)
-        return None
+    def collect(config: Any) -> None:
+        collected.append((config, HydraConfig.instance().cfg))
 
     with composing(sys.argv[1:]):
         find_plugins()
         collect()
-    if trials:
-        value, words = min(trials)
-        warn(f"the smallest of {len(trials)} trials: {value:.6g} with {words}")
-        return None
-    if collected and isinstance(collected[0], Sweep):
-        return collected[0]
     if collected:
         config, with_hydra = collected[0]
+        if isinstance(config, Sweep):
+            return config
         check_plugins(with_hydra)
         return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
     if not any(vars(arguments)[name] for name in INFORMATION):

@@ -13,9 +13,10 @@ from typing import Any
 import pandas as pd
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, add_filters, filters
+from pomrl.commands.arguments import Parser, filters
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.terminal import exit_with, print_rows, printable, warn
+from pomrl.commands.tables import print_frame
+from pomrl.commands.terminal import exit_with, printable, warn
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.settings import varying_keys
 from pomrl.outputs import outputs
@@ -30,7 +31,7 @@ ABANDONED = 3600.0
 def main() -> None:
     """Run the command; the exit status is 1 where nothing matches the filters, or a file is damaged."""
     parser = Parser(prog="pomrl runs", description="List what is stored.")
-    add_filters(parser)
+    parser.add_argument("filter", nargs="*", metavar="KEY=VALUE", help="only those with this setting: sigma=0.01,0.02")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the list")
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
@@ -92,15 +93,14 @@ def show(listed: list[StoredExperiment], form: str) -> None:
     keys = [*dict.fromkeys(key for each in settings for key in each)]
     if form == "table":
         keys = varying_keys(settings) if len(rows) > 1 else []
-    chosen = ({key: each.get(key, "") for key in keys} for each in settings)
-    frame = pd.DataFrame({"signature": row["signature"], **of, **row} for of, row in zip(chosen, rows, strict=True))
-    frame = frame.map(_shown)
+    of_keys = ({key: each.get(key, "") for key in keys} for each in settings)
+    frame = pd.DataFrame({"signature": row["signature"], **of, **row} for of, row in zip(of_keys, rows, strict=True))
+    frame = frame.map(lambda value: ", ".join(map(str, value)) if isinstance(value, list) else value)
     if form == "csv":
-        print(frame.to_csv(index=False, lineterminator="\n"), end="")
+        print_frame(frame.map(lambda value: printable(value) if isinstance(value, str) else value), form)
         return
     frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
-    frame = frame.sort_values(keys, key=lambda column: column.map(_order)) if keys else frame
-    print_rows([str(name) for name in frame], frame.to_numpy().tolist())
+    print_frame(frame.sort_values(keys, key=lambda column: column.map(_order)) if keys else frame)
 
 
 def _row(stored: StoredExperiment) -> dict[str, Any]:
@@ -115,11 +115,6 @@ def _row(stored: StoredExperiment) -> dict[str, Any]:
         "tags": list(said.tags) if said else [],
         "notes": list(said.notes) if said else [],
     }
-
-
-def _shown(value: Any) -> Any:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else value
-    return printable(text) if isinstance(text, str) else text
 
 
 def _order(value: object) -> tuple[str, object]:

@@ -1,13 +1,12 @@
-"""Functions that all commands share: the console, errors as one line, and the exit status."""
+"""Functions that all commands share: the console, tables, errors as one line, and the exit status."""
 
 import os
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NoReturn
 
-from pomrl.results.tables import fitted
+from pomrl.results.tables import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,9 +16,6 @@ GOES_ON = "finished blocks are stored, and the same command goes on from them"
 
 WIDTH = 80
 """The number of columns of output that does not go to a terminal."""
-
-MOST_CHARACTERS = 4000
-"""Longer messages are cut, because they quote an absurd value."""
 
 PROGRAM = "pomrl"
 """The name of the installed program, of which each command is a part."""
@@ -37,19 +33,6 @@ def console(*, stderr: bool = False, width: int = WIDTH) -> "Console":
     stream = sys.stderr if stderr else sys.stdout
     columns = None if stream.isatty() else width
     return Console(stderr=stderr, width=columns, safe_box=True, highlight=False, markup=False, emoji=False)
-
-
-def print_rows(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table (`as_printed`)."""
-    print(as_printed(head, rows), end="")
-
-
-def as_printed(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table as it is printed: on a terminal it fits the width of that; elsewhere tabs are between cells."""
-    lines = [[printable(str(cell)) for cell in line] for line in [head, *rows]]
-    if sys.stdout.isatty():
-        return fitted(lines[0], lines[1:], get_terminal_size().columns)
-    return "".join("\t".join(line) + "\n" for line in lines)
 
 
 @contextmanager
@@ -79,18 +62,6 @@ def fault_of_output(text: str = "") -> str | None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return f"standard output: {error.strerror}"
     return None
-
-
-def printable(text: str) -> str:
-    """Return text of unknown origin as one line that cannot control a terminal.
-
-    Whatever is printed that comes from stored files, names of files, settings or components passes through here. Line
-    breaks become spaces; escape sequences lose their first character; marks that reverse the direction of writing or
-    have no width are left out, and so is what exceeds `MOST_CHARACTERS`.
-    """
-    line = " ".join(text.split())
-    shown = line if line.isprintable() else "".join(letter for letter in line if letter.isprintable())
-    return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]}..."
 
 
 def one_line(error: BaseException) -> str:

@@ -5,7 +5,6 @@ from itertools import chain, product
 from math import prod
 from typing import Any
 
-from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from pomrl.configuration.composed import ConfigError, Sweep
@@ -17,11 +16,9 @@ MOST_JOBS = 10_000
 LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 SWEEPER = "hydra_plugins.whole_sweep.WholeSweepSweeper"
 
-BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
-
 FOREIGN = (
-    "nothing was composed here: no launcher of others and no basic sweeper is used; execution=local or execution=dask "
-    "says where to compute"
+    "nothing was composed here: no launcher or sweeper of others is used; -m computes a sweep, and execution=local or "
+    "execution=dask says where to compute"
 )
 """What is said where another plugin of Hydra would compute elsewhere."""
 
@@ -64,25 +61,14 @@ def _experiments(composer: Composer, arguments: list[str]) -> tuple[list[str], l
 
 
 def check_plugins(config: DictConfig) -> None:
-    """Refuse plugins of Hydra that would compute elsewhere, and Hydra's own sweeper, which knows no published sweeps.
-
-    Sweepers of others, which choose the next experiment by the losses of those before, are allowed.
+    """Refuse launchers and sweepers of others, which would compute elsewhere, or one experiment after the other.
 
     Args:
         config: A configuration with Hydra's part.
 
     Raises:
-        ConfigError: The configuration names another launcher than Hydra's basic one, or Hydra's basic sweeper.
+        ConfigError: The configuration names another launcher than Hydra's basic one, or another sweeper than ours.
     """
     launcher, sweeper = (OmegaConf.select(config, f"hydra.{kind}._target_") for kind in ("launcher", "sweeper"))
-    if launcher != LAUNCHER or sweeper == BASIC_SWEEPER:
+    if launcher != LAUNCHER or sweeper != SWEEPER:
         raise ConfigError(FOREIGN)
-
-
-def is_swept_by_others(config: DictConfig) -> bool:
-    """Return whether a sweeper of others asks for this experiment, and waits for its objective.
-
-    Args:
-        config: A configuration with Hydra's part.
-    """
-    return config.hydra.mode == RunMode.MULTIRUN and OmegaConf.select(config, "hydra.sweeper._target_") != SWEEPER

@@ -42,7 +42,7 @@ class Page:
     @property
     def command(self) -> str:
         """The command that makes the page again."""
-        return f"pomrl documents {self.study.word}"
+        return f"pomrl reproduce {self.study.word}"
 
     @cached_property
     def judgements(self) -> Judgements:
@@ -101,7 +101,7 @@ def text(study: Study, name: str) -> str:
     try:
         return DerivedFiles(path.with_suffix(".json")).content(path.name).decode()
     except StoreError as error:
-        raise StoreError(f"{error}; pomrl documents {study.word} renews it") from error
+        raise StoreError(f"{error}; pomrl reproduce {study.word} renews it") from error
 
 
 def renew(study: Study) -> list[str]:
@@ -135,5 +135,5 @@ def renew(study: Study) -> list[str]:
 def write(study: Study, name: str, content: str) -> None:
     """Write a document to the outputs of a study."""
     path = study.outputs / "pages" / f"{name}.md"
-    said = {"command": f"pomrl documents {study.word}", **commit()}
+    said = {"command": f"pomrl reproduce {study.word}", **commit()}
     DerivedFiles(path.with_suffix(".json")).write({path.name: content.encode()}, said)

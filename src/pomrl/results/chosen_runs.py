@@ -1,16 +1,24 @@
-"""Stored experiments that are asked for, with one number for each of their runs: what people plot and tabulate."""
+"""Which experiments are meant, and a number for each of their runs: what people plot, tabulate, compare and load.
+
+There is one way to say it, for all commands and in Python: words as for `pomrl run -m`, signatures, and filters.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
+import yaml
 
 from pomrl import store
+from pomrl.configuration.composed import ConfigError, UnknownOptionError, UnreadableOverrideError
+from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
+from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sweeps import selection
 from pomrl.configuration.wording import number_of
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_schedules import Hindsight
@@ -28,20 +36,21 @@ Tasks = Literal["all", "first", "last"] | int
 """The tasks that a number is of: the mean over all, the first, the last, or the one with this number, from 1."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What is asked for of all that is stored."""
+class Found(NamedTuple):
+    """An experiment that is meant."""
 
-    experiments: Sequence[Experiment] | None = None
-    """These experiments; None for whatever is stored."""
-    where: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Settings that stored experiments have to have, and a tag."""
-    runs: int | None = None
-    """The most runs of each."""
-    code: str = PRESENT
-    """`present` for the code as it is now, `all`, `previous` for the last code before it, or the label of some code."""
-    words: str = ""
-    """The words that ask for it, as messages quote them."""
+    stored: StoredExperiment
+    runs: int
+    """The number of runs that are stored, which may be none."""
+    experiment: Experiment | None
+    """As it was asked for, perhaps with a schedule that reads the table in hindsight; None if it was not named."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return its settings by dotted keys, as files have them."""
+        if self.experiment is None:
+            return self.stored.flat_settings()
+        settings = flat_settings(asked_settings(self.experiment), self.experiment.options)
+        return json.loads(json.dumps(settings, default=str))
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ class Chosen:
 
     stored: tuple[StoredExperiment, ...]
     settings: tuple[Mapping[str, Any], ...]
-    """The settings of each, by dotted keys."""
+    """The settings of each, by dotted keys, and its code and signature."""
     varying: tuple[str, ...]
     """The keys in which they differ."""
     runs: int
@@ -76,11 +85,8 @@ class Chosen:
 
         It is a single part where a schedule chooses in hindsight, from all runs.
         """
-        stored, experiment = self.stored[place], self.experiments[place]
-        if experiment and (schedule := _hindsight(experiment)):
-            yield in_hindsight(stored.table(self.runs), schedule)
-        else:
-            yield from stored.tables(self.runs)
+        stored, schedule = self.stored[place], _hindsight(self.experiments[place])
+        yield from [in_hindsight(stored.table(self.runs), schedule)] if schedule else stored.tables(self.runs)
 
     def sources(self) -> list[Source]:
         """Return where the numbers come from."""
@@ -90,182 +96,170 @@ class Chosen:
         ]
 
 
-def choose(asked: Asked, value: str = "planning_loss") -> Chosen:
-    """Return the stored experiments that are asked for and have runs, sorted by the settings in which they differ.
+def meant(
+    words: Sequence[str] = (),
+    where: Mapping[str, Any] | None = None,
+    value: str | None = "planning_loss",
+    sources: Sources = PUBLISHED,
+) -> tuple[list[Found], list[str]]:
+    """Return the experiments that are meant, those without runs among them, and lines about what is left out.
 
     Args:
-        asked: What is asked for.
+        words: The experiments that `pomrl run -m` with these words computes, such as `experiment=task_similarity` or
+            `sigma=0.01,0.02`; with `tag=NAME` among them, or without any, all that are stored with these settings. Or
+            the starts of signatures, or folders. `code=` names the code that computed them: `present`, which is the
+            default, `previous`, `all`, or as `pomrl runs` shows it.
+        where: Settings that stored experiments have to have, whatever the others are; or their tag or code.
         value: What is plotted or tabulated. If it is a metric, whatever is stored has this one, and else none, unless
-            the settings say otherwise.
+            the settings say otherwise; None for any.
+        sources: The folders that settings are composed from.
 
     Raises:
-        StoreError: There are none, or none of the code that is asked for.
+        ConfigError: A setting is wrong.
+        StoreError: There is no such signature, or no stored experiment has such a key.
     """
-    versions = _versions(asked, value)
-    found = [(stored, each.experiment) for each in versions for stored in _of_code(each.stored, asked.code)]
-    left_out = sum(len(each.stored) for each in versions) - len(found)
-    are = "is" if left_out == 1 else "are"
-    notes = [f"{number_of(left_out, 'result')} of other code {are} left out; --code all shows them"] if left_out else []
-    if not found:
-        what = f"no runs{f' of {asked.code} code' * bool(left_out)} are stored{' of ' * bool(asked.words)}{asked.words}"
-        raise StoreError("; ".join([f"{store.root().absolute()}: {what}", *(notes or ["pomrl run computes them"])]))
-    if lacking := sum(not each.stored for each in versions):
-        notes.append(f"{lacking} of {number_of(len(versions), 'experiment')} that are meant have no runs")
-    return _chosen(found, asked, notes)
-
-
-def choose_pairs(asked: Asked, old: str, new: str, value: str = "planning_loss") -> tuple[Chosen, Chosen]:
-    """Return what two versions of code computed of the same experiments, as many runs of each, in the same order.
-
-    Args:
-        asked: What is asked for, of whatever code.
-        old: The label of a version, `previous` or `present`.
-        new: That of the other one.
-        value: What is compared.
-
-    Raises:
-        StoreError: Both have computed runs of none of them, or a label is not that of a single version of one of them.
-    """
-    pairs: list[tuple[_Found, _Found]] = []
-    for each in _versions(asked, value):
-        both = [_of_code(each.stored, code) for code in (old, new)]
-        if all(both) and both[0] != both[1]:
-            if max(map(len, both)) > 1:
-                raise StoreError(f"{old}, {new}: both have to be single versions of code")
-            pairs.append(((both[0][0], each.experiment), (both[1][0], each.experiment)))
-    if not pairs:
-        where = f"{store.root().absolute()}: no experiment has runs of both {old} and {new} code"
-        raise StoreError(f"{where}; an edited default is another setting, which pomrl table --code {ALL} shows")
-    runs = min(stored.complete() for pair in pairs for stored, _ in pair)
-    of_both = replace(asked, code=ALL, runs=min(runs, asked.runs or runs))
-    before, after = zip(*pairs, strict=True)
-    return _chosen(before, of_both, ()), _chosen(after, of_both, ())
-
-
-class _Versions(NamedTuple):
-    """What is stored of an experiment, by the code that computed it, the latest last."""
-
-    stored: Sequence[StoredExperiment]
-    experiment: Experiment | None
-    """As it was asked for, if it was named."""
-
-
-def _versions(asked: Asked, value: str) -> list[_Versions]:
-    """Return the versions of each experiment that is asked for."""
-    if asked.experiments is None:
-        where = asked.where if value in VALUES else {"metric": value, **asked.where}
-        listed = store.find(**{"metric": DEFAULTS["metric"], **where})
-        wanted = {(each.identity(), ""): None for each in listed if each.complete()}
+    find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
+    if words and not any("=" in word for word in words):
+        return [Found(each, each.complete(), None) for each in map(_named, words)], []
+    asked, where = filters(words), dict(where or {})
+    code = str(where.pop("code", asked.pop("code", PRESENT)))
+    experiments: list[Experiment] | None = None
+    if not asked or "tag" in asked:
+        where = asked | where
+        if value is not None:
+            where = {"metric": DEFAULTS["metric"] if value in VALUES else value} | where
     else:
-        listed = store.find(**asked.where)
-        wanted = {(_identity(each), repr(_hindsight(each))): each for each in asked.experiments}
-    known: dict[str, list[StoredExperiment]] = {}
-    for stored in sorted((each for each in listed if each.complete()), key=StoredExperiment.begun):
-        known.setdefault(stored.identity(), []).append(stored)
-    return [_Versions(known.get(identity, []), experiment) for (identity, _), experiment in wanted.items()]
+        metric = [] if value is None or value in VALUES or "metric" in asked else [f"metric={value}"]
+        experiments = _experiments([*(word for word in words if not word.startswith("code=")), *metric], sources)
+    versions: dict[str, list[Found]] = {}
+    for each in sorted(store.find(**where), key=StoredExperiment.begun):
+        if runs := each.complete():
+            versions.setdefault(each.identity(), []).append(Found(each, runs, None))
+    found, left_out = list[Found](), 0
+    for identity, experiment in _wanted(experiments) if experiments else [(each, None) for each in versions]:
+        known = versions.get(identity, [])
+        of_code = _of_code(known, code)
+        left_out += len(known) - len(of_code)
+        found += [each._replace(experiment=experiment) for each in of_code]
+        if experiment and not of_code:
+            found.append(Found(store.lookup(experiment), 0, experiment))
+    said = f"{number_of(left_out, 'result')} of other code left out; code={ALL} shows them"
+    return found, [said] if left_out else []
 
 
-def _identity(experiment: Experiment) -> str:
-    return json.dumps(scientific_settings(experiment), sort_keys=True)
+def choose(
+    words: Sequence[str] = (),
+    where: Mapping[str, Any] | None = None,
+    value: str | None = "planning_loss",
+    sources: Sources = PUBLISHED,
+) -> Chosen:
+    """Return the experiments that are meant (`meant`) and have runs, sorted by the settings in which they differ.
 
-
-def _hindsight(experiment: Experiment) -> Hindsight | None:
-    schedule = experiment.method.gamma_schedule
-    return schedule if isinstance(schedule, Hindsight) else None
-
-
-def _of_code(versions: Sequence[StoredExperiment], code: str) -> list[StoredExperiment]:
-    """Return what some code computed of the experiment of which these are the versions, the latest last."""
-    present = [each for each in versions if each.outdated() is None][-1:]
-    if code == PRESENT:
-        return present
-    if code == PREVIOUS:
-        return [each for each in versions if each not in present][-1:]
-    return [each for each in versions if code in (ALL, each.code())]
-
-
-_Found = tuple[StoredExperiment, Experiment | None]
-
-
-def _chosen(found: Sequence[_Found], asked: Asked, notes: Sequence[str]) -> Chosen:
-    settings = _settings_of(found)
-    varying = varying_keys(settings)
-    if asked.code != PRESENT:
-        varying.append("code")
-        _add(settings, "code", [stored.code() for stored, _ in found])
-    if len({tuple(str(each.get(key)) for key in varying) for each in settings}) < len(settings):
-        varying.append("signature")
-        _add(settings, "signature", [stored.signature for stored, _ in found])
-    places = sorted(range(len(found)), key=lambda place: [_order(settings[place].get(key)) for key in varying])
-    complete = min(stored.complete() for stored, _ in found)
+    Raises:
+        ConfigError: A setting is wrong.
+        StoreError: There are none.
+    """
+    all_found, notes = meant(words, where, value, sources)
+    found = [each for each in all_found if each.runs]
+    if not found:
+        asked = " ".join([*words, *(f"{key}={each}" for key, each in (where or {}).items())])
+        what = f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}"
+        raise StoreError("; ".join([what, *(notes or ["pomrl run computes them"])]))
+    if lacking := len(all_found) - len(found):
+        notes.append(f"{lacking} of {number_of(len(all_found), 'experiment')} that are meant have no runs")
+    settings = [{**each.settings(), "code": each.stored.code(), "signature": each.stored.signature} for each in found]
+    varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
+    for key in ("code", "signature"):  # where settings alone do not tell them apart
+        if len({tuple(str(each.get(name)) for name in varying) for each in settings}) < len(settings):
+            varying.append(key)
+    order = sorted(range(len(found)), key=lambda place: [_order(settings[place].get(key)) for key in varying])
+    runs = min(each.runs for each in found)
+    most = found[0].experiment.request.runs if found[0].experiment and "runs" in filters(words) else runs
     return Chosen(
-        tuple(found[place][0] for place in places),
-        tuple(settings[place] for place in places),
+        tuple(found[place].stored for place in order),
+        tuple(settings[place] for place in order),
         tuple(varying),
-        min(complete, asked.runs or complete),
-        tuple(found[place][1] for place in places),
+        min(runs, most),
+        tuple(found[place].experiment for place in order),
         tuple(notes),
     )
 
 
-def _add(settings: Sequence[dict[str, Any]], key: str, values: Sequence[str]) -> None:
-    for each, value in zip(settings, values, strict=True):
-        each[key] = value
+def filters(words: Sequence[str]) -> dict[str, Any]:
+    """Return the settings that `KEY=VALUE` words name; several values, separated by commas, become a list.
 
-
-def _settings_of(found: Sequence[_Found]) -> list[dict[str, Any]]:
-    """Return the flat settings of experiments.
-
-    Where options of one name are of several classes, as those of two studies of one's own may be, the classes stand for
-    the options.
+    Raises:
+        UnreadableOverrideError: A word is of another form.
     """
-    settings = [_with_schedule(stored.flat_settings(), experiment) for stored, experiment in found]
-    parts = [
-        (each, group, part["_target_"])
-        for each, (stored, _) in zip(settings, found, strict=True)
-        for group, part in stored.settings().items()
-        if isinstance(part, dict)
-    ]
-    named: dict[tuple[str, str], set[str]] = {}
-    for each, group, name in parts:
-        named.setdefault((group, each[group]), set()).add(name)
-    for each, group, name in parts:
-        if len(named.get((group, each[group]), ())) > 1 and not name.startswith("pomrl."):
-            each[group] = name
-    return settings
+    wanted: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        try:
+            values = yaml.safe_load(f"[{value}]")
+            wanted[key.removeprefix("+")] = values[0] if len(values) == 1 else values or None
+        except (yaml.YAMLError, ValueError, RecursionError):
+            equals = ""
+        if not key or not equals:
+            shown = word[:100] or "an empty filter"
+            raise UnreadableOverrideError(f"{shown}: a filter is key=value, such as estimator=pomrl")
+    return wanted
 
 
-def _with_schedule(settings: Mapping[str, Any], experiment: Experiment | None) -> dict[str, Any]:
-    """Return the settings of a stored grid as those of the schedule in hindsight that reads it."""
-    if experiment is None or _hindsight(experiment) is None:
-        return dict(settings)
-    asked = flat_settings(asked_settings(experiment), experiment.options)
-    others = {key: value for key, value in settings.items() if key.partition(".")[0] != "gamma_schedule"}
-    return others | {key: value for key, value in asked.items() if key.partition(".")[0] == "gamma_schedule"}
+def _named(word: str) -> StoredExperiment:
+    """Return the experiment in a folder, or the one whose signature starts with a word."""
+    stored = StoredExperiment(Path(word)) if "/" in word else store.by_signature(word)
+    stored.said()
+    return stored
+
+
+def _experiments(words: Sequence[str], sources: Sources) -> list[Experiment]:
+    try:
+        return selection(sources, words)
+    except UnknownOptionError as error:
+        raise ConfigError(f"{error}; --where {' '.join(words)} chooses among what is stored") from error
+
+
+def _wanted(experiments: Sequence[Experiment]) -> list[tuple[str, Experiment]]:
+    """Return experiments without repetitions, each with the settings that tell what is stored of it."""
+    identities = [json.dumps(scientific_settings(each), sort_keys=True) for each in experiments]
+    pairs = zip(identities, experiments, strict=True)
+    return list({(identity, repr(_hindsight(each))): (identity, each) for identity, each in pairs}.values())
+
+
+def _hindsight(experiment: Experiment | None) -> Hindsight | None:
+    schedule = experiment.method.gamma_schedule if experiment else None
+    return schedule if isinstance(schedule, Hindsight) else None
+
+
+def _of_code(versions: Sequence[Found], code: str) -> list[Found]:
+    """Return what some code computed of the experiment of which these are the versions, the latest last."""
+    present = [each for each in versions if each.stored.outdated() is None][-1:]
+    if code == PRESENT:
+        return present
+    if code == PREVIOUS:
+        return [each for each in versions if each not in present][-1:]
+    return [each for each in versions if code in (ALL, each.stored.code())]
 
 
 def _order(value: Any) -> tuple[str, Any]:
     return (type(value).__name__, value if isinstance(value, int | float | str) else str(value))
 
 
-def per_run(
-    chosen: Chosen, value: str, by: str | None = None, tasks: Tasks = "all", gamma: float | None = None
-) -> "pd.DataFrame":
+def per_run(chosen: Chosen, value: str, by: str | None = None, tasks: Tasks = "all") -> "pd.DataFrame":
     """Return a number for each run of each experiment, and for each task or discount factor if `by` says so.
 
     Args:
         chosen: The experiments.
         value: One of `VALUES`, or the metric that the experiments have.
-        by: `task` or `gamma`, whose values then are told apart; or None.
+        by: `task` or `gamma`, whose values then are told apart; or None. Where discount factors are not told apart, the
+            number is at the largest, which is gamma_eval, or at the one that a schedule chose.
         tasks: The tasks that numbers are of, unless they are told apart.
-        gamma: The discount factor of planning that numbers are at, unless they are told apart; by default the largest,
-            which is gamma_eval, or the one that a schedule chose.
 
     Returns:
         The columns `experiment` (the place in `chosen`), run, `value`, and the one that `by` names.
 
     Raises:
-        StoreError: A file is damaged, or an experiment has no such task or discount factor.
+        StoreError: A file is damaged, or an experiment has no such task.
     """
     frames = []
     keys = ["run", *([by] if by else [])]
@@ -273,29 +267,16 @@ def per_run(
         for part in chosen.tables(place):
             table = part.rename(columns={MEASURED: value}) if value not in VALUES else part
             if by != "gamma":
-                table = _at_gamma(table, gamma, stored)
-            if by != "task":
-                table = table.loc[table["task"].isin(list(_numbers(tasks, int(table["task"].max()), stored)))]
+                table = table.groupby(["run", "task"], as_index=False).last()
+            if by != "task" and tasks != "all":
+                table = table.loc[table["task"] == _number(tasks, int(table["task"].max()), stored)]
             frames.append(table.groupby(keys, as_index=False)[value].mean().assign(experiment=place))
     return pd.concat(frames, ignore_index=True)
 
 
-def _at_gamma(table: "pd.DataFrame", gamma: float | None, stored: StoredExperiment) -> "pd.DataFrame":
-    """Return the rows at a discount factor, by default the last of each task."""
-    if gamma is None:
-        return table.groupby(["run", "task"], as_index=False).last()
-    rows = table.loc[np.isclose(table["gamma"], gamma)]
-    if rows.empty:
-        raise StoreError(f"{stored.folder}: gamma={gamma} was not planned with")
-    return rows
-
-
-def _numbers(tasks: Tasks, T: int, stored: StoredExperiment) -> Iterator[int]:
-    """Yield the numbers of the tasks that are meant, of an experiment with T tasks."""
-    if tasks == "all":
-        yield from range(1, T + 1)
-        return
+def _number(tasks: Tasks, T: int, stored: StoredExperiment) -> int:
+    """Return the number of the task that is meant, of an experiment with T tasks."""
     number = {"first": 1, "last": T}.get(str(tasks), tasks)
     if not isinstance(number, int) or not 1 <= number <= T:
         raise StoreError(f"{stored.folder}: it has the tasks 1 to {T}, not {tasks}")
-    yield number
+    return number

@@ -1,13 +1,16 @@
-"""What differs between experiments: their settings, the quantities derived from these, and their results."""
+"""The comparison of two sides, experiment by experiment: what differs in their settings and in their results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 
 from pomrl.configuration.composed import METHOD_GROUPS
+from pomrl.configuration.settings import varying_keys
+from pomrl.results.chosen_runs import PRESENT, Found
 from pomrl.results.intervals import Interval
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import bootstrap_means, difference, normal_means_of_all, percentile
@@ -30,11 +33,34 @@ class Side:
 
     name: str
     settings: Mapping[str, Any]
-    """Its settings, by dotted keys."""
-    derived: Mapping[str, Any]
-    """The quantities that follow from its settings."""
+    """Its settings, by dotted keys, and the code that computed it."""
     losses: Losses | None
     """Its losses; None where it is not stored."""
+
+    @staticmethod
+    def of(found: Found, name: str) -> "Side":
+        """Return an experiment as a side; StoreError if a file of it is damaged."""
+        stored, runs, experiment = found
+        schedule = experiment.method.gamma_schedule if experiment else None
+        losses = Losses.of_stored(stored, runs, schedule) if runs else None
+        return Side(name, found.settings() | {"code": stored.code() if stored.outdated() else PRESENT}, losses)
+
+
+Pair = tuple[Side, Side]
+
+
+def nearest(old: Sequence[Side], new: Sequence[Side]) -> list[Pair]:
+    """Return each of the new sides with the old one from which it differs in the fewest keys."""
+    return [(min(old, key=lambda each: len(differences([each.settings, other.settings]))), other) for other in new]
+
+
+def grouped(pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """Return pairs of experiments in groups that share the settings in which they differ; equal ones are left out."""
+    groups: dict[str, list[Pair]] = {}
+    for a, b in pairs:
+        if changed := differences([a.settings, b.settings]):
+            groups.setdefault(repr(changed), []).append((a, b))
+    return list(groups.values())
 
 
 def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -48,21 +74,31 @@ def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def same_problem(a: Side, b: Side) -> bool:
-    """Return whether two sides differ in their method alone.
+    """Return whether two sides differ in their method alone, or in its code.
 
     Run i of both used the same random draws then, so that they can be compared pairwise.
     """
-    return all(key.partition(".")[0] in METHOD_GROUPS for key in differences([a.settings, b.settings]))
+    groups = {key.partition(".")[0] for key in differences([a.settings, b.settings])}
+    return groups <= {*METHOD_GROUPS, "code"}
 
 
-def result_differences(a: Side, b: Side) -> dict[str, Interval]:
-    """Return by how much the results of b exceed those of a (`loss_differences`); empty where a side is not stored.
+def effects(group: Sequence[Pair]) -> "pd.DataFrame":
+    """Return what a change does to the results of each pair, by the settings in which the pairs differ.
 
-    Runs of one problem are compared in pairs, as many as both sides have; other runs as independent samples.
+    Returns:
+        Those settings; result, runs (of the side that has fewer), and difference (the second less the first) with its
+        95 % interval. A pair of which a side is not stored has no row.
     """
-    if a.losses is None or b.losses is None:
-        return {}
-    return loss_differences(a.losses, b.losses, paired=same_problem(a, b))
+    keys = varying_keys([a.settings for a, _ in group])
+    rows: list[dict[str, Any]] = []
+    for a, b in group:
+        if a.losses is None or b.losses is None:
+            continue
+        runs = min(len(a.losses.at_eval), len(b.losses.at_eval))
+        for name, of in loss_differences(a.losses, b.losses, paired=same_problem(a, b)).items():
+            where = {key: a.settings.get(key, "") for key in keys} | {"result": name, "runs": runs}
+            rows.append(where | of.columns("difference"))
+    return pd.DataFrame(rows)
 
 
 def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interval]:
@@ -72,8 +108,8 @@ def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interva
     factors, the loss at gamma* and gamma* itself. The interval of gamma* is a percentile bootstrap over runs. Pairs are
     as many as both sides have runs.
     """
-    if paired:
-        common = min(len(a.loss), len(b.loss))
+    if paired and len(a.at_eval) != len(b.at_eval):
+        common = min(len(a.at_eval), len(b.at_eval))
         a, b = (Losses(losses.loss[:common], losses.gammas) for losses in (a, b))
     intervals = {LOSS_AT_LARGEST: difference(a.regret, b.regret, paired=paired)}
     if len(a.gammas) > 1 and len(b.gammas) > 1:

@@ -11,8 +11,8 @@ from jaxtyping import Float, Int
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
-from pomrl.science.gamma_schedules import Hindsight
-from pomrl.science.gamma_star import HindsightChoice, Scope, hindsight_index, minimising
+from pomrl.science.gamma_schedules import GammaSchedule, Hindsight
+from pomrl.science.gamma_star import HindsightChoice, Scope, hindsight_index, in_hindsight, minimising
 from pomrl.science.loss_tables import MEASURED, loss_array
 
 FIRST = range(2, 6)
@@ -72,9 +72,17 @@ class Losses:
         Raises:
             StoreError: The experiment is not stored, or not with so many runs, or a block of runs is damaged.
         """
-        if isinstance(experiment.method.gamma_schedule, Hindsight):
-            return Losses.of_table(store.load(experiment, runs))  # chosen from the losses of a grid
-        stored = store.lookup(experiment)
+        return Losses.of_stored(store.lookup(experiment), runs, experiment.method.gamma_schedule)
+
+    @staticmethod
+    def of_stored(stored: store.StoredExperiment, runs: int, schedule: GammaSchedule | None = None) -> "Losses":
+        """Return the losses of the first `runs` runs of what is stored, as a schedule in hindsight reads them, if any.
+
+        Raises:
+            StoreError: Not so many runs are stored, or a block of runs is damaged.
+        """
+        if isinstance(schedule, Hindsight):
+            return Losses.of_table(in_hindsight(stored.table(runs), schedule))  # chosen from the losses of a grid
         at_eval, average_curve, gammas = stored.mean_losses(runs)
         losses = Losses(lambda: stored.losses(runs)[0], gammas)
         vars(losses).update(at_eval=at_eval, average_curve=average_curve)  # as these properties keep them

@@ -1,6 +1,6 @@
 """Tables of stored experiments: their settings, summaries over runs, and comparisons with another method in pairs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run
 from pomrl.results.intervals import Interval
 from pomrl.results.summaries import STATISTICS, paired_difference, probability_of_improvement, summary
+from pomrl.results.tables import as_text
 
 BETTER = "better"
 """The column of the probability that a run is better than the same run of the method that it is compared with."""
@@ -47,38 +48,10 @@ def summarised(
         if against:
             other = samples[places[place]]
             itself = places[place] == place
-            for name, interval in _comparisons(other, sample, statistics):
+            compared = {f"{name}_difference": paired_difference(other, sample, name) for name in statistics}
+            compared[BETTER] = probability_of_improvement(other, sample)
+            for name, interval in compared.items():
                 row |= (Interval(np.nan, np.nan, np.nan) if itself else interval).columns(name)
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def compared(
-    old: Chosen,
-    new: Chosen,
-    value: str = "planning_loss",
-    tasks: Tasks = "all",
-    statistics: Sequence[str] = STATISTICS,
-) -> "pd.DataFrame":
-    """Return a row for each experiment of which there are two versions, with the differences in pairs of runs.
-
-    Args:
-        old: The one version of each.
-        new: The other version, of the same experiments in the same order.
-        value: A column of stored tables, or a metric.
-        tasks: The tasks that it is averaged over.
-        statistics: Names of summaries, each of which has the columns NAME_difference, new less old, of `summarised`.
-
-    Returns:
-        The settings that vary, `old` and `new` (the labels of the versions), runs, the differences and `better`.
-    """
-    keys = [key for key in new.varying if key != "code"]
-    samples = [_samples(side, value, tasks) for side in (old, new)]
-    rows: list[dict[str, Any]] = []
-    for before, after, a, b in zip(old.settings, new.settings, *samples, strict=True):
-        row = {key: after.get(key) for key in keys} | {"old": before["code"], "new": after["code"], "runs": new.runs}
-        for name, interval in _comparisons(a, b, statistics):
-            row |= interval.columns(name)
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -87,12 +60,6 @@ def _samples(chosen: Chosen, value: str, tasks: Tasks) -> list[np.ndarray]:
     """Return the numbers of the runs of each experiment."""
     numbers = per_run(chosen, value, tasks=tasks)
     return [rows.to_numpy() for _, rows in numbers.sort_values("run").groupby("experiment")[value]]
-
-
-def _comparisons(a: np.ndarray, b: np.ndarray, statistics: Sequence[str]) -> Iterator[tuple[str, Interval]]:
-    for name in statistics:
-        yield f"{name}_difference", paired_difference(a, b, name)
-    yield BETTER, probability_of_improvement(a, b)
 
 
 def counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
@@ -119,21 +86,6 @@ def counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
     return {place: places[key] for place, key in enumerate(keys)}
 
 
-def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table of `summarised` with an estimate and its interval in one cell: 0.437 [0.401, 0.473]."""
-    cells: dict[str, list[str]] = {}
-    for name in (name for name in table if not str(name).endswith(("_lower", "_upper"))):
-        if f"{name}_lower" in table:
-            triples = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
-            cells[str(name).replace("_", " ")] = [Interval(*triple).text() for triple in triples]
-        else:
-            known = table[name].notna()  # an option has no value of a key that is another one's
-            cells[str(name)] = [
-                str(each) if is_known else "" for each, is_known in zip(table[name], known, strict=True)
-            ]
-    return pd.DataFrame(cells)
-
-
 def pivoted(table: "pd.DataFrame", column: str, statistic: str) -> "pd.DataFrame":
     """Return a table of `summarised` with a row for each method and a column for each value of a setting.
 
@@ -150,13 +102,7 @@ def pivoted(table: "pd.DataFrame", column: str, statistic: str) -> "pd.DataFrame
         raise ValueError(
             f"{column}: it does not vary in these experiments; what varies is {', '.join(keys) or 'nothing'}"
         )
-    text = as_text(table)
+    text = as_text(table).assign(**{column: [f"{column}={value}" for value in as_text(table)[column]]})
     rows = [key for key in keys if key != column]
-    values = list(dict.fromkeys(text[column]))
-    cells = {
-        value: of_value.set_index(rows)[statistic] if rows else of_value[statistic].reset_index(drop=True)
-        for value, of_value in text.groupby(column, sort=False)
-    }
-    wide = pd.DataFrame(cells)[values].fillna("")
-    wide.columns = [f"{column}={value}" for value in values]
-    return wide.reset_index() if rows else wide
+    wide = text.set_index([*rows, column] if rows else ["runs", column])[statistic].unstack(sort=False, fill_value="")
+    return wide.reset_index(drop=not rows).rename_axis(columns=None)

@@ -1,48 +1,66 @@
-"""Tables of text cells as plain text, as records, in Markdown and in LaTeX; each line ends with a line break."""
+"""The one printer of tables: a frame as text, CSV, Markdown or LaTeX; each line ends with a line break."""
 
 import re
 from collections.abc import Sequence
 
-Rows = Sequence[Sequence[str]]
+import pandas as pd
 
-LONGEST = 9
-"""The most letters of a heading that is not shortened."""
+from pomrl.results.intervals import Interval
+
+FORMATS = ("text", "csv", "markdown", "latex")
+
+MOST_CHARACTERS = 4000
+"""Longer text is cut, because it quotes an absurd value."""
+
+Rows = Sequence[Sequence[str]]
 
 _SPECIAL = re.compile(r"([&%$#_{}])")
 """Characters with a meaning in LaTeX."""
 
 
-def plain(head: Sequence[str], rows: Rows) -> str:
-    """Return a table with columns as wide as their widest cell."""
-    lines = [head, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    cells = ((cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
-    return "".join(f"{'  '.join(line).rstrip()}\n" for line in cells)
+def written(table: "pd.DataFrame", form: str = "text") -> str:
+    """Return a table in one of `FORMATS`.
 
-
-def fitted(head: Sequence[str], rows: Rows, width: int) -> str:
-    """Return a table whose lines have at most so many characters, with short headings and a key below if need be.
-
-    Where that does not suffice, it has some lines for each row.
+    CSV has all digits; the other forms have an estimate and its interval in one cell (`as_text`). Text has tabs between
+    the cells, so that other programs can read it.
     """
-    short = _shortened(head)
-    key = "".join(f"{name}: {whole}\n" for name, whole in zip(short, head, strict=True) if name != whole)
-    for table, below in ((plain(head, rows), ""), (plain(short, rows), key)):
-        if max(map(len, table.splitlines())) <= width:
-            return table + below
-    names = max(map(len, head))
-    named = ([(name, cell) for name, cell in zip(head, row, strict=True) if cell] for row in rows)
-    return "\n".join("".join(f"{name:<{names}}  {cell}\n" for name, cell in record) for record in named)
+    if form == "csv":
+        return table.to_csv(index=False, lineterminator="\n")
+    text = as_text(table)
+    head, *rows = [[printable(str(cell)) for cell in row] for row in [list(text), *text.to_numpy().tolist()]]
+    if form == "markdown":
+        return markdown([*map(markdown_text, head)], [[*map(markdown_text, row)] for row in rows])
+    if form == "latex":
+        return latex(head, rows)
+    return "".join("\t".join(row) + "\n" for row in [head, *rows])
 
 
-def _shortened(head: Sequence[str]) -> list[str]:
-    """Return headings without the groups of their keys, and words by their first letters, as far as all differ."""
-    short = [
-        "".join(word[:4] + "." * (len(word) > 4) for word in re.split(r"(\W|_)", name.rpartition(".")[2]))
-        for name in head
-    ]
-    kept = [one if len(name) > LONGEST else name for one, name in zip(short, head, strict=True)]
-    return kept if len(set(kept)) == len(kept) else list(head)
+def printable(text: str) -> str:
+    """Return text of unknown origin as one line that cannot control a terminal.
+
+    Whatever is printed that comes from stored files, names of files, settings or components passes through here. Line
+    breaks become spaces; escape sequences lose their first character; marks that reverse the direction of writing or
+    have no width are left out, and so is what exceeds `MOST_CHARACTERS`.
+    """
+    line = " ".join(text.split())
+    shown = line if line.isprintable() else "".join(letter for letter in line if letter.isprintable())
+    return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]}..."
+
+
+def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table with the columns NAME, NAME_lower and NAME_upper in one cell: 0.437 [0.401, 0.473].
+
+    Nothing stands for what is not known, such as the value of a key that only other options have.
+    """
+    cells: dict[str, list[str]] = {}
+    for name in (name for name in table if not str(name).endswith(("_lower", "_upper"))):
+        if f"{name}_lower" in table:
+            triples = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
+            cells[str(name).replace("_", " ")] = [Interval(*triple).text() for triple in triples]
+        else:
+            known = zip(table[name], table[name].notna(), strict=True)
+            cells[str(name)] = [str(each) if is_known else "" for each, is_known in known]
+    return pd.DataFrame(cells)
 
 
 def markdown(head: Sequence[str], rows: Rows) -> str:

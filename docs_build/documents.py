@@ -1,0 +1,96 @@
+"""Make the generated documents of this checkout: python -m docs_build [STUDY ...].
+
+The pages of studies are renewed from what is stored. They are written to the outputs, and, where the results are not
+provisional, also to the folder of the study and to README.md, which has the answer. With --pictures, the small pictures
+of README.md and of the page of results are drawn instead, into outputs/readme. The reference of all keys is made by
+python -m docs_build.configuration.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pomrl.commands.arguments import Parser
+from pomrl.commands.errors import one_line_errors
+from pomrl.commands.figures import draw_all
+from pomrl.commands.reproduce import renew_pages
+from pomrl.commands.terminal import warn
+from pomrl.configuration.study import Study, find, shipped
+from pomrl.configuration.wording import number_of
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.figures_of_study import Selection, made_of, versions
+from pomrl.drawing.files import Sidecar, save_small
+from pomrl.judging import claims_of_variants, views
+from pomrl.judging.judgements import Judgements
+from pomrl.outputs import outputs
+from pomrl.report import ReportError, pages
+from pomrl.results.markdown import renewed
+from pomrl.store import files
+from pomrl.store.derived import DerivedFiles
+
+ROOT = Path(__file__).parents[1]
+
+ANSWER = "the answer, made by docs_build"
+"""The part of a README with the answer of a study."""
+
+
+@one_line_errors(ReportError)
+def main() -> None:
+    """Run with the arguments of the process, and print the paths of the documents that were written."""
+    parser = Parser(prog="python -m docs_build", description="Make all generated documents from what is stored.")
+    parser.add_argument("study", nargs="*", metavar="STUDY", help="studies (default: those that are shipped)")
+    parser.add_argument("--pictures", nargs="+", metavar="NAME", help="draw small pictures of these figures instead")
+    arguments = parser.parse_args()
+    studies = [*map(find, arguments.study)] or shipped()
+    for study in studies:
+        written = draw_pictures(study, arguments.pictures) if arguments.pictures else renew(study)
+        for path in written:
+            print(path)
+
+
+def renew(study: Study) -> list[Path]:
+    """Renew the pages of a study in the outputs and in its folder, and return the paths of the latter."""
+    judged = claims_of_variants.stored(study)
+    renew_pages(study, judged)
+    return renew_tracked(study, judged)
+
+
+def draw_pictures(study: Study, names: Sequence[str]) -> list[Path]:
+    """Draw small pictures of figures, with what they are made of beside each, and return the paths."""
+    paths: list[Path] = []
+
+    def save(drawing: Drawing, _: Path, name: str, sidecar: Sidecar) -> list[Path]:
+        runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
+        said = {"command": f"python -m docs_build {study.word} --pictures {name}", "runs": runs}
+        paths.extend(save_small(drawing, outputs() / "readme", name, said | made_of(study, name)))
+        return []
+
+    draw_all([Selection(study, [name for name in versions(study, names) if name in names])], save)
+    return paths
+
+
+def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
+    """Write the pages of a study into its folder, unless results are provisional or old; return the paths."""
+    few = [each for each in judged.main if each.provisional or (each.verdict and each.is_decided_by_too_few)]
+    if not judged.main or few or judged.older:
+        older = "verdicts are old" if judged.main else "no claims are judged"
+        reason = f"{number_of(len(few), 'claim')} with too few runs" if few else older
+        remedy = f"pomrl reproduce {study.word} computes them"
+        warn(f"{study.word}: its own pages stay as they are, because {reason}; {remedy}")
+        return []
+    written = []
+    for name, path in pages.documents(study).items():
+        if not path.is_relative_to(study.folder):
+            target = study.folder / "pages" / f"{name}.md"
+            target.parent.mkdir(exist_ok=True)
+            files.write(target, pages.text(study, name).encode())
+            written.append(target)
+    for path in sorted((study.folder / "pages").glob("*.csv")):
+        values = DerivedFiles((study.outputs / path.name).with_suffix(".json"))
+        if values.is_made:
+            files.write(path, values.content(path.name))
+            written.append(path)
+    readme = ROOT / "README.md"
+    if readme.is_file() and f"<!-- {ANSWER} of {study.name} -->" in (text := readme.read_text(encoding="utf-8")):
+        files.write(readme, renewed(text, {f"{ANSWER} of {study.name}": views.answer(study, judged)}).encode())
+        written.append(readme)
+    return written
