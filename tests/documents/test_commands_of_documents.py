@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs_build import documents
 from tests.support.computed import call
 from tests.support.settings import ROOT
 
 from pomrl import store
-from pomrl.commands import article, claims, docs, figures, main, new, report, reproduce, run, runs
+from pomrl.commands import article, claims, docs, figures, main, new, report, reproduce, run
 from pomrl.configuration import jobs
 from pomrl.configuration.sources import STUDIES
 from pomrl.configuration.study import find
@@ -36,7 +35,7 @@ PAGES = [
 ]
 ELSEWHERE = ("docs/agents.md", "docs/extending.md", "docs/models_and_logs.md", "docs/python.md", "docs/start.md")
 
-OF_STUDIES = ("article", "claims", "documents", "figures", "report", "reproduce")
+OF_STUDIES = ("article", "claims", "figures", "report", "reproduce")
 """Commands that need all sweeps of a study: that they read their arguments is tested here, and their work elsewhere."""
 
 STATE = (
@@ -78,8 +77,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         patch.syspath_prepend(ROOT)
         (folder / "examples").symlink_to(ROOT / "examples")
-        (folder / "docs").mkdir()
-        (folder / "docs" / "configuration.md").touch()  # as in a checkout
         (folder / "site").mkdir()
         (folder / "site" / "index.html").touch()
         assert call(new, "my_study")[0] == 0
@@ -98,12 +95,8 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "write", nothing)
     monkeypatch.setattr(article.article, "write", nothing)
     monkeypatch.setattr(reproduce, "stages", lambda *_: {})
-    for name in ("renew_outputs", "renew_tracked"):
-        monkeypatch.setattr(documents, name, lambda *_: ())
-    for command in (docs, documents):
-        monkeypatch.setattr(command, "beside_the_package", lambda name: Path.cwd() / name)
+    monkeypatch.setattr(docs, "beside_the_package", lambda name: Path.cwd() / name)
     monkeypatch.setattr("webbrowser.open", nothing)
-    monkeypatch.setattr(runs, "sweeps_by_signature", dict)
     monkeypatch.setattr(jobs, "MOST_JOBS", 1)
 
 

@@ -1,9 +1,9 @@
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from docs_build import documents
 from tests.support.computed import call
 from tests.support.settings import ROOT
 from tests.support.shipped import FIGURES
@@ -11,7 +11,6 @@ from tests.support.shipped import FIGURES
 from pomrl import store
 from pomrl.commands import figures as figures_command
 from pomrl.configuration.study import find
-from pomrl.drawing.figure import figures_of
 from pomrl.drawing.figures_of_study import Selection, made_of
 from pomrl.store import StoredExperiment
 from pomrl.store.derived import DerivedFiles
@@ -58,29 +57,12 @@ def test_the_command_refuses_a_name_that_does_not_exist() -> None:
     assert "no_such_figure: pomrl has no such figure; there are overview" in said
 
 
-def test_small_pictures_are_refused_by_the_same_words_where_a_name_does_not_exist() -> None:
-    status, _, said = call(figures_command, "pomrl", "--readme", "no_such_figure")
-    assert (status, said.count("\n")) == (1, 1)
-    assert "no_such_figure: pomrl has no such figure; there are overview" in said
-
-
 def test_small_pictures_are_written_apart(empty_outputs: Path) -> None:
-    status, out, _ = call(figures_command, "pomrl", "upper_bound", "--readme")
-    assert (status, out) == (0, f"{empty_outputs / 'readme' / 'upper_bound.png'}\n")
-    picture = Path(out.strip())
+    status, out, _ = call(documents, "pomrl", "--pictures", "upper_bound")
+    picture = empty_outputs / "readme" / "upper_bound.png"
+    assert (status, out.splitlines()) == (0, [str(picture)])
     assert {path for path in empty_outputs.rglob("*") if path.is_file()} == {picture, picture.with_suffix(".json")}
-
-
-def test_small_pictures_of_all_figures_are_one_of_each(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(store, "all_experiments", lambda: [None])
-    monkeypatch.setattr(figures_command, "draw_all", lambda each, _: (asked.extend(each[0].names), (0, {}))[1])
-    assert call(figures_command, "pomrl", "--readme")[0] == 0
-    assert {name.removesuffix("_intervals") for name in asked} == {each.name for each in figures_of(find("pomrl"))}
-    assert len(asked) == len(figures_of(find("pomrl")))
-    assert "dependence_on_tasksimilarity_intervals" in asked
+    assert "no_such_figure: pomrl has no such figure" in call(documents, "pomrl", "--pictures", "no_such_figure")[2]
 
 
 def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() -> None:
@@ -129,7 +111,7 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
 ) -> None:
     asked: list[str] = []
 
-    def drawn(selections: list[Selection], _: Callable[..., object]) -> tuple[int, dict[str, str]]:
+    def drawn(selections: list[Selection]) -> tuple[int, dict[str, str]]:
         asked.extend(name for each in selections for name in each.names)
         return 0, {}
 
@@ -141,7 +123,7 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
 
 def test_variants_are_drawn_into_folders_of_their_own(monkeypatch: pytest.MonkeyPatch, empty_outputs: Path) -> None:
     selections: list[Selection] = []
-    monkeypatch.setattr(figures_command, "draw_all", lambda these, _: (selections.extend(these) or 0, {}))
+    monkeypatch.setattr(figures_command, "draw_all", lambda these: (selections.extend(these) or 0, {}))
     assert call(figures_command, "pomrl", "upper_bound", "--variants", "repaired,computed")[0] == 0
     figures = empty_outputs / "studies" / "pomrl" / "figures"
     assert [each.folder for each in selections] == [figures, figures / "computed"]

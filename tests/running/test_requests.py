@@ -54,7 +54,7 @@ class Count:
         ("-m execution.workers=1,2", "execution: a sweep is computed with one execution"),
         ("-m force=false,true", "force: it holds for a sweep as a whole"),
         ("tag=mine", "tag=mine: a label is added: +tag="),
-        ("hydra.launcher._target_=mine.Launcher", "no launcher of others"),
+        ("hydra.launcher._target_=mine.Launcher", "no launcher or sweeper of others"),
         ("gamma_eval=1", "gamma_eval=1: random chains never end"),
     ],
 )
