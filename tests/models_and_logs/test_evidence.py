@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pomrl.models_and_logs.structure import DECLARED, Structure, weigh
+from pomrl.models_and_logs.structure import DECLARED, Evidence, Structure, weigh
 from pomrl.models_and_logs.successors import Successors
 from pomrl.models_and_logs.ties import INDEPENDENT, TOGETHER, learned_ties, log_chances
 
@@ -108,3 +108,10 @@ def test_a_declared_structure_that_is_wrong_loses():
     assert learned.words == INDEPENDENT
     assert evidence.loser == DECLARED
     assert evidence.is_decided
+
+
+@pytest.mark.parametrize(
+    ("gain", "decided"), [([12.0, 8.0, 10.0, 10.0], True), ([20.0, 0.0, 0.0, 20.0], False), ([2.0, 2.1, 1.9], False)]
+)
+def test_evidence_is_decided_beyond_two_standard_errors_and_chance(gain: list[float], decided: bool):
+    assert Evidence("one", "other", np.array(gain)).is_decided is decided
