@@ -141,8 +141,6 @@ def _under_family(
 
 def _cases(bases: Sequence[Basis], reader: Reader, spending: Spending, budget: float | None) -> Sequence[Case]:
     """Judge claims at precision, with the runs that undecided ones need if there is a budget."""
-    for basis in bases:
-        basis.refuse_damage()
     if budget is None:
         return deciding.stored_outcomes(bases, reader)
     left = spending.budget - spending.spent

@@ -78,12 +78,6 @@ class Basis:
         """Return how many runs are stored of every experiment that a claim, or these of its parts, reads."""
         return min(_stored(experiment).complete() for experiment in self.read_by(claim, parts))
 
-    def refuse_damage(self) -> None:
-        """Raise a StoreError if a file of what is stored of these experiments is damaged."""
-        experiments = {id(each): each for claim in self.claims for each in self.read_by(claim)}
-        for experiment in experiments.values():
-            _stored(experiment).refuse_damage()
-
     def sweeps(self, claim: Claim, losses: Callable[[Experiment], Losses]) -> dict[str, SweepLosses]:
         """Return the sweeps that a claim is about, with the losses that a function has of each experiment."""
         found = {}

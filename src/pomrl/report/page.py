@@ -242,7 +242,7 @@ def html(shown: Sequence[Shown], command: str) -> str:
     drawn = [figure for each in shown for figure in each.drawn]
     every = [*drawn, *chain.from_iterable(of_variants)]
     for stored in shown_experiments(every).values():
-        stored.refuse_damage()
+        stored.said()
     if not drawn and not any(each.main for each in shown):
         words = " && ".join(f"pomrl reproduce {each.study.word}" for each in shown)
         raise ReportError(f"there is nothing to report yet; {words} computes, draws and judges all of it")

@@ -10,7 +10,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration.sweeps import Setting
 from pomrl.science.loss_tables import SCHEMA
-from pomrl.store.simulations import TABLE, Simulation
+from pomrl.store.simulations import Simulation
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def stored_simulation(simulation: Simulation) -> StoredSweep:
     Raises:
         StoreError: The simulation is not stored, or its table is damaged.
     """
-    files = {TABLE: simulation.digest()}
-    source = Source(simulation.signature, simulation.sequences, settings={}, blocks=files)
-    return StoredSweep(simulation.load(), [source], promised=None, lacking=None)
+    table, digests = simulation.load(), simulation.files.said()["files"]
+    source = Source(simulation.signature, simulation.sequences, settings={}, blocks=digests)
+    return StoredSweep(table, [source], promised=None, lacking=None)
 
 
 def shared_runs(settings: Iterable[Setting]) -> int:
@@ -95,7 +95,6 @@ def stored_sweep(settings: Sequence[Setting], runs: int | None = None, most: int
     settings_of: list[Mapping[str, Any]] = []
     for setting in settings:
         stored = store.lookup(setting.experiment)
-        stored.refuse_damage()
         complete = stored.complete()
         if complete < wanted:
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())

@@ -32,38 +32,38 @@ def export(path: Path, stored: Sequence[StoredExperiment]) -> int:
     """
     if not stored:
         raise StoreError(f"{root()}: nothing is stored to export")
-    parts: list[dict[str, Any]] = []
+    graph: list[dict[str, Any]] = []
     with zipfile.ZipFile(path, "w") as archive:
         for each in stored:
             if faults := each.faults():
                 raise StoreError(faults[0])
-            names = [
-                f"runs/{each.signature}/{name}" for name in (DESCRIPTION, *(block.name for block in each.blocks()))
-            ]
+            folder = f"runs/{each.signature}/"
+            names = [folder + name for name in (DESCRIPTION, *(block.name for block in each.blocks()))]
             for name in names:
                 archive.write(outputs() / name, name)
             settings = ", ".join(f"{key}={value}" for key, value in each.flat_settings().items())
             has = [{"@id": name} for name in names]
-            folder = {"@id": f"runs/{each.signature}/", "@type": "Dataset", "description": settings, "hasPart": has}
-            parts += [folder, *({"@id": name, "@type": "File"} for name in names)]
-        archive.writestr(METADATA, json.dumps(_description(parts, max(each.begun() for each in stored)), indent=1))
-    return sum(part["@type"] == "File" for part in parts)
+            graph.append({"@id": folder, "@type": "Dataset", "description": settings, "hasPart": has})
+            graph += [{"@id": name, "@type": "File"} for name in names]
+        computed = max(each.begun() for each in stored)[:10]
+        archive.writestr(METADATA, json.dumps(_described(graph, computed), indent=1))
+    return sum(entity["@type"] == "File" for entity in graph)
 
 
-def _description(parts: Sequence[dict[str, Any]], computed: str) -> dict[str, Any]:
-    specification, license = "https://w3id.org/ro/crate/1.1", "https://spdx.org/licenses/MIT"
-    about = {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, "conformsTo": {"@id": specification}}
+def _described(graph: Sequence[dict[str, Any]], computed: str) -> dict[str, Any]:
+    """Return the description of a crate with these folders and files in JSON-LD."""
+    standard = "https://w3id.org/ro/crate/1.1"
+    about = {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, "conformsTo": {"@id": standard}}
     crate = {
         "@id": "./",
         "@type": "Dataset",
         "name": "Experiments with pomrl",
         "description": f"Runs of learning and planning in tabular MDPs, by commit {commit()['commit']}",
-        "datePublished": computed[:10],
-        "license": {"@id": license},
-        "citation": {"@id": "https://doi.org/10.48550/arXiv.2212.14530"},
-        "hasPart": [{"@id": part["@id"]} for part in parts],
+        "datePublished": computed,
+        "license": {"@id": "https://spdx.org/licenses/MIT"},
+        "hasPart": [{"@id": entity["@id"]} for entity in graph],
     }
-    return {"@context": f"{specification}/context", "@graph": [about, crate, *parts]}
+    return {"@context": f"{standard}/context", "@graph": [about, crate, *graph]}
 
 
 def import_(path: Path, most: float = MOST_BYTES) -> tuple[list[Path], list[Path]]:
@@ -74,39 +74,43 @@ def import_(path: Path, most: float = MOST_BYTES) -> tuple[list[Path], list[Path
     Raises:
         StoreError: It is no crate, it is too large, or a file of it is damaged or unexpected. Nothing is added then.
     """
-    outputs().mkdir(parents=True, exist_ok=True)
+    root().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".import-", dir=outputs()) as place:
         try:
             with zipfile.ZipFile(path) as archive:
-                _unpack(path, archive, Path(place), most)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as error:
-            raise StoreError(f"{path}: it is damaged, or no zip archive") from error
+                _unpack(archive, Path(place), most)
+            found = [StoredExperiment(folder) for folder in sorted(Path(place).glob("runs/*"))]
+            for fault in (fault for each in found for fault in each.faults() or _without_runs(each)):
+                raise StoreError(fault.replace(f"{place}/", ""))
         except FileNotFoundError as error:
             raise StoreError(f"{path}: there is no such file") from error
-        found = [StoredExperiment(folder) for folder in sorted((Path(place) / "runs").glob("*"))]
-        for each in found:
-            if faults := each.faults() or ([] if each.complete() else [f"{each.folder}: it has no runs"]):
-                raise StoreError(f"{path}: {faults[0].replace(f'{place}/', '')}")
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as error:
+            raise StoreError(f"{path}: it is damaged, or no zip archive") from error
+        except StoreError as error:
+            raise StoreError(f"{path}: {error}") from error
         new = [each for each in found if not (root() / each.signature).exists()]
-        root().mkdir(parents=True, exist_ok=True)
         added = [each.folder.rename(root() / each.signature) for each in new]
     return added, [root() / each.signature for each in found if each not in new]
 
 
-def _unpack(path: Path, archive: zipfile.ZipFile, place: Path, most: float) -> None:
+def _without_runs(each: StoredExperiment) -> list[str]:
+    return [] if each.complete() else [f"{each.folder}: it has no runs"]
+
+
+def _unpack(archive: zipfile.ZipFile, place: Path, most: float) -> None:
     """Unpack the files of experiments whose names have the form of ours, at most so many bytes."""
-    entries = [entry for entry in archive.infolist() if entry.filename != METADATA]
-    if METADATA not in archive.namelist():
-        raise StoreError(f"{path}: it has no {METADATA} of pomrl export")
-    if not (total := sum(entry.file_size for entry in entries)) <= most:
-        raise StoreError(f"{path}: its files have {total / 1e9:.1f} GB; --most {total / 1e9 + 0.1:.1f} allows so much")
-    for entry in entries:
-        match entry.filename.split("/"):
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    if entries.pop(METADATA, None) is None:
+        raise StoreError(f"it has no {METADATA} of pomrl export")
+    if not (total := sum(entry.file_size for entry in entries.values())) <= most:
+        raise StoreError(f"its files have {total / 1e9:.1f} GB; --most {total / 1e9 + 0.1:.1f} allows so much")
+    for filename, entry in entries.items():
+        match filename.split("/"):
             case ["runs", signature, name] if signature.isalnum() and (name == DESCRIPTION or block_files.named(name)):
-                target = place / "runs" / signature / name
+                target = place / filename
                 target.parent.mkdir(parents=True, exist_ok=True)
                 # Not more than the entry says that it has, which `most` bounds.
                 with archive.open(entry) as file:
                     target.write_bytes(file.read(entry.file_size))
             case _:
-                raise StoreError(f"{path}: {entry.filename} is no file of an experiment")
+                raise StoreError(f"{filename} is no file of an experiment")

@@ -25,10 +25,6 @@ class DerivedFiles:
         """Return what the sidecar says; its entry `files` has the digest of each other file by name."""
         return files.read_json(self.sidecar)
 
-    def paths(self) -> tuple[Path, ...]:
-        """Return the paths of all files of the set."""
-        return (self.sidecar, *map(self.sidecar.with_name, self.said()["files"])) if self.is_made else ()
-
     def remedy(self) -> str:
         """Return what renews the files."""
         try:
@@ -55,9 +51,9 @@ class DerivedFiles:
 
     def write(self, contents: Mapping[str, bytes], said: Mapping[str, Any]) -> None:
         """Write the files of the set, and then the sidecar with their digests."""
+        digests = {name: _digest(content) for name, content in contents.items()}
         for name, content in contents.items():
             files.write(self.sidecar.with_name(name), content)
-        digests = {name: _digest(content) for name, content in contents.items()}
         files.write(self.sidecar, files.json_with_checksum({**said, "files": digests}))
 
 

@@ -1,11 +1,8 @@
 """Files that are written whole or not at all."""
 
-import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -53,11 +50,3 @@ def json_with_checksum(said: object) -> bytes:
 
 def _end(text: bytes) -> bytes:
     return hashlib.sha256(text).hexdigest()[:16].encode() + b'"\n}\n'
-
-
-@contextmanager
-def locked(folder: Path) -> Generator[None, None, None]:
-    """Hold the lock of a folder, which only one process at a time can hold."""
-    with (folder / ".lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from pomrl.store import files
 from pomrl.store.layout import REPAIR, StoreError
 from pomrl.store.provenance import Provenance
@@ -50,17 +52,13 @@ def read(folder: Path) -> Manifest:
 
 @cache
 def _read(path: Path, _file: int, _time: int) -> Manifest:
-    said = files.read_json(path)
     try:
-        circumstances: dict[str, Any] = said["provenance"]
-        circumstances["command"] = tuple(circumstances["command"])
-        said["provenance"] = Provenance(**circumstances)
-        manifest = Manifest(**said)
-        if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) == path.parent.name:
-            return manifest
-    except (KeyError, TypeError, ValueError) as error:
+        manifest = TypeAdapter(Manifest).validate_python(files.read_json(path))
+    except ValidationError as error:
         raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
-    raise StoreError(f"{path}: its settings are not those of this experiment")
+    if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
+        raise StoreError(f"{path}: its settings are not those of this experiment")
+    return manifest
 
 
 def write(folder: Path, manifest: Manifest) -> None:

@@ -4,15 +4,13 @@ import platform
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic.dataclasses import dataclass
-
-from pomrl.checks import CHECKED
 from pomrl.science.solvers import compiled
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
@@ -21,7 +19,7 @@ DECISIVE = ("numpy", "scipy", "pandas", "pyarrow")
 """Packages whose version may change the numbers or the bytes that are stored."""
 
 
-@dataclass(frozen=True, config=CHECKED, kw_only=True)
+@dataclass(frozen=True)
 class Provenance:
     """The circumstances of the last computation of an experiment."""
 

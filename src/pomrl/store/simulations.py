@@ -72,14 +72,6 @@ class Simulation:
 
     def load(self) -> "pd.DataFrame":
         """Return the stored table; StoreError if it is not stored or damaged."""
-        return pd.read_parquet(BytesIO(self._content()))
-
-    def digest(self) -> str:
-        """Return the digest of the file with the table."""
-        return hashlib.sha256(self._content()).hexdigest()
-
-    def _content(self) -> bytes:
         if not self.is_stored:
-            why = self.files.fault() or f"{self.name} is not stored"
-            raise StoreError(f"{why}; pomrl figures and pomrl claims simulate what they need")
-        return self.files.content(TABLE)
+            raise StoreError(f"{self.name} is not stored, or damaged; pomrl figures and pomrl claims simulate it")
+        return pd.read_parquet(BytesIO(self.files.content(TABLE)))

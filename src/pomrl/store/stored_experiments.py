@@ -76,10 +76,8 @@ class StoredExperiment:
 
     def files(self) -> list[StoredBlock]:
         """Return what the names of its files say, in the order of their runs."""
-        try:
-            found = [block for entry in os.scandir(self.folder) if (block := block_files.named(entry.name))]
-        except FileNotFoundError:
-            return []
+        entries = os.scandir(self.folder) if self.folder.is_dir() else ()
+        found = [block for entry in entries if (block := block_files.named(entry.name))]
         return sorted(found, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
 
     def paths(self) -> list[Path]:
@@ -93,15 +91,18 @@ class StoredExperiment:
 
     def complete(self) -> int:
         """Return how many runs are stored without a gap, from run 0 on."""
-        return _contiguous(self.blocks())
+        stop = 0
+        for block in self.blocks():
+            stop = block.runs.stop if block.runs.start == stop else stop
+        return stop
 
     def faults(self) -> list[str]:
         """Return a line for each file that is not what was written."""
         faults = [fault for block in self.blocks() if (fault := self.fault_of(block))]
         try:
-            self.refuse_damage()
+            self.said()
         except StoreError as error:
-            return [str(error), *faults]
+            faults.insert(0, str(error))
         return faults
 
     def fault_of(self, block: StoredBlock) -> str | None:
@@ -111,11 +112,6 @@ class StoredExperiment:
         except StoreError as error:
             return str(error) if block in self.files() else None
         return None
-
-    def refuse_damage(self) -> None:
-        """Raise a StoreError if what is stored of it has no description that can be used."""
-        if self.blocks():
-            self.said()
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of the first `runs` runs, or of all; StoreError if runs are missing or damaged."""
@@ -167,7 +163,6 @@ class StoredExperiment:
         complete = self.complete()
         wanted = complete if runs is None else runs
         if complete < wanted or wanted <= 0:
-            self.refuse_damage()
             raise StoreError(f"{self.folder}: {complete} of {max(wanted, 1)} runs are stored")
         return wanted
 
@@ -189,15 +184,6 @@ class StoredExperiment:
             first, stop = start - block.runs.start, min(block.runs.stop, wanted) - block.runs.start
             yield stop - first, {name: column[first * rows : stop * rows] for name, column in columns.items()}
             start = block.runs.stop
-
-
-def _contiguous(blocks: Iterable[StoredBlock]) -> int:
-    stop = 0
-    for block in blocks:
-        if block.runs.start != stop:
-            break
-        stop = block.runs.stop
-    return stop
 
 
 def _joined(runs: int, parts: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict[str, np.ndarray]:
