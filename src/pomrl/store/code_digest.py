@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec, resolve_name
+from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast
@@ -87,10 +87,16 @@ def _names(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]
         if isinstance(statement, ast.Import):
             yield from (alias.name, *_packages(alias.name))
             continue
-        package = module if _is_package(module) else module.rpartition(".")[0]
-        base = resolve_name("." * statement.level + (statement.module or ""), package)
+        base = _absolute(statement, module) if statement.level else statement.module or ""
         source = _gathered(base).get(alias.name, base) if base in FACES else base
         yield from (source, *_packages(source), f"{source}.{alias.name}")
+
+
+def _absolute(statement: ast.ImportFrom, module: str) -> str:
+    """Return the absolute name of the module that a relative import in a module names."""
+    levels = statement.level - _is_package(module)
+    package = module.rsplit(".", levels)[0] if levels else module
+    return f"{package}.{statement.module}" if statement.module else package
 
 
 @cache
