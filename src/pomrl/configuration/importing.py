@@ -57,33 +57,11 @@ def find_plugins(*own: Path) -> None:
         sys.path[:] = paths
 
 
-def module_of_ones_own(name: str) -> ModuleType:
-    """Return the module of this dotted name, such as `mine.my_figure`.
-
-    Raises:
-        LookupError: There is no such module, or it cannot be imported; the message is one line.
-    """
-    if not all(part.isidentifier() for part in name.split(".")):
-        raise LookupError(f"{name}: it is no dotted name of a module")
-    try:
-        return imported(name)
-    except ModuleNotFoundError as error:
-        if not f"{name}.".startswith(f"{error.name}."):
-            raise LookupError(f"{name}: importing it ended {_with(error)}") from error
-        looked = "it is looked for in the folder in which the command runs, and in those of PYTHONPATH"
-        raise LookupError(f"{name}: there is no such module ({error}); {looked}") from error
-    except SyntaxError as error:
-        raise LookupError(f"{shown(error.filename or name)}:{error.lineno}: {error.msg}") from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # whatever a module of somebody's own does when it is imported
-        raise LookupError(f"{name}: importing it ended {_with(error)}") from error
-
-
-def _with(error: BaseException) -> str:
-    """Return the error that an import ended with, after the last line of a module that was being executed."""
+def ended(error: BaseException) -> str:
+    """Say with which error an import ended, and at which line of the last module that was being executed."""
     modules = [frame for frame in extract_tb(error.__traceback__) if frame.name == "<module>"]
-    return f"at {shown(modules[-1].filename)}:{modules[-1].lineno} with {error!r}" if modules else f"with {error!r}"
+    where = f" at {shown(modules[-1].filename)}:{modules[-1].lineno}" if modules else ""
+    return f"ended{where} with {error!r}"
 
 
 def place_of(error: BaseException, file: str, line: int = 1) -> str:

@@ -14,10 +14,9 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
-from pomrl.configuration.importing import imported
+from pomrl.configuration.importing import imported, in_words
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import Execution
-from pomrl.execution.engine import MissingPackagesError
 from pomrl.science.agents.agent import Agent
 from pomrl.science.data import Data
 from pomrl.science.estimators.estimator import Estimator
@@ -40,12 +39,18 @@ MOST_RUNS = 10**8
 class Request:
     """How many runs of an experiment are requested, and whether to compute them."""
 
-    runs: Annotated[int, Field(ge=1, le=MOST_RUNS, description="number of independent runs")]
-    force: Annotated[bool, Field(description="compute again what is stored")] = False
-    dry_run: Annotated[bool, Field(description="only list what would be computed")] = False
-    yes: Annotated[bool, Field(description="compute also more than 10,000 jobs, or more than an hour")] = False
-    tag: Annotated[Label, Field(description="a word to find the experiment by, as +tag=...")] = None
-    note: Annotated[Label, Field(description="a remark that is kept with the experiment, as +note=...")] = None
+    runs: Annotated[int, Field(ge=1, le=MOST_RUNS)]
+    """Number of independent runs."""
+    force: bool = False
+    """Compute again what is stored."""
+    dry_run: bool = False
+    """Only list what would be computed."""
+    yes: bool = False
+    """Compute also more than 10,000 jobs, or more than an hour."""
+    tag: Label = None
+    """A word to find the experiment by, as +tag=..."""
+    note: Label = None
+    """A remark that is kept with the experiment, as +note=..."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,48 +151,30 @@ def _check_numbers(numbers: Mapping[str, Any]) -> None:
     except ValidationError as invalid:
         errors = [error for error in invalid.errors() if error["loc"][:1] != ("task_distribution",)]
         if errors:
-            raise ConfigError(_one_line(errors, "", _fields(Problem), numbers)) from invalid
+            raise ConfigError(_one_line(errors, "", _fields(Problem))) from invalid
 
 
 def _component(group: str, values: Any) -> Any:
     """Make the object that an option describes by its `_target_` and its other keys."""
     cls = _class(group, values)
-    component = checked(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
-    try:
-        hash(component)
-    except TypeError as error:
-        if group == "task_distribution":  # problems are told apart by their hash
-            where = f"{group}._target_={values['_target_']}"
-            raise ConfigError(f"{where}: fields have to be hashable, not lists ({error})") from error
-    return component
+    return checked(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
 
 
 def _class(group: str, values: Any) -> Any:
     """Return the class that an option names in `_target_`."""
     if not isinstance(values, dict) or "_target_" not in values:
         raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
-    target = str(cast(dict[str, Any], values)["_target_"])
+    target, base = str(cast(dict[str, Any], values)["_target_"]), COMPONENTS[group]
     module, _, name = target.rpartition(".")
     try:
         cls = getattr(imported(module), name)
-    except MissingPackagesError as error:
-        raise ConfigError(str(error)) from error
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(f"{group}._target_={target}: there is no such class ({error})") from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # whatever a module of somebody's own does when it is imported
-        raise ConfigError(f"{group}._target_={target}: importing {module} ended with {error!r}") from error
-    _check_class(cls, f"{group}._target_={target}", COMPONENTS[group])
-    return cls
-
-
-def _check_class(cls: Any, where: str, base: type) -> None:
-    """Refuse what is no class of a component."""
+    except Exception as error:  # whatever a module of somebody's own raises when it is imported
+        raise ConfigError(f"{group}._target_={target}: there is no such class ({in_words(error)})") from error
     if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise ConfigError(f"{where}: it has to be a {base.__module__}.{base.__qualname__}")
+        raise ConfigError(f"{group}._target_={target}: it has to be a {base.__module__}.{base.__qualname__}")
     if missing := getattr(cls, "__abstractmethods__", None):
-        raise ConfigError(f"{where}: it does not implement {', '.join(sorted(missing))}")
+        raise ConfigError(f"{group}._target_={target}: it does not implement {', '.join(sorted(missing))}")
+    return cls
 
 
 def checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
@@ -195,36 +182,17 @@ def checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
     try:
         return cls(**arguments)
     except ValidationError as invalid:
-        raise ConfigError(_one_line(invalid.errors(), prefix, _fields(cls), arguments)) from invalid
-    except (Exception, SystemExit) as error:  # of a component of somebody's own, which may even exit
-        raise ConfigError(f"{prefix.rstrip('.')}: {cls.__qualname__} cannot be made: {error!r}") from error
+        raise ConfigError(_one_line(invalid.errors(), prefix, _fields(cls))) from invalid
 
 
-def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str], values: Mapping[str, Any]) -> str:
+def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
     """Say in one line what is wrong with the first bad key; a value that may be of several types has several errors."""
-    first = errors[0]
-    path = _path(first["loc"], values)
-    key = prefix + ".".join(path)
+    first, place = errors[0], errors[0]["loc"][:1]
+    key = prefix + str(place[0]) if place else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":
         return f"{key}={first['input']!r}: unknown key; the keys are {', '.join(prefix + name for name in keys)}"
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is missing"
-    of_key = [error for error in errors if _path(error["loc"], values) == path]
-    expected = " or ".join(dict.fromkeys(_expected(error) for error in of_key))
-    expected = expected.replace(" or it has to ", " or ")
-    return f"{key}={first['input']!r}: {expected}" if first["loc"] else f"{prefix.rstrip('.')}: {expected}"
-
-
-def _path(place: Sequence[Any], values: Mapping[str, Any]) -> list[str]:
-    """Return the keys of the mappings in which the value at the place of an error stands, from the top down."""
-    path, inside = [str(part) for part in place[:1]], values.get(place[0]) if place else None
-    for part in place[1:]:
-        if not isinstance(inside, Mapping) or part not in inside:
-            break
-        path.append(str(part))
-        inside = cast(Mapping[Any, Any], inside)[part]
-    return path
-
-
-def _expected(error: Any) -> str:
-    return error["msg"].removeprefix("Value error, ").replace("Input should", "it has to")
+    said = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == place)
+    where = f"{key}={first['input']!r}" if place else key
+    return f"{where}: {' or '.join(dict.fromkeys(said))}"

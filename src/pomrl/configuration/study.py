@@ -4,7 +4,6 @@ The form of the folder is the same for the studies that are shipped and for anyb
 description and finds the modules; what claims, figures and pages are is up to the rooms above.
 """
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,9 +16,9 @@ import yaml
 from pydantic import Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from pomrl.checks import CHECKED
+from pomrl.checks import CHECKED, Ascending
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import find_modules_in, module_of_ones_own, shown
+from pomrl.configuration.importing import ended, find_modules_in, imported, shown
 from pomrl.configuration.parsing import checked
 from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, remember, shipped_folders
 from pomrl.configuration.sweeps import Setting, names, sweep
@@ -31,30 +30,26 @@ from pomrl.outputs import outputs
 class Described:
     """The content of `study.yaml`."""
 
-    title: Annotated[str, Field(min_length=1, description="the title of the study, or of the paper that it reproduces")]
-    cite: Annotated[str | None, Field(description="the authors and the place of a paper that it reproduces")] = None
-    about: Annotated[str, Field(description="what the study asks, in a few sentences")] = ""
-    headline: Annotated[list[str], Field(min_length=1, description="the variants that share the error")] = field(
-        default_factory=lambda: [DEFAULT]
+    title: Annotated[str, Field(min_length=1)]
+    """The title of the study, or of the paper that it reproduces."""
+    cite: str | None = None
+    """The authors and the place of a paper that it reproduces."""
+    about: str = ""
+    """What the study asks, in a few sentences."""
+    headline: Annotated[list[str], Field(min_length=1)] = field(default_factory=lambda: [DEFAULT])
+    """The variants that share the error."""
+    error: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """Probability of any wrong verdict in the headline; others have as much each."""
+    analyses: Annotated[list[Annotated[int, Field(ge=10)]], Field(min_length=1), Ascending] = field(
+        default_factory=lambda: [1000, 2000, 4000, 8000]
     )
-    error: Annotated[
-        float,
-        Field(gt=0, lt=1, description="probability of any wrong verdict in the headline; others have as much each"),
-    ] = 0.05
-    analyses: Annotated[
-        list[Annotated[int, Field(ge=10)]],
-        Field(min_length=1, description="numbers of runs at which claims are judged"),
-    ] = field(default_factory=lambda: [1000, 2000, 4000, 8000])
-    budget: Annotated[
-        float, Field(ge=0, description="estimated seconds of one core for runs that undecided claims need")
-    ] = 300.0
-    variants: Annotated[
-        dict[str, dict[str, Any] | str],
-        Field(description="its variants, each with its keys, or as MODULE.NAME"),
-    ] = field(default_factory=lambda: {DEFAULT: {}})
-    short_names: Annotated[
-        bool, Field(description="whether its sweeps are named without the name of the study too")
-    ] = False
+    """Numbers of runs at which claims are judged."""
+    budget: Annotated[float, Field(ge=0)] = 300.0
+    """Estimated seconds of one core for runs that undecided claims need."""
+    variants: dict[str, dict[str, Any] | str] = field(default_factory=lambda: {DEFAULT: {}})
+    """Its variants, each with its keys, or as MODULE.NAME."""
+    short_names: bool = False
+    """Whether its sweeps are named without the name of the study too."""
 
 
 @dataclass(frozen=True)
@@ -220,14 +215,13 @@ class Study:
         """
         self.make_known()
         try:
-            found = module_of_ones_own(f"{self.package}.{name}")
-        except LookupError as error:
-            package = sys.modules.get(self.name)
-            if package is not None and self.folder not in map(Path, getattr(package, "__path__", [])):
-                raise ConfigError(self._other_package) from error
-            raise ConfigError(f"{self.word}: {error}") from error
+            found = imported(f"{self.package}.{name}")
+        except SyntaxError as error:
+            raise ConfigError(f"{self.word}: {shown(error.filename or name)}:{error.lineno}: {error.msg}") from error
+        except Exception as error:  # whatever a module of somebody's own raises when it is imported
+            raise ConfigError(f"{self.word}: {self.package}.{name}: importing it {ended(error)}") from error
         if not Path(str(found.__file__)).resolve().is_relative_to(self.folder):
-            raise ConfigError(self._other_package)
+            raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
         return found
 
     def make_known(self) -> None:
@@ -235,10 +229,6 @@ class Study:
         remember(self.folder)
         if not self.is_shipped:
             find_modules_in(self.folder.parent)
-
-    @property
-    def _other_package(self) -> str:
-        return f"{self.word}: another package is named {self.name}; give the folder another name"
 
 
 def shipped() -> list[Study]:
@@ -255,8 +245,6 @@ def find(word: str) -> Study:
     names = [folder.name for folder in shipped_folders()]
     if word in names:
         return read((STUDIES / word).resolve())
-    if "\0" in word:
-        raise ConfigError(f"{word!r}: there is no such study or folder; shipped are {', '.join(names)}")
     folder = Path(word).resolve()
     if not (folder / DESCRIPTION).is_file():
         what = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such study or folder"
@@ -274,44 +262,22 @@ def read(folder: Path) -> Study:
     Raises:
         ConfigError: Its description is malformed or has an unknown key; the message names the file and the key.
     """
-    path = shown(str(folder / DESCRIPTION))
-    content = read_yaml(folder / DESCRIPTION)
+    path, content = shown(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
     try:
         described: Described = checked(Described, content)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     if lacking := [name for name in described.headline if name not in described.variants]:
         raise ConfigError(f"{path}: headline: there is no variant {lacking[0]}")
-    if sorted(set(described.analyses)) != described.analyses:
-        raise ConfigError(f"{path}: analyses={described.analyses}: they have to ascend strictly")
     return Study(folder, described)
 
 
-class _NoDuplicates(yaml.CSafeLoader):
-    """A loader that refuses a key that a mapping has twice, of which YAML would take the last one."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
-        """Return the mapping of a node."""
-        keys = set[str]()
-        for key, _ in cast(list[tuple[yaml.Node, yaml.Node]], node.value):
-            if isinstance(key, yaml.ScalarNode) and key.value in keys:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key.value} is there twice", key.start_mark
-                )
-            keys.add(str(key.value))
-        return super().construct_mapping(node, deep)
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
+def _read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file; ConfigError with the file and the line where it is none."""
     try:
-        content: Any = yaml.load(path.read_text(encoding="utf-8"), _NoDuplicates)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{shown(str(path))}:{mark.line + 1}" if mark else shown(str(path))
-        raise ConfigError(f"{where}: {getattr(error, 'problem', None) or 'it is no YAML'}") from error
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{shown(str(path))}: it cannot be read ({error})") from error
+        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"{shown(str(path))}: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{shown(str(path))}: it has to have keys and values, such as title: ...")
     return {str(key): value for key, value in cast(dict[Any, Any], content).items()}
