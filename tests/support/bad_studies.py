@@ -9,9 +9,6 @@ OTHERS = (
     FIGURE[FIGURE.index("@figure") :].replace("@figure()", '@figure(name="curves")').replace("curves()", "others()")
 )
 
-OF_FLAT = SWEEP.format(seed=1).replace("ada_pomrl,", "flat,")
-FLAT = "from pomrl.components import Estimator\n\n\nclass Flat(Estimator):\n    pass\n"
-
 FAILING_VARIANT = """\
 from pomrl.study import variant
 
@@ -21,136 +18,70 @@ def odd(job):
     return [1 / 0]
 """
 
-BAD: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
-    "malformed YAML": ({"study.yaml": "title: [A\nanalyses: 3\n"}, ("mine/study.yaml:2",)),
-    "no mapping": ({"study.yaml": "- title\n"}, ("mine/study.yaml", "keys and values")),
-    "empty description": ({"study.yaml": ""}, ("mine/study.yaml", "keys and values")),
-    "no title": ({"study.yaml": "error: 0.05\n"}, ("mine/study.yaml", "title", "missing")),
-    "unknown key": ({"study.yaml": "title: A\nanalysis: [10]\n"}, ("mine/study.yaml", "analysis", "unknown key")),
-    "wrong type": ({"study.yaml": "title: A\nbudget: much\n"}, ("mine/study.yaml", "budget", "'much'")),
-    "wrong type in a list": ({"study.yaml": "title: A\nanalyses: [ten]\n"}, ("mine/study.yaml", "analyses")),
-    "too few runs": ({"study.yaml": "title: A\nanalyses: [1]\n"}, ("mine/study.yaml", "analyses", "10")),
-    "analyses descend": ({"study.yaml": "title: A\nanalyses: [20, 10]\n"}, ("mine/study.yaml", "analyses", "ascend")),
-    "error of 1": ({"study.yaml": "title: A\nerror: 1.0\n"}, ("mine/study.yaml", "error", "less than 1")),
-    "not a number": ({"study.yaml": "title: A\nbudget: .nan\n"}, ("mine/study.yaml", "budget")),
-    "no variants": ({"study.yaml": "title: A\nvariants: {}\nheadline: []\n"}, ("mine/study.yaml", "headline")),
-    "variant without keys": ({"study.yaml": "title: A\nvariants: {default: }\n"}, ("mine/study.yaml", "variants")),
-    "headline of no variant": (
-        {"study.yaml": "title: A\nheadline: [other]\n"},
-        ("mine/study.yaml", "headline", "other"),
+ODD = "title: A\nanalyses: [10]\nvariants: {{default: {{}}, odd: {}}}\n"
+"""A description with a variant."""
+
+Bad = tuple[str, str, str, tuple[str, ...]]
+"""What is wrong, the file that is changed, its content, and the words that the line of the error has to have."""
+
+DESCRIPTIONS: tuple[Bad, ...] = (
+    ("malformed YAML", "study.yaml", "title: [A\nanalyses: 3\n", ("line 2",)),
+    ("no mapping", "study.yaml", "- title\n", ("keys and values",)),
+    ("no title", "study.yaml", "error: 0.05\n", ("title", "missing")),
+    ("unknown key", "study.yaml", "title: A\nanalysis: [10]\n", ("analysis", "unknown key")),
+    ("wrong type", "study.yaml", "title: A\nbudget: much\n", ("budget", "'much'")),
+    ("wrong type in a list", "study.yaml", "title: A\nanalyses: [ten]\n", ("analyses", "'ten'")),
+    ("analyses descend", "study.yaml", "title: A\nanalyses: [20, 10]\n", ("analyses", "ascend")),
+    ("error of 1", "study.yaml", "title: A\nerror: 1.0\n", ("error", "less than 1")),
+    ("variant without keys", "study.yaml", "title: A\nvariants: {default: }\n", ("variants",)),
+    ("headline of no variant", "study.yaml", "title: A\nheadline: [other]\n", ("headline", "other")),
+    ("variant of an unknown key", "study.yaml", ODD.format("{sgima: 0.1}"), ("variants.odd", "mine/first", "sgima")),
+    ("variant of an unknown option", "study.yaml", ODD.format("{planner: guess}"), ("variants.odd", "planner=guess")),
+    ("variant of a wrong value", "study.yaml", ODD.format("{sigma: -1.0}"), ("variants.odd", "sigma=-1.0")),
+    ("variant of no setting", "study.yaml", ODD.format("{sigma: {a: 1}}"), ("variants.odd.sigma", "a dict")),
+    ("variant of no function", "study.yaml", ODD.format("even"), ("variants.odd", "@variant", "variants.py")),
+    ("variant that leaves its folder", "study.yaml", ODD.replace("odd", "../odd").format("{}"), ("a folder of its",)),
+)
+
+CODE: tuple[Bad, ...] = (
+    ("two claims of one id", "claims.py", f"{CLAIM}\n\n{SECOND}", ("meta_learning_helps", "again", "'K1'")),
+    ("claim about no sweep", "claims.py", CLAIM.replace('"first"', '"last"'), ("claim K1", "last", "first")),
+    ("claim of nobody's sweep", "claims.py", CLAIM.replace('"first"', '"pomrl/last"'), ("claim K1", "pomrl/last")),
+    ("claim that names no sweep", "claims.py", CLAIM.replace('"first", ', ""), ("@claim", "K1")),
+    ("claim of no figure", "claims.py", CLAIM.replace('"curves"', '"curve"'), ("figures='curve'", "there is curves")),
+    ("claim without words", "claims.py", re.sub(r'    """.*"""\n', "", CLAIM), ("meta_learning_helps", "docstring")),
+    ("syntax error", "claims.py", "def claim(:\n", ("mine/claims.py:1", "invalid syntax")),
+    ("import error", "claims.py", "\nfrom pomrl.study import clam\n", ("claims.py:2", "clam")),
+    ("missing module", "claims.py", "import numpyy\n", ("claims.py:1", "numpyy")),
+    ("two figures of one name", "figures.py", f"{FIGURE}\n\n{OTHERS}", ("two figures", "curves")),
+    ("figure about no sweep", "figures.py", FIGURE.replace('"first"', '"last"'), ("curves", "last")),
+    (
+        "figure of no value",
+        "figures.py",
+        FIGURE.replace('"without_meta")', '"oracle")'),
+        ("figure curves: first has no estimator='oracle'", "'ada_pomrl', 'without_meta'"),
     ),
-    "variant of an unknown key": (
-        {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: {sgima: 0.1}}\n"},
-        ("mine/study.yaml: variants.odd", "mine/first", "sgima"),
+    (
+        "figure of no axis",
+        "figures.py",
+        FIGURE.replace("{}", '{"sgima": 0.1}'),
+        ("first has no sgima=0.1", "varies estimator"),
     ),
-    "variant of an unknown option": (
-        {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: {planner: guess}}\n"},
-        ("mine/study.yaml: variants.odd", "planner", "guess"),
-    ),
-    "variant of a wrong value": (
-        {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: {sigma: -1.0}}\n"},
-        ("mine/study.yaml: variants.odd", "sigma=-1.0"),
-    ),
-    "variant of no function": (
-        {"study.yaml": "title: A\nvariants: {default: {}, odd: odd}\n", "variants.py": "even = 2\n"},
-        ("mine/study.yaml", "variants.odd", "@variant"),
-    ),
-    "variant of no module": (
-        {"study.yaml": "title: A\nvariants: {default: {}, odd: odd}\n"},
-        ("mine/study.yaml", "variants.odd", "variants.py"),
-    ),
-    "a key twice": (
-        {"study.yaml": "title: A\nanalyses: [10]\nvariants:\n  default: {}\n  default: {loss: mean}\n"},
-        ("mine/study.yaml:5", "default is there twice"),
-    ),
-    "variant that leaves its folder": (
-        {"study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, ../../odd: {loss: mean}}\n"},
-        ("mine/study.yaml", "variants.../../odd", "a folder of its name"),
-    ),
-    "variant whose function fails": (
-        {
-            "study.yaml": "title: A\nanalyses: [10]\nvariants: {default: {}, odd: odd}\n",
-            "variants.py": FAILING_VARIANT,
-        },
-        ("mine/variants.py:6", "variant odd", "ZeroDivisionError"),
-    ),
-    "two claims of one id": ({"claims.py": f"{CLAIM}\n\n{SECOND}"}, ("mine", "meta_learning_helps", "again", "'K1'")),
-    "two claims of one id in two modules": (
-        {"claims.py": "", "claims/a.py": CLAIM, "claims/b.py": SECOND},
-        ("mine", "'K1'"),
-    ),
-    "claim about no sweep": ({"claims.py": CLAIM.replace('"first"', '"last"')}, ("mine", "claim K1", "last", "first")),
-    "claim about a sweep of nobody": (
-        {"claims.py": CLAIM.replace('"first"', '"pomrl/last"')},
-        ("mine", "claim K1", "pomrl/last"),
-    ),
-    "claim about a sweep of an unknown study": (
-        {"claims.py": CLAIM.replace('"first"', '"theirs/first"')},
-        ("mine", "claim K1", "theirs/first"),
-    ),
-    "figure about a sweep of nobody": (
-        {"figures.py": FIGURE.replace('"first"', '"pomrl/last"')},
-        ("mine", "figure curves", "pomrl/last"),
-    ),
-    "claim that names no sweep": ({"claims.py": CLAIM.replace('"first", ', "")}, ("mine", "@claim", "K1")),
-    "claim that names no figure": (
-        {"claims.py": CLAIM.replace('"curves"', '"curve"')},
-        ("mine: claim K1: figures='curve'", "there is curves"),
-    ),
-    "figure of a value that its sweep does not have": (
-        {"figures.py": FIGURE.replace('"without_meta")', '"oracle")')},
-        ("mine: figure curves: first has no estimator='oracle'; in it estimator is 'ada_pomrl', 'without_meta'",),
-    ),
-    "figure of a key that its sweep does not vary": (
-        {"figures.py": FIGURE.replace("{}", '{"sgima": 0.1}')},
-        ("mine: figure curves: first has no sgima=0.1; it varies estimator",),
-    ),
-    "claim without a statement": (
-        {"claims.py": re.sub(r'    """.*"""\n', "", CLAIM)},
-        ("mine", "meta_learning_helps", "docstring"),
-    ),
-    "syntax error": ({"claims.py": "def claim(:\n"}, ("mine/claims.py:1", "invalid syntax")),
-    "import error": ({"claims.py": "\nfrom pomrl.study import clam\n"}, ("mine", "claims.py:2", "clam")),
-    "module that is not installed": ({"claims.py": "import numpyy\n"}, ("mine", "claims.py:1", "numpyy")),
-    "figures that do not import": ({"figures.py": "1 / 0\n"}, ("mine/figures.py:1", "ZeroDivisionError")),
-    "two figures of one name": ({"figures.py": f"{FIGURE}\n\n{OTHERS}"}, ("mine", "two figures", "curves")),
-    "two figures of one name in two modules": (
-        {"figures.py": "", "figures/a.py": FIGURE, "figures/b.py": FIGURE},
-        ("mine", "two figures", "curves"),
-    ),
-    "figure about no sweep": ({"figures.py": FIGURE.replace('"first"', '"last"')}, ("mine", "curves", "last")),
-    "figure without a docstring": (
-        {"figures.py": re.sub(r'    """[\s\S]*?"""\n', "", FIGURE)},
-        ("mine", "curves", "docstring"),
-    ),
-    "sweep of an unknown key": (
-        {"sweeps/first.yaml": SWEEP.format(seed=1).replace("runs:", "rnus: 3\nruns:")},
-        ("mine", "first", "rnus"),
-    ),
-    "sweep of a wrong value": (
-        {"sweeps/first.yaml": SWEEP.format(seed=1).replace("T: 2", "T: two")},
-        ("mine", "first", "T='two'"),
-    ),
-    "sweep without its first line": (
-        {"sweeps/first.yaml": SWEEP.format(seed=1).replace("# @package _global_\n", "")},
-        ("mine/first", "begin with the line '# @package _global_'"),
-    ),
-    "sweep whose axis is a list": (
-        {"sweeps/first.yaml": SWEEP.format(seed=1).replace('"ada_pomrl,without_meta"', "[ada_pomrl, oracle]")},
-        ("mine/first", "the values of an axis are text with commas: 'ada_pomrl,oracle'"),
-    ),
-    "figure that returns nothing": (
-        {"figures.py": FIGURE.replace("return PanelGrid", "PanelGrid")},
-        ("mine/figures.py", "curves: a function without arguments returns panels, and this one NoneType"),
-    ),
-    "sweep that is no YAML": ({"sweeps/first.yaml": "runs: [1\n"}, ("mine", "first.yaml")),
-    "sweep of an unknown option": (
-        {"sweeps/first.yaml": SWEEP.format(seed=1).replace("ada_pomrl,", "adda_pomrl,")},
-        ("mine", "first", "adda_pomrl"),
-    ),
-    "no sweep, claim or figure": (
-        {"sweeps/first.yaml": "", "claims.py": "", "figures.py": ""},
-        ("mine", "no sweeps"),
-    ),
-}
-"""For each fault the changed files by name, and the words that the one line of the error has to have."""
+    ("figure without words", "figures.py", re.sub(r'    """[\s\S]*?"""\n', "", FIGURE), ("curves", "docstring")),
+    ("figure of nothing", "figures.py", FIGURE.replace("return PanelGrid", "PanelGrid"), ("curves", "NoneType")),
+    ("panel of no axis", "figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "and not 'tasks'")),
+    ("panel of no band", "figures.py", FIGURE.replace('"ci"', '"95"'), ("figures.py:", "and not '95'")),
+)
+
+SWEEPS: tuple[Bad, ...] = tuple(
+    (f"sweep: {old!r}", "sweeps/first.yaml", SWEEP.format(seed=1).replace(old, new), words)
+    for old, new, words in (
+        ("runs:", "rnus: 3\nruns:", ("first", "rnus")),
+        ("T: 2", "T: two", ("first", "T='two'")),
+        ("# @package _global_\n", "", ("begin with the line '# @package _global_'",)),
+        ("runs: 10", "runs: [1", ("first.yaml",)),
+        ("ada_pomrl,", "adda_pomrl,", ("first", "adda_pomrl")),
+    )
+)
+
+BAD = {what: (file, text, words) for what, file, text, words in (*DESCRIPTIONS, *CODE, *SWEEPS)}
