@@ -14,8 +14,9 @@ from pomrl.commands.claims_view import show
 from pomrl.judging import claims_of_variants
 from pomrl.judging.basis import Basis
 from pomrl.judging.verdict import Verdict
-from pomrl.judging.views import answer, claims_page
+from pomrl.judging.views import answer
 from pomrl.report import pages
+from pomrl.report.claims_page import claims_page
 from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED

@@ -15,7 +15,7 @@ from pomrl.judging.inference import Exact, mean, ratio
 from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.precision import Outcome, Plan, judged_part
 from pomrl.judging.verdict import Comparison, Part, Verdict
-from pomrl.judging.views import claims_page, with_other_margins
+from pomrl.report.claims_page import claims_page
 from pomrl.results.losses import Losses
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
@@ -122,9 +122,11 @@ class TestOtherMargins:
         judgements.write(tmp_path, [judgement("pomrl", "printed", outcome)], "pomrl claims pomrl")
         (found,) = judgements.read(tmp_path).main
         assert found.decisive.instead == "within 0.3: holds"
-        table = with_other_margins([found])
-        assert table.splitlines()[-1].endswith("|  |  |  | within 0.3: holds |")
+        page = claims_page(PAPER, judgements.read(tmp_path), {})
+        assert "in pairs | " + found.decisive.found + " |  |  |  | within 0.3: holds |\n" in page
 
     def test_the_table_has_the_comparisons_with_a_margin_alone(self, tmp_path: Path) -> None:
-        table = with_other_margins(read(tmp_path, [fair, loaded]).values())
+        read(tmp_path, [fair, loaded])
+        page = claims_page(PAPER, judgements.read(tmp_path, ["printed"]), {})
+        table = page.partition("## With other margins")[2].partition("\n\n\n")[0]
         assert [line.split(" | ")[:2] for line in table.strip().splitlines()[2:]] == [["| X.1", "heads"]]

@@ -15,7 +15,7 @@ from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.promised import Evidence, judged_together
 from pomrl.judging.verdict import Verdict
-from pomrl.judging.views import claims_page
+from pomrl.report.claims_page import claims_page
 from pomrl.results.losses import Losses
 from pomrl.studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
 

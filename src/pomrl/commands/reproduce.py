@@ -28,6 +28,7 @@ from pomrl.judging import claims_of_variants, views
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
 from pomrl.report import ReportError, pages
+from pomrl.report.claims_page import claims_page
 
 CLAIMS = "claims"
 """The page of a study with the table of its claims."""
@@ -98,7 +99,7 @@ def renew_pages(study: Study, judged: Judgements) -> None:
         families = {
             name: [each.name for each in family.variants if each.is_single] for name, family in study.families.items()
         }
-        pages.write(study, CLAIMS, views.claims_page(study, judged, families))
+        pages.write(study, CLAIMS, claims_page(study, judged, families))
 
 
 def _typeset(study: Study) -> None:

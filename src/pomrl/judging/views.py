@@ -1,13 +1,12 @@
 """The judgements of a study in words and in Markdown; terminal and page use the same words."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pomrl.configuration.study import Study
 from pomrl.configuration.wording import number_of
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import REPORTED, Comparison, Verdict
-from pomrl.results.tables import markdown
 
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
 """The explanation of the mark (s)."""
@@ -18,9 +17,6 @@ SENTENCES = {
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
 }
 """What is said of one claim, and of several, with each verdict."""
-
-MARGINS = (0.05, 0.1, 0.15)
-"""The margins at which verdicts are shown side by side, as shares of the comparator's mean."""
 
 
 def in_words(verdict: Verdict | None) -> str:
@@ -196,7 +192,7 @@ def columns(
         "claim": [f"**{each.id}**{' (s)' * each.selected_on} {each.statement} ({each.where})" for each in listed],
         main: [verdict_with_topics(each) if each.variant == main else "" for each in listed],
         **{name: [in_words(each.verdict) if each else "" for each in of] for name, of in under.items()},
-        DECISIVE: [_decisive(each.decisive) for each in listed],
+        DECISIVE: [decisive_in_words(each.decisive) for each in listed],
         POWER: [f"{each.power.percent()} of {each.promised:,} runs" if each.power else "" for each in listed],
         ENVIRONMENTS: [environments_in_words(unchanged.get(each.id, each)) for each in listed],
         OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed],
@@ -217,111 +213,6 @@ def legend(study: Study, shown: Collection[str]) -> str:
     return " ".join([*sentences, *([SELECTED] if study.described.cite else [])])
 
 
-def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Sequence[str]]) -> str:
-    """Return a page of Markdown with the answer, a table of all claims, the reasons, and all comparisons.
-
-    Args:
-        study: The study.
-        judgements: Its judgements.
-        families: The single variants of each family, under which the opposite of a verdict is looked for.
-    """
-    named = [name for name in study.described.variants if judgements.of(name)]
-    single = dict.fromkeys(name for of_family in families.values() for name in of_family)
-    turned = opposite(judgements, study.unchanged if study.unchanged in named else named[0], list(single))
-    listed = judgements.listed(named)
-    cells = columns(study, judgements, named, turned)
-    sections = {
-        f"Under the variant {name}": [_other(each, judgements.of(name)) for each in listed] for name in named[1:]
-    }
-    sections |= {
-        "Why, where a claim does not hold or is not decided": [
-            f"- **{each.id}** {each.why}" for each in listed if each.why
-        ],
-        "Rules that were revised after verdicts had been seen": [_revision(each) for each in listed if each.revision],
-        "At the promised numbers of runs": [_at_promised(listed)],
-        "With other margins": [with_other_margins(listed)],
-    }
-    lines = [f"# The claims: {study.described.title}", "", answer(study, judgements), ""]
-    lines += [older, ""] if (older := older_in_words(study, judgements)) else []
-    lines += [legend(study, cells), "", _table(cells)]
-    for heading, of_section in sections.items():
-        if any(of_section):
-            lines += [f"## {heading}", "", *filter(None, of_section), ""]
-    return "\n".join([*lines, "## All comparisons", "", _comparisons(judgements, named)])
-
-
-def _table(cells: Mapping[str, Sequence[str]]) -> str:
-    return markdown([*cells], [*zip(*cells.values(), strict=True)])
-
-
-def _decisive(part: Comparison) -> str:
+def decisive_in_words(part: Comparison) -> str:
+    """Return a comparison, what is found, and what is claimed of it."""
     return f"{part.compared}: {part.found}" + (f", claimed {part.claimed}" if part.claimed else "")
-
-
-def _other(main: Judgement, under: Mapping[str, Judgement]) -> str:
-    """Return a line on a claim that is turned, open or not judged under another variant; empty for the others."""
-    theirs = under.get(main.id)
-    if theirs is None:
-        return f"- **{main.id}** is not judged under it."
-    if theirs.verdict is Verdict.UNDECIDED:
-        few = theirs.is_decided_by_too_few
-        verdict = f"is undecided, because {theirs.reason}" if few else f"is undecided after {theirs.runs:,} runs"
-    elif theirs.verdict is not main.verdict:
-        verdict = f"{in_words(theirs.verdict)}, otherwise {in_words(main.verdict)}"
-    else:
-        return ""
-    return f"- **{main.id}** {verdict}. {_decisive(theirs.decisive)}. {theirs.note}".rstrip()
-
-
-def _revision(each: Judgement) -> str:
-    new = f"by the new rule {each.at_promised_runs or 'unknown'}; at precision {each.verdict}"
-    rules = f"by the old rule {each.verdict_by_old_rule}, {new}"
-    return (
-        f"- **{each.id}** ({each.revised_on}) {each.revision}. "
-        f"At the promised number of runs, with Holm's correction: {rules}."
-    )
-
-
-def _number(runs: int) -> str:
-    """Return a number of runs; empty for 0, which is that of numbers that are known."""
-    return f"{runs:,}" if runs else ""
-
-
-def _at_promised(listed: Sequence[Judgement]) -> str:
-    few = [each.runs_of_promised for each in listed if each.provisional]
-    some = f"{number_of(len(few), 'claim')} {'has' if len(few) == 1 else 'have'} fewer runs than promised"
-    note = f"Provisional: {some} (as few as {min(few)}).\n\n" if few else ""
-    parts = [each.decisive for each in listed]
-    cells = {
-        "claim": [each.id for each in listed],
-        "runs": [_number(each.runs_of_promised) for each in listed],
-        "with Holm's correction": [str(each.at_promised_runs or "") for each in listed],
-        "by itself": [str(each.by_itself or "") for each in listed],
-        "decisive comparison, 95 %": [f"{part.compared}: {part.found_at_promised_runs}" for part in parts],
-    }
-    return note + _table(cells)
-
-
-def with_other_margins(listed: Iterable[Judgement]) -> str:
-    """Return a table of the comparisons that rest on a margin, or on a word such as "near", with verdicts at others.
-
-    All verdicts of a row follow from its interval, and no run is added for them. Those for other meanings of a word are
-    stored with the comparison (`Part.instead`).
-    """
-    heads = ["claim", "compared", "estimate [interval]", *(f"margin {margin:.0%}" for margin in MARGINS), "other words"]
-    rows: list[list[str]] = []
-    for id, part in ((each.id, part) for each in listed for part in each.comparisons if part.margin or part.instead):
-        at_margins = [in_words(part.at_margin(margin)) if part.margin else "" for margin in MARGINS]
-        rows.append([id, part.compared, part.found, *at_margins, part.instead])
-    return markdown(heads, rows)
-
-
-def _comparisons(judgements: Judgements, variants: Sequence[str]) -> str:
-    heads = ("claim", "variant", "compared", "estimate [interval]", "claimed", "runs", "verdict")
-    rows = [
-        [each.id, name, part.compared, part.found, part.claimed, _number(part.runs), in_words(part.verdict)]
-        for name in variants
-        for each in judgements.of(name).values()
-        for part in each.comparisons
-    ]
-    return markdown(heads, rows)

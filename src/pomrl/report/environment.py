@@ -3,11 +3,11 @@
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
-def environment() -> Environment:
-    """Return an environment that escapes what is put into a page, and in which an unknown name is an error."""
+def environment(*, escapes: bool = True) -> Environment:
+    """Return an environment that escapes what is put into a page, by default, and refuses unknown names."""
     return Environment(
         loader=PackageLoader("pomrl.report"),
-        autoescape=True,
+        autoescape=escapes,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,

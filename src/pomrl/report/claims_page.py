@@ -1,0 +1,38 @@
+"""The page of a study with all of its claims: the answer, their table, the reasons, and all comparisons."""
+
+from collections.abc import Mapping, Sequence
+
+from pomrl.configuration.study import Study
+from pomrl.configuration.wording import number_of
+from pomrl.judging import views
+from pomrl.judging.judgements import Judgements
+from pomrl.judging.over_variants import opposite
+from pomrl.report.environment import environment
+from pomrl.results.tables import markdown
+
+
+def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Sequence[str]]) -> str:
+    """Return the page, as Markdown.
+
+    Args:
+        study: The study.
+        judgements: Its judgements.
+        families: The single variants of each family, under which the opposite of a verdict is looked for.
+    """
+    named = [name for name in study.described.variants if judgements.of(name)]
+    single = dict.fromkeys(name for of_family in families.values() for name in of_family)
+    turned = opposite(judgements, study.unchanged if study.unchanged in named else named[0], list(single))
+    cells = views.columns(study, judgements, named, turned)
+    templates = environment(escapes=False)
+    templates.filters |= {"in_words": views.in_words, "decisive": views.decisive_in_words, "number_of": number_of}
+    page = templates.get_template("claims.md.j2").render(
+        study=study,
+        judgements=judgements,
+        named=named,
+        listed=judgements.listed(named),
+        answer=views.answer(study, judgements),
+        older=views.older_in_words(study, judgements),
+        legend=views.legend(study, cells),
+        table=markdown([*cells], [*zip(*cells.values(), strict=True)]),
+    )
+    return f"{page.rstrip()}\n"
