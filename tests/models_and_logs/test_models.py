@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from tests.support.sample_models import sparse_queue
 
 import pomrl
 from pomrl.models_and_logs import sparse_models
 from pomrl.science.mdp import optimal_value, planning_loss, policy_value
-from pomrl.science.tasks.families.garnet import Garnet
 from pomrl.science.tasks.families.queue import Queue
 
 GAMMAS = [0.5, 0.9, 0.99]
@@ -165,22 +165,10 @@ def test_a_large_table_of_gymnasium_is_planned_without_a_dense_array(monkeypatch
     np.testing.assert_allclose(found.plan(GAMMAS).values, wanted.plan(GAMMAS).values, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "family", [Queue(centre=0.4, spread=0.1, room=130), Garnet(centre=0.5, spread=0.5, states=130)]
-)
-def test_families_make_the_same_models_as_arrays_and_as_sparse_matrices(family: Queue | Garnet):
-    models = family.candidate_models()
-    for i in (0, 7):
-        rows, R = family.sparse_model(models.latent[i].item())
-        np.testing.assert_allclose(rows.toarray().reshape(models.P[i].shape), models.P[i], atol=1e-15)
-        np.testing.assert_array_equal(R, models.R[i])
-
-
 def test_nothing_of_twenty_thousand_states_is_ever_dense():
     """A dense array of it would take 10 GB; everything together takes less than a hundredth of that."""
-    queue = Queue(centre=0.4, spread=0.1, room=20_000)
     tracemalloc.start()
-    rows, R = queue.sparse_model(0.4)
+    rows, R = sparse_queue(20_001)
     model = pomrl.from_arrays(rows, R)
     loss = model.planning_loss(model.plan([0.5, 0.9]).policies, 0.9)
     peak = tracemalloc.get_traced_memory()[1]

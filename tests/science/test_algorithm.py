@@ -1,4 +1,3 @@
-from itertools import islice
 from math import sqrt
 
 import numpy as np
@@ -78,55 +77,6 @@ def test_loop_is_the_papers_written_out(prior, adaptive: bool):
             np.testing.assert_allclose(task.P_hat[i, 0], P_hat, rtol=0, atol=1e-14)
             assert task.alpha[i] == pytest.approx(alpha, rel=1e-13, abs=0)
             assert task.sigma[i] == pytest.approx(sigma, rel=1e-13)
-
-
-@pytest.mark.parametrize("estimator", [POMRL, ADA_POMRL, RegularisedLeastSquares(mixing=1.0, prior="exclusive")])
-def test_first_tasks_do_not_depend_on_how_many_follow(estimator: Estimator):
-    batches, truth = draw()
-    whole = run(batches, truth, estimator)
-    for length in range(1, T):
-        for short, long in zip(run(batches[:length], truth, estimator), whole, strict=False):
-            assert np.array_equal(short.P_hat, long.P_hat)
-            assert np.array_equal(short.alpha, long.alpha)
-            assert np.array_equal(short.gamma, long.gamma)
-
-
-def test_no_batch_is_looked_at_before_its_task():
-    batches, truth = draw()
-    seen = []
-
-    def watched():
-        for t, P_bar in enumerate(batches, start=1):
-            seen.append(t)
-            yield same(P_bar)
-
-    for t, _ in enumerate(pomrl(watched(), M_SAMPLES, truth, ADA_POMRL, Fixed(gamma=0.9), 0.99), start=1):
-        assert seen[-1] == t
-
-
-def test_endless_batches_may_be_learned_from_for_a_while():
-    batches, truth = draw()
-
-    def endless():
-        while True:
-            yield from map(same, batches)
-
-    tasks = list(islice(pomrl(endless(), M_SAMPLES, truth, ADA_POMRL, Fixed(gamma=0.9), 0.99), 3 * T))
-    assert len(tasks) == 3 * T
-
-
-@pytest.mark.parametrize("scope", ["max", "per_pair"])
-def test_runs_do_not_influence_one_another(scope):
-    batches, truth = draw(5)
-    estimator = RegularisedLeastSquares(mixing="paper", similarity="welford", scope=scope)
-    together = run(batches, truth, estimator, UpperBound())
-    for i in range(5):
-        alone = run(
-            [P_bar[[i]] for P_bar in batches], Truth(truth.P_o[[i]], truth.variance[[i]]), estimator, UpperBound()
-        )
-        for one, all_of_them in zip(alone, together, strict=True):
-            for field in ("P_hat", "gamma", "alpha", "sigma"):
-                assert np.array_equal(getattr(one, field)[0], getattr(all_of_them, field)[i])
 
 
 def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_maximum():

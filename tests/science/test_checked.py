@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.science.checked import ComponentError
+from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.data import Generative
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.meta_batches import Own
+from pomrl.science.metrics.shipped import Value
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
@@ -75,7 +76,9 @@ def afterwards(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda means: chain([mean := next(means)], repeat(change(mean)))
 
 
-ESTIMATOR, SCHEDULE, TASKS = RegularisedLeastSquares, Grid, Dirichlet
+ESTIMATOR, SCHEDULE, TASKS, AGENT = RegularisedLeastSquares, Grid, Dirichlet, LeastSquares
+GROUPS = {TASKS: "task_distribution", Drift: "stream", Generative: "data", Own: "meta_batch", ESTIMATOR: "estimator"}
+GROUPS |= {SCHEDULE: "gamma_schedule", PolicyIteration: "planner", AGENT: "agent", Value: "metric"}
 
 
 @pytest.mark.parametrize(
@@ -106,26 +109,24 @@ ESTIMATOR, SCHEDULE, TASKS = RegularisedLeastSquares, Grid, Dirichlet
         (Generative, "draw", lambda counts: counts - 1, r"\[\S.*\] = -1\.0 is not"),
         (Generative, "draw", one_more, r"is_equal, but divided by .*\[0, 1, 0, 2, 1\] = 1\.(2|19)"),
         (Generative, "draw", lambda counts: counts[0], r"an array of shape \(4, 1, 4, 2, 4\)"),
+        (PolicyIteration, "_plan", lambda policy: policy + 2, r"policy\[0, 0, 0\] = [23] is not one of the 2 actions"),
+        (AGENT, "act", part("policy", lambda policy: policy - 1), r"in task 1: policy\[\d, \d, \d\] = -1 is not"),
+        (AGENT, "act", part("policy", lambda policy: policy[:, :1]), r"in task 1 returned int64 \(4, 1, 4\)"),
+        (AGENT, "act", part("gamma", lambda gamma: gamma + 0.05), r"in task 1: gamma\[0, 1\] = 0\.95\d* is not"),
+        (Value, "measure", lambda found: found[:, :1], r"measure returned an array of shape \(12, 1\)"),
+        (Value, "measure", lambda found: found * np.inf, r"measure: \[0, 0\] = inf is not finite"),
         (Own, "of_tasks", part("P_bar", lambda P_bar: P_bar.astype(np.float32)), "as P_bar a array of float32"),
     ],
 )  # fmt: skip
 def test_what_a_component_must_not_return_is_refused_with_its_name_and_the_first_bad_index(
     cls: type, method: str, change: Callable[[Any], Any], message: str
 ) -> None:
-    component, groups = stranger(cls, **{method: change}), {TASKS: "task_distribution", Drift: "stream"}
-    groups |= {Generative: "data", Own: "meta_batch"}
-    of_method = {ESTIMATOR: {"estimator": component}, SCHEDULE: {"gamma_schedule": component}}.get(cls, {})
-    of_problem = {groups[cls]: component} if cls in groups else {}
-    with pytest.raises(ComponentError, match=message) as raised:
-        tables(replace(PROBLEM, **of_problem), [replace(METHOD, **of_method)], range(4))
-    assert str(raised.value).startswith(f"{__name__}.stranger.<locals>.Stranger.")
+    strange = {GROUPS[cls]: stranger(cls, **{method: change})}
+    problem, of_method = (PROBLEM, strange) if hasattr(METHOD, GROUPS[cls]) else (replace(PROBLEM, **strange), {})
+    with pytest.raises(ValueError, match=message) as raised:
+        tables(problem, [replace(METHOD, **of_method)], range(4))
+    assert "stranger.<locals>.Stranger." in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_a_bad_policy_is_refused() -> None:
-    planner = stranger(PolicyIteration, _plan=lambda policies: policies + 2)
-    with pytest.raises(ValueError, match=r"Stranger.plan: policy\[0, 0, 0\] = [23] is not one of the 2 actions"):
-        tables(PROBLEM, [replace(METHOD, planner=planner)], range(4))
 
 
 @pytest.mark.parametrize("what", ["batch.P_bar", "truth.P_o", "before.squares", "after.P_o_hat"])

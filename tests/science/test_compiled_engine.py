@@ -21,6 +21,14 @@ built = pytest.mark.skipif(not compiled.is_built(), reason="the engine was not b
 Models = tuple[np.ndarray, np.ndarray]
 
 
+def with_engines(call: Callable[[], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the results of the compiled engine and of NumPy's."""
+    with compiled.using("compiled"):
+        ours = call()
+    with compiled.using("numpy"):
+        return ours, call()
+
+
 def test_the_engine_was_built_unless_its_absence_is_meant() -> None:
     assert compiled.is_built() or os.environ.get("POMRL_NO_ENGINE") == "1", (
         "the compiled engine was not built; POMRL_NO_ENGINE=1 says that this is meant"
@@ -74,32 +82,18 @@ FAMILIES: dict[str, Callable[..., Models]] = {
 }
 
 
-def both(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The policies of the compiled engine and those of NumPy's."""
-    plans = []
-    for engine in ("compiled", "numpy"):
-        with compiled.using(engine):
-            plans.append(PolicyIteration().plan(P, R, gammas))
-    return plans[0], plans[1]
-
-
 @built
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(
-    ("S", "A"), [(2, 1), (2, 2), (3, 5), (7, 3), (10, 2), (16, 2), (17, 2), (20, 2), (30, 2), (32, 4)]
-)
+@pytest.mark.parametrize(("S", "A"), [(2, 1), (3, 5), (10, 2), (17, 2), (32, 4)])
 def test_policies_and_losses_have_the_same_bits(family: str, S: int, A: int) -> None:
     rng = np.random.default_rng(S * 100 + A)
     P, R = FAMILIES[family](rng, 21, S, A)
     gammas = np.append(GRID, [0.999, 0.999999])
-    compiled_policies, numpy_policies = both(P, R, gammas)
-    np.testing.assert_array_equal(compiled_policies, numpy_policies)
-    assert compiled_policies.dtype == numpy_policies.dtype
-    losses = []
-    for engine in ("compiled", "numpy"):
-        with compiled.using(engine):
-            losses.append(planning_loss(P, R, numpy_policies, 0.99))
-    np.testing.assert_array_equal(losses[0].view(np.int64), losses[1].view(np.int64))
+    ours, policies = with_engines(lambda: PolicyIteration().plan(P, R, gammas))
+    np.testing.assert_array_equal(ours, policies)
+    assert ours.dtype == policies.dtype
+    losses = with_engines(lambda: planning_loss(P, R, policies, 0.99))
+    np.testing.assert_array_equal(*(each.view(np.int64) for each in losses))
 
 
 @built
@@ -107,11 +101,8 @@ def test_policies_and_losses_have_the_same_bits(family: str, S: int, A: int) -> 
 def test_values_of_chains_have_the_same_bits_at_every_size(S: int) -> None:
     rng = np.random.default_rng(S)
     P, R, gammas = rng.dirichlet(np.ones(S), (19, S)), rng.standard_normal((19, S)), rng.random(19)
-    values = []
-    for engine in ("compiled", "numpy"):
-        with compiled.using(engine):
-            values.append(chain_value(P, R, gammas))
-    np.testing.assert_array_equal(values[0].view(np.int64), values[1].view(np.int64))
+    values = with_engines(lambda: chain_value(P, R, gammas))
+    np.testing.assert_array_equal(*(each.view(np.int64) for each in values))
 
 
 @built
@@ -127,30 +118,7 @@ def test_policies_have_the_same_bits_whatever_the_model(seed: int, n: int, S: in
     rng = np.random.default_rng(seed)
     P, R = FAMILIES[family](rng, n, S, A)
     gammas = np.sort(rng.random((n, 4)))
-    np.testing.assert_array_equal(*both(P, R, gammas))
-
-
-@built
-def test_the_order_of_models_and_their_number_change_nothing() -> None:
-    rng = np.random.default_rng(0)
-    P, R = random_models(rng, 19, 10, 2)
-    together = PolicyIteration().plan(P, R, GRID)
-    order = rng.permutation(19)
-    np.testing.assert_array_equal(PolicyIteration().plan(P[order], R[order], GRID), together[order])
-    for i in range(19):
-        np.testing.assert_array_equal(PolicyIteration().plan(P[i : i + 1], R[i : i + 1], GRID)[0], together[i])
-
-
-@built
-def test_arrays_that_are_not_contiguous_are_planned_as_well() -> None:
-    rng = np.random.default_rng(1)
-    P, R = random_models(rng, 6, 5, 2)
-    expected = PolicyIteration().plan(P[::2], R[::2], GRID)
-    np.testing.assert_array_equal(PolicyIteration().plan(P[::2].copy(), R[::2].copy(), GRID), expected)
-    reversed_actions = PolicyIteration().plan(P[:, :, ::-1], R[:, :, ::-1], GRID)
-    np.testing.assert_array_equal(
-        PolicyIteration().plan(P[:, :, ::-1].copy(), R[:, :, ::-1].copy(), GRID), reversed_actions
-    )
+    np.testing.assert_array_equal(*with_engines(lambda: PolicyIteration().plan(P, R, gammas)))
 
 
 @built

@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass, is_pydantic_dataclass
 from tests.support.settings import ROOT
 
 from pomrl.checks import CHECKED
-from pomrl.components import Component, Estimator, Field, RegularisedLeastSquares, field_validator, model_validator
+from pomrl.components import Component, Estimator, Field, field_validator, model_validator
 from pomrl.contracts import EstimatorContract
 
 T = TypeVar("T")
@@ -97,11 +97,6 @@ def test_its_fields_are_checked(cls: Any, fields: dict[str, Any], message: str) 
         cls(**fields)
 
 
-def test_an_abstract_one_cannot_be_made() -> None:
-    with pytest.raises(TypeError, match="abstract method"):
-        Shape()  # pyright: ignore[reportAbstractUsage]
-
-
 def test_an_init_of_its_own_is_refused() -> None:
     with pytest.raises(TypeError, match="Mine: a component is made from its annotated fields, without an __init__"):
 
@@ -122,11 +117,3 @@ class TestTheEstimatorOfTheDocument(EstimatorContract):
         from all_alike_of_the_document import AllAlike  # pyright: ignore[reportMissingImports]
 
         return AllAlike()
-
-
-def test_a_variation_of_the_papers_family_has_its_keys() -> None:
-    class Mine(RegularisedLeastSquares):
-        weight: float = Field(default=0.25, ge=0)
-
-    keys = [field.name for field in dataclasses.fields(Mine)]
-    assert keys == [*(field.name for field in dataclasses.fields(RegularisedLeastSquares)), "weight"]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.science.data import Batch, Batches, Generative, Trajectories
+from pomrl.science.data import Batch, Generative, Trajectories
 
 
 def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
@@ -13,17 +13,6 @@ def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
     weight = np.random.default_rng(seed).random((S, A, S))
     weight[0, 0, 1:3] = weight[1, 1, -1] = 0.0
     return weight / weight.sum(-1, keepdims=True)
-
-
-def visit_distribution(P: np.ndarray, length: int) -> np.ndarray:
-    """Expected transitions N(s, a, s') of one trajectory with a uniform start and uniform actions."""
-    S, A, _ = P.shape
-    of_state, expected = np.full(S, 1 / S), np.zeros_like(P)
-    for _ in range(length):
-        joint = (of_state / A)[:, None, None] * P
-        expected += joint
-        of_state = joint.sum((0, 1))
-    return expected
 
 
 def counted_one_by_one(P: np.ndarray, u: np.ndarray, m: int, length: int) -> np.ndarray:
@@ -54,30 +43,11 @@ def test_trajectories_are_those_of_a_simulation_one_by_one():
                 assert np.array_equal(drawn[t, run, batch], expected)
 
 
-@pytest.mark.parametrize("length", [1, 2, 10])
-def test_trajectories_visit_pairs_with_their_exact_probabilities(length: int):
-    P, m, batches = model(4), 5, 20_000
-    counts = Trajectories(length=length).draw([np.random.default_rng(0)], P[None, None], m, batches)[0, 0]
-    expected = m * visit_distribution(P, length)
-    error = counts.std(0) / np.sqrt(batches)
-    assert np.abs(counts.mean(0) - expected).max() > 0
-    assert np.all(np.abs(counts.mean(0) - expected) <= 4.5 * error + 1e-12)
-    assert np.all(counts.sum((1, 2, 3)) == m * length)
-
-
 def test_batches_of_too_many_transitions_are_refused():
     Trajectories(length=10).check(10**5)
     with pytest.raises(ValueError, match="m=100001: a batch of so many trajectories of length 10 has more than"):
         Trajectories(length=10).check(10**5 + 1)
     Generative().check(10**9)
-
-
-def test_a_trajectory_goes_on_where_it_has_arrived():
-    """A trajectory through a cycle of states visits each of them once in as many steps."""
-    S = 5
-    P = np.repeat(np.roll(np.eye(S), 1, axis=1)[:, None], 2, axis=1)
-    counts = Trajectories(length=S).draw([np.random.default_rng(0)], P[None, None], 1, 50)
-    assert np.all(counts.sum((-1, -2)) == 1)
 
 
 def test_states_that_rounding_leaves_out_are_not_reached():
@@ -109,19 +79,3 @@ def test_rows_without_transitions_are_uniform_and_not_counted():
     assert np.array_equal(batch.P_bar[0, 0], [[2 / 3, 0, 1 / 3], [1 / 3, 1 / 3, 1 / 3]])
     assert np.array_equal(batch.counted[0], [[True, False]] * 3)
     assert np.array_equal(batch.visits[0], [[3, 0]] * 3)
-
-
-def test_a_batch_cannot_be_changed():
-    batch = Batch.of_counts(np.ones((1, 2, 2, 2), int), 2, equal=True)
-    for array in (batch.counts, batch.P_bar, batch.visits, batch.counted, batch.noise):
-        with pytest.raises(ValueError, match="read-only"):
-            array[...] = 0
-
-
-def test_one_batch_serves_both_uses():
-    batch = Batch.of_counts(np.arange(3 * 2 * 2 * 2).reshape(3, 2, 2, 2), 2)
-    both = Batches.same(batch)
-    assert both.meta is batch
-    assert both.own.P_bar.shape == (3, 1, 2, 2, 2)
-    assert np.array_equal(both.own.P_bar[:, 0], batch.P_bar)
-    assert np.array_equal(both.own.visits[:, 0], batch.visits)

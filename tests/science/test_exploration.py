@@ -1,25 +1,19 @@
 """Tasks whose data the learner collects itself."""
 
-import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from pomrl.contracts import METHOD, assert_experiment_runs, problem
-from pomrl.science import drawn_tasks
+from pomrl.contracts import METHOD, problem
 from pomrl.science.data import Batch, Batches, Trajectories
-from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
-from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.estimators.reward_models import RewardLearning, RewardMemory
-from pomrl.science.experiment import tables
 from pomrl.science.exploration import Belief, Exploration, explorations
 from pomrl.science.meta_batches import Separate
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import check
 
-BEHAVIOURS = ("epsilon_greedy", "posterior_sampling")
 GREEDY = Trajectories(behaviour="epsilon_greedy", epsilon=0.0, length=6)
 
 
@@ -36,15 +30,6 @@ def exploration(data: Trajectories, n: int = 3, m: int = 4, learning: RewardLear
 
 def collected(task: Exploration, believe: Callable[[Batch], Belief]) -> Batches:
     return task.collect(believe, RewardMemory())[0]
-
-
-@pytest.mark.parametrize("behaviour", BEHAVIOURS)
-@pytest.mark.parametrize(
-    "estimator", [METHOD.estimator, EmpiricalBayes(), RegularisedLeastSquares(prior="known", mixing=1.0)]
-)
-def test_an_experiment_runs(behaviour, estimator):
-    of_problem = replace(problem(), data=Trajectories(behaviour=behaviour, length=4))
-    assert_experiment_runs(of_problem, replace(METHOD, estimator=estimator))
 
 
 def test_all_trajectories_have_their_length_and_are_known_one_after_the_other():
@@ -78,11 +63,6 @@ def test_a_sample_of_a_sure_belief_is_its_estimate_and_of_an_unsure_one_is_not()
     assert (unsure == greedy).all((1, 2, 3)).mean() < 0.9
 
 
-def test_epsilon_1_explores_all_pairs():
-    task = exploration(replace(GREEDY, epsilon=1.0), m=60)
-    assert (collected(task, lambda _: Belief(task.P, np.ones((3, 1, 1)))).meta.visits > 0).all()
-
-
 def test_rewards_that_are_learned_are_those_of_the_transitions_and_the_middle_elsewhere():
     for noise, error in ((0.0, 1e-12), (0.4, 0.1)):
         task = exploration(replace(GREEDY, epsilon=0.8), m=200, learning=RewardLearning("own", noise, 0.0, 6.0))
@@ -102,19 +82,3 @@ def test_rewards_that_are_learned_are_those_of_the_transitions_and_the_middle_el
 def test_a_learner_that_collects_its_data_has_one_batch_for_each_task(changed):
     with pytest.raises(ValueError, match="where a learner collects its data, there is one batch for each task"):
         check(replace(problem(), data=GREEDY, **changed), METHOD, [0])
-
-
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_number_of_tasks(monkeypatch):
-    monkeypatch.setattr(drawn_tasks, "STACK_BYTES", 2**14)
-
-    def peak(T: int) -> int:
-        of_problem = replace(problem(), T=T)
-        tracemalloc.start()
-        (table,) = tables(of_problem, [METHOD], range(4))
-        found = tracemalloc.get_traced_memory()[1] - int(table.memory_usage().sum())
-        tracemalloc.stop()
-        return found
-
-    peak(10)
-    assert peak(200) - peak(50) < 150 * 4 * 3 * 8 * 20  # a few numbers for each row of the table, and no models

@@ -5,15 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pomrl.contracts import METHOD, problem
-from pomrl.science.data import Batch, Unequal
+from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import FACTORS, Memory
 from pomrl.science.estimators.mixture import Mixture, MixtureMemory
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-from pomrl.science.experiment import tables
-from pomrl.science.tasks.streams import Cycle
 
 ADA = RegularisedLeastSquares(mixing="paper", similarity="welford")
 S, A, M = 8, 3, 5
@@ -94,24 +91,6 @@ def test_a_task_without_any_data_is_estimated_by_the_prior(estimator):
     assert np.abs(h - models()).mean() < np.abs(1.0 / S - models()).mean()
 
 
-def test_the_mixing_rate_of_a_pair_has_its_own_number_of_transitions():
-    memory, truth = learned(ADA, drawn(models(), 4)), Truth(models(), 0.1 * models())
-    sigma = ADA.similarity_estimate(memory, M, truth)
-    numbers = drawn(models(), 1, visits=None)[0].visits
-    alpha = ADA.mixing_rate(5, numbers, sigma, memory, truth)
-    for index in np.ndindex(numbers.shape):
-        alone = ADA.mixing_rate(5, int(numbers[index]), sigma[index[:1]][None], memory, truth)
-        assert alpha[index] == alone.item()
-
-
-def test_unequal_numbers_have_the_mean_m():
-    P = np.full((1, 1, 2, 2, 2), 0.5)
-    for numbers in ("extremes", "geometric"):
-        counts = Unequal(numbers=numbers).draw([np.random.default_rng(0)], P, 8, 20000).sum(-1)
-        assert counts.mean() == pytest.approx(8.0, rel=0.02)
-        assert (counts == 0).any() == (numbers == "geometric")
-
-
 def test_components_are_told_apart_up_to_their_number():
     two = [drawn(models(seed=kind), 1, 20, seed=t)[0] for t, kind in enumerate([0, 1, 0, 1, 0, 1, 1])]
     several, one = (learned(Mixture(components=number), two) for number in (3, 1))
@@ -120,10 +99,3 @@ def test_components_are_told_apart_up_to_their_number():
     counted = several.members.counted.reshape(3, 3)  # components and runs
     assert np.array_equal(np.sort(counted, axis=0), np.array([[0.0] * 3, [3.0] * 3, [4.0] * 3]))
     assert one.members.counted.tolist() == [[[7.0]]] * 3
-
-
-def test_a_mixture_loses_less_where_mean_models_take_turns():
-    of_problem = replace(problem(), stream=Cycle(models=3), T=24)
-    methods = [replace(METHOD, estimator=estimator) for estimator in (Mixture(), Mixture(components=1))]
-    several, one = (table["model_error"].mean() for table in tables(of_problem, methods, range(10)))
-    assert several < 0.9 * one

@@ -29,11 +29,6 @@ def chosen(loss: np.ndarray, scope: Scope, choice: HindsightChoice = "population
     return rows["gamma"].to_numpy().reshape(loss.shape[:2])
 
 
-def on_grid(loss: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """The losses [n, T] at the chosen discount factors."""
-    return np.take_along_axis(loss, np.searchsorted(GRID, gamma)[..., None], -1)[..., 0]
-
-
 def tied_losses(rng: np.random.Generator, n: int = 7, T: int = 2) -> np.ndarray:
     """Losses in which, in each task, two discount factors are the best with the same losses in another order of runs.
 
@@ -55,7 +50,7 @@ def exact_best(losses: np.ndarray) -> float:
 
 def test_everything_that_chooses_gamma_star_agrees_where_two_gammas_plan_alike():
     rounded_apart = 0
-    for seed in range(200):
+    for seed in range(60):
         loss = tied_losses(np.random.default_rng(seed))
         expected = [exact_best(loss[:, t]) for t in range(loss.shape[1])]
         table = table_of(loss).sample(frac=1, random_state=seed)
@@ -66,16 +61,7 @@ def test_everything_that_chooses_gamma_star_agrees_where_two_gammas_plan_alike()
         assert np.array_equal(Losses(loss, GAMMAS).best(loss.mean(0)), expected)
         smallest = GAMMAS[len(GRID) - 1 - loss.mean(0)[:, ::-1].argmin(-1)]
         rounded_apart += not np.array_equal(smallest, expected)
-    assert rounded_apart > 20  # without a tolerance the choice depends on the order of the runs
-
-
-@pytest.mark.parametrize("choice", ["population", "per_run"])
-def test_one_choice_for_all_tasks_agrees_where_two_gammas_plan_alike(choice: HindsightChoice):
-    for seed in range(50):
-        loss = tied_losses(np.random.default_rng(seed), T=1).swapaxes(0, 1)  # the order of tasks differs in one run
-        expected = exact_best(loss[0])
-        assert np.all(chosen(loss, "all_tasks", choice) == expected)
-        assert minimising(GAMMAS, loss.mean((0, 1))) == expected
+    assert rounded_apart > 6  # without a tolerance the choice depends on the order of the runs
 
 
 def test_the_tolerance_is_relative_to_losses_above_one():
@@ -85,29 +71,9 @@ def test_the_tolerance_is_relative_to_losses_above_one():
     assert best_index(np.array([0.0, 0.5 * MEAN_TIE_TOLERANCE, 2 * MEAN_TIE_TOLERANCE])) == 1
 
 
-def test_leading_axes_are_curves_of_their_own():
-    mean = np.random.default_rng(4).random((3, 4, len(GRID)))
-    best = minimising(GAMMAS, mean)
-    assert best.shape == (3, 4)
-    for i in range(3):
-        for j in range(4):
-            assert best[i, j] == GRID[mean[i, j].argmin()]
-
-
 def test_a_mean_that_is_no_number_has_no_gamma_star():
     with pytest.raises(ValueError, match="NaN"):
         best_index(np.array([[1.0, 2.0], [np.nan, 1.0]]))
-
-
-@pytest.mark.parametrize("gammas", [[0.5, 0.4], [0.5, 0.5]])
-def test_gammas_that_do_not_ascend_are_refused(gammas: list[float]):
-    with pytest.raises(ValueError, match="ascend strictly"):
-        minimising(np.array(gammas), np.array([1.0, 2.0]))
-
-
-def test_a_table_of_another_grid_is_refused():
-    with pytest.raises(ValueError, match="discount factors"):
-        in_hindsight(table_of(np.ones((2, 3, 4))), Hindsight(gammas=GRID, scope="all_tasks"))
 
 
 def test_rows_chosen_in_hindsight_are_those_of_the_table():
@@ -118,23 +84,6 @@ def test_rows_chosen_in_hindsight_are_those_of_the_table():
         assert np.array_equal(rows["gamma"].to_numpy().reshape(4, 3), GAMMAS[index])
         expected = np.take_along_axis(loss, index[..., None], -1)[..., 0]
         assert np.array_equal(rows["planning_loss"].to_numpy().reshape(4, 3), expected)
-
-
-@pytest.mark.parametrize("choice", ["population", "per_run"])
-def test_choices_in_hindsight_order_the_losses(choice: HindsightChoice):
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        loss = rng.gamma(1.0, size=(7, 5, len(GRID))) + rng.random((1, 5, 1)) * np.array(GRID)
-        best = on_grid(loss, chosen(loss, "all_tasks", choice)).mean()
-        dynamic = on_grid(loss, chosen(loss, "each_task", choice)).mean()
-        assert dynamic < best
-        assert best <= loss.mean((0, 1)).min() + 1e-15
-        if choice == "population":
-            assert best == pytest.approx(loss.mean((0, 1)).min(), rel=1e-14)
-            assert dynamic == pytest.approx(loss.mean(0).min(-1).mean(), rel=1e-14)
-        else:
-            assert best == pytest.approx(loss.mean(1).min(-1).mean(), rel=1e-14)
-            assert dynamic == pytest.approx(loss.min(-1).mean(), rel=1e-14)
 
 
 def test_each_hindsight_choice_is_made_over_the_axes_it_says():

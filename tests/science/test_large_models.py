@@ -16,7 +16,7 @@ from pomrl.science.solvers import relative_values
 from pomrl.science.solvers.evaluation import policy_value
 from pomrl.science.solvers.policy_values import distinct_policy_values
 
-LONG_GRID = np.linspace(0.0, 0.99, 34)
+LONG_GRID = np.linspace(0.0, 0.99, 12)
 
 
 def large(kind: str, rng: np.random.Generator, M: int = 3, S: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -27,7 +27,7 @@ def large(kind: str, rng: np.random.Generator, M: int = 3, S: int = 60) -> tuple
         "ties": lambda: models_with_equal_actions(rng, M, S, 2),
         "twins": lambda: models_with_twin_states(rng, M, S, 2),
         "ring": lambda: ring(S),
-        "long ring": lambda: ring(300),
+        "long ring": lambda: ring(150),
         "sparse rewards": lambda: (random_models(rng, M, S, 2)[0], (rng.random((M, S, 2)) < 0.02).astype(float)),
     }[kind]()
 
@@ -59,17 +59,6 @@ def test_large_models_are_planned_and_evaluated_as_by_lapack_alone(kind: str, mo
     np.testing.assert_allclose(loss, planning_loss(P, R, policy, 0.99), rtol=0, atol=1e-10)
     assert (loss >= 0).all()
     assert (loss[:, -1] == 0).all()
-
-
-@pytest.mark.parametrize("kind", ["dense", "one transition", "ties"])
-def test_a_large_model_is_planned_alike_alone_and_in_a_stack(kind: str):
-    P, R = large(kind, np.random.default_rng(32))
-    together = PolicyIteration().plan(P, R, LONG_GRID)
-    loss = planning_loss(P, R, together, 0.99)
-    for i in range(len(P)):
-        alone = PolicyIteration().plan(P[i : i + 1], R[i : i + 1], LONG_GRID)
-        assert np.array_equal(alone[0], together[i])
-        assert np.array_equal(planning_loss(P[i : i + 1], R[i : i + 1], alone, 0.99)[0], loss[i])
 
 
 @pytest.mark.parametrize("kind", ["dense", "one transition", "twins", "long ring"])

@@ -69,14 +69,6 @@ def test_several_batches_become_one(combine, unvisited, row: list[float]):
     assert np.array_equal(meta.counted[0, 0, :, 0], [True, unvisited == "uniform"])
 
 
-def test_one_generative_batch_is_the_same_however_it_is_combined():
-    separate = [
-        replace(PROBLEM, meta_batch=Separate(batches=4, combine=combine))
-        for combine in ("pooled", "mean_of_frequencies")
-    ]
-    assert table(separate[0]).equals(table(separate[1]))
-
-
 def test_separate_batches_leave_all_other_draws_as_they_are():
     own, separate = (replace(PROBLEM, meta_batch=meta) for meta in (Own(), Separate(batches=2)))
     assert table(own, ALONE).equals(table(separate, ALONE))
@@ -99,15 +91,6 @@ def test_each_trial_learns_from_its_own_batches_alone():
     np.testing.assert_allclose(of_table, np.mean(rates, 0).T.ravel(), rtol=1e-14)
 
 
-def test_many_trials_average_the_noise_of_sampling():
-    """Losses of 40 trials differ less from their mean than those of one trial, on the same models."""
-    few, many = (replace(PROBLEM, trials=trials, T=1) for trials in (1, 40))
-    single, averaged = (table(problem, ALONE, runs=60).groupby("gamma")["planning_loss"] for problem in (few, many))
-    assert (averaged.std() < single.std()).all()
-    error = np.hypot(single.sem(), averaged.sem())
-    assert (np.abs(averaged.mean() - single.mean()) < 4.5 * error).all()
-
-
 @pytest.mark.parametrize("meta_batch", [Own(), Separate(batches=2)])
 @pytest.mark.parametrize("data", [Generative(), Trajectories(length=4)])
 def test_gammas_of_trials_are_the_grid_to_the_last_bit(data, meta_batch):
@@ -120,10 +103,3 @@ def test_a_length_needs_trajectories():
     with pytest.raises(ValueError, match=r"meta_batch\.length=5: only data=trajectories has a length"):
         check(separate, method(ADA), range(1))
     check(replace(separate, data=Trajectories()), method(ADA), range(1))
-
-
-def test_the_mean_over_states_is_below_the_worst_state():
-    worst, mean = (table(replace(PROBLEM, loss=loss))["planning_loss"] for loss in ("max", "mean"))
-    assert (mean <= worst).all()
-    assert (mean < worst).any()
-    assert ((mean == 0) == (worst == 0)).all()

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from jaxtyping import Float
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.support.computed import compute as compute_all
 from tests.support.settings import CONF
@@ -21,7 +20,6 @@ from pomrl.configuration.sweeps import experiment
 from pomrl.contracts import METHOD, UNEQUAL, ComponentContract, problem, some_task
 from pomrl.results.losses import Losses
 from pomrl.science.agents.least_squares import LeastSquares
-from pomrl.science.checked import ComponentError
 from pomrl.science.experiment import tables
 from pomrl.science.loss_tables import MEASURED
 from pomrl.science.mdp import Criterion, policy_value
@@ -106,25 +104,6 @@ def test_the_loss_as_a_metric_is_the_column_of_the_loss(changes: dict[str, Any])
         (plain,) = tables(of_problem, [method], range(3))
         pd.testing.assert_frame_equal(table.drop(columns=MEASURED), plain, check_exact=True)
         assert_allclose(table[MEASURED], plain["planning_loss"], rtol=1e-12, atol=1e-12)
-
-
-class Wrong(Metric):
-    """Returns what no metric may."""
-
-    what: str
-
-    def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        found = np.zeros(outcome.gamma.shape)
-        found[1, 2] = np.nan
-        return found if self.what == "nan" else found[:, :1]
-
-
-@pytest.mark.parametrize(
-    ("what", "why"), [("nan", r"measure: \[1, 2\] = nan is not finite"), ("shape", r"shape \(12, 1\)")]
-)
-def test_what_is_no_metric_is_refused(what: str, why: str) -> None:
-    with pytest.raises(ComponentError, match=why):
-        tables(problem(), [replace(METHOD, metric=Wrong(what=what))], range(3))
 
 
 def compute(*words: str) -> Experiment:

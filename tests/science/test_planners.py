@@ -1,4 +1,6 @@
+import inspect
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +18,11 @@ from tests.support.sample_models import (
 from tests.support.sample_planners import PLANNERS, every_planner
 
 from pomrl.checks import Engine
-from pomrl.science import planners
+from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
-from pomrl.science.solvers import compiled, evaluation
-from pomrl.science.solvers.evaluation import policy_value
+from pomrl.science.solvers import compiled, evaluation, sparse
+from pomrl.science.solvers.evaluation import check_models, magnitude, policy_value, reward_scale
+from pomrl.science.solvers.policy_values import distinct_policy_values
 
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
 FAMILIES = {
@@ -53,19 +56,7 @@ def test_value_is_that_of_the_best_of_all_policies(planner: Planner, family: str
 
 
 @every_planner
-def test_rewards_may_be_of_any_size_and_sign(planner: Planner):
-    P, R = random_models(np.random.default_rng(16), 9, 5, 3)
-    scale = np.array([1e-3, 1.0, 1e6] * 3)
-    R = scale[:, None, None] * (R - 0.5)
-    policy = planner.plan(P, R, np.array([0.5, 0.99]))
-    for i in range(9):
-        for g, gamma in enumerate([0.5, 0.99]):
-            error = scaled_error(P[i], R[i], policy[i, g], gamma, brute_force_value(P[i], R[i], gamma))
-            assert error <= 1e-12 * max(1, scale[i])
-
-
-@every_planner
-@pytest.mark.parametrize("S", [10, 15, 20])
+@pytest.mark.parametrize("S", [10, 20])
 @pytest.mark.parametrize("gamma", [0.5, 0.95])
 def test_value_is_that_of_the_linear_program(planner: Planner, S: int, gamma: float):
     A = 4
@@ -83,11 +74,8 @@ def test_value_is_that_of_the_linear_program(planner: Planner, S: int, gamma: fl
     ("S", "A", "zeros", "m"),
     [
         (10, 2, 5, None),
-        (16, 3, 8, None),
         (17, 3, 8, None),
         (40, 3, 20, None),
-        (40, 2, 0, None),
-        (10, 2, 0, 5),
         (40, 2, 0, 1),
     ],
 )
@@ -115,7 +103,7 @@ def test_each_model_is_planned_at_its_own_gammas(planner: Planner):
 
 
 @every_planner
-@pytest.mark.parametrize("S", [6, 10, 20])
+@pytest.mark.parametrize("S", [6, 20])
 def test_models_do_not_influence_one_another(planner: Planner, S: int):
     rng = np.random.default_rng(6)
     P, R = sampled_models(rng, 23, S, 3, 3)
@@ -126,46 +114,11 @@ def test_models_do_not_influence_one_another(planner: Planner, S: int):
     assert np.array_equal(planner.plan(P[:S], R[:S], gammas), policy[:S])
 
 
-def test_arguments_are_left_as_they_were():
-    P, R = random_models(np.random.default_rng(7), 4, 5, 2)
-    copies = P.copy(), R.copy()
-    for planner in PLANNERS:
-        planner.plan(P, R, GAMMAS[:3])
-    assert np.array_equal(P, copies[0])
-    assert np.array_equal(R, copies[1])
-
-
-@pytest.mark.parametrize("S", [6, 20])
-def test_policy_is_left_alone_where_all_are_optimal(S: int):
-    """Rewards are equal: a difference between actions is rounding, and no reason to change."""
-    P, _ = random_models(np.random.default_rng(8), 20, S, 3)
-    policy = PolicyIteration().plan(P, np.full((20, S, 3), 1 / 3), np.array([0.0, 0.5, 0.99, 0.9999]))
-    assert not policy.any()
-
-
-def test_policies_do_not_depend_on_the_size_of_stacks(monkeypatch: pytest.MonkeyPatch):
-    rng = np.random.default_rng(17)
-    P, R = sampled_models(rng, 23, 6, 3, 3)
-    gammas = rng.uniform(0, 0.99, (23, 4))
-    policy = PolicyIteration().plan(P, R, gammas)
-    for size in (1, 7, 23):
-        monkeypatch.setattr(planners, "STACK", size)
-        with compiled.using("numpy"):
-            assert np.array_equal(PolicyIteration().plan(P, R, gammas), policy)
-
-
 def test_value_iteration_refuses_to_stop_early():
     P, R = models_with_equal_actions(np.random.default_rng(9), 3, 5, 2)  # equal actions are never eliminated
     with pytest.raises(ArithmeticError, match=r"model [012] at gamma = 0\.9: .* in 10 sweeps"):
         ValueIteration(max_sweeps=10).plan(P, R, np.array([0.0, 0.9]))
     assert ValueIteration(max_sweeps=300).plan(P, R, np.array([0.0, 0.9])).shape == (3, 2, 5)
-
-
-def test_value_iteration_stops_as_soon_as_other_actions_are_proven_worse():
-    """The span of a step takes about 20 sweeps to fall to the tolerance."""
-    P, R = random_models(np.random.default_rng(9), 3, 60, 2)
-    gammas = np.array([0.0, 0.9])
-    assert np.array_equal(ValueIteration(max_sweeps=6).plan(P, R, gammas), PolicyIteration().plan(P, R, gammas))
 
 
 @pytest.mark.parametrize(("S", "A"), [(2, 2), (3, 3), (12, 2)])
@@ -186,14 +139,106 @@ def test_value_iteration_loses_no_more_than_its_tolerance():
     assert max(loss) <= 0.05
 
 
-@pytest.mark.parametrize("S", [3, 20, 40])
-@pytest.mark.parametrize("engine", ["auto", "numpy"])
-def test_policy_iteration_that_does_not_end_is_an_error(engine: Engine, S: int, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(("S", "engine"), [(3, "auto"), (3, "numpy"), (40, "numpy")])
+def test_policy_iteration_that_does_not_end_is_an_error(S: int, engine: Engine, monkeypatch: pytest.MonkeyPatch):
     """Policy iteration does not end with a negative tolerance, because a worse action may then replace a better one."""
     monkeypatch.setattr(evaluation, "ACTION_TIE_TOLERANCE", -1.0)
     P, R = random_models(np.random.default_rng(11), 2, S, 2)
     with pytest.raises(ArithmeticError, match="model 0"), compiled.using(engine):
         PolicyIteration().plan(P, R, np.array([0.5]))
+
+
+# The size of rewards, and models with few transitions
+
+LONG = np.array([0.0, 0.3, 0.6, 0.9, 0.99])
+
+
+def test_the_scale_is_that_of_the_largest_reward_of_either_sign() -> None:
+    R = np.array([[[1.0, -5.0], [2.0, 0.5]], [[0.0, 0.0], [-0.01, 0.001]], [[0.0, 0.0], [0.0, 0.0]]])
+    np.testing.assert_array_equal(reward_scale(R), [5.0, 1.0, 1.0])
+    np.testing.assert_array_equal(magnitude(R), [5.0, 2.0**-6, 1.0])
+    assert reward_scale(np.empty((0, 3, 2))).shape == (0,)
+
+
+@every_planner
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**-10])
+def test_small_rewards_are_planned_as_large_ones(planner: Planner, unit: float) -> None:
+    P, R = random_models(np.random.default_rng(1), 6, 6, 3)
+    policies = planner.plan(P, R * unit, LONG)
+    np.testing.assert_array_equal(policies, planner.plan(P, R, LONG))
+    loss, losses = planning_loss(P, R * unit, policies, 0.99), planning_loss(P, R, policies, 0.99)
+    assert losses.max() > 0.1
+    np.testing.assert_array_equal(loss, losses * unit)
+
+
+def few_transitions(S: int, A: int, successors: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(S)
+    P = np.zeros((S, A, S))
+    np.put_along_axis(P, rng.random((S, A, S)).argsort(-1)[..., :successors], rng.random((S, A, successors)), -1)
+    return P / P.sum(-1, keepdims=True), rng.random((S, A)) * 1000 - 500
+
+
+@pytest.mark.parametrize(("S", "way"), [(64, "together"), (150, "sparse")])
+def test_models_with_few_transitions_are_solved_exactly(S: int, way: str) -> None:
+    P, R = few_transitions(S, 3, 3)
+    assert (sparse.solved_densely(P[None]).item(), sparse.pays(P)) == (way == "together", way == "sparse")
+    policies = PolicyIteration().plan(P[None], R[None], LONG)
+    for policy, gamma in zip(policies[0], LONG, strict=True):
+        V = value_of(P, R, policy, gamma)
+        np.testing.assert_allclose((R + gamma * P @ V).max(-1), V, rtol=0, atol=1e-9)
+    V, _, index = distinct_policy_values(P[None], R[None], policies, 0.99)
+    for g, policy in enumerate(policies[0]):
+        np.testing.assert_allclose(V[index[0, g]], value_of(P, R, policy, 0.99), rtol=0, atol=1e-7)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "value", "message"),
+    [
+        ("P", np.s_[2, 1, 0, 3], np.nan, r"P\[2, 1, 0, 3\] = nan is not a probability"),
+        ("P", np.s_[2, 1, 0, :2], [-1.0, 2.0], r"P\[2, 1, 0, 0\] = -1\.0 is not a probability"),
+        ("P", np.s_[2, 1:, 0], 0.0, r"sum of the row P\[2, 1, 0\] = 0\.0 is not 1"),
+        ("P", np.s_[2, 1, 0], [0.25, 0.25, 0.25, 0.25 + 1e-9], r"the row P\[2, 1, 0\] = 1\.000000001\d* is not 1"),
+        ("R", np.s_[2, 1, 0], np.inf, r"R\[2, 1, 0\] = inf is not finite"),
+        ("R", np.s_[2, 1, 0], np.nan, r"R\[2, 1, 0\] = nan is not finite"),
+    ],
+)
+def test_bad_models_are_refused_by_their_first_bad_index(name: str, index: Any, value: Any, message: str):
+    P, R = random_models(np.random.default_rng(12), 4, 4, 2)
+    {"P": P, "R": R}[name][index] = value
+    with pytest.raises(ValueError, match=message):
+        PolicyIteration().plan(P, R, np.array([0.5]))
+
+
+def test_models_whose_shapes_do_not_fit_are_refused():
+    check = inspect.unwrap(check_models)  # as it is without run-time checks of shapes
+    with pytest.raises(ValueError, match=r"shapes are \(4, 3, 2, 3\) and \(4, 3, 3\)"):
+        check(np.full((4, 3, 2, 3), 1 / 3), np.zeros((4, 3, 3)))
+    with pytest.raises(ValueError, match=r"shapes are \(3, 2, 4\) and \(3, 2\)"):
+        check(np.full((3, 2, 4), 0.25), np.zeros((3, 2)))
+
+
+def test_rows_that_sum_to_one_but_for_rounding_are_accepted():
+    rng = np.random.default_rng(13)
+    P = rng.random((200, 30, 2, 30))
+    check_models(P / P.sum(-1, keepdims=True), np.zeros((200, 30, 2)))
+    check_models(rng.multinomial(7, np.full(30, 1 / 30), (200, 30, 2)) / 7, np.zeros((200, 30, 2)))
+
+
+@pytest.mark.parametrize("bad", [1.5, -0.1, np.nan, np.inf])
+def test_bad_gammas_are_refused_by_their_first_bad_index(bad: float):
+    P, R = random_models(np.random.default_rng(14), 3, 4, 2)
+    gammas = np.array([[0.1, 0.2], [0.1, bad], [bad, 0.2]])
+    with pytest.raises(ValueError, match=rf"gamma\[1, 1\] = {bad} is not in \[0, 1\]"):
+        PolicyIteration().plan(P, R, gammas)
+
+
+def test_gammas_for_another_number_of_models_are_refused():
+    P, R = random_models(np.random.default_rng(15), 3, 4, 2)
+    with pytest.raises(ValueError, match="shape"):
+        PolicyIteration().plan(P, R, np.full((2, 2), 0.5))
 
 
 # The oracle of breakpoints: where along gamma the optimal policy changes.
@@ -219,7 +264,7 @@ def breakpoints(P: np.ndarray, R: np.ndarray, policy: np.ndarray) -> np.ndarray:
     return np.sort(found)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_policies_change_exactly_at_the_breakpoints(seed: int):
     """Each policy is planned throughout its interval of gammas, and changes where the oracle says.
 

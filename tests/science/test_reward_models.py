@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pomrl.contracts import METHOD, problem
-from pomrl.science.data import Batch, Trajectories, Unequal
+from pomrl.science.data import Batch, Trajectories
 from pomrl.science.estimators.reward_models import (
     RewardLearning,
     RewardMemory,
@@ -69,27 +69,6 @@ def test_sampled_means_are_centred_at_the_rewards_with_the_noise_of_a_mean():
     means = sampled_means([np.random.default_rng(run) for run in range(2000)], NOISE, batch, R)
     np.testing.assert_allclose(means.mean(0)[0, :, 0], [0.2, 0.8], atol=0.01)
     assert means.std(0) == pytest.approx(NOISE / np.sqrt(8), rel=0.05)
-
-
-def test_rewards_of_transitions_are_sampled_with_the_transitions():
-    counts = np.array([[[[[3, 1]], [[0, 2]]]]])
-    R = np.array([[[[0.0, 1.0]], [[0.5, 0.7]]]])
-    means = sampled_means([np.random.default_rng(0)], 0.0, Batch.of_counts(counts, 4), R)
-    np.testing.assert_allclose(means[0, 0, :, 0], [0.25, 0.7])
-
-
-def test_samples_without_noise_are_the_rewards():
-    known = replace(problem(), trials=2)
-    (as_known,) = tables(known, [METHOD], range(2))
-    (own,) = tables(replace(known, reward_model="own"), [METHOD], range(2))
-    assert own.equals(as_known)
-
-
-def test_runs_do_not_influence_one_another():
-    unknown = replace(problem(), reward_model="shrunk", reward_noise=0.3, trials=2, data=Unequal(numbers="geometric"))
-    (together,) = tables(unknown, [METHOD], range(3))
-    (alone,) = tables(unknown, [METHOD], [2])
-    assert together[together["run"] == 2].reset_index(drop=True).equals(alone)
 
 
 def test_rewards_on_another_scale_are_estimated_as_those_between_0_and_1_are():

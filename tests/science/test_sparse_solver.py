@@ -1,15 +1,13 @@
 """Planning and evaluation of sparse models: against closed forms, brute force, LAPACK and Bellman's equation."""
 
-from itertools import product
-
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
+from tests.support.sample_models import sparse_queue
 
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import sparse, sparse_chains
-from pomrl.science.tasks.families.queue import Queue
 
 WAYS: dict[str, dict[str, float]] = {
     "factorised": {"FEW_ENTRIES": np.inf},
@@ -50,7 +48,7 @@ def grid(n: int, goal: bool) -> tuple[csr_array, np.ndarray]:
 
 
 def queue(S: int) -> tuple[csr_array, np.ndarray]:
-    rows, R = Queue(centre=0.4, spread=0.0, room=S - 1).sparse_model(0.4)
+    rows, R = sparse_queue(S)
     return sparse.by_action(rows, R.shape[1]), R
 
 
@@ -106,18 +104,6 @@ def test_sparse_models_are_planned_and_evaluated_as_dense_ones(way: str, kind: s
         np.testing.assert_allclose(V, np.linalg.solve(chain, R[states, policy]), rtol=0, atol=1e-9 * scale)
 
 
-def test_plans_of_tiny_models_are_the_best_of_all_policies() -> None:
-    for seed in range(20):
-        rows, R = random_graph(4, 2, 2, seed)
-        P, states = dense(rows, 2), np.arange(4)
-        policies, values = sparse.plan(rows, R, np.array([0.3, 0.9]))
-        for g, gamma in enumerate((0.3, 0.9)):
-            every = np.array(list(product(range(2), repeat=4)))
-            of_all = [np.linalg.solve(np.eye(4) - gamma * P[states, each], R[states, each]) for each in every]
-            np.testing.assert_allclose(values[g], np.max(of_all, axis=0), rtol=1e-11)
-            np.testing.assert_allclose(of_all[int((every == policies[g]).all(1).argmax())], values[g], rtol=1e-11)
-
-
 @pytest.mark.parametrize(
     "model",
     [lambda: random_graph(5000, 4, 8), lambda: grid(60, goal=True), lambda: grid(60, goal=False), lambda: queue(5000)],
@@ -131,31 +117,6 @@ def test_large_models_satisfy_the_equation_of_bellman(model: object) -> None:
         Q = R.T + gamma * (rows @ V).reshape(R.T.shape)
         for of_best in (Q.max(0), np.take_along_axis(Q, policy[None].astype(int), 0)[0]):
             assert np.abs(of_best - V).max() <= 2e-12 * scale / (1.0 - gamma)
-
-
-@pytest.mark.parametrize(
-    ("rows", "A"),
-    [
-        (random_graph(1000, 2, 8)[0], 2),
-        (random_graph(1500, 2, 4)[0], 2),
-        (grid(50, goal=True)[0], 4),
-        (queue(2000)[0], 3),
-    ],
-)
-def test_the_entries_of_factors_are_expected_within_a_factor_of_four(rows: csr_array, A: int) -> None:
-    S = rows.toarray().shape[1]
-    chain = rows[np.random.default_rng(3).integers(0, A, S) * S + np.arange(S)]
-    factors = splu(csr_array(eye_array(S, format="csr") - 0.9 * chain).tocsc())
-    entries = factors.L.nnz + factors.U.nnz
-    assert entries / 4 <= sparse_chains.expected_entries(chain) <= 4 * entries
-
-
-@pytest.mark.parametrize(("S", "successors"), [(1, 1), (2, 1), (3, 3)])
-def test_models_of_a_few_states_are_planned_too(S: int, successors: int) -> None:
-    rows, R = random_graph(S, 2, successors)
-    _, values = sparse.plan(rows, R, np.array([0.9]))
-    P = dense(rows, 2)
-    np.testing.assert_allclose((R + 0.9 * P @ values[0]).max(1), values[0], rtol=1e-12)
 
 
 def test_a_random_graph_is_never_factorised_and_a_queue_always(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,21 +84,12 @@ def test_tables_do_not_depend_on_how_many_tasks_are_drawn_together(stream, monke
     assert together.equals(one_by_one)
 
 
-def checked(overrides: list[str]) -> None:
-    of_experiment = sweeps.experiment(PUBLISHED, overrides)
-    check(of_experiment.problem, of_experiment.method, [0])
-
-
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
         (["stream=switch", "stream.at=[16]"], "stream.at=[16]: a switch is beyond the last task, T=15"),
         (["stream=switch", "stream.at=[5,5]"], "stream.at=[5, 5]: they have to ascend strictly"),
-        (["stream=switch", "stream.at=[1]"], "stream.at=1: it has to be greater than or equal to 2"),
-        (["stream=switch", "stream.at=[]"], "stream.at=[]: "),
         (["stream=cycle", "stream.models=16"], "stream.models=16: there are more mean models than tasks, T=15"),
-        (["stream=cycle", "stream.models=0"], "stream.models=0: it has to be greater than or equal to 1"),
-        (["stream=drift", "stream.speed=-1"], "stream.speed=-1: it has to be greater than or equal to 0"),
         (
             ["stream=switch", "task_distribution=uniform_ball", "sigma=0.055", "stream.at=[2,3,4,5,6]"],
             "sigma: no UniformBall distribution on",
@@ -106,6 +97,9 @@ def checked(overrides: list[str]) -> None:
     ],
 )
 def test_streams_that_cannot_be_are_refused(overrides, message):
-    with pytest.raises(ValueError, match=re.escape(message)) as refused:
-        checked(overrides)
-    assert "\n" not in str(refused.value)
+    def checked() -> None:
+        of_experiment = sweeps.experiment(PUBLISHED, overrides)
+        check(of_experiment.problem, of_experiment.method, [0])
+
+    with pytest.raises(ValueError, match=re.escape(message)):
+        checked()

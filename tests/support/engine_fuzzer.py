@@ -20,26 +20,7 @@ from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import compiled
 from pomrl.science.solvers.evaluation import policy_value
 
-NUMBERS = [
-    "f8",
-    ">f8",
-    "f8",
-    "f4",
-    ">f4",
-    "f2",
-    "i8",
-    ">i8",
-    "i4",
-    "u8",
-    "i1",
-    "u1",
-    "?",
-    "g",
-    "c16",
-    "O",
-    "U8",
-    "M8[s]",
-]
+NUMBERS = ["f8", ">f8", "f4", ">f4", "f2", "i8", ">i8", "i4", "u8", "i1", "u1", "?", "g", "c16", "O", "U8", "M8[s]"]
 INTEGERS = ["i2", ">i2", "i8", ">i8", "i4", "u8", "i1", "u1", "i2", "i8", "f8", "?", "O"]
 SIZES = (1, 1, 2, 2, 3, 3, 5, 8, 9, 10, 10, 17, 20, 31, 32, 33, 49)
 ACTIONS = (1, 1, 2, 2, 2, 2, 2, 3, 4, 7)
@@ -47,25 +28,20 @@ ACTIONS = (1, 1, 2, 2, 2, 2, 2, 3, 4, 7)
 
 def with_layout(rng: np.random.Generator, array: np.ndarray) -> Any:
     """The same numbers in another layout, or in a list."""
-    layout = rng.integers(9)
-    if layout == 1:
-        return np.asfortranarray(array)
-    if layout == 2 and array.ndim:
-        return np.repeat(array, 2, axis=-1)[..., ::2]
-    if layout == 3:
-        return np.flip(np.flip(array).copy())
-    if layout == 4:
-        array.flags.writeable = False
-    if layout == 5:  # at an odd address
-        odd = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype) if array.dtype != object else array.ravel()
-        odd = odd.reshape(array.shape)
-        odd[...] = array
-        return odd
-    if layout == 6 and array.ndim and len(array):
-        return np.broadcast_to(array[:1], array.shape)
-    if layout == 7 and array.size and array.dtype.kind in "fiub":
-        return array.tolist()
-    return array
+    layouts = [lambda: array, lambda: np.asfortranarray(array), lambda: np.flip(np.flip(array).copy())]
+    if array.ndim and len(array):
+        layouts += [lambda: np.repeat(array, 2, -1)[..., ::2], lambda: np.broadcast_to(array[:1], array.shape)]
+    if array.dtype != object:
+        layouts += [lambda: odd_address(array)]
+    if array.size and array.dtype.kind in "fiub":
+        layouts += [array.tolist]
+    return layouts[rng.integers(len(layouts))]()
+
+
+def odd_address(array: np.ndarray) -> np.ndarray:
+    odd = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    odd[...] = array
+    return odd
 
 
 def cast(rng: np.random.Generator, array: np.ndarray, kinds: list[str], wrong: float) -> Any:
@@ -77,18 +53,15 @@ def cast(rng: np.random.Generator, array: np.ndarray, kinds: list[str], wrong: f
 
 def rewards(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Rewards of every kind: tied, whole, of one size or of very different ones, and none."""
-    kind = rng.integers(7)
-    if kind == 0:
-        return rng.integers(0, 2, shape).astype(float)
-    if kind == 1:
-        return np.zeros(shape)
-    if kind == 2:
-        return rng.standard_normal(shape) * 10.0 ** float(rng.integers(-320, 307))
-    if kind == 3:
-        return rng.standard_normal(shape) * 10.0 ** rng.integers(-12, 12, shape)
-    if kind == 4:
-        return 1.0 + 1e-12 * rng.random(shape)
-    return rng.random(shape)
+    kinds = [
+        lambda: rng.integers(0, 2, shape).astype(float),
+        lambda: np.zeros(shape),
+        lambda: rng.standard_normal(shape) * 10.0 ** float(rng.integers(-320, 307)),
+        lambda: rng.standard_normal(shape) * 10.0 ** rng.integers(-12, 12, shape),
+        lambda: 1.0 + 1e-12 * rng.random(shape),
+        lambda: rng.random(shape),
+    ]
+    return kinds[rng.integers(len(kinds))]()
 
 
 def model(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -168,11 +141,15 @@ def buffers(M: int = 3, S: int = 4, A: int = 2, G: int = 5) -> tuple[list[Any], 
 
 def wrong_buffers(array: np.ndarray) -> list[Any]:
     """Buffers that must not be taken for the given one, and one that is none."""
-    odd = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
     other = np.float32 if array.dtype.kind == "f" else np.float64
-    unlike = [array.astype(other), array.astype(array.dtype.newbyteorder()), array.view(f"V{array.itemsize}"), odd]
+    unlike = [
+        array.astype(other),
+        array.astype(array.dtype.newbyteorder()),
+        array.view(f"V{array.itemsize}"),
+        odd_address(array),
+    ]
     short = [array.ravel()[:-1].copy(), array.ravel()[:0].copy(), array[..., ::2], bytes(array.nbytes)]
-    return [*unlike, *short, np.repeat(array, 2), array.tolist(), None]
+    return [*unlike, *short, odd_address(array), np.repeat(array, 2), array.tolist(), None]
 
 
 WRONG_SIZES = (-(2**63), -(2**31), -1, 0, 7, 32_768, 2**31, 2**32 + 1, 2**61, 2**63 - 1)

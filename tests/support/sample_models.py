@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from pomrl.science.mdp import random_chain_mdp
 
@@ -53,6 +54,16 @@ def ring(S: int) -> tuple[np.ndarray, np.ndarray]:
     P[0, :, 0], P[0, :, 1] = np.eye(S), np.roll(np.eye(S), 1, axis=1)
     R[0, 0] = 1.0
     return P, R
+
+
+def sparse_queue(S: int, load: float = 0.4) -> tuple[csr_array, np.ndarray]:
+    """The rows s A + a and the rewards of a queue of at most S - 1 customers, without an array of S² entries."""
+    s, leaves = np.indices((S, 3))[0], np.array([0.2, 0.5, 0.8]) * (np.arange(S)[:, None] > 0)
+    chances = np.stack([(1 - load) * leaves, load * leaves + (1 - load) * (1 - leaves), load * (1 - leaves)])
+    following = np.clip(np.stack([s - 1, s, s + 1]), 0, S - 1)
+    pair = np.broadcast_to(np.arange(3 * S).reshape(S, 3), following.shape)
+    rows = csr_array((chances.ravel(), (pair.ravel(), following.ravel())), shape=(3 * S, S))
+    return rows, -(s + np.array([0.0, 1.0, 4.0]))
 
 
 def all_policies(S: int, A: int) -> np.ndarray:

@@ -239,7 +239,4 @@ def _check_mean(mean: Any, S: int, A: int, where: Returned) -> None:
     where.array(mean.R, (S, A), (S, A, S), part="R")
     where.array(mean.varying, (S, A), part="varying", dtype=np.bool_)
     where.a(float, mean.sigma, "sigma")
-    where.a(float, mean.largest_sigma, "largest_sigma")
     where.between(np.array(mean.sigma), 0.0, LARGEST, "sigma")
-    if mean.unsmoothed is not None:
-        where.array(mean.unsmoothed, (S, A, S), part="unsmoothed")

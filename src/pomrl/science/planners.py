@@ -24,7 +24,7 @@ from pomrl.checks import Component
 from pomrl.science.solvers import compiled, evaluation, faces, finite_horizon, relative_values, sparse, undiscounted
 from pomrl.science.solvers.elimination import SMALL, STACK
 from pomrl.science.solvers.evaluation import check_gammas, check_models, of_ordinary_size
-from pomrl.science.solvers.policy_stacks import EliminationStack, LapackStack, PolicyStack
+from pomrl.science.solvers.policy_stacks import PolicyStack
 from pomrl.science.solvers.relative_values import few_sweeps, solve_grid
 
 _PATIENCE = 100
@@ -139,12 +139,12 @@ class PolicyIteration(Planner):
             return compiled.plan(P, R, gammas, evaluation.ACTION_TIE_TOLERANCE, _PATIENCE * S * A)
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
-            return np.concatenate([_walk(EliminationStack(P[i], R[i]), gammas[i], A) for i in parts])
+            return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in parts])
         together = sparse.solved_densely(P) | (S < relative_values.LARGE)
         if together.all():
-            return _walk(LapackStack(P, R), gammas, A)
+            return _walk(PolicyStack(P, R), gammas, A)
         optimal = np.empty((*gammas.shape, S), np.int16)
-        optimal[together] = _walk(LapackStack(P[together], R[together]), gammas[together], A)
+        optimal[together] = _walk(PolicyStack(P[together], R[together]), gammas[together], A)
         for i in np.flatnonzero(~together):
             optimal[i] = _plan_large_model(P[i], R[i], gammas[i])
         return optimal
@@ -161,7 +161,7 @@ def _plan_large_model(
     if len(gammas) >= relative_values.GRID:
         policy, unsolved = solve_grid(P, R, gammas, relative_values.TOLERANCE, few_sweeps(S, A))
     if len(unsolved):
-        policy[unsolved] = _walk(LapackStack(P[None], R[None]), gammas[None, unsolved], A)[0]
+        policy[unsolved] = _walk(PolicyStack(P[None], R[None]), gammas[None, unsolved], A)[0]
     return policy
 
 

@@ -1,7 +1,6 @@
 """The loop in which agents act: what a method makes of one task after the other (`science.experiment`)."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple, cast
@@ -12,7 +11,7 @@ from jaxtyping import Float, Int
 from pomrl.checks import read_only
 from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.algorithm import PlanningInput, pomrl
-from pomrl.science.checked import ComponentError, Returned
+from pomrl.science.checked import Returned
 from pomrl.science.data import Batch, Batches, Counts
 from pomrl.science.drawn_tasks import DrawnTask, shared
 from pomrl.science.estimators.reward_models import RewardMemory
@@ -96,15 +95,14 @@ def played(
     while together := list(islice(known, at_a_time if agent.plans_only else 1)):
         trials = [_trials(t, problem, method, given, task, rngs) for t, (given, task) in together]
         decisions = _acted(agent, [trial for of_task in trials for trial in of_task], memory)
-        for (t, (given, task)), of_task in zip(together, trials, strict=True):
+        for (_, (given, task)), of_task in zip(together, trials, strict=True):
             policies, gammas = zip(*islice(decisions, len(of_task)), strict=True)
             policy, gamma = (np.stack(parts, axis=1) for parts in (policies, gammas))
             given_to = cast(Asked, task.batches)
             batches = given_to.batches
             of_trials = policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1])
             yield Played(given, *of_trials, given_to.R_hat, batches.own.counts)
-            with _named(agent, "learn", t):
-                memory = agent.learn(memory, batches.meta, of_task[0].R)
+            memory = agent.learn(memory, batches.meta, of_task[0].R)
 
 
 def _trials(
@@ -136,29 +134,18 @@ def _trials(
     ]
 
 
-@contextmanager
-def _named(agent: Agent[Any], method: str, t: int) -> Generator[str, None, None]:
-    """Yield the name of an agent's method in a task, which an error in it begins with."""
-    name = f"{type(agent).__module__}.{type(agent).__qualname__}.{method} in task {t}"
-    try:
-        yield name
-    except Exception as error:
-        raise ComponentError(f"{name} failed: {error}") from error
-
-
 def _acted(agent: Agent[Any], tasks: Sequence[TaskData], memory: Any) -> Iterator[Decision]:
     """Yield what an agent decides, which is refused unless there are policies and discount factors in range."""
     decisions = agent.act_together(tasks, memory)
     for task in tasks:
         where = Returned(agent, "act", f" in task {task.t}")
-        with _named(agent, "act", task.t) as name:
-            if agent.discounts and task.gammas.max() == 1.0:
-                raise ValueError("it discounts: set the discount factors of gamma_schedule below 1")
-            policy, gamma = next(decisions)
+        if agent.discounts and task.gammas.max() == 1.0:
+            raise ValueError(f"{where.name}: set the discount factors of gamma_schedule below 1, because it discounts")
+        policy, gamma = next(decisions)
         n, S, A = task.P_hat.shape[:3]
         G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
         steps = policy.shape[2:-1] if task.criterion.horizon and np.ndim(policy) == 4 else ()
-        check_policies(policy, (n, G, *steps, S), A, name)
+        check_policies(policy, (n, G, *steps, S), A, where.name)
         where.array(gamma, (n, G), part="gamma")
         where.between(gamma, 0.0, task.gamma_eval, "gamma")
         yield Decision(policy, gamma)

@@ -1,6 +1,6 @@
 """The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states.
 
-The engine does the operations of `policy_stacks.EliminationStack` and `elimination.eliminate` in the same order, and
+The engine does the operations of `policy_stacks.PolicyStack` and `elimination.eliminate` in the same order, and
 its results have the same bits. It is built when the package is installed and a C compiler is there; without one, NumPy
 does the same work, about a tenth as fast.
 """

@@ -7,9 +7,8 @@ from functools import cached_property, lru_cache
 from typing import Annotated, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Shaped
 from pydantic import Field, model_validator
-from scipy.sparse import csr_array
 
 from pomrl.checks import check_memory, read_only
 from pomrl.science.mdp import Rewards, expected_rewards, for_each_model
@@ -136,56 +135,6 @@ class TaskFamily(FiniteTasks):
 
     def candidate_models(self) -> Candidates:
         return _candidates(self)
-
-
-class SparseFamily(TaskFamily):
-    """Base class of families in which few states follow each pair, which make sparse matrices as well as arrays.
-
-    Subclasses implement `size` and `outcomes`.
-    """
-
-    @abstractmethod
-    def outcomes(self, latent: Latents) -> tuple["list[Outcome]", Rewards]:
-        """Return what may follow each pair, and rewards R(s, a), [k, S, A], which may lack the first axis."""
-
-    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        found, R = self.outcomes(latent)
-        return summed(found, len(latent)), R
-
-    def sparse_model(self, latent: float) -> tuple[csr_array, Float[np.ndarray, "S A"]]:
-        """Return the model of one value of the latent without an array of S² entries.
-
-        Returns:
-            The rows P(s, a, ·), with row s A + a for the pair (s, a), and the rewards R(s, a).
-        """
-        found, R = self.outcomes(np.array([latent]))
-        S, A = found[0].following.shape
-        pair = np.broadcast_to(np.arange(S * A), (len(found), S * A))
-        probability = np.stack([np.broadcast_to(outcome.probability, (1, S, A))[0] for outcome in found])
-        following = np.stack([outcome.following for outcome in found])
-        rows = csr_array((probability.ravel(), (pair.ravel(), following.ravel())), shape=(S * A, S))
-        rows.eliminate_zeros()
-        return rows, np.array(np.broadcast_to(R, (1, S, A))[0])
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A state that may follow each pair, and how likely it is; a state may occur in several outcomes of a pair."""
-
-    following: Int[np.ndarray, "S A"]
-    """The next state."""
-    probability: Float[np.ndarray, "#k S A"]
-    """Its probability in each of k models, or in all alike."""
-
-
-def summed(outcomes: Sequence[Outcome], k: int) -> Float[np.ndarray, "k S A S"]:
-    """Return the sum of the probabilities of outcomes for each of k models."""
-    S, A = outcomes[0].following.shape
-    P = np.zeros((k, S, A, S))
-    state, action = np.indices((S, A))
-    for outcome in outcomes:
-        P[:, state, action, outcome.following] += outcome.probability
-    return P
 
 
 @lru_cache(maxsize=2)  # those of the largest family take a hundred megabytes

@@ -3,13 +3,14 @@
 from typing import Annotated
 
 import numpy as np
+from jaxtyping import Float
 from pydantic import Field, model_validator
 
 from pomrl.science.mdp import Rewards
-from pomrl.science.tasks.families.family import Latents, Outcome, SparseFamily
+from pomrl.science.tasks.families.family import Latents, TaskFamily
 
 
-class Garnet(SparseFamily):
+class Garnet(TaskFamily):
     """Mixtures of two random models with the same few successors; the latent is the weight of the second one.
 
     From each pair (s, a) there are `branching` states to go to, chosen at random. The probabilities of each of the two
@@ -36,15 +37,14 @@ class Garnet(SparseFamily):
     def size(self) -> tuple[int, int]:
         return self.states, self.actions
 
-    def outcomes(self, latent: Latents) -> tuple[list[Outcome], Rewards]:
+    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         (S, A), b = self.size, self.branching
         rng = np.random.default_rng(self.model_seed)
         successors = np.stack([rng.random((A, S)).argsort(-1)[:, :b] for _ in range(S)])
         cuts = np.sort(rng.random((2, S, A, b - 1)), axis=-1)
         edges = np.concatenate([np.zeros((2, S, A, 1)), cuts, np.ones((2, S, A, 1))], axis=-1)
         ends, R = np.diff(edges), rng.random((S, A))
-        weight = latent[:, None, None]
-        each = (
-            Outcome(successors[..., i], (1.0 - weight) * ends[0, ..., i] + weight * ends[1, ..., i]) for i in range(b)
-        )
-        return list(each), R
+        weight, P, (state, action) = latent[:, None, None], np.zeros((len(latent), S, A, S)), np.indices((S, A))
+        for i in range(b):
+            P[:, state, action, successors[..., i]] += (1.0 - weight) * ends[0, ..., i] + weight * ends[1, ..., i]
+        return P, R

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 import numpy as np
+from jaxtyping import Float
 from pydantic import Field
 
 from pomrl.science.mdp import Rewards
-from pomrl.science.tasks.families.family import Latents, Outcome, SparseFamily
+from pomrl.science.tasks.families.family import Latents, TaskFamily
 
 _SERVICE = np.array([0.2, 0.5, 0.8])
 """Probability that a customer in service leaves in a slot, at each rate of work."""
@@ -15,7 +16,7 @@ _COST = np.array([0.0, 1.0, 4.0])
 """Cost of each rate of work in a slot; a customer who waits or is served costs 1."""
 
 
-class Queue(SparseFamily):
+class Queue(TaskFamily):
     """A queue with a server; the latent is the load, the probability that a customer arrives in a slot.
 
     The state is the number of customers, at most `room`; a customer who arrives when the room is full is lost. Actions
@@ -30,13 +31,14 @@ class Queue(SparseFamily):
     def size(self) -> tuple[int, int]:
         return self.room + 1, len(_SERVICE)
 
-    def outcomes(self, latent: Latents) -> tuple[list[Outcome], Rewards]:
+    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         S, A = self.size
+        P = np.zeros((len(latent), S, A, S))
         customers = np.arange(S)[:, None]
         leaves = np.where(customers > 0, _SERVICE, 0.0)
         arrives = latent[:, None, None]
-        state = np.indices((S, A))[0]
-        fewer = Outcome(np.maximum(state - 1, 0), (1.0 - arrives) * leaves)
-        same = Outcome(state, arrives * leaves + (1.0 - arrives) * (1.0 - leaves))
-        more = Outcome(np.minimum(state + 1, S - 1), arrives * (1.0 - leaves))
-        return [fewer, same, more], -(customers + _COST)
+        state, action = np.indices((S, A))
+        P[:, state, action, np.maximum(state - 1, 0)] += (1.0 - arrives) * leaves
+        P[:, state, action, state] += arrives * leaves + (1.0 - arrives) * (1.0 - leaves)
+        P[:, state, action, np.minimum(state + 1, S - 1)] += arrives * (1.0 - leaves)
+        return P, -(customers + _COST)

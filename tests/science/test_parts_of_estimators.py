@@ -1,23 +1,24 @@
-"""The mixing rates of estimators: the one of the paper, and those that minimise the mean squared error."""
+"""The parts of the paper's estimators: the similarity of tasks, the mixing rate, and what the prior contains."""
 
 from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from tests.support.sample_estimates import (
-    MIXINGS,
     alpha_of,
     dirichlet_truth,
     draw_batches,
+    estimates,
     known,
     make,
     memory_of,
     truth_of_sigma,
 )
 from tests.support.sample_models import random_models
+
+from pomrl.science.estimators.memory import Memory
 
 
 def minimiser(error: Callable[[float], float]) -> float:
@@ -51,15 +52,6 @@ def test_rate_of_the_paper_by_hand(options: dict[str, Any], sigma: float, m: int
     np.testing.assert_allclose(alpha_of(estimator, t, m, truth_of_sigma(sigma)), alpha, rtol=1e-14, atol=0)
 
 
-@pytest.mark.parametrize("sigma", [0.1, 0.3])
-@pytest.mark.parametrize(("m", "t"), [(1, 2), (5, 3), (20, 10)])
-def test_rate_of_the_paper_minimises_its_mean_squared_error(sigma: float, m: int, t: int):
-    """(Sec. 3.2) The prior is off by sigma^2 (1 + 1/t), the frequencies by 1/m."""
-    best = minimiser(lambda alpha: alpha**2 * sigma**2 * (1 + 1 / t) + (1 - alpha) ** 2 / m)
-    alpha = alpha_of(known(mixing="paper"), t, m, truth_of_sigma(sigma))
-    np.testing.assert_allclose(alpha, best, rtol=1e-6)
-
-
 # Rates that minimise the mean squared error
 
 
@@ -78,11 +70,6 @@ def test_mse_bound_minimises_the_bound_with_sampling_variance_one_over_m(sigma: 
     for prior, error in errors.items():
         alpha = alpha_of(known(mixing="mse_bound", prior=prior), t, m, truth_of_sigma(sigma))
         np.testing.assert_allclose(alpha, minimiser(error), rtol=1e-6)
-
-
-def test_learned_priors_have_no_weight_in_task_1():
-    for mixing, prior in product(MIXINGS, ("inclusive", "exclusive")):
-        assert not alpha_of(known(mixing=mixing, prior=prior), 1, 5, truth_of_sigma(0.1)).any()
 
 
 @pytest.mark.parametrize("scope", ["max", "per_pair"])
@@ -129,9 +116,98 @@ def test_mse_optimal_estimates_the_transition_variance_where_the_similarity_is_l
     np.testing.assert_allclose(alpha[:, 0, 0], 6 / 7 * v / (v + x), rtol=1e-12)
 
 
+# The similarity
+
+
+def test_known_similarity_is_the_largest_standard_deviation_or_that_of_each_pair():
+    _, truth = draw_batches(15, 1, 5)
+    memory = memory_of([truth.P_o])
+    largest = known(mixing="paper").similarity_estimate(memory, 5, truth)
+    each = known(mixing="paper", scope="per_pair").similarity_estimate(memory, 5, truth)
+    np.testing.assert_allclose(each, np.sqrt(truth.variance).max(-1), rtol=1e-15)
+    np.testing.assert_allclose(largest, np.sqrt(truth.variance).max((1, 2, 3))[:, None, None], rtol=1e-15)
+    assert len(np.unique(largest)) == 3
+
+
 @pytest.mark.parametrize("similarity", ["welford", "debiased"])
-def test_mse_optimal_weighs_a_known_prior_in_task_1_whatever_the_similarity(similarity):
-    """The mixing rate is between 0 and 1 in task 1 too, where the similarity cannot be estimated yet."""
-    _, truth = draw_batches(14, 1, 5)
-    alpha = alpha_of(make(mixing="mse_optimal", prior="known", similarity=similarity), 1, 5, truth)
-    assert np.all((alpha >= 0) & (alpha <= 1))
+@pytest.mark.parametrize("scope", ["max", "per_pair"])
+def test_sigma_1_rules_tasks_1_and_2_and_no_other(similarity, scope):
+    batches, truth = draw_batches(16, 5, 5)
+    for sigma_1 in (0.1, 0.5):
+        estimator = make(mixing="paper", similarity=similarity, sigma_1=sigma_1, scope=scope)
+        for t in (1, 2):
+            memory = memory_of(batches[: t - 1]) if t > 1 else Memory.initial(3, 4, 2)
+            assert np.all(estimator.similarity_estimate(memory, 5, truth) == sigma_1)
+    estimates_of_task_3 = [
+        make(mixing="paper", similarity=similarity, sigma_1=sigma_1).similarity_estimate(
+            memory_of(batches[:2]), 5, truth
+        )
+        for sigma_1 in (0.1, 0.5)
+    ]
+    assert np.array_equal(estimates_of_task_3[0], estimates_of_task_3[1])
+    assert np.all(estimates_of_task_3[0] != 0.5)
+
+
+@pytest.mark.parametrize(("kind", "ddof"), [("sample", 1), ("population", 0)])
+def test_similarity_of_welford_is_the_standard_deviation_of_the_batches_before(kind, ddof: int):
+    batches, truth = draw_batches(17, 6, 5)
+    deviation = np.std(batches, axis=0, ddof=ddof)
+    options = {"mixing": "paper", "similarity": "welford", "variance": kind}
+    largest = make(**options).similarity_estimate(memory_of(batches), 5, truth)
+    each = make(**options, scope="per_pair").similarity_estimate(memory_of(batches), 5, truth)
+    np.testing.assert_allclose(largest[:, 0, 0], deviation.max((1, 2, 3)), rtol=1e-13)
+    np.testing.assert_allclose(each, deviation.max(-1), rtol=1e-13)
+
+
+def test_debiased_similarity_is_that_of_welford_less_the_sampling_noise():
+    batches, truth = draw_batches(18, 6, 5)
+    noise = np.mean([P_bar * (1 - P_bar) for P_bar in batches], axis=0) / 4
+    variance = np.maximum(np.var(batches, axis=0, ddof=1) - noise, 0)
+    each = make(mixing="paper", similarity="debiased", scope="per_pair")
+    largest = make(mixing="paper", similarity="debiased")
+    np.testing.assert_allclose(
+        each.similarity_estimate(memory_of(batches), 5, truth), np.sqrt(variance.max(-1)), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        largest.similarity_estimate(memory_of(batches), 5, truth)[:, 0, 0],
+        np.sqrt(variance.max((1, 2, 3))),
+        rtol=1e-12,
+    )
+
+
+@pytest.mark.parametrize(("m", "c", "T"), [(2, 3.0, 2), (5, 10.0, 4), (5, 1.0, 3)])
+def test_debiased_variance_is_unbiased_before_its_floor_and_that_of_welford_is_not(m: int, c: float, T: int):
+    n = 40_000
+    rng = np.random.default_rng(20)
+    p = np.array([0.5, 0.3, 0.2])
+    batches = [rng.multinomial(m, rng.dirichlet(c * p, (n, 3, 1))) / m for _ in range(T)]
+    memory = memory_of(batches, m)
+    variance, transition = memory.variance("sample"), memory.sampling_variance()
+
+    def assert_expectation(samples: np.ndarray, expected: np.ndarray):
+        error = samples.std(0) / np.sqrt(n)
+        assert np.all(np.abs(samples.mean(0) - expected) < 4.5 * error)
+
+    similarity = p * (1 - p) / (c + 1)
+    assert_expectation(transition, p * (1 - p) * c / (c + 1))
+    assert_expectation(variance - transition / m, similarity)
+    assert_expectation(variance, similarity + p * (1 - p) * c / (c + 1) / m)
+
+
+# The prior
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+def test_inclusive_prior_is_the_exclusive_one_with_less_weight(alpha: float):
+    batches, truth = draw_batches(6, 6, 5)
+    inclusive = estimates(make(mixing=alpha), batches, 5, truth)
+    for t in range(1, 7):
+        weight = alpha * (t - 1) / t
+        exclusive = estimates(make(mixing=weight, prior="exclusive"), batches, 5, truth)
+        np.testing.assert_allclose(inclusive[t - 1], exclusive[t - 1], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("options", [{"mixing": "paper"}, {"mixing": "mse_bound", "prior": "known"}])
+def test_a_rate_that_depends_on_the_similarity_needs_one(options: dict[str, Any]):
+    with pytest.raises(ValueError, match=f"mixing={options['mixing']} needs a similarity"):
+        make(**options)
