@@ -62,6 +62,7 @@ def test_means_are_those_of_samples_and_samples_are_models():
     learned = learned_ties(counts, np.random.default_rng(0))
     drawn = learned.sample(np.random.default_rng(1), counts[3], 4000)
     np.testing.assert_allclose(drawn.sum(-1), 1.0)
+    np.testing.assert_allclose(learned.mean(counts[3]).sum(-1), 1.0)
     np.testing.assert_allclose(drawn.mean(0), learned.mean(counts[3]), atol=0.02)
 
 
