@@ -12,7 +12,6 @@ tasks that were held out; a and b are maximised, and their uncertainty is that o
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -97,7 +96,8 @@ class LearnedTies:
     """What is believed of rows, with draws of all unknowns that tasks share."""
 
     of: Successors
-    fits: Fits
+    rows: Float[np.ndarray, "R g E"]
+    """Draws of p(z) on the grid of z."""
     others: Float[np.ndarray, "R S A S"]
     """The probabilities of successors that the log has not shown."""
     kappa: Float[np.ndarray, " R"]
@@ -107,13 +107,12 @@ class LearnedTies:
     @property
     def gain(self) -> Float[np.ndarray, " K"]:
         """The log-likelihood of each held-out task if rows move together, less that if they are independent."""
-        tied = self.by_variance[1:] if len(self.by_variance) > 1 else self.by_variance
-        return tied[tied.sum(-1).argmax()] - self.by_variance[0]
+        return max(self.by_variance[1:], key=np.sum, default=self.by_variance[0]) - self.by_variance[0]
 
     @property
     def scores(self) -> Float[np.ndarray, " K"]:
         """The logarithm of the probability of the transitions of each task, as what predicts best does from others."""
-        return self.by_variance[self.by_variance.sum(-1).argmax()]
+        return max(self.by_variance, key=np.sum)
 
     @property
     def words(self) -> str:
@@ -122,7 +121,7 @@ class LearnedTies:
 
     def mean(self, counts: Counts) -> Float[np.ndarray, "S A S"]:
         """Return the posterior mean of the model of a task with these counts."""
-        rows = np.einsum("rg,rge->re", self._weights(counts), self._rows)
+        rows = np.einsum("rg,rge->re", self._weights(counts), self.rows)
         kappa, visits = self.kappa[:, None, None, None], counts.sum(-1, keepdims=True)
         return ((kappa * self.of.models(rows, self.others) + counts) / (kappa + visits)).mean(0)
 
@@ -131,21 +130,17 @@ class LearnedTies:
         weights = self._weights(counts)
         draw = np.arange(n) % len(weights)
         z = (rng.random((n, 1)) > weights.cumsum(-1)[draw, :-1]).sum(-1)
-        alpha = self.kappa[draw, None, None, None] * self.of.models(self._rows[draw, z], self.others[draw]) + counts
+        alpha = self.kappa[draw, None, None, None] * self.of.models(self.rows[draw, z], self.others[draw]) + counts
         likely = alpha > LEAST_ALPHA  # others are drawn as 0 nearly always
         gammas = np.zeros_like(alpha)
         gammas[likely] = rng.standard_gamma(alpha[likely])
         total = gammas.sum(-1, keepdims=True)
         return np.where(total > 0, gammas / np.where(total > 0, total, 1.0), alpha / alpha.sum(-1, keepdims=True))
 
-    @cached_property
-    def _rows(self) -> Float[np.ndarray, "R g E"]:
-        return self.fits.rows(self.of)
-
     def _weights(self, counts: Counts) -> Float[np.ndarray, "R g"]:
         """Return the posterior probabilities of z in each draw."""
         x = counts.ravel()[self.of.index].astype(float)
-        found = log_chances(x, self._rows, self.kappa[:, None, None], self.of) + np.log(CHANCES[:, 0])
+        found = log_chances(x, self.rows, self.kappa[:, None, None], self.of) + np.log(CHANCES[:, 0])
         return np.exp(found - logsumexp(found, axis=-1, keepdims=True))
 
 
@@ -169,7 +164,7 @@ def learned_ties(
     centre = np.sqrt(start.variance)[:, None] * rng.standard_normal(start.b.shape)
     fits = fitted(weighed, before, of, replace(start, centre=centre), STEPS // 2)
     others = of.drawn_others(before + weighed.sum(1), rng)
-    return LearnedTies(of, fits, others, KAPPAS[kappa], scores[np.arange(len(variance)), best])
+    return LearnedTies(of, fits.rows(of), others, KAPPAS[kappa], scores[np.arange(len(variance)), best])
 
 
 def held_out(
