@@ -131,15 +131,6 @@ def test_every_file_in_src_that_a_document_names_exists(document: str) -> None:
             assert any(ROOT.glob(name.rstrip("/"))), name
 
 
-def test_the_table_of_rooms_names_every_room() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    block = text.partition("an import goes down only:\n\n")[2].partition("\n\n")[0]
-    faces_and_folders_beside = {"components", "study", "studies", "skeleton", "__init__", "__main__"}
-    rooms = {path.stem for path in (ROOT / "src" / "pomrl").iterdir() if path.is_dir() or path.suffix == ".py"}
-    rooms -= {"__pycache__", "py", *faces_and_folders_beside}
-    assert {line.split()[0] for line in block.splitlines()} == rooms
-
-
 def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
     claims = {claim.id for study in shipped() for claim in claims_of(study)}
     figures = {version for study in shipped() for figure in figures_of(study) for version in figure.versions}

@@ -1,7 +1,7 @@
 """The options of `conf/` keep to the contracts, as components of one's own have to."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,34 +156,16 @@ class Repeating(Generative):
         return np.repeat(super().draw(rngs, P, m, 1), batches, axis=2)
 
 
-class Pretending(Trajectories):
-    """All pairs are said to have the same number of transitions."""
-
-    is_equal: ClassVar[bool] = True
-
-
-class Changing(RegularisedLeastSquares):
-    """Its class remembers how often it was asked."""
-
-    asked = 0
-
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
-        type(self).asked += 1
-        return np.full_like(sigma, 1.0 / self.asked)
-
-
 @pytest.mark.parametrize(
     ("contract", "test", "component"),
     [
         (EstimatorContract, "test_runs_do_not_influence_one_another", Leaking(mixing=0.0)),
         (EstimatorContract, "test_experiments_run", Leaking(mixing=0.0)),
         (EstimatorContract, "test_estimates_are_models", Overweight(mixing=0.0)),
-        (EstimatorContract, "test_it_depends_on_its_arguments_alone", Changing(mixing=0.0)),
         (PlannerContract, "test_policies_are_the_best_of_all", Greedy()),
         (GammaScheduleContract, "test_gammas_lie_between_zero_and_gamma_eval", Beyond()),
         (DataContract, "test_batches_are_independent_draws", Repeating()),
         (DataContract, "test_frequencies_approach_the_model", Repeating()),
-        (DataContract, "test_frequencies_and_numbers_of_visits_are_those_of_the_counts", Pretending()),
         (TaskDistributionContract, "test_it_depends_on_its_arguments_alone", Global(zeros=3)),
         (TaskDistributionContract, "test_experiments_run", Global(zeros=3)),
         (TaskDistributionContract, "test_tasks_have_the_moments_that_are_said", Biased(zeros=3)),
