@@ -23,7 +23,6 @@ from pomrl.judging import claims_of_variants, views
 from pomrl.judging.judgements import Judgements
 from pomrl.outputs import outputs
 from pomrl.report import ReportError, pages
-from pomrl.results.markdown import renewed
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
 
@@ -91,6 +90,6 @@ def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
             written.append(path)
     readme = ROOT / "README.md"
     if readme.is_file() and f"<!-- {ANSWER} of {study.name} -->" in (text := readme.read_text(encoding="utf-8")):
-        files.write(readme, renewed(text, {f"{ANSWER} of {study.name}": views.answer(study, judged)}).encode())
+        files.write(readme, pages.renewed(text, {f"{ANSWER} of {study.name}": views.answer(study, judged)}).encode())
         written.append(readme)
     return written

@@ -69,7 +69,7 @@ def test_edit_run_plot_table_compare_diff_and_report(installed: Path, tmp_path: 
         assert float(difference) == pytest.approx(rows["mean"]["shrink"] - rows["mean"]["pomrl"], abs=1e-3)
 
         path = printed("report", "tag=dev", "--against", "estimator=pomrl").strip()
-        assert path == "outputs/reports/against_estimator_pomrl_tag_dev/index.html"
+        assert path == "outputs/reports/tag_dev_against_estimator_pomrl/index.html"
         page = (here / path).read_text()
         assert "shrink" in page
         assert str(tmp_path) not in page

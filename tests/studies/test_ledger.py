@@ -18,10 +18,9 @@ from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.configuration.variants import Job, Variant
 from pomrl.report import pages
-from pomrl.report.pages import Page
+from pomrl.report.pages import Page, renewed
 from pomrl.results.comparison import differences
 from pomrl.results.losses import LAST, Losses
-from pomrl.results.markdown import renewed
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound

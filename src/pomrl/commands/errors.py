@@ -12,16 +12,13 @@ from pomrl.execution import EngineUnavailableError, ExecutionError
 from pomrl.outputs import outputs
 from pomrl.store import StoreError
 
-EXPLAINED = (ConfigError, StoreError, EngineUnavailableError, ExecutionError)
-"""Types of errors whose message tells the user of any command what is wrong."""
-
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of a disk, a quota and a limit of file sizes that are exhausted."""
 
 
 @contextmanager
 def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
-    """End the command with one line and this exit status at an error in `EXPLAINED` or of a further type.
+    """End the command with one line and this exit status at an error of ours or of a further type.
 
     An error of the system, a lack of memory and an interrupt end it with one line too.
     """
@@ -34,7 +31,7 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
         exit_with(words, status)
     except OSError as error:
         exit_with(_of_system(error), status)
-    except (*EXPLAINED, *further) as error:
+    except (ConfigError, StoreError, EngineUnavailableError, ExecutionError, *further) as error:
         more = f"; {GOES_ON}" if isinstance(error, ExecutionError) else ""
         exit_with(one_line(error) + more, 2 if isinstance(error, UnreadableOverrideError) else status)
 

@@ -6,11 +6,11 @@ they differ tell the curves apart. The plot is written to outputs/plots/: NAME.p
 are drawn) and NAME.json (the experiments that they come from), where NAME says what is shown.
 """
 
-import argparse
 import hashlib
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 
 from pomrl.commands.arguments import Parser, add_asked, add_number, chosen, filters
 from pomrl.commands.errors import one_line_errors
@@ -27,13 +27,12 @@ LONGEST = 100
 @one_line_errors(ValueError)
 def main() -> None:
     """Run the command with the arguments of the process, and print the paths of the files."""
-    parser = _parser()
-    arguments = parser.parse_intermixed_args()  # filters may follow options
+    arguments = _parser().parse_intermixed_args()  # filters may follow options
     of = chosen(arguments, arguments.y)
     roles = Roles(arguments.hue, arguments.col, arguments.row, arguments.style)
     shown = Shown(arguments.show, arguments.band, arguments.task, filters(arguments.against) or None)
     drawing = draw(of, arguments.x, arguments.y, roles, shown)
-    name = arguments.name or name_of(parser, arguments)
+    name = arguments.name or short_name([arguments.y, *sys.argv[1:]])
     command = shlex.join(["pomrl", "plot", *sys.argv[1:]])
     sidecar = Sidecar(name, command=command, **commit(), sweeps={"stored": of.sources()})
     for path in save(drawing, outputs() / "plots", name, sidecar):
@@ -60,17 +59,7 @@ def _parser() -> Parser:
     return parser
 
 
-def name_of(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str:
-    """Return a name for files that says what they show: the number, and what differs from the defaults."""
-    left_out = ("y", "words", "where", "config_dir", "name")
-    given = {key: value for key, value in vars(arguments).items() if value != parser.get_default(key)}
-    words = [f"{key}_{value}" for key, value in given.items() if key not in left_out]
-    return short_name("_".join([arguments.y, *words, *sorted([*arguments.words, *arguments.where])]))
-
-
-def short_name(words: str) -> str:
-    """Return words as the name of a file of at most `LONGEST` characters."""
-    name = re.sub(r"[^\w.-]+", "_", words.replace(",", "-").replace("=", "_")).strip("._-")
-    if len(name) <= LONGEST:
-        return name
-    return f"{name[: LONGEST - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+def short_name(words: Sequence[str]) -> str:
+    """Return the words of a command as the name of a file of at most `LONGEST` characters."""
+    name = re.sub(r"[^\w.-]+", "_", "_".join(words).replace(",", "-").replace("=", "_").replace("--", ""))
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -11,13 +11,15 @@ from pomrl.commands.errors import one_line_errors
 from pomrl.commands.plot import short_name
 from pomrl.commands.terminal import warn
 from pomrl.configuration.study import Study, find
+from pomrl.drawing.figure import figures_of
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.plots import Shown, draw
+from pomrl.judging.claim import claims_of
 from pomrl.outputs import outputs
 from pomrl.report import ReportError, selection_page
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html, shown_of
-from pomrl.results.chosen_runs import Chosen
+from pomrl.results.chosen_runs import Chosen, choose
 from pomrl.results.summary_tables import counterparts
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
@@ -34,7 +36,9 @@ def main() -> None:
     if not named and not arguments.words and not arguments.where:
         parser.error("name studies, or settings of stored experiments, such as tag=dev")
     if not named:
-        print(write_selection(chosen(arguments), arguments.against))
+        words = sys.argv[1:]
+        folder = outputs() / "reports" / short_name(words)
+        print(write_selection(chosen(arguments), folder, shlex.join(["pomrl", "report", *words]), arguments.against))
         return
     if len(named) < len(arguments.words) or arguments.where or arguments.against:
         parser.error("name studies, or settings of stored experiments with --where and --against, not both")
@@ -42,28 +46,34 @@ def main() -> None:
 
 
 def write(studies: Sequence[Study]) -> Path:
-    """Write the page of studies into the outputs of the first one, and return its path."""
+    """Write the page of studies into the outputs of the first one, and return its path.
+
+    That of a single study with neither claims nor figures is the page of what is stored of its sweeps.
+    """
     command = f"pomrl report {' '.join(study.word for study in studies)}"
-    path = studies[0].outputs / "report" / "index.html"
+    first, folder = studies[0], studies[0].outputs / "report"
+    if len(studies) == 1 and first.sweeps and not claims_of(first) and not figures_of(first):
+        return write_selection(choose([f"experiment={','.join(map(first.option, first.sweeps))}"]), folder, command)
     shown = shown_of(studies)
-    page = html(shown, command)
     for each in shown:
         if each.older:
             warn(f"{each.study.word}: {each.older}")
+    return _write(folder, html(shown, command), command)
+
+
+def _write(folder: Path, page: str, command: str) -> Path:
+    path = folder / "index.html"
     DerivedFiles(path.with_suffix(".json")).write({path.name: page.encode()}, {"command": command, **commit()})
     return path
 
 
-def write_selection(chosen: Chosen, against: str | None = None) -> Path:
-    """Write the page of stored experiments, and its figures, and return its path.
+def write_selection(chosen: Chosen, folder: Path, command: str, against: str | None = None) -> Path:
+    """Write the page of stored experiments, and its figures, into a folder, and return its path.
 
     Raises:
         ValueError: They cannot be compared with the method that is named.
     """
     compared = filters([against]) if against else selection_page.reference(chosen)
-    words = [*sys.argv[1:]]
-    command = shlex.join(["pomrl", "report", *words])
-    folder = outputs() / "reports" / short_name("_".join(sorted(words)))
     figures: list[FigureFiles] = []
     remarks: list[str] = []
     try:
@@ -78,12 +88,9 @@ def write_selection(chosen: Chosen, against: str | None = None) -> Path:
                 figures.append(_figure(name, chosen, method, folder, command))
             except ValueError as error:
                 remarks.append(f"There is no figure of {name}: {error}.")
-    page = selection_page.html(chosen, figures, command, compared, remarks)
-    path = folder / "index.html"
-    DerivedFiles(path.with_suffix(".json")).write({path.name: page.encode()}, {"command": command, **commit()})
     for note in chosen.notes:
         warn(note)
-    return path
+    return _write(folder, selection_page.html(chosen, figures, command, compared, remarks), command)
 
 
 def _figure(name: str, chosen: Chosen, method: Mapping[str, Any] | None, folder: Path, command: str) -> FigureFiles:

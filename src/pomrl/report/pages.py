@@ -4,6 +4,7 @@
 the places `<!-- PART -->` to `<!-- end of PART -->` of the document; it may write tables and figures with `Page`.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,6 @@ from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.drawing.files import Sidecar, save
 from pomrl.judging import judgements
 from pomrl.judging.judgements import Judgements
-from pomrl.results.markdown import renewed
 from pomrl.store import StoreError
 from pomrl.store.csv_tables import write_table
 from pomrl.store.derived import DerivedFiles
@@ -102,6 +102,20 @@ def text(study: Study, name: str) -> str:
         return DerivedFiles(path.with_suffix(".json")).content(path.name).decode()
     except StoreError as error:
         raise StoreError(f"{error}; pomrl reproduce {study.word} renews it") from error
+
+
+def renewed(document: str, parts: Mapping[str, str]) -> str:
+    """Return a document with new parts between its lines `<!-- NAME -->` and `<!-- end of NAME -->`.
+
+    Raises:
+        LookupError: The document has no place for a part.
+    """
+    for name, part in parts.items():
+        place = re.compile(rf"(?<=<!-- {re.escape(name)} -->\n).*?(?=<!-- end of {re.escape(name)} -->)", re.DOTALL)
+        if not place.search(document):
+            raise LookupError(f"the document has no lines <!-- {name} --> and <!-- end of {name} -->")
+        document = place.sub(lambda _, part=part: f"\n{part.rstrip()}\n\n", document)
+    return document
 
 
 def renew(study: Study) -> list[str]:

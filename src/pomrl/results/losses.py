@@ -192,12 +192,9 @@ class SweepLosses:
             values = zip(self.names, zip(*self.losses, strict=True), strict=True)
             known = "; ".join(f"{name} is {', '.join(map(repr, dict.fromkeys(of)))}" for name, of in values)
             raise LookupError(f"the sweep has no setting {asked}; in it {known}")
-        if others := settings.keys() - set(self.names):
-            fixed = self.described(key)
-            if wrong := [name for name in settings if name in others and fixed.get(name) != settings[name]]:
-                value = f", which is {fixed[wrong[0]]!r}" if wrong[0] in fixed else ""
+        fixed = self.described(key) if settings.keys() - set(self.names) else settings
+        for name in settings.keys() - set(self.names):
+            if fixed.get(name) != settings[name]:
                 varied = ", ".join(self.names) or "nothing"
-                raise LookupError(
-                    f"the sweep has no setting {asked}: it does not vary {wrong[0]}{value}; it varies {varied}"
-                )
+                raise LookupError(f"the sweep has no setting {asked}: it does not vary {name}; it varies {varied}")
         return self.losses[key]
