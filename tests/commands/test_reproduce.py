@@ -1,104 +1,89 @@
-"""The main job asks for every sweep of a study once, and then for its claims, figures, pages and report."""
+"""The main job computes every sweep of a study once, and then its claims, figures, pages and report."""
 
 import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from tests.support.computed import call
 from tests.support.settings import ROOT
+from tests.support.study_folders import CLAIM, SMALL, forget, write
 
 from pomrl.commands import reproduce
-from pomrl.configuration.study import Study, find, shipped
-from pomrl.configuration.sweeps import Setting
-from pomrl.configuration.variants import Variant
-
-pytestmark = pytest.mark.slow
+from pomrl.configuration.study import Study, find
 
 
-@pytest.fixture(scope="module", autouse=True)
-def composed_once() -> Iterator[None]:
-    """The experiments of the shipped studies are composed once for all tests here, as that takes most of the time."""
-    compose, known = Study.settings, {}
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A folder with a study that reads a sweep of another one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    write(tmp_path / "other", {"study.yaml": "title: Another\n", "sweeps/first.yaml": SWEEP.format(seed=2)})
+    claim = CLAIM.replace('"K1", "first", figures=("curves",)', '"K2", "other/first"').replace(
+        "meta_learning", "theirs"
+    )
+    write(tmp_path / "mine", {**SMALL, "claims.py": f"{CLAIM}\n\n{claim[claim.index('@claim') :]}"})
+    yield tmp_path
+    forget("mine", "other", "only")
 
-    def settings(study: Study, name: str, variant: Variant | None = None, own: None = None) -> list[Setting]:
-        key = study.name, name, variant and variant.name
-        if key not in known:
-            known[key] = compose(study, name, variant)
-        return known[key]
 
+def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_of_runs_or_another(here: Path) -> None:
+    of_theirs = find("pomrl").settings("illustration")
+    promised = of_theirs[0].experiment.request.runs
+    for runs, expected in ((None, [10, 10, *[promised] * len(of_theirs)]), (3, [3] * (2 + len(of_theirs)))):
+        experiments = list(reproduce._experiments(find("mine"), runs))
+        assert [each.request.runs for each in experiments] == expected
+        assert [each.problem.seed for each in experiments][:2] == [1, 1]
+
+
+def test_the_experiments_of_a_sample_are_computed_unless_runs_are_few() -> None:
+    study = find("pomrl")
+    (sample,) = (family for family in study.families.values() if family.is_sample)
+    one = replace(sample, variants=sample.variants[:1])
+    of_sample = len(list(reproduce._of_family(study, one)))
+    assert of_sample > 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Study, "settings", settings)
-        yield
+        patch.setattr(reproduce, "sweeps_of", lambda _: [])
+        patch.setattr(Study, "families", {"one": one})
+        assert [len(list(reproduce._experiments(study, runs))) for runs in (None, 3)] == [of_sample, 0]
 
 
-def experiments(study: Study, runs: int | None) -> list:
-    return list(reproduce._experiments(study, runs))
+def test_a_study_with_sweeps_alone_has_a_page_of_their_curves(here: Path) -> None:
+    write(here / "only", {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")})
+    status, out, said = call(reproduce, "only", "--runs", "3")
+    assert status == 0, said
+    assert out.splitlines()[-1] == "outputs/studies/only/report/index.html"
+    assert "ada_pomrl" in (here / out.splitlines()[-1]).read_text()
+    assert "pomrl reproduce" not in said
+    assert [line.split()[0] for line in said.splitlines()[-3:]] == ["sweeps", "pages", "report"]
 
 
-@pytest.fixture(scope="module")
-def of_the_paper():
-    return experiments(find("pomrl"), None)
-
-
-def test_every_sweep_is_computed_with_its_own_number_of_runs(of_the_paper):
-    for study in shipped():
-        asked = of_the_paper if study.name == "pomrl" else experiments(study, None)
-        for name in study.sweeps:
-            for setting in study.settings(name):
-                assert setting.experiment in asked
-
-
-def test_a_study_asks_for_no_experiment_that_another_one_alone_has(of_the_paper):
-    beyond = experiments(find("beyond"), None)
-    assert beyond == [each.experiment for name in find("beyond").sweeps for each in find("beyond").settings(name)]
-    assert not any(experiment in of_the_paper for experiment in beyond)
-
-
-def test_another_number_of_runs_holds_for_all_and_no_sample_is_computed(of_the_paper):
-    few = experiments(find("pomrl"), 3)
-    assert {experiment.request.runs for experiment in few} == {3}
-    family = find("pomrl").family("environments")
-    assert family.is_sample
-    of_sample = [each for of in family.variants for each in find("pomrl").settings("task_similarity", of)]
-    assert len(few) == len(of_the_paper) - len(of_sample)
-    assert all(setting.experiment in of_the_paper for setting in of_sample)
-
-
-@pytest.mark.parametrize(
-    ("variants", "expected"),
-    [
-        (None, ["sweeps", "claims", "figures", "pages", "report", "article"]),
-        ("all", ["sweeps", "claims", "variants", "figures", "pages", "report", "article"]),
-    ],
-)
-def test_the_stages_of_a_study(variants: str | None, expected: list[str]):
+@pytest.mark.slow
+@pytest.mark.parametrize(("variants", "more"), [(None, []), ("all", ["variants"])])
+def test_the_stages_of_a_study(variants: str | None, more: list[str]):
+    expected = ["sweeps", "claims", *more, "figures", "pages", "report", "article"]
     assert list(reproduce.stages(find("pomrl"), None, variants)) == expected
 
 
-def reproduced(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr("sys.argv", ["pomrl reproduce", *words])
-    try:
-        reproduce.main()
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    return 0
-
-
 @pytest.mark.parametrize("failing", [(), ("sweeps",)])
-def test_stages_run_in_order_and_their_times_are_printed(failing: tuple[str, ...], monkeypatch, capsys):
+def test_stages_run_in_order_and_their_times_are_printed(failing: tuple[str, ...], monkeypatch: pytest.MonkeyPatch):
     done = []
 
     def stage(name: str) -> bool:
         done.append(name)
         return name in failing
 
-    names = ("sweeps", "figures")
-    stages = {name: lambda name=name: stage(name) for name in names}
-    monkeypatch.setattr(reproduce, "stages", lambda study, runs, variants: stages)
-    assert reproduced(monkeypatch, "pomrl") == bool(failing)
-    assert done == list(names)
-    printed = capsys.readouterr().err.splitlines()
-    assert printed[:2] == ["== sweeps", "== figures"]
-    assert [line.split()[0] for line in printed[2:]] == list(names)
+    names = ("sweeps", "a longer name")
+    monkeypatch.setattr(reproduce, "stages", lambda *_: {name: lambda name=name: stage(name) for name in names})
+    status, _, said = call(reproduce, "pomrl")
+    assert (status, done) == (bool(failing), [*names])
+    lines = said.splitlines()
+    assert lines[:2] == ["== sweeps", "== a longer name"]
+    assert [line[:24].strip() for line in lines[2:]] == [*names]
+    assert lines[2].index(" s", 24) == lines[3].index(" s", 24)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +95,9 @@ def test_stages_run_in_order_and_their_times_are_printed(failing: tuple[str, ...
         (("pomrl", "--variants", "nothing"), "there is no variant or family of variants nothing"),
     ],
 )
-def test_what_cannot_be_reproduced_is_refused_in_one_line(words: tuple[str, ...], said: str, monkeypatch, capsys):
-    assert reproduced(monkeypatch, *words) in (1, 2)
-    err = capsys.readouterr().err
+def test_what_cannot_be_reproduced_is_refused_in_one_line(words: tuple[str, ...], said: str):
+    status, _, err = call(reproduce, *words)
+    assert status in (1, 2)
     assert said in err
     assert err.count("\n") == 1
 

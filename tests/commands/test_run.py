@@ -70,26 +70,19 @@ def test_more_runs_extend_what_is_stored_and_the_bytes_are_those_of_one_computat
     assert [name[:18] for name in extended] == ["runs-000000-000049", "runs-000050-000054"]
 
 
-def test_fewer_runs_than_are_stored_change_nothing(command: Command) -> None:
-    _, lines, _ = command("T=2", "runs=4")
-    before = stored_bytes(lines[-1])
-    assert command("T=2", "runs=2")[1] == lines
-    assert stored_bytes(lines[-1]) == before
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("scope", ["max", "per_pair"])
+@pytest.mark.parametrize("scope", ["per_pair"])
 def test_bytes_do_not_depend_on_workers_or_on_how_many_runs_are_computed_at_a_time(
     command: Command, scope: str
 ) -> None:
     base = ("runs=60", "T=3", f"estimator.scope={scope}", "task_distribution.varying=0.3", "force=true")
-    ways = [("workers=1", "runs_at_a_time=50"), ("workers=2",), ("runs_at_a_time=1",), ("runs_at_a_time=7",)]
+    ways = [("workers=1", "runs_at_a_time=50"), ("workers=2", "engine=numpy"), ("runs_at_a_time=7",)]
     stored = []
     for way in ways:
         status, lines, _ = command(*base, *(f"execution.{key}" for key in way))
         assert status == 0
         stored.append(stored_bytes(lines[-1]))
-    assert all(bytes_ == stored[0] for bytes_ in stored)
+    assert all(bytes_ == stored[0] != {} for bytes_ in stored)
 
 
 def test_bytes_are_the_same_alone_and_in_a_sweep(command: Command) -> None:
@@ -126,17 +119,6 @@ def test_multirun_may_stand_between_and_behind_overrides(command: Command, words
     status, lines, said = command(*words.split(), "dry_run=true")
     assert status == 0, said
     assert len(set(lines)) == 4
-
-
-def test_every_option_of_a_group_can_be_asked_for_at_once(command: Command) -> None:
-    status, lines, _ = command("-m", "dry_run=true", "estimator=glob(*pomrl)")
-    assert status == 0
-    assert len(set(lines)) == 2
-
-
-def test_hindsight_schedules_are_read_from_the_grid(command: Command) -> None:
-    _, lines, _ = command("-m", *SMALL, "gamma_schedule=grid,best_fixed,dynamic_best")
-    assert len(set(lines)) == 1
 
 
 def test_hindsight_schedules_show_their_own_losses(command: Command) -> None:
@@ -241,16 +223,6 @@ def test_a_traceback_is_there_for_the_asking(
         run.main()
 
 
-@pytest.mark.slow
-def test_a_published_sweep_runs_and_narrows(command: Command) -> None:
-    status, lines, _ = command("experiment=task_similarity", *SMALL)
-    assert status == 0
-    assert len(set(lines)) == 15
-    _, narrowed, _ = command("experiment=task_similarity", *SMALL, "sigma=0.01", "estimator=pomrl")
-    assert len(narrowed) == 1
-    assert narrowed[0] in lines
-
-
 @pytest.mark.parametrize("axis", ["runs=60,50", "runs=50,60"])
 def test_a_sweep_over_runs_computes_the_most_that_is_asked_for(command: Command, axis: str) -> None:
     status, lines, said = command("-m", "T=1", axis)
@@ -272,13 +244,3 @@ def test_the_version_says_what_solves_small_models(command: Command) -> None:
     assert (status, err) == (0, "")
     assert line.startswith("pomrl ")
     assert line.endswith(("by C", "by NumPy"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("S", [6, 20])
-def test_both_engines_store_the_same_bytes(command: Command, S: int) -> None:
-    stored = []
-    for engine in ("numpy", "auto"):
-        _, lines, _ = command("runs=3", "T=3", f"S={S}", f"execution.engine={engine}", "force=true")
-        stored.append(stored_bytes(lines[-1]))
-    assert stored[0] == stored[1] != {}

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from pomrl.commands import computing, reproduce, tables
+from pomrl.commands import computing, tables
 from pomrl.configuration.parsing import Request
 from pomrl.configuration.study import find
 from pomrl.configuration.wording import number_of
@@ -61,16 +61,6 @@ def test_on_a_terminal_a_table_fits_and_elsewhere_it_has_tabs(
     lines = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).splitlines()
     assert len(lines) > 3
     assert max(map(len, lines)) <= 40
-
-
-def test_the_times_of_stages_are_below_each_other(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(reproduce, "stages", lambda *_: {"sweeps": lambda: None, "a longer name": lambda: None})
-    monkeypatch.setattr("sys.argv", ["pomrl reproduce", "pomrl"])
-    reproduce.main()
-    first, second = capsys.readouterr().err.splitlines()[-2:]
-    assert first.index(" s", 20) == second.index(" s", 20)
 
 
 def test_a_number_has_its_word_in_singular_or_plural() -> None:

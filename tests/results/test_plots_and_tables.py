@@ -97,7 +97,7 @@ class TestTables:
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
         small = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
         _, _, said = call(run, "-m", *small, "estimator=pomrl,ada_pomrl", "estimator.prior=uniform,inclusive")
-        assert said.count("prior=uniform") == 2
+        assert said.count("prior=uniform ") == 2
         columns = frame("--columns", "estimator", "--where", "T=2")
         assert list(columns) == ["estimator.prior", "estimator=ada_pomrl", "estimator=pomrl"]
         assert list(columns["estimator.prior"]) == ["inclusive", "uniform"]
