@@ -12,7 +12,7 @@ from tests.support.settings import ROOT
 from tests.support.study_folders import CLAIM, SMALL, forget, write
 
 from pomrl.commands import reproduce
-from pomrl.configuration.study import Study, find
+from pomrl.configuration.study import find
 
 
 @pytest.fixture
@@ -21,13 +21,11 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
     monkeypatch.setattr(sys, "path", [*sys.path])
-    write(tmp_path / "other", {"study.yaml": "title: Another\n", "sweeps/first.yaml": SWEEP.format(seed=2)})
-    claim = CLAIM.replace('"K1", "first", figures=("curves",)', '"K2", "other/first"').replace(
-        "meta_learning", "theirs"
-    )
-    write(tmp_path / "mine", {**SMALL, "claims.py": f"{CLAIM}\n\n{claim[claim.index('@claim') :]}"})
+    theirs = CLAIM[CLAIM.index("@claim") :].replace('"first", figures=("curves",)', '"pomrl/illustration"')
+    claims = f"{CLAIM}\n\n{theirs.replace('K1', 'K2').replace('meta_learning_helps', 'of_theirs')}"
+    write(tmp_path / "mine", {**SMALL, "claims.py": claims})
     yield tmp_path
-    forget("mine", "other", "only")
+    forget("mine", "only")
 
 
 def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_of_runs_or_another(here: Path) -> None:
@@ -47,7 +45,7 @@ def test_the_experiments_of_a_sample_are_computed_unless_runs_are_few() -> None:
     assert of_sample > 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproduce, "sweeps_of", lambda _: [])
-        patch.setattr(Study, "families", {"one": one})
+        patch.setitem(vars(study), "families", {"one": one})
         assert [len(list(reproduce._experiments(study, runs))) for runs in (None, 3)] == [of_sample, 0]
 
 
