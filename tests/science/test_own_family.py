@@ -152,10 +152,7 @@ HEAD = """from pomrl.study import claim, figure, less
 CLAIM = '@claim("A", "trials")\ndef f(sweep):\n    """One."""\n    '
 REFUSED = {
     "raises": (CLAIM + "return 1 / 0", "raises: claim A (raises/claims.py:7): ZeroDivisionError: division by zero"),
-    "part": (
-        CLAIM + "return less(sweep.at(estimator='ada_pomrl').regret, 0, '')",
-        "TypeError: a claim returns a list of parts, ",
-    ),
+    "part": (CLAIM + "return sweep", "TypeError: a claim returns a list of parts, "),
     "setting": (CLAIM + "return [less(sweep.at(estimator='oracle').regret, 0, '')]", "LookupError: the sweep has no"),
     "bare": ("from inspect import unwrap\n\n\n@unwrap(claim)\ndef f(sweep): ...\n", "@claim needs parentheses"),
     "twice": (
