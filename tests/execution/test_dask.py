@@ -5,9 +5,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import dask.config
 import pytest
@@ -149,13 +147,19 @@ def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
     assert blocks(outputs) == unbroken
 
 
-def test_a_driver_that_is_killed_goes_on_when_it_is_started_again(
-    cluster: Cluster, faults: Path, gate: Path, tmp_path: Path, unbroken: dict[str, bytes]
+@pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
+def test_a_driver_that_is_ended_leaves_the_cluster_and_goes_on_when_it_is_started_again(
+    ended_by: signal.Signals, cluster: Cluster, faults: Path, gate: Path, tmp_path: Path, unbroken: dict[str, bytes]
 ) -> None:
     process = driver(tmp_path, *GATED, *on(cluster), paths=(faults,))
     until_two_wait(gate, tmp_path)
-    end(process)
+    os.killpg(process.pid, ended_by)  # as a terminal does
+    _, err = process.communicate(timeout=HANG)
     shutil.rmtree(gate)
+    if ended_by == signal.SIGINT:
+        assert process.returncode == 130
+        assert err.splitlines()[-1].startswith("interrupted; finished blocks are stored")
+    assert "Traceback" not in err
     assert 1 <= len(blocks(tmp_path)) <= 2
     status, _, err = here(tmp_path, *GATED, *on(cluster), paths=(faults,))
     assert status == 0, err
@@ -209,31 +213,12 @@ def test_a_scheduler_with_certificates_is_used_only_with_those_of_dasks_configur
     assert line.startswith(said)
 
 
-@pytest.fixture(params=["nobody", "something else", "no address"])
-def not_a_scheduler(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Yield an address where no scheduler answers."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), WebPage) as web:
-        Thread(target=web.serve_forever, daemon=True).start()
-        yield {
-            "nobody": "tcp://127.0.0.1:9",
-            "something else": f"tcp://127.0.0.1:{web.server_port}",
-            "no address": "nonsense",
-        }[request.param]
-        web.shutdown()
-
-
-class WebPage(BaseHTTPRequestHandler):
-    """A web page, such as Dask's own dashboard, which does not understand what a client of Dask sends."""
-
-    def log_message(self, format: str, *_: object) -> None:
-        """Say nothing."""
-
-
-def test_no_scheduler_at_the_address_is_one_line(not_a_scheduler: str, tmp_path: Path) -> None:
-    status, _, err = here(tmp_path, "T=2", "execution=dask", f"execution.address={not_a_scheduler}")
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
+def test_no_scheduler_at_the_address_is_one_line(address: str, tmp_path: Path) -> None:
+    status, _, err = here(tmp_path, "T=2", "execution=dask", f"execution.address={address}")
     assert status == 1
     (line,) = err.splitlines()
-    assert line.startswith(f"execution.address={not_a_scheduler}: no scheduler of Dask answers there; ")
+    assert line.startswith(f"execution.address={address}: no scheduler of Dask answers there; ")
 
 
 def test_no_scheduler_is_started_where_none_is_named(tmp_path: Path) -> None:
@@ -242,22 +227,6 @@ def test_no_scheduler_is_started_where_none_is_named(tmp_path: Path) -> None:
     (line,) = err.splitlines()
     asked = "execution=dask: name a scheduler that runs, with execution.address or in Dask's own configuration; "
     assert line.startswith(asked)
-
-
-def test_an_interrupt_ends_the_command_and_leaves_the_cluster(
-    cluster: Cluster, faults: Path, gate: Path, tmp_path: Path, unbroken: dict[str, bytes]
-) -> None:
-    process = driver(tmp_path, *GATED, *on(cluster), paths=(faults,))
-    until_two_wait(gate, tmp_path)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, err = process.communicate(timeout=HANG)
-    shutil.rmtree(gate)
-    assert process.returncode == 130
-    assert err.splitlines()[-1].startswith("interrupted; finished blocks are stored")
-    assert "Traceback" not in err
-    status, _, err = here(tmp_path, *GATED, *on(cluster), paths=(faults,))
-    assert status == 0, err
-    assert blocks(tmp_path) == unbroken
 
 
 def test_without_its_packages_the_option_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,17 +4,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.faults import damages, engines, inputs, kills, outcomes, types
+from tests.faults import commands, damages, kills, outcomes
 from tests.faults.outcomes import FaultError, Result, result, wrong
 
 pytestmark = pytest.mark.slow
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
     "kills": lambda: list(kills.results(0, 1)),
-    "damages": lambda: damages.results_in_this_process(range(4)),
-    "inputs": lambda: list(inputs.results(2, 20)),
-    "engines": lambda: list(engines.results(1)),
-    "types": lambda: list(types.results(1, 20)),
+    "kills of other commands": lambda: list(commands.results(0, 1)),
+    "damages": lambda: list(damages.results(0, 4)),
 }
 
 

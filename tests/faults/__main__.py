@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
 
-from tests.faults import commands, damages, engines, inputs, kills, other_users, types
+from tests.faults import commands, damages, kills, other_users
 from tests.faults.outcomes import Result, table, wrong
 
 from pomrl.commands.terminal import console
@@ -19,10 +19,7 @@ PARTS: dict[str, tuple[int, int, Callable[[int, int], Iterator[Result]]]] = {
     "kills": (100, 8, kills.results),
     "commands": (30, 5, commands.results),
     "damages": (1500, 40, damages.results),
-    "inputs": (400, 40, inputs.results),
-    "types": (2000, 50, types.results),
     "other users": (1, 1, lambda *_: other_users.results()),
-    "engines": (24, 4, lambda _, number: engines.results(number)),
 }
 """How many faults of each part --all injects, how many are injected without it, and the function that does it."""
 

@@ -1,20 +1,15 @@
 """Damaged files of the store and of what is made of it: everything that reads them is tried, then they are mended."""
 
-import os
 import random
 import re
 import tempfile
 from collections.abc import Collection, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.util import Finalize
 from pathlib import Path
 
 import pytest
 from docs_build import documents
-from joblib.externals.loky import get_reusable_executor
 from tests.faults.outcomes import End, FaultError, Result, result
 from tests.support.computed import SMALL, SWEEP, Command, call, outputs_of_every_kind, page, page_without_provenance
 from tests.support.damage import Damage, copied, damage_one
@@ -31,7 +26,7 @@ MENDED = 8
 
 MOST_LINES = 3
 
-WHAT_TO_DO = r"pomrl (claims|documents|figures|run|runs) |computed again|no ordinary file|Is a directory"
+WHAT_TO_DO = r"pomrl (claims|figures|reproduce|run|runs) |computed again|no ordinary file|Is a directory"
 """What the line of a report that is refused says."""
 
 
@@ -48,44 +43,14 @@ class Sound:
     claims: bytes
 
 
-def results(seed: int, number: int, processes: int = 2) -> Iterator[Result]:
-    """Damage so many files, one after the other, each in a copy of sound outputs, in several processes."""
-    with tempfile.TemporaryDirectory() as name:
-        pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_prepare, initargs=(Path(name),))
-        with pool:
-            yield from pool.map(_of_seed, range(seed, seed + number))
-
-
-def results_in_this_process(seeds: range) -> list[Result]:
-    """Damage one file for each seed."""
-    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
-        sound, folder = _prepared(Path(name), stack)
-        return [_result(sound, folder, seed) for seed in seeds]
-
-
-def _prepared(folder: Path, stack: ExitStack) -> tuple[Sound, Path]:
-    """Make sound outputs, and return them and the folder of the copies, which is in use until the stack is closed."""
-    study = stack.enter_context(outputs_of_every_kind(folder / "sound"))
-    sound = _sound(folder / "sound", study)
-    patch = stack.enter_context(pytest.MonkeyPatch.context())
-    patch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
-    return sound, folder / "outputs"
-
-
-_OF_PROCESS: list[tuple[Sound, Path, ExitStack]] = []
-"""What a process of the pool works with; the stack, which is never closed, keeps the outputs in use until its end."""
-
-
-def _prepare(folder: Path) -> None:
-    stack = ExitStack()
-    _OF_PROCESS.append((*_prepared(folder / str(os.getpid()), stack), stack))
-    # without this, the process would wait five minutes for workers that joblib keeps for the next use
-    Finalize(None, lambda: get_reusable_executor(kill_workers=True).shutdown(), exitpriority=0)
-
-
-def _of_seed(seed: int) -> Result:
-    sound, folder, _ = _OF_PROCESS[0]
-    return _result(sound, folder, seed)
+def results(seed: int, number: int) -> Iterator[Result]:
+    """Damage so many files, one after the other, each in a copy of sound outputs."""
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        folder = Path(name) / "outputs"
+        with outputs_of_every_kind(Path(name) / "sound") as study:
+            sound = _sound(Path(name) / "sound", study)
+            patch.setenv("POMRL_OUTPUTS", str(folder))
+            yield from (_result(sound, folder, each) for each in range(seed, seed + number))
 
 
 def _sound(folder: Path, study: str) -> Sound:

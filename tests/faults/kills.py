@@ -7,11 +7,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
 from tests.faults.outcomes import HANGING, End, FaultError, Result, result
 from tests.support.cluster import ROOT, blocks, components, driver, end, environment, run, until
 
@@ -151,41 +149,6 @@ def _kill_drivers(undisturbed: Undisturbed, outputs: Path, rng: random.Random, *
     return killed
 
 
-def _kill_a_worker(undisturbed: Undisturbed, outputs: Path, rng: random.Random) -> int:
-    """Kill one of the processes that compute; the driver goes on to its end."""
-    process = driver(outputs, *SWEEP, paths=(undisturbed.components,))
-    try:
-        _until_a_moment(rng, outputs, [process])
-        workers = [each for each in _children(process) if "popen_loky" in _command_line(each)]
-        killed = workers[: rng.randint(1, 2)]
-        for worker in killed:
-            with suppress(psutil.NoSuchProcess):  # it may have ended meanwhile
-                worker.kill()
-        _, err = process.communicate(timeout=HANGING)
-    except subprocess.TimeoutExpired as error:
-        raise FaultError("hanging", str(error)) from error
-    finally:
-        end(process)
-    if "Traceback" in err:
-        raise FaultError("traceback", err)
-    return len(killed)
-
-
-def _children(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    try:
-        return psutil.Process(process.pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return []
-
-
-def _command_line(process: psutil.Process) -> str:
-    """Return the words of a process; none of one that has ended meanwhile."""
-    try:
-        return " ".join(process.cmdline())
-    except psutil.NoSuchProcess:
-        return ""
-
-
 def _kill_at_flushes(undisturbed: Undisturbed, outputs: Path, rng: random.Random) -> int:
     """Kill a driver inside a write, at a random flush."""
     killed = 0
@@ -200,7 +163,6 @@ def _kill_at_flushes(undisturbed: Undisturbed, outputs: Path, rng: random.Random
 
 
 KINDS: dict[str, tuple[tuple[str, ...], Kill]] = {
-    "kill of workers": (SWEEP, _kill_a_worker),
     "kill of three drivers": (SWEEP, _kill_three_drivers),
     "kill of a driver": (SWEEP, _kill_a_driver),
     "kill at a flush": (OURS, _kill_at_flushes),

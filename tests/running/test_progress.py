@@ -15,16 +15,6 @@ def test_blocks_are_done_failed_or_in_flight() -> None:
     assert tally.describe(seconds=6.0) == "blocks: 2 done, 1 failed, 7 in flight, 0.5/s"
 
 
-def test_elsewhere_than_in_a_terminal_there_are_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress("runs") as advance:
-        advance(50, 100, Tally(runs=50, done=1, parts=2).describe(1.0))
-        advance(100, 100, Tally(runs=100, done=2, parts=2).describe(1.0))
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.split(",")[0] for line in lines] == ["50 of 100 runs", "100 of 100 runs"]
-    assert "blocks: 2 done, 0 failed, 0 in flight" in lines[-1]
-    assert max(map(len, lines)) <= 80
-
-
 def test_a_log_file_gets_a_line_for_each_tenth_of_many_blocks(capsys: pytest.CaptureFixture[str]):
     with progress("runs") as advance:
         for blocks in range(1, 101):

@@ -6,14 +6,12 @@ Nothing here measures time: what is counted are compositions and drawn mean mode
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra.core.plugins import Plugins
 
 from pomrl.commands import run
-from pomrl.configuration import composition, jobs
+from pomrl.configuration import composition
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.running import plan
@@ -65,35 +63,6 @@ def test_nothing_to_compute_here_is_no_success(arguments: str, said: str, comman
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("plugin", ["launcher: joblib", "sweeper: mine"])
-def test_a_plugin_that_a_file_names_is_refused_too(
-    plugin: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The plugins are not installed here; a stand-in for a sweeper composes no job in this process."""
-    group, name = plugin.split(": ")
-    (tmp_path / "conf" / "hydra" / group).mkdir(parents=True)
-    (tmp_path / "conf" / "hydra" / group / f"{name}.yaml").write_text("_target_: hydra_plugins.elsewhere.Elsewhere\n")
-    (tmp_path / "conf" / "experiment").mkdir()
-    (tmp_path / "conf" / "experiment" / "mine.yaml").write_text(
-        f"# @package _global_\ndefaults:\n  - override /hydra/{group}: {name}\nhydra:\n  mode: MULTIRUN\n"
-    )
-    if group == "sweeper":
-        elsewhere = SimpleNamespace(sweep=lambda arguments: None)
-        monkeypatch.setattr(Plugins, "instantiate_sweeper", lambda *_, **__: elsewhere)
-    status, _, said = command("--config-dir", "conf", "experiment=mine")
-    assert (status, said.count("\n")) == (1, 1)
-    assert "execution=local" in said
-
-
-@pytest.mark.slow
-def test_several_published_sweeps_are_all_computed(command: Command) -> None:
-    expected = {name: command(f"experiment={name}", "dry_run=true")[1] for name in ("theory", "illustration")}
-    status, lines, _ = command("-m", "experiment=theory,illustration", "dry_run=true")
-    assert status == 0
-    assert lines == [*expected["theory"], *expected["illustration"]]
-    assert len(set(lines)) > 3
-
-
 def test_information_of_hydra_is_success(command: Command) -> None:
     assert command("--cfg", "job")[0] == 0
     assert command("--help")[0] == 0
@@ -110,13 +79,6 @@ def test_many_jobs_are_counted_before_they_are_composed(command: Command, monkey
     status, lines, said = command("-m", "seed=range(0,20000)", "dry_run=true")
     assert (status, lines) == (0, [])
     assert "estimated from the first job: 20,000 jobs" in said
-
-
-def test_yes_composes_them_all(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "MOST_JOBS", 3)
-    arguments = ("-m", "sigma=0,0.005,0.01,0.02", "T=1", "runs=1")
-    assert command(*arguments)[0] == 1
-    assert len(command(*arguments, "dry_run=true", "yes=true")[1]) == 4
 
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,12 +88,15 @@ def test_what_a_component_imports_from_beside_itself_counts(theirs: Path) -> Non
     assert "pomrl" not in covered
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != "not_imported.py"])
+@pytest.mark.parametrize(
+    "name", ["component_of_theirs.py", "package_of_theirs/__init__.py", "package_of_theirs/deep/er.py"]
+)
 def test_an_edit_of_any_of_it_changes_the_digest(theirs: Path, name: str) -> None:
     before = code_digest(["component_of_theirs.C"])
     closure_digest.cache_clear()
     assert code_digest(["component_of_theirs.C"]) == before
-    (theirs / name).write_text((theirs / name).read_text() + "more = 1\n")
+    path = theirs / f"{name}.py"
+    path.write_text(path.read_text() + "more = 1\n")
     (theirs / "not_imported.py").write_text("x = 2\n")
     closure_digest.cache_clear()
     assert code_digest(["component_of_theirs.C"]) != before
@@ -132,9 +135,7 @@ def test_where_names_are_not_said_all_that_the_face_gathers_counts(theirs: Path,
 @pytest.mark.parametrize(
     ("edited", "counts"),
     [
-        ("pomrl.science.estimators.estimator", True),
         ("pomrl.science.data", True),
-        ("pomrl.science.tasks.families.family", False),
         ("pomrl.science.estimators.pomrl", False),
         ("pomrl.components", False),
     ],

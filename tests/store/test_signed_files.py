@@ -57,12 +57,8 @@ def module(imports: str, field: str = "pass") -> str:
 @pytest.mark.parametrize(
     ("target", "imports", "beside"),
     [
-        ("signed.Mine", "import beside", "beside.py"),
-        ("signed.Mine", "from beside import value", "beside.py"),
         ("signed.Mine", "from beside.part import value", "beside/part.py"),
-        ("signed.mine.Mine", "from . import part", "signed/part.py"),
         ("signed.mine.Mine", "from .deep.part import value", "signed/deep/part.py"),
-        ("signed.mine.Mine", "from signed import part", "signed/part.py"),
     ],
 )
 def test_a_module_beside_a_component_is_signed(target: str, imports: str, beside: str, folder: Path) -> None:

@@ -29,7 +29,7 @@ class Simulation:
     """
 
     function: Callable[..., "pd.DataFrame"]
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def name(self) -> str:
