@@ -29,7 +29,8 @@ class WholeSweepSweeper(Sweeper):
         from pomrl.configuration.jobs import check_plugins
 
         check_plugins(config)
-        self.composer = Composer.of_command(hydra_context.config_loader, config)
+        search_path, of_hydra = hydra_context.config_loader.get_search_path(), config.hydra.overrides.hydra
+        self.composer = Composer(search_path, config.hydra.job.config_name, list(of_hydra))
         self.task_function = task_function
 
     def sweep(self, arguments: list[str]) -> None:

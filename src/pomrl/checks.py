@@ -3,7 +3,6 @@
 import os
 from abc import ABC
 from collections.abc import Sequence
-from dataclasses import FrozenInstanceError
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, dataclass_transform
@@ -21,7 +20,7 @@ class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
     """Base class of components: a subclass is a frozen dataclass whose annotated attributes are its fields.
 
     No decorator is needed: pydantic makes a dataclass of each subclass, which takes its fields by keyword and checks
-    them as `CHECKED` says. A subclass that is decorated with a dataclass of pydantic nevertheless works as well.
+    them as `CHECKED` says.
 
     Raises:
         TypeError: A subclass defines `__init__`.
@@ -32,16 +31,6 @@ class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
         if "__init__" in vars(cls):
             raise TypeError(f"{cls.__qualname__}: a component is made from its annotated fields, without an __init__")
         dataclass(cls, frozen=True, kw_only=True, config=CHECKED)
-        del (
-            cls.__setattr__,
-            cls.__delattr__,
-        )  # a class that has its own cannot be decorated again; those below serve all
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _in_ascending_order(values: Sequence[Any]) -> Sequence[Any]:

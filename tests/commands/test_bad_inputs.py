@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.support.bad_inputs import BadInput, all_inputs, outcome, seeded
 
-SAMPLE = [bad for bad in seeded(1, 400) if bad.command == "run"][:40]
+SAMPLE = [bad for bad in seeded(1, 250) if bad.command == "run"][:30]
 
 
 @pytest.mark.slow
@@ -19,7 +19,6 @@ def test_a_bad_input_ends_with_a_line(bad: BadInput, tmp_path: Path) -> None:
     ("command", "name"),
     [
         ("diff", ": cyclic"),
-        ("diff", "('', '[')"),
         *[(command, name) for command in ("figures", "claims") for name in (": sys.exit", "('../x',)", "('..',)")],
         ("figures", "study: cyclic"),
         ("figures", "study: a list"),
@@ -35,21 +34,13 @@ def test_other_commands_end_with_a_line_too(command: str, name: str, tmp_path: P
         assert outcome(bad, tmp_path / str(number)).fault is None
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("override 'runs=4611686018427387904'", "runs=4611686018427387904: it has to be less than or equal to"),
-        ("module: sys.exit when it is made", "Mine cannot be made: SystemExit(0)"),
-    ],
-)
-def test_the_line_names_what_is_wrong(name: str, said: str, tmp_path: Path) -> None:
-    (bad,) = [bad for bad in all_inputs() if bad.name == name and bad.command == "run"]
-    found = outcome(bad, tmp_path)
-    assert found.fault is None
-    assert said in found.said[0]
+def test_the_line_names_what_is_wrong(tmp_path: Path) -> None:
+    (bad,) = [bad for bad in all_inputs() if bad.name == "override 'runs=4611686018427387904'"]
+    (line,) = outcome(bad, tmp_path).said
+    assert line.startswith("runs=4611686018427387904: Input should be less than or equal to")
 
 
 def test_the_inputs_are_the_same_each_time_and_differ_between_seeds() -> None:
-    assert seeded(3, 350) == seeded(3, 350) != seeded(4, 350)
-    assert len(seeded(3, 350)) == 350
+    assert seeded(3, 250) == seeded(3, 250) != seeded(4, 250)
+    assert len(seeded(3, 250)) == 250
     assert len({(bad.name, bad.command) for bad in all_inputs()}) == len(all_inputs())

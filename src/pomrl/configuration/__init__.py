@@ -8,5 +8,5 @@ A configuration passes through here in one direction, and once:
 
 `sweeps` does all three for a sweep by its name, and `variants` describes the changes under which sweeps are repeated;
 `study` reads the description of a study. From an `Experiment` follow its `settings` (what its signature
-covers, and what people compare) and the quantities in `derived`. Nothing here computes a result.
+covers, and what people compare). Nothing here computes a result.
 """

@@ -24,7 +24,6 @@ from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra._internal.defaults_list import create_defaults_list
 from hydra._internal.sources_registry import SourcesRegistry
 from hydra._internal.utils import create_config_search_path
-from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
 from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.object_type import ObjectType
@@ -143,17 +142,6 @@ class Composer(ConfigLoaderImpl):
         self._groups = frozenset(self.list_groups(""))
         self._load, self._composed, self._parsed = cache(self._load), cache(self._composed), cache(self._parsed)
         self._content = cache(self._content)
-
-    @staticmethod
-    def of_command(loader: ConfigLoader, config: DictConfig) -> "Composer":
-        """Return the composer for the jobs of a sweep that Hydra has begun to run.
-
-        Args:
-            loader: Hydra's loader, which has the folders of the command line.
-            config: The configuration that Hydra composed for the sweep as a whole.
-        """
-        overrides = cast(list[str], OmegaConf.to_container(config.hydra.overrides.hydra))
-        return Composer(loader.get_search_path(), config.hydra.job.config_name, overrides)
 
     @staticmethod
     def of_sources(sources: Sources) -> "Composer":
@@ -325,10 +313,6 @@ class StudySweeps(FileConfigSource):
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a sweep's file."""
         return super().load_config(f"sweeps/{Path(config_path).stem}")
-
-    def available(self) -> bool:
-        """Return whether the study has sweeps."""
-        return (Path(self.path) / "sweeps").is_dir()
 
     def is_group(self, config_path: str) -> bool:
         """Return whether a path is that of the group or of the study's part of it."""

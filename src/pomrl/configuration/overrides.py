@@ -38,17 +38,10 @@ def axes(settings: Mapping[str, Any]) -> list[str]:
     """Return settings as overrides of a sweep; the elements of a list, tuple, range or array are values to sweep.
 
     Raises:
-        ConfigError: A value cannot be written, or a sequence is empty.
+        ConfigError: A value cannot be written.
     """
-    return [_assigned(name, _values(name, value)) for name, value in settings.items()]
-
-
-def _values(name: str, value: Any) -> str:
-    if not _is_sequence(value):
-        return _text(name, value)
-    if not len(value):
-        raise ConfigError(f"{key(name)}: there is no value to sweep")
-    return ",".join(_text(name, each) for each in cast(Sequence[Any], value))
+    values = {name: value if _is_sequence(value) else [value] for name, value in settings.items()}
+    return [_assigned(name, ",".join(_text(name, each) for each in several)) for name, several in values.items()]
 
 
 def _is_sequence(value: Any) -> bool:

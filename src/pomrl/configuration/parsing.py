@@ -168,7 +168,7 @@ def _class(group: str, values: Any) -> Any:
     module, _, name = target.rpartition(".")
     try:
         cls = getattr(imported(module), name)
-    except Exception as error:  # whatever a module of somebody's own raises when it is imported
+    except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
         raise ConfigError(f"{group}._target_={target}: there is no such class ({in_words(error)})") from error
     if not (isinstance(cls, type) and issubclass(cls, base)):
         raise ConfigError(f"{group}._target_={target}: it has to be a {base.__module__}.{base.__qualname__}")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
 
@@ -52,11 +52,8 @@ def shipped_folders() -> tuple[Path, ...]:
 @cache
 def has_short_names(folder: str) -> bool:
     """Return whether the sweeps of a study are named without the name of the study too."""
-    try:
-        described: Any = yaml.safe_load((Path(folder) / DESCRIPTION).read_text())
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
-        return False
-    return isinstance(described, dict) and cast(dict[str, Any], described).get("short_names") is True
+    described: Any = yaml.safe_load((Path(folder) / DESCRIPTION).read_text())
+    return described.get("short_names") is True
 
 
 def named_folders(arguments: Sequence[str]) -> tuple[Path, ...]:

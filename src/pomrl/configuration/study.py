@@ -218,7 +218,7 @@ class Study:
             found = imported(f"{self.package}.{name}")
         except SyntaxError as error:
             raise ConfigError(f"{self.word}: {shown(error.filename or name)}:{error.lineno}: {error.msg}") from error
-        except Exception as error:  # whatever a module of somebody's own raises when it is imported
+        except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
             raise ConfigError(f"{self.word}: {self.package}.{name}: importing it {ended(error)}") from error
         if not Path(str(found.__file__)).resolve().is_relative_to(self.folder):
             raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")

@@ -2,17 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import reduce
-from itertools import chain
 from operator import getitem
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
-from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import Sources, has_short_names, named_folders
 from pomrl.configuration.variants import Job, Variant
 
@@ -73,9 +68,6 @@ def sweep(
     except ConfigError as error:
         if not name:
             raise
-        if axes is None and name not in (known := names(sources)):
-            there = ", ".join(get_close_matches(name, known) or known)
-            raise ConfigError(f"there is no sweep {name!r}; there is {there}") from error
         raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {error}") from error
 
 
@@ -99,32 +91,6 @@ def names(sources: Sources) -> list[str]:
         sweeps = {path.stem for path in folder.glob("sweeps/*.yaml")}
         found |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if has_short_names(str(folder)) else set())
     return sorted(found)
-
-
-def has(sources: Sources, name: str, wanted: Mapping[str, Any]) -> bool:
-    """Return whether an experiment of a sweep has these settings, of which only those that can have them are composed.
-
-    Args:
-        sources: Where the configurations come from.
-        name: The sweep.
-        wanted: Values by dotted keys; for a group the name of its option.
-    """
-    composer = _composer(sources)
-    axes = composer.axes(name)
-    chosen = list[str]()
-    for override in chain.from_iterable(composer.choices({key: axes[key] for key in axes if key in wanted})):
-        key, _, value = override.partition("=")
-        if yaml.safe_load(value) == wanted[key]:
-            chosen.append(override)
-    if {override.partition("=")[0] for override in chosen} != wanted.keys() & axes.keys():
-        return False
-    base = composer.one([f"experiment={name}"])
-    others = {key: base.options.get(key, base.values.get(key)) for key in wanted.keys() - axes.keys()}
-    if not any(value is None or "." in key for key, value in others.items()):
-        return all(value == wanted[key] for key, value in others.items())
-    described = (each.experiment for each in sweep(sources, name, further=chosen))
-    flat = (flat_settings(scientific_settings(each), each.options) for each in described)
-    return any(wanted.items() <= each.items() for each in flat)
 
 
 def _composer(sources: Sources) -> "Composer":

@@ -18,7 +18,6 @@ from typing import Any, cast
 import pandas as pd
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.derived import derived
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.science.gamma_schedules import Hindsight
@@ -76,7 +75,6 @@ def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExp
                 code_digest(component_classes(settings)),
                 here,
                 _options(experiment),
-                derived(experiment.problem, experiment.method),
                 provenance(),
             ),
         )

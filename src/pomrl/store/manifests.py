@@ -33,8 +33,6 @@ class Manifest:
     """The versions of the packages that decide on the bytes of tables."""
     options: Mapping[str, str]
     """The name of the chosen option of each group."""
-    derived: Mapping[str, Any]
-    """Quantities that follow from the settings."""
     provenance: Provenance
     tags: Sequence[str] = ()
     notes: Sequence[str] = ()
