@@ -11,10 +11,11 @@ from tests.models_and_logs.test_logs import chain_log
 import pomrl
 from pomrl.commands import horizon
 from pomrl.drawing.horizon_report import draw
-from pomrl.models_and_logs.drawn_losses import behaviour_values
+from pomrl.models_and_logs.drawn_losses import behaviour_values, drawn_losses
 from pomrl.models_and_logs.log_tables import COLUMNS
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.recommendations import interval, recommended
+from pomrl.models_and_logs.structure import weigh
 from pomrl.science.mdp import policy_value
 
 
@@ -101,6 +102,16 @@ def test_the_gain_over_the_log_is_that_over_the_policy_that_made_it():
     share = log.counts[0].sum(-1) / log.counts[0].sum((1, 2), keepdims=True)[..., 0]
     mixed = (P * share[None, ..., None]).sum(2, keepdims=True), (R * share).sum(-1, keepdims=True)
     np.testing.assert_allclose(found, policy_value(*mixed, np.zeros((1, 4), int), 0.9)[0], rtol=0.01)
+
+
+def test_the_gain_is_that_of_the_best_policy_less_what_the_plan_loses(log: Log):
+    report, rng = pomrl.horizon_report(log, 0.9, [0.0], samples=20, seed=4), np.random.default_rng(4)
+    rows, _ = weigh(log.counts, None, rng)
+    draws = rng, log.rewards.draw(rng, 20), 20
+    drawn = [drawn_losses(log, rows, task, report.plans[task], 0.9, draws) for task in range(6)]
+    possible = np.mean([best - behaved for _, best, behaved in drawn], axis=0)
+    np.testing.assert_allclose(report.improvement.draws, possible - report.recommendation.draws)
+    assert report.recommendation.loss > 0.0
 
 
 @pytest.mark.parametrize("frame", [chain_log(m=40), chain_log(m=3).assign(reward=1.0)], ids=["much", "nothing"])
