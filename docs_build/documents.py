@@ -6,22 +6,18 @@ of README.md and of the page of results are drawn instead, into outputs/readme. 
 python -m docs_build.configuration.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
+from docs_build import pictures
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.figures import draw_all
 from pomrl.commands.reproduce import renew_pages
 from pomrl.commands.terminal import warn
 from pomrl.configuration.study import Study, find, shipped
 from pomrl.configuration.wording import number_of
-from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.figures_of_study import Selection, made_of, versions
-from pomrl.drawing.files import Sidecar, save_small
+from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import claims_of_variants, views
 from pomrl.judging.judgements import Judgements
-from pomrl.outputs import outputs
 from pomrl.report import ReportError, pages
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
@@ -39,10 +35,10 @@ def main() -> None:
     parser.add_argument("study", nargs="*", metavar="STUDY", help="studies (default: those that are shipped)")
     parser.add_argument("--pictures", nargs="+", metavar="NAME", help="draw small pictures of these figures instead")
     arguments = parser.parse_args()
-    studies = [*map(find, arguments.study)] or shipped()
-    for study in studies:
-        written = draw_pictures(study, arguments.pictures) if arguments.pictures else renew(study)
-        for path in written:
+    named = arguments.pictures or ()
+    for study in [*map(find, arguments.study)] or shipped():
+        small = (pictures.renew(study, name) for name in versions(study, named) if name in named)
+        for path in small if named else renew(study):
             print(path)
 
 
@@ -51,20 +47,6 @@ def renew(study: Study) -> list[Path]:
     judged = claims_of_variants.stored(study)
     renew_pages(study, judged)
     return renew_tracked(study, judged)
-
-
-def draw_pictures(study: Study, names: Sequence[str]) -> list[Path]:
-    """Draw small pictures of figures, with what they are made of beside each, and return the paths."""
-    paths: list[Path] = []
-
-    def save(drawing: Drawing, _: Path, name: str, sidecar: Sidecar) -> list[Path]:
-        runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
-        said = {"command": f"python -m docs_build {study.word} --pictures {name}", "runs": runs}
-        paths.extend(save_small(drawing, outputs() / "readme", name, said | made_of(study, name)))
-        return []
-
-    draw_all([Selection(study, [name for name in versions(study, names) if name in names])], save)
-    return paths
 
 
 def renew_tracked(study: Study, judged: Judgements) -> list[Path]:

@@ -18,9 +18,7 @@ from pomrl.commands import main
 from pomrl.configuration.importing import imported
 from pomrl.configuration.study import Study, shipped
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, number_of, title_of
-from pomrl.drawing.figures_of_study import made_of
 from pomrl.report.markup import caption
-from pomrl.store.derived import DerivedFiles
 
 ROOT = Path(__file__).parents[1]
 
@@ -116,7 +114,7 @@ def figures_in(study: Study) -> Iterator[str]:
             caption(number_of(figure.docstring), caption_of(figure.docstring), with_errata=False),
         )
         yield f"### {f'Figure {number}: ' * bool(number)}{title_of(figure.docstring)}"
-        yield from (f"![{title_of(figure.docstring)}]({path}){_age(study, path)}" for path in pictures(figure))
+        yield from (f"![{title_of(figure.docstring)}]({path})" for path in pictures(figure))
         yield from map(str, [*text.ours, *text.papers])
         yield f"    pomrl figures {study.name} {figure.name}"
 
@@ -125,13 +123,6 @@ def pictures(figure: Figure) -> list[str]:
     """Return the paths of the small pictures of a figure."""
     names = (f"outputs/readme/{figure.name}{end}.png" for end in (INTERVALS, ""))
     return [name for name in names if (ROOT / name).is_file()]
-
-
-def _age(study: Study, path: str) -> str:
-    """Return a remark for a picture that an earlier version of its figure has drawn, and nothing for others."""
-    said = DerivedFiles((ROOT / path).with_suffix(".json")).said()
-    is_present = {key: said[key] for key in ("code", "settings")} == made_of(study, Path(path).stem)
-    return "" if is_present else "\n\n*Drawn by an earlier version of this figure.*"
 
 
 def glossary() -> str:

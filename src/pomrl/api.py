@@ -28,7 +28,6 @@ from pomrl.store import StoredExperiment, StoreError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pomrl.drawing.plots import Shape
 
 Report = Callable[[str], object]
 """A function that is called with a line about the progress, such as `print`."""
@@ -158,10 +157,9 @@ def load(
 
 
 def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
-    x: str | None = None,
+    x: str = "task",
     y: str = "planning_loss",
     *,
-    shape: "Shape" = "mean",
     against: Mapping[str, Any] | str | None = None,
     hue: str | None = None,
     col: str | None = None,
@@ -174,10 +172,8 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     """Plot stored experiments: a number over their runs, against tasks, discount factors or a setting.
 
     Args:
-        x: `task`, `gamma`, or a setting, such as `sigma`; by default the task for means, and else what differs.
+        x: `task`, `gamma`, or a setting, such as `sigma`.
         y: A column of stored tables, such as `alpha`, or a metric that was computed, such as `value`.
-        shape: What is shown of runs: `mean`, `violin`, `profile` (the share of runs below each number), or
-            `improvement` (the probability that a run is below that of the method in `against`).
         against: A method whose number is subtracted in each run, such as `{"estimator": "pomrl"}`.
         hue: The setting that colours are for; by default one in which the experiments differ, and so for col and row.
         col: The setting that columns of panels are for.
@@ -199,7 +195,7 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     from pomrl.drawing.plots import Roles, Shown, draw  # here, because matplotlib takes long to load
 
     chosen = _chosen(settings, y, where, config_dir)
-    return draw(chosen, x, y, Roles(hue, col, row), Shown(shape, band, against=_method(against))).figure
+    return draw(chosen, x, y, Roles(hue, col, row), Shown(band, against=_method(against))).figure
 
 
 def table(

@@ -17,7 +17,7 @@ from pomrl.commands import runs, tables
 from pomrl.commands.terminal import one_line
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.report.encoding import packed_json
+from pomrl.report.rendering import packed_json
 from pomrl.results.tables import MOST_CHARACTERS, printable, written
 from pomrl.science.experiment import tables as experiment_tables
 from pomrl.store import StoredExperiment

@@ -22,8 +22,8 @@ from pomrl.judging import over_variants
 from pomrl.judging.basis import Basis
 from pomrl.judging.claim import claims_of
 from pomrl.judging.claims_of_variants import basis
-from pomrl.judging.judgements import Comparison, Judgement, Judgements
-from pomrl.judging.verdict import LOOKS, Verdict
+from pomrl.judging.judgements import Judgement, Judgements
+from pomrl.judging.verdict import LOOKS, Comparison, Verdict
 from pomrl.report.figure_files import FigureFiles
 from pomrl.results.comparison import differences
 from pomrl.results.intervals import Interval
@@ -223,9 +223,8 @@ class TestVerdicts:
 class TestFigure:
     def test_its_picture_has_a_text_for_readers_who_do_not_see_it(self, tmp_path: Path) -> None:
         save(readings_figure.draw(MADE, MADE.variants), tmp_path, "readings", Sidecar("readings"))
-        assert FigureFiles("readings", tmp_path, word="pomrl").alternative.endswith(
-            "The values are in the table below."
-        )
+        figure = FigureFiles("readings", tmp_path)
+        assert figure.alternative(figure.versions[0]).endswith("The values are in the table below.")
 
     def test_tiles_have_the_colour_of_the_verdict_and_the_estimate(self) -> None:
         drawing = readings_figure.draw(MADE, MADE.variants)

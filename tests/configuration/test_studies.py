@@ -8,16 +8,13 @@ import pytest
 from tests.support.computed import two_runs_of
 
 from pomrl import store
-from pomrl.commands import figures
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study, find, shipped
 from pomrl.configuration.sweeps import experiment, sweep
-from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figure import Figure, figures_of
-from pomrl.drawing.figures_of_study import Selection
-from pomrl.drawing.files import Sidecar, save, save_small
-from pomrl.drawing.notes import axis_of, coinciding
+from pomrl.drawing.figures_of_study import Selection, stored_sweeps
+from pomrl.drawing.figures_of_study import drawn as drawn_version
 from pomrl.judging.claim import claims_of
 from pomrl.results.stored_sweeps import stored_sweep
 
@@ -81,44 +78,24 @@ def test_tables_of_a_sweep_have_the_settings_that_vary(of_study: tuple[Study, st
     assert all(name.startswith("runs-000000-000001-") for source in stored.sources for name in source.blocks)
 
 
-WHOLE = "varyingSmT"
-"""The figure all files of which are written; of the others a small picture is, because two large ones take long."""
-
-
-def save_with_note(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
-    """Write the files of a figure, and beside them its note without blanks and without the curves that coincide."""
-    paths = save(drawing, folder, name, sidecar) if name == WHOLE else save_small(drawing, folder, name, {})
-    whole, of_curves = (
-        "".join(drawing.figure.get_suptitle().split()),
-        "".join(coinciding(drawing.data, axis_of(drawing.figure))),
-    )
-    (folder / f"{name}.txt").write_text(whole.removeprefix("".join(of_curves.split())))
-    return paths
-
-
 @pytest.mark.parametrize("study", [PAPER, BEYOND], ids=lambda study: study.name)
-def test_every_figure_is_drawn_from_the_published_sweeps_and_lacks_nothing_but_runs(
-    study: Study, computed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder, drawn = computed / "studies" / study.name / "figures", drawn_of(study)
-    missing, lacking = figures.draw_all([Selection(study, list(drawn))], save_with_note)
-    assert missing == 0
-    sweeps = {sweep for figure in drawn.values() for sweep in figure.sweeps}
+@pytest.mark.usefixtures("computed")
+def test_every_figure_is_drawn_from_the_published_sweeps_and_lacks_nothing_but_runs(study: Study) -> None:
+    figures = drawn_of(study)
+    sweeps = {sweep for figure in figures.values() for sweep in figure.sweeps}
     only_in_claims = {name for claim in claims_of(study) for name in claim.sweeps} - sweeps
     assert sweeps == {name for of, name in COMPUTED if of == study} - only_in_claims
-    assert {path.stem for path in folder.glob("*.png")} == set(drawn)
-    assert {path.name for path in folder.glob(f"{WHOLE}.*")} == {
-        f"{WHOLE}.{suffix}" for suffix in ("csv", "json", "pdf", "png", "txt") if WHOLE in drawn
-    }
-    assert capsys.readouterr().err == ""
-    assert sorted(lacking) == sorted(sweeps)
-    for name, figure in drawn.items():
+    selection = Selection(study, list(figures))
+    for name, figure in figures.items():
+        stored = stored_sweeps(selection, name)
+        assert all(stored[sweep].lacking for sweep in figure.sweeps)
         (promised,) = {PROMISED.get(sweep, 100) for sweep in figure.sweeps} or {0}
-        expected = f"provisional:2of{promised}runs" if figure.sweeps else ""
-        assert (folder / f"{name}.txt").read_text() == expected, name
-    if study == PAPER:
-        sidecar = Sidecar.read(folder / f"{WHOLE}.json")
-        assert [len(sources) for sources in sidecar.sweeps.values()] == [6, 6]
+        drawing, sidecar = drawn_version(selection, name, stored)
+        said = drawing.figure.get_suptitle()
+        assert "missing" not in said
+        assert said.endswith(f"provisional: 2 of {promised} runs") or not figure.sweeps, name
+        shown = [stored[sweep].sources for sweep in figure.sweeps]
+        assert [*sidecar.sweeps.values()] == shown
 
 
 @pytest.mark.parametrize("of_study", SWEEPS, ids=ids)

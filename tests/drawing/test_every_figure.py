@@ -1,19 +1,26 @@
-"""What holds of every figure: its data, its note, and that equal tables give equal pictures.
+"""What holds of every figure: its data, its note, its look, and that equal tables give equal pictures.
 
-The fixtures `drawings` and `with_intervals` draw each figure once for all tests of this file. What the figures of one
-class of panels have in common is tested with one of them, because drawing takes long.
+The fixture `drawings` draws each figure once for all tests. What the figures of one class of panels have in common is
+tested with one of them, because drawing takes long.
 """
 
+import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 import pytest
-from tests.support.checks import note
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from tests.support.checks import note, outlines
 from tests.support.shipped import FIGURES, OF_EACH_KIND, OF_SERIES, OF_SWEEPS
-from tests.support.synthetic import PROMISED, RUNS, Lazy, make_sweep, make_sweeps
+from tests.support.synthetic import ESTIMATORS, PROMISED, RUNS, SCHEDULES, Lazy, make_sweep, make_sweeps
 
 from pomrl.drawing.drawing import COLUMNS, Drawing
-from pomrl.drawing.files import save_small
+from pomrl.drawing.files import picture
+from pomrl.drawing.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
+from pomrl.drawing.style import Look, context, look
 from pomrl.results.stored_sweeps import StoredSweeps
 
 pytestmark = pytest.mark.slow
@@ -25,6 +32,9 @@ OF_INTERVALS = {
 
 INTERVALS = f"95 % intervals of the mean over {RUNS} runs"
 
+LOOKS: list[Look] = [*map(look, ESTIMATORS), *(look(name, "gamma_schedule") for name in SCHEDULES)]
+"""The looks of the paper's estimators and schedules."""
+
 Drawings = Mapping[str, Drawing]
 
 
@@ -35,31 +45,74 @@ def provisional(name: str, runs: int) -> str:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_data_is_what_is_drawn(name: str, drawings: Drawings) -> None:
+def test_data_is_what_is_drawn_and_its_note_says_of_how_many_runs(
+    name: str, drawings: Drawings, tables: Mapping[str, pd.DataFrame]
+) -> None:
     data = drawings[name].data
     assert list(data.columns) == COLUMNS
     points = data.loc[data["n"] > 0]
     assert not points.duplicated(["panel", "series", "x"]).any()
-    if FIGURES[name].sweeps:
-        assert (points["n"] == RUNS).all()
     if name in ("wrong_priors", "advice"):  # four runs are too few for an interval of a ratio
         assert points[["lower", "upper"]].isna().all(axis=None)
     else:
-        assert (points["lower"] <= points["mean"]).all()
-        assert (points["mean"] <= points["upper"]).all()
-
-
-@pytest.mark.parametrize("name", OF_SWEEPS)
-def test_fewer_runs_than_promised_are_noted(name: str, drawings: Drawings) -> None:
-    intervals = [INTERVALS] if name in OF_INTERVALS else []
-    assert note(drawings[name]) == "\n".join([*intervals, provisional(name, RUNS)])
-
-
-@pytest.mark.parametrize("name", OF_SWEEPS)
-def test_tables_are_left_alone(name: str, drawings: Drawings, tables: Mapping[str, pd.DataFrame]) -> None:
-    assert drawings[name]
-    for sweep in FIGURES[name].sweeps:
+        assert ((points["lower"] <= points["mean"]) & (points["mean"] <= points["upper"])).all()
+    if name in OF_SWEEPS:
+        assert (points["n"] == RUNS).all()
+        assert note(drawings[name]) == "\n".join([*([INTERVALS] * (name in OF_INTERVALS)), provisional(name, RUNS)])
+    for sweep in FIGURES[name].sweeps:  # which drawing leaves alone
         pd.testing.assert_frame_equal(tables[sweep], make_sweep(sweep).table)
+
+
+def texts_of(figure: Figure) -> list[Text]:
+    """Return the texts that are seen: matplotlib keeps labels of ticks beyond the ends of their axes."""
+    axes = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
+    unseen = {
+        label
+        for axis in axes
+        for tick in axis.get_major_ticks()
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+        for label in (tick.label1, tick.label2)
+    }
+    every = [one for one in figure.findobj(Text) if isinstance(one, Text) and one not in unseen]
+    return [one for one in every if one.get_text() and one.get_visible()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_it_can_be_read_and_nothing_is_over_something_else(name: str, drawings: Drawings) -> None:
+    figure = drawings[name].figure
+    with context():
+        figure.draw_without_rendering()  # text has the extents of its own resolution, whatever it was saved with
+    for text in texts_of(figure):
+        box = text.get_window_extent()
+        assert float(text.get_fontsize()) >= 7.0
+        assert min(box.x0 - figure.bbox.x0, figure.bbox.x1 - box.x1, box.y0, figure.bbox.y1 - box.y1) >= -1
+    legends = [one for one in figure.findobj(Legend) if isinstance(one, Legend)]
+    assert legends or name == "dirichlet_task_dist"
+    assert not any(ax.bbox.overlaps(one.get_window_extent()) for one in legends for ax in figure.axes)
+    titles = [ax.title if ax.title.get_text() else ax._left_title for ax in figure.axes]  # type: ignore[attr-defined]
+    boxes = [title.get_window_extent() for title in titles if title.get_text()]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_losses_start_at_zero_and_a_method_has_one_look(name: str, drawings: Drawings) -> None:
+    looks = {each.label: each for each in LOOKS}
+    for ax in drawings[name].figure.axes:
+        is_zoomed = "zoomed" in ax.get_title(loc="left")
+        if ax.get_ylabel() in (LOSS, AVERAGE_LOSS, RUNNING_AVERAGE) and not is_zoomed and ax.get_yscale() == "linear":
+            bottom, top = ax.get_ylim()
+            assert bottom == 0.0
+            assert top >= max(outline[:, 1].max() for outline in outlines(ax))
+        for one in ax.lines:
+            if wanted := looks.get(str(one.get_label())):
+                drawn = (one.get_color(), one.get_marker(), one.get_linestyle())
+                assert drawn == (wanted.color, wanted.marker, wanted.linestyle)
+
+
+def test_looks_differ() -> None:
+    assert len({each.color for each in LOOKS}) == len(LOOKS)
+    for group in (LOOKS[: len(ESTIMATORS)], LOOKS[len(ESTIMATORS) :]):
+        assert len({each.marker for each in group}) == len(group)
 
 
 @pytest.fixture(scope="module")
@@ -68,51 +121,36 @@ def one_run() -> StoredSweeps:
 
 
 @pytest.mark.parametrize("name", [name for name in OF_EACH_KIND if name in OF_SWEEPS])
-def test_a_single_run_is_drawn(name: str, one_run: StoredSweeps) -> None:
+def test_a_single_run_is_drawn_and_without_any_there_is_no_figure(name: str, one_run: StoredSweeps) -> None:
     assert note(FIGURES[name].draw(one_run)).splitlines()[-1] == provisional(name, 1)
-
-
-@pytest.fixture(scope="module")
-def again(sweeps: StoredSweeps) -> StoredSweeps:
-    """The same sweeps, made once more, and the simulations."""
-    made = make_sweeps()
-    return Lazy(sweeps, lambda name: made[name] if name in made else sweeps[name])
+    nothing = Lazy(one_run, lambda sweep: replace(one_run[sweep], table=one_run[sweep].table.iloc[:0]))
+    with pytest.raises(ValueError, match="hold nothing that this figure shows"):
+        FIGURES[name].draw(nothing)
 
 
 @pytest.mark.parametrize("name", OF_EACH_KIND)
-def test_same_tables_same_picture_and_data(name, tmp_path, drawings: Drawings, again: StoredSweeps) -> None:
-    drawn = FIGURES[name].draw(again)
-    (once,), (twice,) = (
-        save_small(drawing, tmp_path, name, {}) for drawing, name in ((drawings[name], "once"), (drawn, "again"))
-    )
-    assert once.read_bytes() == twice.read_bytes()
+def test_same_tables_same_picture_and_data(name: str, drawings: Drawings, sweeps: StoredSweeps) -> None:
+    made = make_sweeps()
+    drawn = FIGURES[name].draw(Lazy(sweeps, lambda sweep: made[sweep] if sweep in made else sweeps[sweep]))
+    assert picture(drawings[name], "png", dpi=60) == picture(drawn, "png", dpi=60)
     pd.testing.assert_frame_equal(drawings[name].data, drawn.data, check_exact=True)
-
-
-@pytest.fixture(scope="module")
-def with_intervals(sweeps: StoredSweeps) -> Drawings:
-    """The versions with intervals, by the names of their figures."""
-    return Lazy(OF_SERIES, lambda name: FIGURES[name].drawn(sweeps, with_intervals=True))
 
 
 @pytest.mark.parametrize("name", [name for name in OF_SERIES if name in (*OF_EACH_KIND, *OF_INTERVALS)])
 def test_only_the_bands_of_intervals_differ_from_the_version_of_the_caption(
-    name: str, drawings: Drawings, with_intervals: Drawings
+    name: str, drawings: Drawings, sweeps: StoredSweeps
 ) -> None:
-    plain, shown = drawings[name].data, with_intervals[name].data
+    with_intervals = FIGURES[name].drawn(sweeps, with_intervals=True)
+    plain, shown = drawings[name].data, with_intervals.data
     others = ["panel", "series", "x", "mean", "n", "marker"]
     pd.testing.assert_frame_equal(plain[others], shown[others])
     of_runs = plain["n"] > 0
     renamed = {"sd": "ci", "se": "ci", "ci": "ci", "bootstrap sd": "bootstrap ci"}
     assert list(shown.loc[of_runs, "band"]) == [renamed[kind] for kind in plain.loc[of_runs, "band"]]
-    assert (shown["lower"][of_runs] <= shown["mean"][of_runs]).all()
-    assert (shown["mean"][of_runs] <= shown["upper"][of_runs]).all()
-    assert note(with_intervals[name]) == f"{INTERVALS}\n{provisional(name, RUNS)}"
-
-
-def test_bars_are_within_their_panel(drawings: Drawings, with_intervals: Drawings) -> None:
-    for drawing in (drawings["planning_omrl"], with_intervals["planning_omrl"]):
-        bottom, top = drawing.figure.axes[3].get_ylim()
-        bars = drawing.data.loc[drawing.data["series"] == "γ* (right axis)"]
-        assert bottom <= bars["lower"].min()
-        assert top >= bars["upper"].max()
+    assert ((shown["lower"] <= shown["mean"]) & (shown["mean"] <= shown["upper"]))[of_runs].all()
+    assert note(with_intervals) == f"{INTERVALS}\n{provisional(name, RUNS)}"
+    if name == "planning_omrl":
+        for drawing in (drawings[name], with_intervals):
+            bottom, top = drawing.figure.axes[3].get_ylim()
+            bars = drawing.data.loc[drawing.data["series"] == "γ* (right axis)"]
+            assert bottom <= bars["lower"].min() <= bars["upper"].max() <= top

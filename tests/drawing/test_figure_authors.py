@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from tests.support.shipped import AUTHORS, FIGURES
 from tests.support.synthetic import with_table
 
-from pomrl.drawing.style import Look
 from pomrl.drawing.views import best_so_far
 from pomrl.studies.pomrl import agreement, overlay
 from pomrl.studies.pomrl.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
@@ -51,34 +50,24 @@ def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:
         assert abs(point["value"].item() - printed) > 4 * point["reading_error"].item()
 
 
-class TestLosses:
-    def test_z_counts_three_errors(self) -> None:
-        compared = agreement.of_losses(losses({0.0: 2.0}), drawn(1, 3.0, reading_error=0.2), "task")
-        assert compared["ours"].item() == pytest.approx(2.0)
-        assert compared["z"].item() == pytest.approx(1.0 / np.sqrt(1 / 50 + 1 / 100 + 0.04))
-
-    def test_points_are_compared_at_the_nearest_gamma(self) -> None:
-        compared = agreement.of_losses(losses({0.3: 2.0, 0.4: 5.0}), drawn(0.1 + 0.2, 2.0), "gamma")
-        assert compared["ours"].item() == pytest.approx(2.0)
-
-    def test_losses_at_gamma_star_are_the_smallest(self) -> None:
-        rows = losses({0.0: 2.0, 0.5: 1.0, 0.9: 3.0})
-        compared = agreement.of_losses_at_best_gamma(rows, drawn(1, 1.5), "task")
-        assert compared["ours"].item() == pytest.approx(1.0)
-        assert compared["z"].item() == pytest.approx(0.5 / (1.5 * np.sqrt(1 / 50 + 1 / 100)))
+def test_z_of_losses_counts_three_errors_at_the_nearest_gamma() -> None:
+    compared = agreement.of_losses(losses({0.0: 2.0}), drawn(1, 3.0, reading_error=0.2), "task")
+    assert compared["ours"].item() == pytest.approx(2.0)
+    assert compared["z"].item() == pytest.approx(1.0 / np.sqrt(1 / 50 + 1 / 100 + 0.04))
+    compared = agreement.of_losses(losses({0.3: 2.0, 0.4: 5.0}), drawn(0.1 + 0.2, 2.0), "gamma")
+    assert compared["ours"].item() == pytest.approx(2.0)
 
 
-class TestBestGammas:
-    ROWS = losses({0.0: 2.0, 0.5: 1.0, 0.9: 3.0})
-
-    def test_the_same_gamma_has_no_z(self) -> None:
-        compared = agreement.of_best_gammas(self.ROWS, drawn(1, 0.51), "task")
-        assert compared[["ours", "z"]].to_numpy().tolist() == [[0.5, 0.0]]
-
-    def test_another_gamma_has_that_of_the_loss_in_pairs(self) -> None:
-        compared = agreement.of_best_gammas(self.ROWS, drawn(1, 0.88), "task")
-        # in pairs the difference has the mean 2 and the standard deviation 1.9 - 1.5
-        assert compared["z"].item() == pytest.approx(2.0 / (0.4 * np.sqrt(1 / 50 + 1 / 100)))
+def test_z_at_gamma_star_is_that_of_the_smallest_loss_and_of_gamma_star_that_of_the_loss_in_pairs() -> None:
+    rows = losses({0.0: 2.0, 0.5: 1.0, 0.9: 3.0})
+    compared = agreement.of_losses_at_best_gamma(rows, drawn(1, 1.5), "task")
+    assert compared["ours"].item() == pytest.approx(1.0)
+    assert compared["z"].item() == pytest.approx(0.5 / (1.5 * np.sqrt(1 / 50 + 1 / 100)))
+    same = agreement.of_best_gammas(rows, drawn(1, 0.51), "task")
+    assert same[["ours", "z"]].to_numpy().tolist() == [[0.5, 0.0]]
+    other = agreement.of_best_gammas(rows, drawn(1, 0.88), "task")
+    # in pairs the difference has the mean 2 and the standard deviation 1.9 - 1.5
+    assert other["z"].item() == pytest.approx(2.0 / (0.4 * np.sqrt(1 / 50 + 1 / 100)))
 
 
 def test_best_so_far_is_the_best_gamma_on_average_over_the_first_tasks() -> None:
@@ -129,11 +118,6 @@ def test_without_runs_of_a_series_its_points_are_left_out(sweeps) -> None:
     others = with_table(sweeps, overlay.SIMILARITY, table[table["estimator"] != "oracle"])
     data = FIGURES["authors_planning_omrl"].draw(others).data
     assert (data["band"] == READING).sum() == READINGS["authors_planning_omrl"] - 15
-
-
-def test_a_series_that_no_figure_shows_has_no_points(sweeps) -> None:
-    series = AuthorsSeries(Look("", ""), overlay.SIMILARITY, {"estimator": "aggregating"})
-    assert agreement.points(sweeps, series, "task").empty
 
 
 def test_every_curve_that_was_read_off_is_shown_once() -> None:

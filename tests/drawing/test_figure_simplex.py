@@ -7,44 +7,48 @@ from pomrl.drawing.style import Look
 from pomrl.studies.pomrl import simplex
 
 
-class TestSimplex:
-    def test_concentration_gives_the_variance(self):
-        for variance in SIGMAS:
-            draws = simplex.dirichlet(simplex.concentration(variance), 200_000)
-            np.testing.assert_allclose(draws.var(0), variance, rtol=0.02)
-            np.testing.assert_allclose(draws.mean(0), 1 / 3, atol=2e-3)
+def test_concentration_gives_the_variance():
+    for variance in SIGMAS:
+        draws = simplex.dirichlet(simplex.concentration(variance), 200_000)
+        np.testing.assert_allclose(draws.var(0), variance, rtol=0.02)
+        np.testing.assert_allclose(draws.mean(0), 1 / 3, atol=2e-3)
 
-    def test_corners_are_the_certain_distributions(self):
-        data = simplex.points(Series(Look("x", "black"), panel="a"), np.eye(3))
-        sides = np.hypot(*np.diff(data[["x", "mean"]].to_numpy()[[0, 1, 2, 0]], axis=0).T)
-        np.testing.assert_allclose(sides, 1.0)
 
-    def test_insets_show_draws_that_spread_with_sigma(self, drawings):
-        for name in ("dependence_on_tasksimilarity", "dependence_on_tasksimilarity_ablation", "gaussian_tasks"):
-            draws = choose(drawings[name].data, band="draw")
-            assert set(draws["panel"]) == {"a", "b", "c"}
-            variance = draws.groupby("panel")[["x", "mean"]].var().mean(axis=1)
-            np.testing.assert_allclose(variance, np.array(SIGMAS) * 1.5 / 2, rtol=0.3)
-            insets = [inset for ax in drawings[name].figure.axes[:3] for inset in ax.child_axes]
-            assert [len(np.asarray(inset.lines[1].get_xdata())) for inset in insets] == [150] * 3
+def test_corners_are_the_certain_distributions():
+    data = simplex.points(Series(Look("x", "black"), panel="a"), np.eye(3))
+    sides = np.hypot(*np.diff(data[["x", "mean"]].to_numpy()[[0, 1, 2, 0]], axis=0).T)
+    np.testing.assert_allclose(sides, 1.0)
 
-    def test_dirichlet_task_dist_states_its_moments(self, drawings):
-        drawing = drawings["dirichlet_task_dist"]
-        assert "variance 0.00483, standard deviation 0.0695" in drawing.figure.axes[0].get_title(loc="left")
-        np.testing.assert_allclose(drawing.data[["x", "mean"]].var().mean(), 0.00483 * 1.5 / 2, rtol=0.1)
 
-    def test_overview_mixes_batch_and_prior(self, drawings):
-        data = drawings["overview"].data
-        at = {name: choose(data, series=name, panel="b")[["x", "mean"]].to_numpy() for name in set(data["series"])}
-        batch, prior = at["Its batch of m = 5"][0], at["Prior: the batches' mean"][0]
-        alpha = (at["Estimate P̂ₜ"][0] - batch) @ (prior - batch) / ((prior - batch) @ (prior - batch))
-        np.testing.assert_allclose(batch + alpha * (prior - batch), at["Estimate P̂ₜ"][0])
-        largest_variance = 0.25 / 21
-        np.testing.assert_allclose(alpha, 1 / (largest_variance * 5 * (1 + 1 / 6) + 1))
+def test_insets_show_draws_that_spread_with_sigma(drawings):
+    for name in ("dependence_on_tasksimilarity", "dependence_on_tasksimilarity_ablation", "gaussian_tasks"):
+        draws = choose(drawings[name].data, band="draw")
+        assert set(draws["panel"]) == {"a", "b", "c"}
+        variance = draws.groupby("panel")[["x", "mean"]].var().mean(axis=1)
+        np.testing.assert_allclose(variance, np.array(SIGMAS) * 1.5 / 2, rtol=0.3)
+        insets = [inset for ax in drawings[name].figure.axes[:3] for inset in ax.child_axes]
+        assert [len(np.asarray(inset.lines[1].get_xdata())) for inset in insets] == [150] * 3
 
-    def test_overview_has_tasks_around_their_mean(self, drawings):
-        data = drawings["overview"].data
-        tasks = choose(data, panel="a", series="Task models P₁ ... P₁₅")
-        mean = choose(data, series="Their mean Pₒ").iloc[0]
-        assert len(tasks) == 15
-        assert np.hypot(tasks["x"].mean() - mean["x"], tasks["mean"].mean() - mean["mean"]) < 0.1
+
+def test_dirichlet_task_dist_states_its_moments(drawings):
+    drawing = drawings["dirichlet_task_dist"]
+    assert "variance 0.00483, standard deviation 0.0695" in drawing.figure.axes[0].get_title(loc="left")
+    np.testing.assert_allclose(drawing.data[["x", "mean"]].var().mean(), 0.00483 * 1.5 / 2, rtol=0.1)
+
+
+def test_overview_mixes_batch_and_prior(drawings):
+    data = drawings["overview"].data
+    at = {name: choose(data, series=name, panel="b")[["x", "mean"]].to_numpy() for name in set(data["series"])}
+    batch, prior = at["Its batch of m = 5"][0], at["Prior: the batches' mean"][0]
+    alpha = (at["Estimate P̂ₜ"][0] - batch) @ (prior - batch) / ((prior - batch) @ (prior - batch))
+    np.testing.assert_allclose(batch + alpha * (prior - batch), at["Estimate P̂ₜ"][0])
+    largest_variance = 0.25 / 21
+    np.testing.assert_allclose(alpha, 1 / (largest_variance * 5 * (1 + 1 / 6) + 1))
+
+
+def test_overview_has_tasks_around_their_mean(drawings):
+    data = drawings["overview"].data
+    tasks = choose(data, panel="a", series="Task models P₁ ... P₁₅")
+    mean = choose(data, series="Their mean Pₒ").iloc[0]
+    assert len(tasks) == 15
+    assert np.hypot(tasks["x"].mean() - mean["x"], tasks["mean"].mean() - mean["mean"]) < 0.1

@@ -12,66 +12,71 @@ from pomrl.science.tasks.random_chains import UniformBall
 from pomrl.studies.pomrl.figures import average_regret
 
 
-class TestTheory:
-    def test_measured_regret_and_its_bound_against_the_number_of_tasks(self, drawings, tables):
-        for index, sigma in enumerate((0.0, 0.01, 0.03)):
-            ax = drawings["average_regret"].figure.axes[index]
-            rows = choose(tables["theory"], sigma=sigma, batches="m100000_T30", gamma=0.9)
-            losses = rows.pivot(index="task", columns="run", values="planning_loss").expanding().mean()
-            running = losses.reset_index().melt("task", var_name="run", value_name="y")
-            assert_close(ax, "POMRL(σ)", "task", band(running, ["task"], "y", kind="se"))
-            problem = average_regret.problem(sigma, 100_000, 30)
-            mean = problem.mean(0)
-            radius = UniformBall(zeros=5).almost_sure_radius(mean)
-            bound = average_regret_bound(
-                gamma=0.9, gamma_eval=0.99, m=100_000, sigma=radius, plugged=mean.sigma, S=10, A=2, T=17, delta=0.05
-            )
-            drawn = line(ax, "Bound, corrected")
-            assert np.asarray(drawn.get_xdata())[16] == 17
-            np.testing.assert_allclose(np.asarray(drawn.get_ydata(), float)[16], bound)
+def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tables):
+    for index, sigma in enumerate((0.0, 0.01, 0.03)):
+        ax = drawings["average_regret"].figure.axes[index]
+        rows = choose(tables["theory"], sigma=sigma, batches="m100000_T30", gamma=0.9)
+        losses = rows.pivot(index="task", columns="run", values="planning_loss").expanding().mean()
+        running = losses.reset_index().melt("task", var_name="run", value_name="y")
+        assert_close(ax, "POMRL(σ)", "task", band(running, ["task"], "y", kind="se"))
+        problem = average_regret.problem(sigma, 100_000, 30)
+        mean = problem.mean(0)
+        radius = UniformBall(zeros=5).almost_sure_radius(mean)
+        bound = average_regret_bound(
+            gamma=0.9, gamma_eval=0.99, m=100_000, sigma=radius, plugged=mean.sigma, S=10, A=2, T=17, delta=0.05
+        )
+        drawn = line(ax, "Bound, corrected")
+        assert np.asarray(drawn.get_xdata())[16] == 17
+        np.testing.assert_allclose(np.asarray(drawn.get_ydata(), float)[16], bound)
 
-    def test_measured_regret_against_gamma(self, drawings, tables):
-        for index, batches in enumerate(("m5_T5", "m20_T5", "m5_T30")):
-            ax = drawings["average_regret"].figure.axes[3 + index]
-            rows = average_of_first(choose(tables["theory"], sigma=0.01, batches=batches), BATCHES[batches])
-            assert_close(ax, "POMRL(σ)", "gamma", band(rows, ["gamma"], "y", kind="se"))
 
-    def test_problems_are_those_of_the_sweep(self):
-        settings = find("pomrl").settings("theory")
-        problems = [replace(setting.experiment.problem, seed=0) for setting in settings]  # bounds have no seed
-        panels = {**average_regret.AGAINST_T, **average_regret.AGAINST_GAMMA}
-        assert all(average_regret.problem(*of) in problems for of in panels.values())
+def test_measured_regret_against_gamma(drawings, tables):
+    for index, batches in enumerate(("m5_T5", "m20_T5", "m5_T30")):
+        ax = drawings["average_regret"].figure.axes[3 + index]
+        rows = average_of_first(choose(tables["theory"], sigma=0.01, batches=batches), BATCHES[batches])
+        assert_close(ax, "POMRL(σ)", "gamma", band(rows, ["gamma"], "y", kind="se"))
 
-    def test_minima_of_the_upper_bound(self, drawings):
-        data = choose(drawings["upper_bound"].data, panel="a")
-        corrected = choose(data, series="minimum, corrected")
-        printed = choose(data, series="minimum, as printed")
-        for C, at, U in zip((0.02, 0.1, 0.3, 0.6, 1.0), corrected["x"], corrected["mean"], strict=True):
-            curve = choose(data, series=f"C = {C:g}")
-            assert curve["mean"].min() + 1e-12 >= U
-            assert abs(at - curve["x"].iloc[curve["mean"].argmin()]) <= 0.01
-        assert list(printed["x"]) == [0.99, 0.99, 0.99, *corrected["x"][-2:]]
 
-    def test_squared_errors_are_simulated_and_computed(self, drawings):
-        data = drawings["squared_error"].data
-        for panel, t in itertools.product("abc", (2, 5, 15)):
-            computed = choose(data, panel=panel, series=f"t = {t}")["mean"].to_numpy()
-            simulated = choose(data, panel=panel, series=f"simulated, t = {t}")["mean"].to_numpy()
-            np.testing.assert_allclose(simulated, computed, rtol=0.05)
-        best = choose(data, panel="b", series="minimum")
-        np.testing.assert_allclose(best["x"], 10 / 15)
+def test_problems_are_those_of_the_sweep():
+    settings = find("pomrl").settings("theory")
+    problems = [replace(setting.experiment.problem, seed=0) for setting in settings]  # bounds have no seed
+    panels = {**average_regret.AGAINST_T, **average_regret.AGAINST_GAMMA}
+    assert all(average_regret.problem(*of) in problems for of in panels.values())
 
-    def test_mixing_rates(self, drawings, tables):
-        axes = drawings["mixing_rates"].figure.axes
-        panels = itertools.product((0.01, 0.047), ("known", "welford", "debiased"))
-        for ax, (sigma, similarity) in zip(axes, panels, strict=True):
-            settings = {"sigma": sigma, "estimator.similarity": similarity, "estimator.mixing": "mse_optimal"}
-            rows = choose(tables["mixing_rates"], **settings, gamma=0.99)
-            losses = rows.pivot(index="task", columns="run", values="planning_loss").expanding().mean()
-            running = losses.reset_index().melt("task", var_name="run", value_name="y")
-            assert_close(ax, "Optimal rate", "task", band(running, ["task"], "y", kind="se"))
 
-    def test_bounds_are_vacuous_at_the_setting_of_the_paper(self, drawings):
-        data = choose(drawings["vacuous_bounds"].data, x=5.0)
-        assert len(data) == 9
-        assert (data["mean"] < 0.2).all()
+def test_minima_of_the_upper_bound(drawings):
+    data = choose(drawings["upper_bound"].data, panel="a")
+    corrected = choose(data, series="minimum, corrected")
+    printed = choose(data, series="minimum, as printed")
+    for C, at, U in zip((0.02, 0.1, 0.3, 0.6, 1.0), corrected["x"], corrected["mean"], strict=True):
+        curve = choose(data, series=f"C = {C:g}")
+        assert curve["mean"].min() + 1e-12 >= U
+        assert abs(at - curve["x"].iloc[curve["mean"].argmin()]) <= 0.01
+    assert list(printed["x"]) == [0.99, 0.99, 0.99, *corrected["x"][-2:]]
+
+
+def test_squared_errors_are_simulated_and_computed(drawings):
+    data = drawings["squared_error"].data
+    for panel, t in itertools.product("abc", (2, 5, 15)):
+        computed = choose(data, panel=panel, series=f"t = {t}")["mean"].to_numpy()
+        simulated = choose(data, panel=panel, series=f"simulated, t = {t}")["mean"].to_numpy()
+        np.testing.assert_allclose(simulated, computed, rtol=0.05)
+    best = choose(data, panel="b", series="minimum")
+    np.testing.assert_allclose(best["x"], 10 / 15)
+
+
+def test_mixing_rates(drawings, tables):
+    axes = drawings["mixing_rates"].figure.axes
+    panels = itertools.product((0.01, 0.047), ("known", "welford", "debiased"))
+    for ax, (sigma, similarity) in zip(axes, panels, strict=True):
+        settings = {"sigma": sigma, "estimator.similarity": similarity, "estimator.mixing": "mse_optimal"}
+        rows = choose(tables["mixing_rates"], **settings, gamma=0.99)
+        losses = rows.pivot(index="task", columns="run", values="planning_loss").expanding().mean()
+        running = losses.reset_index().melt("task", var_name="run", value_name="y")
+        assert_close(ax, "Optimal rate", "task", band(running, ["task"], "y", kind="se"))
+
+
+def test_bounds_are_vacuous_at_the_setting_of_the_paper(drawings):
+    data = choose(drawings["vacuous_bounds"].data, x=5.0)
+    assert len(data) == 9
+    assert (data["mean"] < 0.2).all()

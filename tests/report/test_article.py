@@ -37,50 +37,12 @@ def typeset(study: Study, text: str) -> bytes:
     return article.typeset(study, article.values(study, stored(PAPER), text), {})
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("The loss is 0.437.", "0.437"),
-        ("It falls by 12 %.", "12"),
-        ("In 7 families.", "7"),
-        ("The loss is $0.437$.", "0.437"),
-        ("It is $L = 42$.", "42"),
-        ("#let x = 0.437", "0.437"),
-        ("#let x = 3\n#x", "3"),
-        ('#"0.437"', "0.437"),
-        ('#paper("0.437")', "0.437"),
-        ('#paper("Figure 5 shows 0.437")', "Figure 5 shows 0.437"),
-        ('#text("0.437")', "0.437"),
-        ("#(0.4 + 0.037)", "0.4"),
-        ('#estimate("Q1.1", "repaired") or 0.437', "0.437"),
-        ("@fig:0.437", "0.437"),
-        ("It falls by a tenth.", "tenth"),
-        ("After Sixty-four thousand runs", "Sixty"),
-    ],
-)
-def test_a_number_that_is_written_out_is_found_with_its_line(text: str, found: str) -> None:
-    line, number = next(article.written_out(f"\n\n{text}"))
-    assert (line, number) == (3, found)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '#estimate("Q1.1", "repaired", part: "task 15 less task 1")',
-        '#cell("table", (rung: "1.1 oracle", number: "2"), "estimate", digits: 1)',
-        '#paper("Figures 5a and 5c"), #paper("Sec. 6.2"), #paper("Theorems 1 and 2")',
-        "$1 \\/ (1 - gamma)^3$ and $p (1 - p)$",
-        "@jiang2015 // 0.437",
-        '#set text(size: 10pt)\n#bibliography("works2.bib")',
-        "Two of them are often tested, and nine are not.",
-    ],
-)
-def test_names_formulas_and_places_of_the_paper_may_have_digits(text: str) -> None:
-    assert not list(article.written_out(text))
-
-
 def test_no_number_of_the_shipped_article_is_written_out() -> None:
-    assert not list(article.written_out(TEXT))
+    """Digits stand in comments, in the arguments of lookups and references, and one by one in formulas."""
+    left = re.sub(r"//[^\n]*|#[\w-]+\((?:[^()\"]|\"[^\"\n]*\"|\([^()]*\))*\)|[@<][A-Za-z][\w-]*>?", " ", TEXT)
+    left = re.sub(r"^#(?:set|show|import|bibliography)\b[^\n]*", "", left, flags=re.MULTILINE)
+    left = re.sub(r"\$[^$]*\$", lambda formula: re.sub(r"(?<![\d.])\d(?![\d.])", "", formula[0]), left)
+    assert re.findall(r".*\d.*", left) == []
 
 
 @pytest.mark.usefixtures("folder")
@@ -102,12 +64,9 @@ def test_every_name_of_the_shipped_article_is_among_the_results_and_its_bytes_ar
     ("text", "said"),
     [
         ('\n\n#estimate("Q9.9", "repaired")', "there is no claim under repaired: Q9.9"),
-        ('#estimate("Q1.1", "repaird")', "there is no variant repaird"),
         ('#estimate("Q1.1", "repaired", part: "no such words")', "has 0 comparisons with the words no such words"),
-        ('#setting("task_similarity", "sigm")', "there is no setting of task_similarity: sigm"),
         ('#cell("notebook_ladder", (rung: "no such"), "estimate")', "the table notebook_ladder has 0 rows"),
         ('#figure-of("no_such", [A figure.])', "the figure no_such is not drawn"),
-        ("#no-such-function()", "unknown variable: no-such-function"),
     ],
 )
 @pytest.mark.usefixtures("folder")

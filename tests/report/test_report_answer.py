@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 from tests.support.judged import HOLDS, NOT, OPEN, judged
@@ -11,7 +12,7 @@ from tests.support.report_outputs import html_of
 from tests.support.worlds import BY_ID, PAPER
 
 from pomrl.judging.judgements import Judgements
-from pomrl.report.answer import MOST, columns, groups
+from pomrl.report.answer import MOST, columns, groups, placed
 
 FOUND = {
     "printed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": NOT, "Q1.4": NOT, "Q1.6": OPEN, "T.4": NOT},
@@ -33,7 +34,7 @@ class TestAnswer:
         assert [repaired.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [3, 2, 0]
         assert [computed.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [4, 1, 0]
         assert [each.alone for each in (printed, repaired, computed)] == [1, 0, 0]
-        assert [each.width for each in (printed, repaired, computed)] == pytest.approx([100, 500 / 6, 500 / 6])
+        assert [each.judged for each in (printed, repaired, computed)] == [6, 5, 5]
 
     def test_claims_are_grouped_by_where_they_hold_and_say_why_not(self, found: Judgements) -> None:
         by_heading = {each.heading: [(of.id, why) for of, why in each.listed] for each in groups(PAPER, found)}
@@ -65,6 +66,17 @@ class TestAnswer:
         assert columns(PAPER, Judgements({})) == groups(PAPER, Judgements({})) == []
 
 
+def test_an_interval_is_drawn_with_its_thresholds_and_margins(found: Judgements) -> None:
+    some = found.of("printed")["Q1.1"].decisive
+    part = some.but(estimate=1.0, lower=-1.0, upper=3.0, above=-np.inf, below=0.0)
+    places = {"lower": 8.33, "estimate": 50.0, "upper": 91.67, "above": 0.0, "below": 29.17}
+    assert placed(part) == {**places, "thresholds": [29.17]}
+    beside = placed(part.but(above=-5.0, below=5.0))
+    assert beside is not None
+    assert beside["thresholds"] == [8.33, 91.67]
+    assert placed(part.but(lower=np.nan, upper=np.nan)) is None
+
+
 @pytest.mark.slow
 class TestInTheBrowser:
     @pytest.fixture
@@ -76,7 +88,9 @@ class TestInTheBrowser:
         page.close()
 
     @pytest.mark.parametrize("width", [390, 1280])
-    def test_bars_are_drawn_to_scale(self, page: Page, width: int) -> None:
+    def test_it_comes_first_with_bars_to_scale_and_verdicts_that_differ_without_colour(
+        self, page: Page, width: int
+    ) -> None:
         page.set_viewport_size({"width": width, "height": 900})
         shown = page.evaluate("""[...document.querySelectorAll(".bar")].map((bar) =>
             [...bar.children].map((part) => [part.className, part.getBoundingClientRect().width]))""")
@@ -85,21 +99,15 @@ class TestInTheBrowser:
         for bar, verdicts in zip(shown, FOUND.values(), strict=True):
             numbers = {kinds[verdict]: list(verdicts.values()).count(verdict) for verdict in verdicts.values()}
             assert {kind: length / unit for kind, length in bar} == pytest.approx(numbers, rel=0.01)
-
-    def test_counts_are_words_too_and_verdicts_differ_without_colour(self, page: Page) -> None:
         lines = page.locator(".tally").first.inner_text().split("\n")
-        heads, verdicts = (
-            ["As printed", "6 claims, 1 of them under this variant only"],
-            ["1 ✓ holds", "4 ✗ do not hold"],
-        )
-        assert [each for each in lines if each] == [*heads, *verdicts, "1 ? is undecided"]
+        heads = ["As printed", "6 claims, 1 of them under this variant only"]
+        verdicts = ["1 ✓ holds", "4 ✗ do not hold", "1 ? is undecided"]
+        assert [each for each in lines if each] == [*heads, *verdicts]
         fills = page.evaluate("""[...document.querySelectorAll(".tally:first-child .bar span")].map((part) => {
             const style = getComputedStyle(part);
             return [style.backgroundImage === "none", style.backgroundColor === "rgba(0, 0, 0, 0)"].join();
         })""")
         assert len(set(fills)) == 3
-
-    def test_it_comes_first_and_leads_to_the_claims(self, page: Page) -> None:
         order = page.evaluate("[...document.querySelectorAll('.answer, main > section')].map(each => each.id)")
         assert order[:2] == ["", "curves"]
         for address in page.locator(".answer a").evaluate_all("links => links.map(link => link.getAttribute('href'))"):

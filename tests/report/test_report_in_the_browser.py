@@ -13,6 +13,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 from tests.support.report_outputs import DRAWN, of_study
 
+from pomrl.drawing.style import look
+
 pytestmark = pytest.mark.slow
 
 AXE = os.environ.get("POMRL_AXE", "")
@@ -59,163 +61,137 @@ def line(visited: Page) -> str:
     return visited.locator("#loss .mark-line path").first.get_attribute("d") or ""
 
 
-class TestInTheBrowser:
-    def test_every_image_is_loaded(self, visit: Page) -> None:
-        for picture in visit.locator("img").all():
-            picture.evaluate(LOADED)
-        assert visit.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
-        assert visit.evaluate("document.images.length") == len(DRAWN)
+def test_every_image_is_loaded_and_sections_are_in_the_main_part(visit: Page) -> None:
+    for picture in visit.locator("img").all():
+        picture.evaluate(LOADED)
+    assert visit.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
+    assert visit.evaluate("document.images.length") == len(DRAWN)
+    assert visit.locator("section").count() == visit.locator("main > section").count() > 5
+    charts = visit.locator(".chart[role=img][aria-label] > svg[aria-hidden=true]")  # hidden behind labels
+    assert visit.locator(".chart svg").count() == charts.count() == 4
 
-    def test_the_slider_changes_the_curve_by_keyboard(self, visit: Page) -> None:
-        last = line(visit)
-        assert last.count("L") > 10
-        visit.focus("#task")
-        visit.keyboard.press("Home")
-        visit.wait_for_function(
-            "d => document.querySelector('#loss .mark-line path').getAttribute('d') !== d", arg=last
-        )
-        assert visit.inner_text("#task-shown") == "1"
-        assert "Task 1," in visit.inner_text("#explained")
 
-    def test_values_in_the_table_are_those_of_the_curve(self, visit: Page, embedded: dict) -> None:
-        (series,) = (
-            each
-            for each in embedded["series"]
-            if (each["sweep"], each["sigma"], each["method"]) == ("task_similarity", 0.01, "ada-POMRL")
-        )
-        curve = embedded["curves"][series["curve"]]
-        cells = visit.locator("#values tr", has_text="ada-POMRL").locator("td").all_inner_texts()
-        best = curve["best"][-1]
-        assert cells[0] == f"{curve['gammas'][best]:g}"
-        assert float(cells[1]) == pytest.approx(embedded["unit"] * curve["mean"][-1][best], abs=6e-4)
-        assert float(cells[3]) == curve["choices"]["best_fixed"][-1][0]
+def test_the_keyboard_reaches_the_content_and_moves_the_slider(visit: Page) -> None:
+    visit.keyboard.press("Tab")
+    assert visit.evaluate("document.activeElement.textContent") == "Skip to the content"
+    last = line(visit)
+    assert last.count("L") > 10
+    visit.focus("#task")
+    visit.keyboard.press("Home")
+    visit.wait_for_function("d => document.querySelector('#loss .mark-line path').getAttribute('d') !== d", arg=last)
+    assert visit.inner_text("#task-shown") == "1"
+    assert "Task 1," in visit.inner_text("#explained")
 
-    def test_a_choice_takes_what_goes_with_it(self, visit: Page) -> None:
-        visit.select_option("#choose-sigma", "0.047")
-        assert visit.input_value("#choose-sweep") == "task_similarity"
-        visit.select_option("#choose-m", "50")
-        assert visit.input_value("#choose-sweep") == "illustration"
-        assert visit.input_value("#choose-T") == "1"
-        assert visit.is_disabled("#task")
-        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 4")
 
-    def test_methods_can_be_chosen(self, visit: Page) -> None:
-        assert visit.locator("#loss .mark-line path").count() == 4
-        visit.get_by_label("Oracle prior knowledge").uncheck()
-        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 3")
-        visit.get_by_label("Oracle prior knowledge").check()
-        visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 4")
+def test_values_in_the_table_are_those_of_the_curve(visit: Page, embedded: dict) -> None:
+    wanted = ("task_similarity", 0.01, "ada-POMRL")
+    (series,) = (each for each in embedded["series"] if (each["sweep"], each["sigma"], each["method"]) == wanted)
+    curve = embedded["curves"][series["curve"]]
+    cells = visit.locator("#values tr", has_text="ada-POMRL").locator("td").all_inner_texts()
+    best = curve["best"][-1]
+    assert cells[0] == f"{curve['gammas'][best]:g}"
+    assert float(cells[1]) == pytest.approx(embedded["unit"] * curve["mean"][-1][best], abs=6e-4)
+    assert float(cells[3]) == curve["choices"][look("best_fixed", "gamma_schedule").label][-1][0]
 
-    def test_the_keyboard_reaches_the_content_first(self, visit: Page) -> None:
-        visit.keyboard.press("Tab")
-        assert visit.evaluate("document.activeElement.textContent") == "Skip to the content"
 
-    def test_all_sections_are_in_the_main_part(self, visit: Page) -> None:
-        sections = visit.locator("section").count()
-        assert sections == visit.locator("main > section").count() > 5
+def test_methods_can_be_chosen_and_a_choice_takes_what_goes_with_it(visit: Page) -> None:
+    visit.get_by_label("Oracle prior knowledge").uncheck()
+    visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 3")
+    visit.get_by_label("Oracle prior knowledge").check()
+    visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 4")
+    visit.select_option("#choose-sigma", "0.047")
+    assert visit.input_value("#choose-sweep") == "task_similarity"
+    visit.select_option("#choose-m", "50")
+    assert visit.input_value("#choose-sweep") == "illustration"
+    assert visit.input_value("#choose-T") == "1"
+    assert visit.is_disabled("#task")
+    visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 4")
 
-    def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(self, visit: Page) -> None:
-        shown = visit.locator("article.claim:visible")
-        every = shown.count()
-        visit.locator("#filter [name=words]").fill("Q1.1 LOSS")
-        assert shown.evaluate_all("claims => claims.map(claim => claim.id)") == ["claim-Q1.1"]
-        visit.locator("#filter [name=verdict]").select_option(index=1)
-        assert visit.inner_text("#filter output") == f"{shown.count()} of {every} claims"
-        visit.evaluate("location.hash = 'claim-Q1.2'")
-        visit.wait_for_selector('[id="claim-Q1.2"]', state="visible")
-        assert shown.count() == every
 
-    def test_figures_open_large_on_a_phone(self, visit: Page) -> None:
-        visit.set_viewport_size({"width": 390, "height": 844})
-        visit.locator("#figure-planning_omrl .enlarge").first.press("Enter")
-        picture = visit.locator("#large img").bounding_box()
-        assert picture
-        assert picture["width"] > 900
-        visit.keyboard.press("Escape")
-        assert not visit.is_visible("#large")
+def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(visit: Page) -> None:
+    shown = visit.locator("article.claim:visible")
+    every = shown.count()
+    visit.locator("#filter [name=words]").fill("Q1.1 LOSS")
+    assert shown.evaluate_all("claims => claims.map(claim => claim.id)") == ["claim-Q1.1"]
+    visit.locator("#filter [name=verdict]").select_option(index=1)
+    assert visit.inner_text("#filter output") == f"{shown.count()} of {every} claims"
+    visit.evaluate("location.hash = 'claim-Q1.2'")
+    visit.wait_for_selector('[id="claim-Q1.2"]', state="visible")
+    assert shown.count() == every
 
-    def test_charts_are_hidden_from_assistive_technology_behind_labels(self, visit: Page) -> None:
-        assert (
-            visit.locator(".chart svg").count()
-            == visit.locator(".chart[role=img][aria-label] > svg[aria-hidden=true]").count()
-            == 4
-        )
 
-    @pytest.mark.parametrize("width", [320, 390, 768, 1280])
-    def test_nothing_is_wider_than_the_screen(self, visit: Page, width: int) -> None:
+def test_a_table_leaves_the_page_as_it_was_written(visit: Page, folder: Path) -> None:
+    with visit.expect_download() as found:
+        visit.locator("#figure-planning_omrl .files a").click()
+    assert found.value.suggested_filename == "planning_omrl.csv"
+    assert found.value.path().read_bytes() == (of_study(folder) / "figures" / "planning_omrl.csv").read_bytes()
+
+
+def test_figures_open_large_on_a_phone_and_nothing_is_wider_than_a_screen(visit: Page) -> None:
+    visit.set_viewport_size({"width": 390, "height": 844})
+    visit.locator("#figure-planning_omrl .enlarge").first.press("Enter")
+    picture = visit.locator("#large img").bounding_box()
+    assert picture
+    assert picture["width"] > 900
+    visit.keyboard.press("Escape")
+    assert not visit.is_visible("#large")
+    visit.add_style_tag(content="main > section { content-visibility: visible !important }")
+    visit.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    for width in (320, 390, 1280):
         visit.set_viewport_size({"width": width, "height": 844})
-        visit.add_style_tag(content="main > section { content-visibility: visible !important }")
-        visit.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
         assert visit.evaluate("document.documentElement.scrollWidth") <= width
 
-    def test_it_is_dark_where_that_is_preferred_but_not_in_print(self, visit: Page) -> None:
-        background = "parseInt(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
-        assert visit.evaluate(background) > 200
-        visit.emulate_media(color_scheme="dark")
-        assert visit.evaluate(background) < 50
-        visit.emulate_media(media="print", color_scheme="dark")
-        assert visit.evaluate(background) > 200
-        assert not visit.is_visible("nav")
 
-    @pytest.mark.parametrize("scheme", SCHEMES)
-    def test_pictures_have_the_background_of_the_page(
-        self, browser: Browser, path: Path, scheme: Literal["light", "dark"]
-    ) -> None:
-        visited = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-        visited.goto(path.as_uri())
-        picture = visited.locator("#figure-planning_omrl img")
-        picture.evaluate("image => { image.decoding = 'sync'; image.scrollIntoView({behavior: 'instant'}) }")
-        picture.evaluate(LOADED)
-        shown = Image.open(BytesIO(picture.screenshot())).convert("RGB")
-        corner, paper = shown.getpixel((3, 3)), visited.evaluate(PAPER)
-        visited.close()
-        assert corner == pytest.approx(paper, abs=3)
-        assert len(shown.getcolors(maxcolors=10**6) or []) > 20  # it is drawn
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_pictures_have_the_background_of_the_page(
+    browser: Browser, path: Path, scheme: Literal["light", "dark"]
+) -> None:
+    visited = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    visited.goto(path.as_uri())
+    picture = visited.locator("#figure-planning_omrl img")
+    picture.evaluate("image => { image.decoding = 'sync'; image.scrollIntoView({behavior: 'instant'}) }")
+    picture.evaluate(LOADED)
+    shown = Image.open(BytesIO(picture.screenshot())).convert("RGB")
+    corner, paper = shown.getpixel((3, 3)), visited.evaluate(PAPER)
+    visited.close()
+    assert corner == pytest.approx(paper, abs=3)
+    assert (paper[0] < 50) is (scheme == "dark")
+    assert len(shown.getcolors(maxcolors=10**6) or []) > 20  # it is drawn
 
-    def test_print_shows_the_curves_with_their_key_and_no_control(self, visit: Page) -> None:
-        visit.emulate_media(media="print")
-        visit.set_viewport_size({"width": 710, "height": 1000})
-        assert visit.locator("#loss .mark-line path").count() == 4
-        assert (
-            visit.locator("#methods label:visible").all_inner_texts()
-            == visit.locator("#values th[scope=row]").all_inner_texts()
-        )
-        for chart in visit.locator(".chart svg").all():
-            box = chart.bounding_box()
-            assert box
-            assert box["width"] > 300
-            assert box["x"] + box["width"] <= 710
-        assert visit.locator(":is(input, select, button:not(.enlarge), .commands, .files):visible").count() == 0
 
-    def test_print_clips_nothing(self, visit: Page) -> None:
-        visit.emulate_media(media="print")
-        visit.set_viewport_size({"width": 710, "height": 1000})
-        assert visit.evaluate(CLIPPED) == []
+def test_print_is_light_has_all_pictures_and_no_control_and_clips_nothing(visit: Page) -> None:
+    visit.emulate_media(media="print", color_scheme="dark")
+    visit.set_viewport_size({"width": 710, "height": 1000})
+    assert visit.evaluate(PAPER)[0] > 200
+    assert not visit.is_visible("nav")
+    methods = visit.locator("#methods label:visible").all_inner_texts()
+    assert methods == visit.locator("#values th[scope=row]").all_inner_texts()
+    for chart in visit.locator(".chart svg").all():
+        box = chart.bounding_box()
+        assert box
+        assert box["width"] > 300
+        assert box["x"] + box["width"] <= 710
+    assert visit.locator(":is(input, select, button:not(.enlarge), .commands, .files):visible").count() == 0
+    assert visit.evaluate(CLIPPED) == []
+    assert len(re.findall(rb"/Subtype\s*/Image", visit.pdf(format="A4", print_background=True))) >= len(DRAWN)
 
-    def test_a_printed_page_has_a_picture_of_each_figure(self, visit: Page) -> None:
-        assert len(re.findall(rb"/Subtype\s*/Image", visit.pdf(format="A4", print_background=True))) >= len(DRAWN)
 
-    def test_a_table_leaves_the_page_as_it_was_written(self, visit: Page, folder: Path) -> None:
-        with visit.expect_download() as found:
-            visit.locator("#figure-planning_omrl .files a").click()
-        assert found.value.suggested_filename == "planning_omrl.csv"
-        assert found.value.path().read_bytes() == (of_study(folder) / "figures" / "planning_omrl.csv").read_bytes()
+@pytest.mark.skipif(not AXE, reason="POMRL_AXE does not name axe.min.js (npm pack axe-core)")
+def test_axe_finds_no_fault(visit: Page) -> None:
+    visit.add_style_tag(content="main > section { content-visibility: visible !important }")
+    visit.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    visit.evaluate(Path(AXE).read_text())
+    for width, scheme in product((390, 1280), SCHEMES):
+        visit.set_viewport_size({"width": width, "height": 900})
+        visit.emulate_media(color_scheme=scheme)
+        found = visit.evaluate("axe.run({exclude: ['math']}, {preload: false})")["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], (width, scheme)
 
-    @pytest.mark.skipif(not AXE, reason="POMRL_AXE does not name axe.min.js (npm pack axe-core)")
-    def test_axe_finds_no_fault(self, visit: Page) -> None:
-        visit.add_style_tag(content="main > section { content-visibility: visible !important }")
-        visit.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
-        visit.evaluate(Path(AXE).read_text())
-        for width, scheme in product((390, 1280), SCHEMES):
-            visit.set_viewport_size({"width": width, "height": 900})
-            visit.emulate_media(color_scheme=scheme)
-            found = visit.evaluate("axe.run({exclude: ['math']}, {preload: false})")["violations"]
-            assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], (width, scheme)
 
-    def test_sliders_change_what_is_planned(self, visit: Page) -> None:
-        before = visit.text_content("#explore-explained") or ""
-        assert "both plans are the same in 100 of 100 runs" in before
-        visit.focus("#explore-m")
-        visit.keyboard.press("End")
-        visit.wait_for_function("text => document.getElementById('explore-explained').textContent !== text", arg=before)
-        assert visit.text_content("#explore-m-shown") == "50"
+def test_sliders_change_what_is_planned(visit: Page) -> None:
+    before = visit.text_content("#explore-explained") or ""
+    assert "both plans are the same in 100 of 100 runs" in before
+    visit.focus("#explore-m")
+    visit.keyboard.press("End")
+    visit.wait_for_function("text => document.getElementById('explore-explained').textContent !== text", arg=before)
+    assert visit.text_content("#explore-m-shown") == "50"

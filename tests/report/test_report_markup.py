@@ -5,47 +5,50 @@ import pytest
 from pomrl.report.markup import caption, document, sentence, symbols
 
 
-class TestWords:
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
-            ("gamma* at sigma = 0.01", "γ* at σ = 0.01"),
-            ("at gamma_eval, from sigma_1", "at γ<sub>eval</sub>, from σ<sub>1</sub>"),
-            ("gamma_0 + gamma_tilde", "γ<sub>0</sub> + γ\u0303"),
-            ("best_fixed by gamma_schedules at m5_T5", "best_fixed by gamma_schedules at m5_T5"),
-            ("`gamma_eval` <b>", "<code>gamma_eval</code> &lt;b&gt;"),
-            ('P_o, P^t "so"', "P<sub>o</sub>, P<sup>t</sup> “so”"),
-        ],
-    )
-    def test_symbols(self, text: str, expected: str) -> None:
-        assert symbols(text) == expected
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("gamma* at sigma = 0.01", "γ* at σ = 0.01"),
+        ("at gamma_eval, from sigma_1", "at γ<sub>eval</sub>, from σ<sub>1</sub>"),
+        ("gamma_0 + gamma_tilde", "γ<sub>0</sub> + γ\u0303"),
+        ("best_fixed by gamma_schedules at m5_T5", "best_fixed by gamma_schedules at m5_T5"),
+        ("`gamma_eval` <b>", "<code>gamma_eval</code> &lt;b&gt;"),
+        ('P_o, P^t "so"', "P<sub>o</sub>, P<sup>t</sup> “so”"),
+    ],
+)
+def test_symbols(text: str, expected: str) -> None:
+    assert symbols(text) == expected
 
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
-            ("the loss falls", "The loss falls"),
-            ("gamma* grows", "gamma* grows"),
-            ("γ* grows", "γ* grows"),
-            ("pOMRL", "pOMRL"),
-        ],
-    )
-    def test_sentences_begin_with_a_capital_but_symbols_keep_theirs(self, text: str, expected: str) -> None:
-        assert sentence(text) == expected
 
-    def test_captions_tell_our_words_from_those_of_the_paper(self) -> None:
-        found = caption("F3", 'loss of gamma (E4).\n\nThe paper: "it\nis so."\n\nOurs again.\n')
-        assert found.number == "F3"
-        assert found.ours == ['Loss of γ (<a href="#errata-e4">E4</a>).', "Ours again."]
-        assert found.papers == ["The paper: “it is so.”"]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the loss falls", "The loss falls"),
+        ("gamma* grows", "gamma* grows"),
+        ("γ* grows", "γ* grows"),
+        ("pOMRL", "pOMRL"),
+    ],
+)
+def test_sentences_begin_with_a_capital_but_symbols_keep_theirs(text: str, expected: str) -> None:
+    assert sentence(text) == expected
 
-    def test_documents(self) -> None:
-        text = "# Title\n\n## E1. One\n\n$x_t$ [in](docs/a.md) [out](src/b.py) <script>\n\n$$y$$\n"
-        found = document(text, "errata", {"a.md": "#a"})
-        assert '<h3 id="errata-e1">E1. One</h3>' in found
-        assert "Title" not in found
-        assert '<a href="#a">in</a> <span>out</span> &lt;script&gt;' in found
-        assert found.count("<math") == 2
 
-    def test_pictures_of_documents_become_links_to_figures_on_the_page_or_words(self) -> None:
-        found = document("![a <b>](../x/shown.png) ![c](other.png)", "notes", {"shown.png": "#figure-shown"})
-        assert found == '<p><a href="#figure-shown">a &lt;b&gt;</a> <span>c</span></p>\n'
+def test_captions_tell_our_words_from_those_of_the_paper() -> None:
+    found = caption("F3", 'loss of gamma (E4).\n\nThe paper: "it\nis so."\n\nOurs again.\n')
+    assert found.number == "F3"
+    assert found.ours == ['Loss of γ (<a href="#errata-e4">E4</a>).', "Ours again."]
+    assert found.papers == ["The paper: “it is so.”"]
+
+
+def test_documents() -> None:
+    text = "# Title\n\n## E1. One\n\n$x_t$ [in](docs/a.md) [out](src/b.py) <script>\n\n$$y$$\n"
+    found = document(text, "errata", {"a.md": "#a"})
+    assert '<h3 id="errata-e1">E1. One</h3>' in found
+    assert "Title" not in found
+    assert '<a href="#a">in</a> <span>out</span> &lt;script&gt;' in found
+    assert found.count("<math") == 2
+
+
+def test_pictures_of_documents_become_links_to_figures_on_the_page_or_words() -> None:
+    found = document("![a <b>](../x/shown.png) ![c](other.png)", "notes", {"shown.png": "#figure-shown"})
+    assert found == '<p><a href="#figure-shown">a &lt;b&gt;</a> <span>c</span></p>\n'

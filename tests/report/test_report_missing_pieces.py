@@ -1,69 +1,66 @@
 """The page where pieces are missing, or were written by another version."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.support.computed import call
 from tests.support.elements import Elements
 from tests.support.report_outputs import DRAWN, FIGURES, copied_figures, html_of, of_study
 
 from pomrl import store
 from pomrl.commands import report as command
-from pomrl.report import ReportError
 from pomrl.store.derived import DerivedFiles
 
 pytestmark = pytest.mark.slow
 
 
-class TestMissingPieces:
-    def test_with_nothing_stored_the_command_says_what_to_run(
-        self, empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        monkeypatch.setattr(sys, "argv", ["report", "pomrl"])
-        with pytest.raises(SystemExit) as end:
-            command.main()
-        said = capsys.readouterr()
-        assert end.value.code == 1
-        assert said.out == ""
-        assert said.err.count("\n") == 1
-        assert "pomrl reproduce pomrl computes, draws and judges all of it" in said.err
-        assert not list(empty_outputs.iterdir())
+def test_with_nothing_stored_the_command_says_what_to_run(empty_outputs: Path) -> None:
+    status, out, err = call(command, "pomrl")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "pomrl reproduce pomrl computes, draws and judges all of it" in err
+    assert not list(empty_outputs.iterdir())
 
-    def test_claims_alone(self, folder: Path, empty_outputs: Path) -> None:
-        of_study(empty_outputs).mkdir(parents=True)
-        for name in ("claims.csv", "claims.json"):
-            shutil.copy(of_study(folder) / name, of_study(empty_outputs))
-        found = html_of("pomrl")
-        assert found.count("Not drawn yet.") == len(FIGURES)
-        assert "curves-data" not in found
-        assert "<img" not in found
 
-    def test_figures_alone(self, folder: Path, empty_outputs: Path) -> None:
-        copied_figures(folder, empty_outputs)
-        found = html_of("pomrl")
-        assert found.count("<img") == len(DRAWN)
-        assert "pomrl claims pomrl --decide" in found
-        targets = {value[1:] for value in Elements(found).values("href") if value.startswith("#")}
-        assert targets <= set(Elements(found).values("id"))
+def test_claims_alone_and_figures_alone(folder: Path, empty_outputs: Path) -> None:
+    of_study(empty_outputs).mkdir(parents=True)
+    for name in ("claims.csv", "claims.json"):
+        shutil.copy(of_study(folder) / name, of_study(empty_outputs))
+    found = html_of("pomrl")
+    assert found.count("Not drawn yet.") == len(FIGURES)
+    assert "curves-data" not in found
+    assert "<img" not in found
+    for name in ("claims.csv", "claims.json"):
+        (of_study(empty_outputs) / name).unlink()
+    copied_figures(folder, empty_outputs)
+    found = html_of("pomrl")
+    assert found.count("<img") == len(DRAWN)
+    assert "pomrl claims pomrl --decide" in found
+    targets = {value[1:] for value in Elements(found).values("href") if value.startswith("#")}
+    assert targets <= set(Elements(found).values("id"))
 
-    @pytest.mark.parametrize(
-        ("column", "value", "said"),
-        [("decisive", None, r"of another version \('decisive'\)"), ("verdict", "perhaps", "of another version")],
-    )
-    def test_claims_of_another_version(
-        self, folder: Path, empty_outputs: Path, column: str, value: str | None, said: str
-    ) -> None:
-        table = pd.read_csv(of_study(folder) / "claims.csv")
-        changed = table.drop(columns=column) if value is None else table.assign(**{column: value})
-        content = {"claims.csv": changed.to_csv(index=False).encode()}
-        DerivedFiles(of_study(empty_outputs) / "claims.json").write(content, {})
-        with pytest.raises(store.StoreError, match=said):
-            html_of("pomrl")
 
-    @pytest.mark.parametrize("content", ["{", '{"figure": "planning_omrl", "sweeps": {"task_similarity": [{"S": 1}]}}'])
-    def test_sidecars_of_another_version(self, folder: Path, empty_outputs: Path, content: str) -> None:
-        (copied_figures(folder, empty_outputs) / "planning_omrl.json").write_text(content)
-        with pytest.raises(ReportError, match=r"planning_omrl\.json: .*; pomrl figures pomrl planning_omrl renews"):
-            html_of("pomrl")
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [("decisive", None, r"of another version \('decisive'\)"), ("verdict", "perhaps", "of another version")],
+)
+def test_claims_of_another_version(
+    folder: Path, empty_outputs: Path, column: str, value: str | None, said: str
+) -> None:
+    table = pd.read_csv(of_study(folder) / "claims.csv")
+    changed = table.drop(columns=column) if value is None else table.assign(**{column: value})
+    content = {"claims.csv": changed.to_csv(index=False).encode()}
+    DerivedFiles(of_study(empty_outputs) / "claims.json").write(content, {})
+    with pytest.raises(store.StoreError, match=said):
+        html_of("pomrl")
+
+
+def test_sidecars_that_are_damaged_or_of_another_version(folder: Path, empty_outputs: Path) -> None:
+    path = copied_figures(folder, empty_outputs) / "planning_omrl.json"
+    path.write_text("{")
+    with pytest.raises(store.StoreError, match=r"planning_omrl\.json: .* renews it"):
+        html_of("pomrl")
+    DerivedFiles(path).write({}, {"figure": "planning_omrl", "sweeps": {"task_similarity": [{"S": 1}]}})
+    with pytest.raises(store.StoreError, match=r"planning_omrl\.json: .* another version"):
+        html_of("pomrl")

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from playwright.sync_api import Browser
 from tests.support.computed import call
 from tests.support.elements import Elements
 
 from pomrl import store
-from pomrl.commands import report, run, runs
+from pomrl.commands import report, run
 
 pytestmark = pytest.mark.slow
 
@@ -57,52 +56,14 @@ def test_it_has_the_curves_the_settings_the_table_the_pairs_and_where_they_come_
     assert "Environment of 4 experiments" in text
 
 
-def test_it_fetches_nothing_and_is_the_same_twice() -> None:
+def test_it_fetches_nothing_is_the_same_twice_and_its_curves_are_drawn_in_a_browser(
+    browser: Browser, outputs: Path
+) -> None:
     text = page("tag=dev")
     found = Elements(text)
     assert all(target.startswith("data:") for name in ("src", "href") for target in found.values(name))
     assert len(found.values("id")) == len(set(found.values("id")))
     assert page("tag=dev") == text
-
-
-def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() -> None:
-    text = page("tag=many")
-    assert "There is no figure of losses: the experiments differ in " in text
-    assert 'id="summaries"' in text
-    assert "data:image/webp" not in text
-
-
-def test_its_files_are_verified(outputs: Path) -> None:
-    page("tag=dev")
-    assert call(runs, "--verify")[0] == 0
-    table = outputs / "reports" / "tag_dev" / "losses.csv"
-    content = table.read_text()
-    pd.read_csv(table).iloc[1:].to_csv(table, index=False)
-    status, out, _ = call(runs, "--verify")
-    table.write_text(content)
-    assert (status, "losses.csv" in out) == (1, True)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("tag=dev", "pomrl"), "name studies, or settings"),
-        (("pomrl", "--against", "estimator=pomrl"), "with --where and --against, not both"),
-        (("tag=nothing",), "no runs are stored of tag=nothing"),
-        (("tag=dev", "--against", "estimator=bayes"), "no such experiment is chosen"),
-        (("tag=dev", "--against", "sigma=0.01"), "other values of it are other problems"),
-    ],
-)
-def test_what_cannot_be_shown_is_one_line(outputs: Path, words: tuple[str, ...], said: str) -> None:
-    before = sorted(outputs.rglob("*"))
-    status, _, err = call(report, *words)
-    assert (status > 0, err.count("\n")) == (True, 1)
-    assert said in err
-    assert sorted(outputs.rglob("*")) == before
-
-
-def test_its_curves_are_drawn_in_a_browser(browser: Browser, outputs: Path) -> None:
-    page("tag=dev")
     visited = browser.new_page()
     complaints: list[str] = []
     visited.on("console", lambda message: complaints.append(message.text))
@@ -112,3 +73,27 @@ def test_its_curves_are_drawn_in_a_browser(browser: Browser, outputs: Path) -> N
     assert visited.locator("#loss .mark-line path").count() == 2
     visited.close()
     assert not complaints
+
+
+def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() -> None:
+    text = page("tag=many")
+    assert "There is no figure of losses: the experiments differ in " in text
+    assert 'id="summaries"' in text
+    assert "data:image/webp" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("tag=dev", "pomrl"), "name studies, or settings"),
+        (("pomrl", "--against", "estimator=pomrl"), "with --where and --against, not both"),
+        (("tag=nothing",), "no runs are stored of tag=nothing"),
+        (("tag=dev", "--against", "estimator=bayes"), "no such experiment is chosen"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(outputs: Path, words: tuple[str, ...], said: str) -> None:
+    before = sorted(outputs.rglob("*"))
+    status, _, err = call(report, *words)
+    assert (status > 0, err.count("\n")) == (True, 1)
+    assert said in err
+    assert sorted(outputs.rglob("*")) == before

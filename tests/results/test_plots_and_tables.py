@@ -153,9 +153,9 @@ class TestPlots:
         np.testing.assert_allclose(drawn[["mean", "lower", "upper"]], expected[["mean", "lower", "upper"]])
 
     def test_files_are_named_after_the_words_and_long_names_differ_at_the_end(self) -> None:
-        status, out, err = call(plot, "--where", "S=4", "--show", "violin")
+        status, out, err = call(plot, "--where", "S=4", "--band", "sd")
         assert status == 0, err
-        assert [Path(line).stem for line in out.split()] == ["planning_loss_where_S_4_show_violin"] * 4
+        assert [Path(line).stem for line in out.split()] == ["planning_loss_where_S_4_band_sd"] * 4
         names = {plot.short_name([f"sigma={','.join(map(str, range(100)))},{last}"]) for last in "ab"}
         assert [len(name) for name in names] == [plot.LONGEST, plot.LONGEST]
 
@@ -171,39 +171,11 @@ class TestPlots:
         np.testing.assert_allclose([row["lower"], row["upper"]], [*interval])
         assert row["mean"] == pytest.approx(np.mean(losses[0].to_numpy() - losses[1].to_numpy()))
 
-    def test_a_profile_is_the_share_of_runs_below_each_number(self) -> None:
-        assert call(plot, "--where", "S=4", "sigma=0.01", "--show", "profile", "--name", "profile")[0] == 0
-        drawn = pd.read_csv(outputs() / "plots" / "profile.csv").query("estimator == 'pomrl'")
-        rows = store.find(S=4, sigma=0.01, estimator="pomrl")[0].table().query("gamma == 0.99")
-        losses = rows.groupby("run")["planning_loss"].mean().to_numpy()
-        for _, level in drawn.iterrows():
-            x, below = level["planning_loss"], level["mean"]
-            assert (losses < x).mean() - 1e-9 <= below <= (losses <= x).mean() + 1e-9
-            assert 0.0 <= level["lower"] <= below <= level["upper"] <= 1.0
-
-    def test_the_probability_of_improvement_is_that_of_the_table(self) -> None:
-        words = ["--where", "S=4", "--against", "estimator=pomrl"]
-        assert call(plot, *words, "--show", "improvement", "--x", "sigma", "--name", "better")[0] == 0
-        drawn = pd.read_csv(outputs() / "plots" / "better.csv").set_index("sigma")
-        expected = frame(*words).query("estimator == 'ada_pomrl'").set_index("sigma")
-        columns = ["better", "better_lower", "better_upper"]
-        np.testing.assert_allclose(drawn[["mean", "lower", "upper"]], expected[columns].astype(float))
-
-    def test_a_violin_has_the_number_of_every_run(self) -> None:
-        assert call(plot, "--where", "S=4", "--show", "violin", "--name", "violin")[0] == 0
-        drawn = pd.read_csv(outputs() / "plots" / "violin.csv").query("estimator == 'pomrl' and sigma == 0.02")
-        (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
-        expected = stored.table().query("gamma == 0.99").groupby("run")["planning_loss"].mean()
-        np.testing.assert_allclose(drawn.set_index("run")["planning_loss"].sort_index(), expected)
-
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            ("--show improvement", "--against"),
-            ("--show profile --x task", "over planning_loss itself"),
             ("--y gamma --x gamma", "against itself"),
             ("estimator=pomrl --against estimator=pomrl", "all of these experiments are of the method"),
-            ("--show violin --hue sigma --style estimator --x T", "no kinds of line"),
         ],
     )
     def test_what_says_nothing_is_refused_in_one_line(self, arguments: str, said: str) -> None:
@@ -212,7 +184,7 @@ class TestPlots:
         assert said in err
 
     def test_settings_that_cannot_be_told_apart_are_named(self) -> None:
-        status, _, err = call(plot, "--hue", "S", "--col", "T", "--row", "sigma", "--style", "sigma")
+        status, _, err = call(plot, "--hue", "S", "--col", "T", "--row", "sigma")
         assert (status, err.count("\n")) == (1, 1)
         assert "estimator=..." in err
 
@@ -225,7 +197,7 @@ class TestPython:
             pomrl.table(where={"S": 4}, against="pomrl")
 
     def test_a_figure_fits_a_column_of_a_page(self) -> None:
-        figure = pomrl.plot("estimator", where={"S": 4}, shape="violin", against="estimator=pomrl")
+        figure = pomrl.plot("estimator", where={"S": 4}, against="estimator=pomrl")
         assert figure.get_figwidth() == COLUMN_WIDTH
         assert "less that of pomrl" in " ".join(figure.axes[0].get_ylabel().split())
 

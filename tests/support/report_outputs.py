@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of
-from pomrl.report.page import html, shown_of
+from pomrl.report.page import html
 
 # The first has ada-POMRL's run under another name of an option, which the report must not take over.
 SWEEPS = ["mixing_rates", "task_similarity", "gamma_schedules", "illustration"]
@@ -26,7 +26,7 @@ def of_study(folder: Path) -> Path:
 
 
 def html_of(*words: str) -> str:
-    return html(shown_of([find(word) for word in words]), COMMAND)
+    return html([find(word) for word in words], COMMAND)
 
 
 def copied_figures(folder: Path, outputs: Path) -> Path:

@@ -16,8 +16,7 @@ from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.figure import figures_of
-from pomrl.drawing.figures_of_study import Selection, Writer, draw, needed_simulations, versions
-from pomrl.drawing.files import save
+from pomrl.drawing.figures_of_study import Selection, draw, needed_simulations, versions
 from pomrl.running.simulating import simulate
 
 
@@ -49,7 +48,7 @@ def main() -> None:
         exit_with(f"not drawn: {missing} of {number_of(len(names) * len(selections), 'figure')}{remedy}")
 
 
-def draw_all(selections: Sequence[Selection], write: Writer = save) -> tuple[int, Mapping[str, str]]:
+def draw_all(selections: Sequence[Selection]) -> tuple[int, Mapping[str, str]]:
     """Draw figures, and print the paths of their files and why others are not drawn.
 
     Simulations that the figures need and that are not stored are computed first.
@@ -60,7 +59,7 @@ def draw_all(selections: Sequence[Selection], write: Writer = save) -> tuple[int
     needed = (simulation for each in selections for simulation in needed_simulations(each.study, each.names))
     simulate(dict.fromkeys(needed), warn)
     missing, lacking = 0, dict[str, str]()
-    for outcome in draw([each for each in selections if each.names], write):
+    for outcome in draw(selections):
         for path in outcome.files:
             print(path)
         for problem in outcome.problems:

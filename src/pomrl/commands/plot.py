@@ -1,9 +1,9 @@
 """Plot what is stored of one's own sweeps: pomrl plot [KEY=VALUE ...] [--x task] [--hue estimator] ...
 
-A curve is the mean over runs of an experiment, with a band; --show has distributions over runs, and --against
-differences in pairs. The experiments are those that `pomrl run -m` with the same words computes; the settings in which
-they differ tell the curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (the values that
-are drawn) and NAME.json (the experiments that they come from), where NAME says what is shown.
+A curve is the mean over runs of an experiment, with a band; --against draws differences in pairs. The experiments are
+those that `pomrl run -m` with the same words computes; the settings in which they differ tell the curves apart. The
+plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and NAME.json (the
+experiments that they come from), where NAME says what is shown.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from pomrl.commands.arguments import Parser, add_asked, add_number, chosen, filt
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
 from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.plots import BANDS, SHAPES, Roles, Shown, draw
+from pomrl.drawing.plots import BANDS, Roles, Shown, draw
 from pomrl.outputs import outputs
 from pomrl.store.provenance import commit
 
@@ -29,8 +29,8 @@ def main() -> None:
     """Run the command with the arguments of the process, and print the paths of the files."""
     arguments = _parser().parse_intermixed_args()  # filters may follow options
     of = chosen(arguments, arguments.y)
-    roles = Roles(arguments.hue, arguments.col, arguments.row, arguments.style)
-    shown = Shown(arguments.show, arguments.band, arguments.task, filters(arguments.against) or None)
+    roles = Roles(arguments.hue, arguments.col, arguments.row)
+    shown = Shown(arguments.band, arguments.task, filters(arguments.against) or None)
     drawing = draw(of, arguments.x, arguments.y, roles, shown)
     name = arguments.name or short_name([arguments.y, *sys.argv[1:]])
     command = shlex.join(["pomrl", "plot", *sys.argv[1:]])
@@ -44,15 +44,9 @@ def main() -> None:
 def _parser() -> Parser:
     parser = Parser(prog="pomrl plot", description="Plot what is stored of your own sweeps.")
     add_asked(parser)
-    parser.add_argument("--x", help="the horizontal axis: task (default for means), gamma, or any setting: sigma")
+    parser.add_argument("--x", default="task", help="the horizontal axis: task (default), gamma, or any setting: sigma")
     add_number(parser)
-    parser.add_argument(
-        "--show",
-        default="mean",
-        choices=SHAPES,
-        help="of runs: their mean (default), distribution, share below each number, or how often below --against",
-    )
-    for role, what in (("hue", "colours"), ("col", "columns"), ("row", "rows"), ("style", "kinds of line")):
+    for role, what in (("hue", "colours"), ("col", "columns"), ("row", "rows")):
         parser.add_argument(f"--{role}", metavar="KEY", help=f"the setting that {what} are for")
     parser.add_argument("--band", default="ci", choices=BANDS, help="95 %% interval, standard error or deviation")
     parser.add_argument("--name", help="the name of the files, without suffix; by default it says what they show")

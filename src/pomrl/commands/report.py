@@ -18,7 +18,7 @@ from pomrl.judging.claim import claims_of
 from pomrl.outputs import outputs
 from pomrl.report import ReportError, selection_page
 from pomrl.report.figure_files import FigureFiles
-from pomrl.report.page import html, shown_of
+from pomrl.report.page import html
 from pomrl.results.chosen_runs import Chosen, choose
 from pomrl.results.summary_tables import counterparts
 from pomrl.store.derived import DerivedFiles
@@ -54,11 +54,7 @@ def write(studies: Sequence[Study]) -> Path:
     first, folder = studies[0], studies[0].outputs / "report"
     if len(studies) == 1 and first.sweeps and not claims_of(first) and not figures_of(first):
         return write_selection(choose([f"experiment={','.join(map(first.option, first.sweeps))}"]), folder, command)
-    shown = shown_of(studies)
-    for each in shown:
-        if each.older:
-            warn(f"{each.study.word}: {each.older}")
-    return _write(folder, html(shown, command), command)
+    return _write(folder, html(studies, command, warn), command)
 
 
 def _write(folder: Path, page: str, command: str) -> Path:
@@ -99,4 +95,4 @@ def _figure(name: str, chosen: Chosen, method: Mapping[str, Any] | None, folder:
     title = f"Differences from {', '.join(map(str, method.values()))}" if method else "Planning loss"
     sidecar = Sidecar(name, command, f"{title} in each task.", **commit(), sweeps={"stored": chosen.sources()})
     save(drawing, folder, name, sidecar)
-    return FigureFiles(name, folder, command=command)
+    return FigureFiles(name, folder)

@@ -55,7 +55,7 @@ def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
     faults = [fault for each in listed for fault in each.faults()]
     folders = [outputs() / kind for kind in ("simulations", "studies", "plots", "reports")] if whole else []
     made = [DerivedFiles(path) for folder in folders for path in sorted(folder.rglob("*.json"))]
-    faults += [f"{fault}; {each.remedy()}" for each in made if (fault := each.fault())]
+    faults += [fault for each in made if (fault := each.fault())]
     print("\n".join(map(printable, faults)) or "all files are as they were written")
     return int(bool(faults))
 

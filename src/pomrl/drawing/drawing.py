@@ -122,17 +122,10 @@ def collect(parts: Iterable[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataF
     """Join the points of several series into the table of a drawing.
 
     Raises:
-        ValueError: If all parts are empty. The message names the sweeps and the settings of the wanted series.
+        ValueError: If all parts are empty. The message names the sweeps of the wanted series.
     """
     nonempty = [part for part in parts if len(part)]
-    if nonempty:
-        return pd.concat(nonempty, ignore_index=True)
-    values: dict[str, list[str]] = {}
-    for series in wanted:
-        for name, value in series.settings.items():
-            values.setdefault(name, []).append(str(value))
-    needed = "; ".join(f"{name} in {', '.join(dict.fromkeys(these))}" for name, these in values.items())
-    sweeps = ", ".join(dict.fromkeys(series.sweep for series in wanted))
-    raise ValueError(
-        f"the tables of {sweeps} hold nothing that this figure shows{': it needs ' * bool(needed)}{needed}"
-    )
+    if not nonempty:
+        sweeps = ", ".join(dict.fromkeys(series.sweep for series in wanted))
+        raise ValueError(f"the tables of {sweeps} hold nothing that this figure shows")
+    return pd.concat(nonempty, ignore_index=True)

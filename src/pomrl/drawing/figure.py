@@ -13,37 +13,20 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
 from pomrl.drawing.drawing import Drawing, Series
-from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
 from pomrl.store.simulations import Simulation
 
 INTERVALS = "_intervals"
 """The end of the name of the version of a figure with 95 % intervals of the mean."""
 
-
-@runtime_checkable
-class Panels(Protocol):
-    """Panels of series of runs, such as a `PanelGrid`."""
-
-    @property
-    def series(self) -> Sequence[Series]:
-        """The series of runs that are shown."""
-        ...
-
-    def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
-        """Draw the panels, with bands of this kind, and by default with those of their caption."""
-        ...
-
-
 Draw = Callable[..., Any]
-"""A function of the stored sweeps, and of the kind of bands if the figure has series, that returns a `Drawing`; or a
-function without arguments that returns `Panels`."""
+"""A function of the stored sweeps, and of the kind of bands if the figure has series, that returns a `Drawing`; or one
+without arguments that returns panels, such as a `PanelGrid`, which have `series` and such a function `draw`."""
 
 
 @dataclass(frozen=True)
@@ -74,17 +57,9 @@ class Figure:
         """Draw a version of the figure.
 
         Raises:
-            ValueError: Its sweeps hold none of its series, or its function raises an error or returns no drawing.
+            ValueError: Its sweeps hold none of its series, or its function returns no drawing.
         """
-        arguments = ["ci"] if with_intervals else []
-        try:
-            drawing = self.draw(sweeps, *arguments)
-        except (ValueError, OSError):
-            raise
-        except Exception as error:  # whatever code of somebody's own raises
-            code = inspect.unwrap(self.draw)
-            file = inspect.getsourcefile(code) or self.module
-            raise ValueError(f"{place_of(error, file)}: {in_words(error)}") from error
+        drawing = self.draw(sweeps, "ci") if with_intervals else self.draw(sweeps)
         if not isinstance(drawing, Drawing):
             raise ValueError(f"a figure returns a Drawing or panels, and this one {type(drawing).__name__}")
         return drawing
@@ -103,37 +78,33 @@ def figure(
         simulations: The simulations that it shows.
 
     Raises:
-        TypeError: The decorator stands without parentheses, or the function without arguments returns no panels.
+        TypeError: The decorator stands without parentheses.
     """
     if sweeps and callable(sweeps[0]):
-        raise TypeError(
-            f"{getattr(sweeps[0], '__name__', sweeps[0])}: @figure needs parentheses, as in @figure('SWEEP')"
-        )
+        raise TypeError(f"{sweeps[0].__name__}: @figure needs parentheses, as in @figure('SWEEP')")
 
     def make(function: Draw) -> Figure:
-        docstring, of_name = inspect.cleandoc(function.__doc__ or ""), name or function.__name__
+        draw, shown = function, series
         if not inspect.signature(function).parameters:
             panels = function()
-            if not isinstance(panels, Panels):
-                what = f"a function without arguments returns panels, and this one {type(panels).__name__}"
-                raise TypeError(f"{of_name}: {what}")
-            return of_panels(panels, of_name, docstring, function.__module__)
-        shown = sweeps or _sweeps_of(series)
-        return Figure(
-            of_name, docstring, tuple(shown), function, tuple(series), tuple(simulations), function.__module__
-        )
+            draw, shown = panels.draw, panels.series
+        docstring = inspect.cleandoc(function.__doc__ or "")
+        return _figure(name or function.__name__, docstring, draw, shown, sweeps, simulations, function.__module__)
 
     return make
 
 
-def of_panels(panels: Panels, name: str, docstring: str, module: str) -> Figure:
-    """Return the figure that panels are."""
-    series = tuple(panels.series)
-    return Figure(name, docstring, _sweeps_of(series), panels.draw, series, (), module)
-
-
-def _sweeps_of(series: Sequence[Series]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.sweep for each in series if each.sweep))
+def _figure(
+    name: str,
+    docstring: str,
+    draw: Draw,
+    series: Sequence[Series],
+    sweeps: Sequence[str] = (),
+    simulations: Sequence[Simulation] = (),
+    module: str = "",
+) -> Figure:
+    shown = sweeps or dict.fromkeys(each.sweep for each in series if each.sweep)
+    return Figure(name, docstring, tuple(shown), draw, tuple(series), tuple(simulations), module)
 
 
 def figures_of(study: Study) -> list[Figure]:
@@ -159,7 +130,8 @@ def _defined(module: ModuleType) -> Iterator[Figure]:
     panels = vars(module).get("FIGURE")
     if panels is not None:
         name = vars(module).get("NAME", module.__name__.rpartition(".")[2])
-        yield of_panels(panels, name, inspect.cleandoc(module.__doc__ or ""), module.__name__)
+        docstring = inspect.cleandoc(module.__doc__ or "")
+        yield _figure(name, docstring, panels.draw, panels.series, module=module.__name__)
     defined = {id(each): each for each in vars(module).values() if isinstance(each, Figure)}
     yield from (each for each in defined.values() if each.module == module.__name__)
 

@@ -4,40 +4,36 @@ NAME shows the number of runs that the sweeps promise, with the bands of the cap
 with 95 % intervals of the mean over all runs that its curves share.
 """
 
-import hashlib
-import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.settings import scientific_settings
+from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.figure import INTERVALS, Figure, figures_of
-from pomrl.drawing.files import Sidecar
+from pomrl.drawing.figure import Figure, figures_of
+from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.style import look
 from pomrl.execution.parallel import one_by_one
 from pomrl.results.stored_sweeps import StoredSweep, promised_runs, shared_runs, stored_simulation, stored_sweep
-from pomrl.store import StoreError, code_digest
+from pomrl.store import StoreError
 from pomrl.store.provenance import commit
 from pomrl.store.simulations import Simulation
 
-FEW = 3
-"""Fewer figures than this are drawn in this process: starting others would take longer."""
+FEW = 5
+"""Fewer versions than this are drawn in this process: starting others would take longer."""
 
 MOST_RUNS = 4000
 """The most runs of a setting that a figure shows: with more, intervals get narrower than a line, and memory grows."""
 
 FOLDER = "figures"
 """The folder of figures in the outputs of a study; those of variants have folders in it."""
-
-Writer = Callable[[Drawing, Path, str, Sidecar], list[Path]]
-"""A function that writes a drawing into a folder under a name, and returns the paths of its files."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +79,6 @@ class Outcome:
     lacking: Mapping[str, str] = field(default_factory=dict)
     """For each sweep with fewer runs than it promises, a line that says which are missing."""
 
-    def __add__(self, other: "Outcome") -> "Outcome":
-        """Return the outcome of drawing the figures of both."""
-        return Outcome(self.files + other.files, self.problems + other.problems, {**other.lacking, **self.lacking})
-
 
 def versions(study: Study, wanted: Sequence[str] = ()) -> list[str]:
     """Return the names of the versions of figures of a study, of all figures or of these.
@@ -102,67 +94,87 @@ def versions(study: Study, wanted: Sequence[str] = ()) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(of_names)))
 
 
+def version_of(study: Study, name: str) -> Figure:
+    """Return the figure of which this is the name of a version."""
+    return next(figure for figure in figures_of(study) if name in figure.versions)
+
+
 def needed_simulations(study: Study, names: Sequence[str]) -> list[Simulation]:
     """Return the simulations that figures show."""
-    shown = {version: figure for figure in figures_of(study) for version in figure.versions}
-    return list(dict.fromkeys(each for name in names for each in shown[name].simulations))
+    return list(dict.fromkeys(each for name in names for each in version_of(study, name).simulations))
 
 
-def draw(selections: Sequence[Selection], write: Writer) -> Iterator[Outcome]:
+def draw(selections: Sequence[Selection]) -> Iterator[Outcome]:
     """Draw figures in parallel, those with the most series first, and yield the outcome of each.
 
-    Args:
-        selections: What is drawn; no file belongs to two of them. The simulations that figures show have to be stored.
-        write: The function that writes the files.
+    No file belongs to two of the selections. The simulations that figures show have to be stored.
     """
     wanted = [
-        (len(figure.series), selection, [name for name in selection.names if name in figure.versions])
+        (len(figure.series), selection, name)
         for selection in selections
         for figure in figures_of(selection.study)
+        for name in figure.versions
+        if name in selection.names
     ]
     largest_first = sorted(wanted, key=lambda each: each[0], reverse=True)
-    calls = [(selection, names, write) for _, selection, names in largest_first if names]
-    yield from one_by_one(_draw_versions, *zip(*calls, strict=True), workers=1 if len(calls) < FEW else None)
+    if largest_first:
+        _, of, names = zip(*largest_first, strict=True)
+        yield from one_by_one(_draw, of, names, workers=1 if len(names) < FEW else None)
 
 
-def _draw_versions(selection: Selection, names: Sequence[str], write: Writer) -> Outcome:
-    """Draw these versions of one figure, which show the same experiments."""
-    figure = next(each for each in figures_of(selection.study) if names[0] in each.versions)
+def _draw(selection: Selection, name: str) -> Outcome:
+    """Draw a version of a figure."""
+    lacking: dict[str, str] = {}
     try:
-        shown = shown_settings(figure, selection)
-        shared = shared_runs(chain.from_iterable(shown.values()))
-    except (ConfigError, StoreError) as error:
-        return Outcome(problems=[f"{name} is not drawn: {error}" for name in names])
-    return sum((_draw_one(figure, name, selection, shown, shared, write) for name in names), Outcome())
+        sweeps = stored_sweeps(selection, name)
+        lacking |= {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
+        drawing, sidecar = drawn(selection, name, sweeps)
+        return Outcome(save(drawing, selection.folder, name, sidecar), lacking=lacking)
+    except (ValueError, StoreError, OSError) as error:
+        problem = str(error)
+    except Exception as error:  # whatever code of somebody's own raises
+        module = sys.modules[version_of(selection.study, name).module]
+        problem = f"{place_of(error, str(module.__file__))}: {in_words(error)}"
+    return Outcome(problems=[f"{name} is not drawn: {problem}"], lacking=lacking)
 
 
-def _draw_one(
-    figure: Figure,
-    name: str,
-    selection: Selection,
-    shown: Mapping[str, Sequence[Setting]],
-    shared: int,
-    write: Writer,
-) -> Outcome:
-    """Draw one version of a figure, of which so many runs of all settings that it shows are stored."""
-    with_intervals = name != figure.name
-    sweeps: dict[str, StoredSweep] = {}
-    try:
-        for sweep, settings in shown.items():
-            most = min(shared, MOST_RUNS if with_intervals else promised_runs(settings))
-            sweeps[sweep] = stored_sweep(settings, most=most)
-    except (ConfigError, StoreError) as error:
-        return Outcome(problems=[f"{name} is not drawn: {error}"])
-    lacking = {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
-    if sweeps and not shared:
-        return Outcome(problems=[f"{name} is not drawn: nothing is stored of {', '.join(sweeps)}"], lacking=lacking)
-    sweeps |= {each.name: stored_simulation(each) for each in figure.simulations}
-    try:
-        drawing = _relabelled(figure.drawn(sweeps, with_intervals=with_intervals), selection.variant)
-        files = write(drawing, selection.folder, name, _sidecar(figure, name, sweeps, selection))
-    except (ValueError, OSError) as error:
-        return Outcome(problems=[f"{name} is not drawn: {error}"], lacking=lacking)
-    return Outcome(files, lacking=lacking)
+def stored_sweeps(selection: Selection, name: str) -> dict[str, StoredSweep]:
+    """Return what a version of a figure shows of its sweeps and simulations.
+
+    It is as many runs as all of its settings have, and no more than the sweeps promise if there are no intervals.
+    """
+    figure = version_of(selection.study, name)
+    shown = shown_settings(figure, selection)
+    shared = shared_runs(chain.from_iterable(shown.values()))
+    found = {
+        sweep: stored_sweep(settings, most=min(shared, promised_runs(settings) if name == figure.name else MOST_RUNS))
+        for sweep, settings in shown.items()
+    }
+    return found | {each.name: stored_simulation(each) for each in figure.simulations}
+
+
+def drawn(selection: Selection, name: str, sweeps: Mapping[str, StoredSweep]) -> tuple[Drawing, Sidecar]:
+    """Draw a version of a figure, and return what its sidecar says as well.
+
+    Raises:
+        ValueError: None of the runs that it shows is stored, or it cannot be drawn.
+    """
+    figure, variant = version_of(selection.study, name), selection.variant
+    if figure.sweeps and not any(sweeps[sweep].sources for sweep in figure.sweeps):
+        raise ValueError(f"nothing is stored of {', '.join(figure.sweeps)}")
+    drawing = figure.drawn(sweeps, with_intervals=name != figure.name)
+    if variant and variant.replaced:  # its label says what stands in the place of the option
+        group, old = variant.replaced
+        drawing = drawing.renamed(look(old, group).label, variant.name.replace("_", " "))
+    return drawing, Sidecar(
+        name,
+        command=f"{selection.command} {name}",
+        docstring=figure.docstring,
+        **commit(),
+        variant=variant.name if variant else selection.study.unchanged,
+        sweeps={selection.study.option(sweep): sweeps[sweep].sources for sweep in figure.sweeps},
+        simulations={each.name: sweeps[each.name].sources for each in figure.simulations},
+    )
 
 
 def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setting]]:
@@ -179,50 +191,3 @@ def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setti
         of_series = [each for each in settings if any(one.shows(sweep, each.varied) for one in figure.series)]
         shown[sweep] = of_series or settings
     return shown
-
-
-def made_of(study: Study, version: str) -> dict[str, str]:
-    """Return digests of what a picture of a figure shows: its modules in the study, and the settings of experiments.
-
-    While both are the same, the picture is not stale: the bytes of stored tables depend on the settings alone.
-    """
-    figure = next(each for each in figures_of(study) if version in each.versions)
-    package = figure.module.rpartition(f".{FOLDER}")[0]
-    code = code_digest.digest(name for name in code_digest.modules([figure.module]) if name.startswith(package))
-    shown = chain.from_iterable(shown_settings(figure, Selection(study, [version])).values())
-    settings = json.dumps([scientific_settings(each.experiment) for each in shown], sort_keys=True)
-    return {"code": code, "settings": hashlib.sha256(settings.encode()).hexdigest()}
-
-
-def _sidecar(figure: Figure, name: str, sweeps: Mapping[str, StoredSweep], selection: Selection) -> Sidecar:
-    return Sidecar(
-        name,
-        command=f"{selection.command} {name}",
-        docstring=figure.docstring,
-        **commit(),
-        variant=selection.variant.name if selection.variant else selection.study.unchanged,
-        sweeps={selection.study.option(sweep): sweeps[sweep].sources for sweep in figure.sweeps},
-        simulations={each.name: sweeps[each.name].sources for each in figure.simulations},
-    )
-
-
-def _relabelled(drawing: Drawing, variant: Variant | None) -> Drawing:
-    """Return the drawing with the name of the option that replaces another one in the place of that one's label."""
-    if variant is None or variant.replaced is None:
-        return drawing
-    group, old = variant.replaced
-    return drawing.renamed(look(old, group).label, variant.name.replace("_", " "))
-
-
-__all__ = [
-    "FOLDER",
-    "INTERVALS",
-    "Outcome",
-    "Selection",
-    "Writer",
-    "draw",
-    "made_of",
-    "needed_simulations",
-    "shown_settings",
-    "versions",
-]

@@ -1,6 +1,5 @@
 """Writing a drawing to files, and the sidecar file that says where it comes from."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.backend_bases import get_registered_canvas_class
-from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
 from pomrl.drawing.drawing import Drawing
@@ -16,13 +14,6 @@ from pomrl.drawing.style import context
 from pomrl.results.stored_sweeps import Source
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
-
-SUFFIXES = ("pdf", "png", "csv", "json")
-"""The files of a figure, in the order in which `save` writes them: two pictures, the table, and the sidecar."""
-
-
-_OPTIONAL = ("simulations",)
-"""The keys of a sidecar file that are left out if there is nothing to say."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +34,9 @@ class Sidecar:
     sweeps: Mapping[str, Sequence[Source]] = field(default_factory=dict)
     """The stored experiments of each sweep that the figure shows, by the option of the group `experiment`."""
     simulations: Mapping[str, Sequence[Source]] = field(default_factory=dict)
-    """What is stored of each simulation that the figure shows; absent from the file if there is none."""
+    """What is stored of each simulation that the figure shows."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The SHA-256 digest of each other file of the figure, by its name; `save` adds them."""
-
-    def content(self) -> dict[str, Any]:
-        """Return the content of the file as plain data."""
-        return {key: value for key, value in asdict(self).items() if value or key not in _OPTIONAL}
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
@@ -71,20 +58,20 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
     the bytes of the first three depend on the drawing alone: they contain neither a date nor the name of a program.
 
     Returns:
-        The paths of the four files, in the order of `SUFFIXES`.
+        The paths of the four files, in this order.
     """
-    pdf, png, csv, json_file = [folder / f"{name}.{suffix}" for suffix in SUFFIXES]
-    contents = {
-        pdf.name: _picture(drawing, "pdf", {"CreationDate": None, "Creator": None, "Producer": None}),
-        png.name: _picture(drawing, "png", {"Software": None}),
-        csv.name: _values(drawing),
-    }
-    DerivedFiles(json_file).write(contents, sidecar.content())
+    pdf, png, csv, json_file = [folder / f"{name}.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
+    contents = {pdf.name: picture(drawing, "pdf"), png.name: picture(drawing, "png"), csv.name: values(drawing)}
+    DerivedFiles(json_file).write(contents, asdict(sidecar))
     return [pdf, png, csv, json_file]
 
 
-def _picture(drawing: Drawing, kind: str, metadata: Mapping[str, None], dpi: float = 300) -> bytes:
-    """Return the drawing as the content of a file of this kind, with some of the usual metadata left out.
+_UNSAID = {"pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")), "png": {"Software": None}}
+"""The usual metadata that the files leave out."""
+
+
+def picture(drawing: Drawing, kind: str, dpi: float = 300) -> bytes:
+    """Return the drawing as the content of a file of this kind, `pdf` or `png`.
 
     Its layout is fixed already, for which `Figure.savefig` would draw the figure one more time.
     """
@@ -93,28 +80,11 @@ def _picture(drawing: Drawing, kind: str, metadata: Mapping[str, None], dpi: flo
     with context():
         canvas: Any = get_registered_canvas_class(kind)(figure)
         figure.dpi = dpi
-        getattr(canvas, f"print_{kind}")(buffer, metadata=metadata)
+        getattr(canvas, f"print_{kind}")(buffer, metadata=_UNSAID[kind])
     figure.canvas, figure.dpi = before
     return buffer.getvalue()
 
 
-def save_small(drawing: Drawing, folder: Path, name: str, said: Mapping[str, Any]) -> list[Path]:
-    """Write a small NAME.png for a web page, and what is said of it into NAME.json; create the folder if there is none.
-
-    The picture has 128 colours, which takes half of the bytes and shows no difference. NAME.json has the digest of the
-    values that are drawn as well.
-
-    Returns:
-        The path of the picture, in a list.
-    """
-    path = folder / f"{name}.png"
-    values = hashlib.sha256(_values(drawing)).hexdigest()
-    picture = Image.open(BytesIO(_picture(drawing, "png", {"Software": None}, dpi=120))).convert("RGB").quantize(128)
-    small = BytesIO()
-    picture.save(small, "PNG", optimize=True)
-    DerivedFiles(path.with_suffix(".json")).write({path.name: small.getvalue()}, {**said, "values": values})
-    return [path]
-
-
-def _values(drawing: Drawing) -> bytes:
+def values(drawing: Drawing) -> bytes:
+    """Return the table of the drawing as the content of a CSV file."""
     return drawing.data.to_csv(index=False, lineterminator="\n").encode()

@@ -1,7 +1,7 @@
 """The note above a figure: the runs behind intervals, curves that coincide, and what the figure lacks."""
 
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -29,96 +29,59 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
 
     Args:
         figure: The figure, which grows by the height of the note.
-        data: The table of what is drawn, with the columns `drawing.COLUMNS`.
+        data: The table of what is drawn, which has the columns `drawing.COLUMNS` if the figure shows series.
         wanted: The series that a complete figure shows.
         sweeps: What is stored of the sweeps of these series; each says how many runs it promises.
     """
+    if not {"panel", "series", "band"} <= set(data):
+        return
+    labels = {ax.get_xlabel() for ax in figure.axes} - {""}
+    axis = AXES.get(labels.pop(), "x =") if len(labels) == 1 else "x ="
+    runs = data.loc[data["band"] == "ci", "n"]
+    notes = [f"95 % intervals of the mean over {_from_to(runs)} runs"] if len(runs) else []
+    if alike := list(coinciding(data, axis)):
+        notes.append("; ".join(alike))
+    warnings = [*_runs(data, wanted, sweeps, with_intervals=len(runs) > 0), *_missing(data, wanted)]
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
-    warnings = [*_runs(data, wanted, sweeps), *_missing(data, wanted)]
-    of_curves = coinciding(data, axis_of(figure))
-    text = "\n".join(textwrap.fill(line, width) for line in [*_intervals(data), *of_curves, *warnings])
+    text = "\n".join(textwrap.fill(line, width) for line in [*notes, *warnings])
     if text:
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * len(text.splitlines()))
         style = {"fontweight": "bold", "color": "#a02020"} if warnings else {"color": "0.25"}
         figure.suptitle(text, fontsize="medium", **style)
 
 
-def _intervals(data: pd.DataFrame) -> Iterator[str]:
-    """Yield the line that says over how many runs 95 % intervals are, if there are any."""
-    runs = data.loc[_of_intervals(data), "n"] if "n" in data else ()
-    if len(runs):
-        yield f"95 % intervals of the mean over {_from_to(runs)} runs"
-
-
-def axis_of(figure: Figure) -> str:
-    """Return what a number on the horizontal axes of all panels is, before that number."""
-    labels = {ax.get_xlabel() for ax in figure.axes} - {""}
-    return AXES.get(labels.pop(), "x =") if len(labels) == 1 else "x ="
-
-
 def coinciding(data: pd.DataFrame, axis: str = "x =") -> Iterator[str]:
-    """Yield a line that names the curves of each panel that are equal, or equal from some point on, if there are any.
+    """Say of the curves of each panel that are equal in their second half, if there are any, from where on they are.
 
-    Curves count as equal from a point on if at least half of their points follow. Bands may differ.
+    Bands may differ.
 
     Args:
         data: The table of what is drawn, with the columns `drawing.COLUMNS`.
         axis: What a number on the horizontal axis is, before that number.
     """
-    if not {"panel", "series", "x"} <= set(data.columns):
-        return
-    parts = []
     for panel, points in data.groupby("panel", sort=False):
-        curves = {
-            str(name): of.set_index("x")["mean"] for name, of in points.groupby("series", sort=False) if _is_curve(of)
-        }
-        for names, start in _groups(curves):
-            where = f" from {axis} {start:g} on" if start is not None else ""
-            parts.append(f"{f'({panel}) ' if panel else ''}{', '.join(names[:-1])} and {names[-1]} coincide{where}")
-    if parts:
-        yield "; ".join(parts)
-
-
-def _is_curve(points: pd.DataFrame) -> bool:
-    return len(points) >= SHORTEST_CURVE and points["x"].is_monotonic_increasing and points["x"].is_unique
-
-
-def _groups(curves: Mapping[str, pd.Series]) -> Iterator[tuple[list[str], float | None]]:
-    """Yield the names of curves that end alike, and the place from which on they do; None for the whole curve."""
-    left = list(curves)
-    while left:
-        first, *others = left
-        starts = {name: _alike_from(curves[first], curves[name]) for name in others}
-        alike = {name: start for name, start in starts.items() if 2 * start <= len(curves[first])}
-        if alike:
-            start = max(alike.values())
-            yield [first, *alike], float(curves[first].index[start]) if start else None
-        left = [name for name in others if name not in alike]
-
-
-def _alike_from(one: pd.Series, other: pd.Series) -> int:
-    """Return the number of points after which two curves are equal; the length of the first if they never are."""
-    if not one.index.equals(other.index):
-        return len(one)
-    differ = np.flatnonzero(~np.isclose(one, other, rtol=1e-9, atol=0.0))
-    return int(differ[-1]) + 1 if len(differ) else 0
-
-
-def _of_intervals(data: pd.DataFrame) -> pd.Series:
-    """Return for each row whether it has a 95 % interval over runs; tables that are no curves have none."""
-    return data["band"] == "ci" if "band" in data else pd.Series(data=False, index=data.index)
+        alike: dict[tuple[str, ...], dict[str, pd.Series]] = {}
+        for name, curve in points.groupby("series", sort=False):
+            if len(curve) >= SHORTEST_CURVE and curve["x"].is_monotonic_increasing and curve["x"].is_unique:
+                means = curve.set_index("x")["mean"].map("{:.9g}".format)
+                end = (str(list(means.index)), *means[len(means) // 2 :])
+                alike.setdefault(end, {})[str(name)] = means
+        for curves in (curves for curves in alike.values() if len(curves) > 1):
+            differ = np.flatnonzero(pd.DataFrame(curves).nunique(axis=1) > 1)
+            where = f" from {axis} {next(iter(curves.values())).index[differ[-1] + 1]:g} on" if len(differ) else ""
+            *names, last = curves
+            yield f"{f'({panel}) ' if panel else ''}{', '.join(names)} and {last} coincide{where}"
 
 
 def _from_to(runs: Collection[int]) -> str:
     return " to ".join(map(str, sorted({min(runs), max(runs)})))
 
 
-def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) -> Iterator[str]:
+def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps, *, with_intervals: bool) -> Iterator[str]:
     """Yield a line for each promised number of runs that the series drawn differ from.
 
     Series of simulations, of which no number is promised, are left out. Intervals may be over more runs.
     """
-    intervals = _of_intervals(data).any()
     drawn: dict[int, set[int]] = {}
     for series in wanted:
         if (promised := sweeps[series.sweep].promised) is not None:
@@ -126,7 +89,7 @@ def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) ->
     for promised, runs in drawn.items():
         if runs and min(runs) < promised:
             yield f"provisional: {_from_to(runs)} of {promised} runs"
-        elif runs and max(runs) > promised and not intervals:
+        elif runs and max(runs) > promised and not with_intervals:
             yield f"{_from_to(runs)} runs instead of {promised}"
 
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,19 +70,12 @@ def look(option: str, group: str = "estimator", study: str = "") -> Look:
     own = sorted(own_studies(), key=lambda folder: folder.name != study)
     folders = (*PUBLISHED.folders, *(folder / "conf" for folder in own))
     paths = (folder / group / f"{option}.yaml" for folder in folders)
-    path = next((path for path in paths if path.is_file()), None)
-    return _look(option, path, path.stat().st_mtime_ns if path else 0)
-
-
-@cache
-def _look(option: str, path: Path | None, _time: int) -> Look:
+    path = next(filter(Path.is_file, paths), None)
     digest = hashlib.sha256(option.encode()).digest()
     default = Look(option.replace("_", " "), _NINE[digest[0] % len(_NINE)], MARKERS[digest[1] % len(MARKERS)])
     said = _LOOK.search(path.read_text(encoding="utf-8")) if path else None
-    if not said:
-        return default
     try:
-        return replace(default, **yaml.safe_load(said[1]))
+        return replace(default, **yaml.safe_load(said[1])) if said else default
     except (yaml.YAMLError, TypeError) as error:
         keys = ", ".join(field.name for field in fields(Look))
         raise ConfigError(f"{path}: its line '# look:' cannot be read; its keys are {keys}") from error

@@ -1,17 +1,16 @@
 """The article of a study: `article/article.typ`, a Typst document in which every number comes from what is stored.
 
 The document imports `study.typ` (`templates/article.typ` here), whose functions look values up by name: estimates and
-verdicts of claims, settings of sweeps, cells of the tables beside the pages, and figures. A number that is written out
-is refused, and a name that does not exist is an error, so that the text cannot say what the results do not.
+verdicts of claims, settings of sweeps, cells of the tables beside the pages, and figures. A name that does not exist is
+an error, so that the text cannot say what the results do not.
 """
 
 import json
 import math
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.resources import files as resources
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,34 +30,6 @@ from pomrl.results.intervals import Interval
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
-LOOKUPS = "estimate|share|verdict|compared|claimed|runs|count|described|setting|cell|paper|figure-of"
-"""The functions of `study.typ` whose arguments may have digits."""
-
-_ALLOWED = (
-    re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL),  # comments
-    re.compile(rf"#(?:{LOOKUPS})\((?:[^()\"]|\"[^\"\n]*\"|\([^()]*\))*\)"),
-    re.compile(r"(?<![\w\"])[@<][A-Za-z][\w-]*>?"),  # references and labels
-    re.compile(r"^#(?:set|show|import|bibliography)\b[^\n]*", re.MULTILINE),
-)
-"""Where digits may stand; anything of the paper is `paper("Figure 5")`, which names a place and no result."""
-
-_FORMULA = re.compile(r"\$[^$]*\$")
-_WORDS = re.compile(
-    r"\b(?:half|ten(?:ths?)?|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|dozens?"
-    r"|(?:hundred|thousand|[mb]illion)s?)\b",
-    re.IGNORECASE,
-)
-"""Numbers in words; those below ten are words of any text."""
-
-_SINGLE = re.compile(r"(?<![\d.,])\d(?![\d.,]\d|\d)")
-"""A whole number below 10, which formulas need."""
-
-_PLACE = re.compile(r"#paper\(\"([^\"]*)\"\)")
-_IS_PLACE = re.compile(
-    r"(Figures?|Sections?|Sec\.|Theorems?|Propositions?|Eq\.|Equations?|Algorithms?|Appendix|App\.|Tables?|Lemmas?)"
-    r" [A-Z]?\d*(\.\d+)?[a-z]?(( and |, | to | or )[A-Z]?\d*(\.\d+)?[a-z]?)*"
-)
-
 
 def write(study: Study) -> Path:
     """Typeset the article of a study into its outputs, `article.pdf`, and return the path.
@@ -66,8 +37,8 @@ def write(study: Study) -> Path:
     The same results give the same bytes.
 
     Raises:
-        ReportError: The study has no article, or its results are provisional or old; a number is written out; a name is
-            not among the results; or Typst cannot read the text.
+        ReportError: The study has no article, or its results are provisional or old; a name is not among the results;
+            or Typst cannot read the text.
         StoreError: A table or a figure is damaged.
     """
     if not study.article.is_file():
@@ -75,9 +46,6 @@ def write(study: Study) -> Path:
             f"{study.word}: there is no article/article.typ; it is a Typst document that imports study.typ"
         )
     text = study.article.read_text(encoding="utf-8")
-    for line, number in written_out(text):
-        where = f"{study.word}/article/article.typ, line {line}"
-        raise ReportError(f"{where}: {number} is written out; numbers come by name, as #estimate(...) does")
     judgements = stored(study)
     if not judgements.main or judgements.older or any(each.provisional for each in judgements.main):
         state = "older than the present code" if judgements.older else "provisional, or not there"
@@ -87,27 +55,6 @@ def write(study: Study) -> Path:
     said = {"command": f"pomrl article {study.word}", **commit()}
     DerivedFiles(path.with_suffix(".json")).write({path.name: pdf}, said)
     return path
-
-
-def written_out(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the words of each number that stands in a text, and is not looked up by its name.
-
-    It is in digits, or in words from ten on. A formula may have whole numbers below 10. The argument of `paper` has to
-    name a place of the paper.
-    """
-    places = [match for match in _PLACE.finditer(text) if not _IS_PLACE.fullmatch(match[1])]
-    for match in places:
-        yield text.count("\n", 0, match.start()) + 1, match[1]
-    for pattern in _ALLOWED:
-        text = pattern.sub(_blank, text)
-    text = _FORMULA.sub(lambda match: _SINGLE.sub(" ", match[0]), text)
-    for match in chain(re.finditer(r"[\d.,]*\d", text), _WORDS.finditer(text)):
-        yield text.count("\n", 0, match.start()) + 1, match[0].strip(".,")
-
-
-def _blank(match: re.Match[str]) -> str:
-    """Return what is left of a place where digits may stand: its lines."""
-    return "\n" * match[0].count("\n")
 
 
 def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:

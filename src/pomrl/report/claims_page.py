@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from pomrl.configuration.study import Study
-from pomrl.configuration.wording import number_of
 from pomrl.judging import views
 from pomrl.judging.judgements import Judgements
 from pomrl.judging.over_variants import opposite
-from pomrl.report.environment import environment
+from pomrl.report.rendering import rendered
 from pomrl.results.tables import markdown
 
 
@@ -23,9 +22,9 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
     single = dict.fromkeys(name for of_family in families.values() for name in of_family)
     turned = opposite(judgements, study.unchanged if study.unchanged in named else named[0], list(single))
     cells = views.columns(study, judgements, named, turned)
-    templates = environment(escapes=False)
-    templates.filters |= {"in_words": views.in_words, "decisive": views.decisive_in_words, "number_of": number_of}
-    page = templates.get_template("claims.md.j2").render(
+    page = rendered(
+        "claims.md.j2",
+        escapes=False,
         study=study,
         judgements=judgements,
         named=named,

@@ -5,7 +5,7 @@ shown on the curves of the same problem and estimator, averaged over the same ru
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,8 +15,7 @@ from jaxtyping import Float
 
 from pomrl import store
 from pomrl.drawing.style import Look, hues, look
-from pomrl.report import ReportError
-from pomrl.report.provenance import ShowsRuns, shown_experiments
+from pomrl.report.provenance import Shown, stored_experiments
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_star import best_index, hindsight_index
 
@@ -34,8 +33,8 @@ _NO_VARIANT = {"sigma", CONCENTRATION, "S", "m", "T", "batches", "estimator", "g
 
 
 @dataclass(frozen=True)
-class _StoredSource:
-    """A source of a figure, and the stored experiment that it names."""
+class _Member:
+    """An experiment of a sweep, of which the runs that figures show are stored."""
 
     sweep: str
     source: Source
@@ -43,47 +42,43 @@ class _StoredSource:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        return self.stored.settings()
+        """Its settings by dotted keys.
+
+        The sweep's words for options count: a stored experiment has those by which it was first computed, and another
+        sweep may know the same experiment under another option's name.
+        """
+        return {**self.stored.flat_settings(), **self.source.settings}
+
+    @cached_property
+    def problem_and_estimator(self) -> str:
+        others = {key: value for key, value in self.stored.settings().items() if key != "gamma_schedule"}
+        return json.dumps(others, sort_keys=True)
 
     @property
     def is_grid(self) -> bool:
         """Return whether losses at all discount factors of a grid are stored, not those that a schedule chose."""
-        return "gammas" in self.settings["gamma_schedule"]
-
-    def option(self, group: str) -> str:
-        """Return the option of a group that the sweep chooses.
-
-        It is read from the source first: a manifest names the option by which the experiment was first computed, and
-        another sweep may know the same experiment under another option's name.
-        """
-        chosen = self.source.settings
-        return str(chosen[group] if group in chosen else self.stored.flat_settings()[group])
+        return "gamma_schedule.gammas" in self.settings
 
     def look(self, group: str = "estimator") -> Look:
         """Return the look of the option of a group, which is that of the study to which the sweep belongs."""
-        return look(self.option(group), group, self.sweep.partition("/")[0])
+        return look(str(self.settings[group]), group, self.sweep.partition("/")[0])
 
     @property
     def schedule(self) -> str:
-        """An identifier of the schedule: its option, after the study of its sweep if that has one in its name."""
-        return "/".join([*self.sweep.split("/")[:-1], self.option("gamma_schedule")])
+        """Return the label of the schedule of gamma."""
+        return _schedule(self.look("gamma_schedule"))
 
     @property
     def similarity(self) -> float | str:
         """Return the similarity sigma, or in words what gives it: their concentration, spread or models."""
-        sigma = self.settings["sigma"]
-        if sigma is not None:
+        if (sigma := self.settings["sigma"]) is not None:
             return sigma
-        settings = self.stored.flat_settings()
-        if CONCENTRATION in settings:
-            return f"that of c = {settings[CONCENTRATION]:g}"
-        spread = settings.get("task_distribution.spread")
-        return f"that of {self.option('task_distribution')}" + (f" at spread {spread:g}" if spread is not None else "")
-
-    @cached_property
-    def problem_and_estimator(self) -> str:
-        others = {key: value for key, value in self.settings.items() if key != "gamma_schedule"}
-        return json.dumps(others, sort_keys=True)
+        if CONCENTRATION in self.settings:
+            return f"that of c = {self.settings[CONCENTRATION]:g}"
+        spread = self.settings.get("task_distribution.spread")
+        return f"that of {self.settings['task_distribution']}" + (
+            f" at spread {spread:g}" if spread is not None else ""
+        )
 
     @property
     def curve(self) -> str:
@@ -91,62 +86,47 @@ class _StoredSource:
         return f"{self.source.signature}-{self.source.runs}"
 
 
-def data(figures: Sequence[ShowsRuns]) -> dict[str, Any]:
-    """Return all data that the page's script draws.
+def _schedule(of: Look) -> str:
+    return of.label.replace("γₑᵥₐₗ", "γ_eval")  # few fonts have Unicode subscripts
+
+
+def data(shown: Iterable[Shown]) -> dict[str, Any]:
+    """Return all data that the page's script draws; runs that are no longer stored are left out.
 
     Returns:
         A dictionary of `unit` (that of the numbers of curves), `series` (the sweep, setting, method and colour of each
-        curve), `curves` (the numbers, by the identifier that series refer to) and `schedules` (the labels of the
-        schedules, by their names).
+        curve), `curves` (the numbers, by the identifier that series refer to) and `schedules` (their labels).
     """
-    sources = list(_stored_sources(figures))
-    grids = [each for each in sources if each.is_grid]
-    schedules = [each for each in sources if not each.is_grid and "gamma_schedule" in each.source.settings]
-    by_sweep: dict[str, list[_StoredSource]] = {}
+    first: dict[tuple[str, str], Source] = {}
+    for sweep, source in shown:
+        first.setdefault((sweep, source.signature), source)
+    experiments = stored_experiments((sweep, source) for (sweep, _), source in first.items())
+    members = [
+        _Member(sweep, source, experiments[signature])
+        for (sweep, signature), source in first.items()
+        if signature in experiments and experiments[signature].complete() >= source.runs
+    ]
+    grids = [each for each in members if each.is_grid]
+    schedules = [each for each in members if not each.is_grid and "gamma_schedule" in each.source.settings]
+    by_sweep: dict[str, list[_Member]] = {}
     for each in grids:
         by_sweep.setdefault(each.sweep, []).append(each)
-    curves = {each.curve: each for each in grids}
-    chosen = {"best_fixed": look("best_fixed", "gamma_schedule")}
-    chosen |= {each.schedule: each.look("gamma_schedule") for each in schedules}
+    fixed = _schedule(look("best_fixed", "gamma_schedule"))
     return {
         "unit": UNIT,
-        "series": [series for members in by_sweep.values() for series in _series(members)],
-        "curves": {name: _curve(each, schedules) for name, each in curves.items()},
-        # Few fonts have Unicode subscripts.
-        "schedules": {name: of.label.replace("γₑᵥₐₗ", "γ_eval") for name, of in chosen.items()},
+        "series": [series for of_sweep in by_sweep.values() for series in _series(of_sweep)],
+        "curves": {each.curve: _curve(each, schedules, fixed) for each in grids},
+        "schedules": list(dict.fromkeys([fixed, *(each.schedule for each in schedules)])),
     }
 
 
-def _stored_sources(figures: Sequence[ShowsRuns]) -> Iterator[_StoredSource]:
-    """Yield each experiment of each sweep that figures show once, provided that all runs shown are still stored."""
-    experiments = shown_experiments(figures)
-    seen = set()
-    for sweep, source in (shown for figure in figures for shown in figure.sources):
-        stored = experiments.get(source.signature)
-        if (sweep, source.signature) not in seen and stored and stored.settings() and _has(stored, source.runs):
-            seen.add((sweep, source.signature))
-            yield _StoredSource(sweep, source, stored)
-
-
-def _has(stored: store.StoredExperiment, runs: int) -> bool:
-    """Return whether runs that a figure shows are still stored.
-
-    Raises:
-        ReportError: Fewer runs are stored, as after a computation that began anew.
-    """
-    complete = stored.complete()
-    if 0 < complete < runs:
-        raise ReportError(
-            f"{stored.folder}: figures show {runs} runs and {complete} are stored; pomrl figures STUDY shows these"
-        )
-    return complete >= runs
-
-
-def _series(members: Sequence[_StoredSource]) -> list[dict[str, Any]]:
+def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
     """Describe the curves of a sweep, with a label and a colour for each method."""
-    one_estimator = len({each.option("estimator") for each in members}) == 1
+    one_estimator = len({each.settings["estimator"] for each in members}) == 1
     labels = [_label(each, one_estimator=one_estimator) for each in members]
-    colors = _colors(members, labels)
+    known = {each.look().label: each.look().color for each in members}
+    others = sorted(set(labels) - set(known))
+    colors = known | dict(zip(others, hues(len(others)), strict=True))
     return [
         {
             "sweep": each.sweep,
@@ -161,7 +141,7 @@ def _series(members: Sequence[_StoredSource]) -> list[dict[str, Any]]:
     ]
 
 
-def _label(member: _StoredSource, *, one_estimator: bool) -> str:
+def _label(member: _Member, *, one_estimator: bool) -> str:
     """Return the label of a method.
 
     It names the estimator and the settings that the sweep varies. If all members of the sweep have one estimator, it
@@ -178,44 +158,29 @@ def _label(member: _StoredSource, *, one_estimator: bool) -> str:
     return variant if one_estimator else f"{estimator}, {variant}"
 
 
-def _colors(members: Sequence[_StoredSource], labels: Sequence[str]) -> dict[str, str]:
-    """Return a colour for each label: that of the estimator's look if it is all that differs, else distinct hues."""
-    known = {each.look().label: each.look().color for each in members}
-    others = sorted(set(labels) - set(known))
-    return {label: known[label] for label in labels if label in known} | dict(
-        zip(others, hues(len(others)), strict=True)
-    )
-
-
-def _curve(grid: _StoredSource, schedules: Sequence[_StoredSource]) -> dict[str, Any]:
+def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any]:
     """Return the numbers of a curve, over G discount factors, in each of T tasks.
 
     Returns:
         A dictionary of `gammas` [G], `mean` and `se` [T][G] in units (`se` is None for a single run), `best` [T] (the
-        index of gamma*) and `choices` (by schedule, [T] pairs of the mean discount factor chosen and the mean loss with
-        it).
+        index of gamma*) and `choices` (by label of the schedule, [T] pairs of the mean discount factor chosen and the
+        mean loss with it; `fixed` is the label of the best one for all tasks).
     """
     loss, gammas = grid.stored.losses(grid.source.runs)
     runs, mean = len(loss), loss.mean(0)
-    fixed = hindsight_index(loss, "all_tasks", "population")[0, 0]
-    choices = {
-        each.schedule: _choices(each, runs)
-        for each in schedules
-        if each.problem_and_estimator == grid.problem_and_estimator and each.stored.complete() >= runs
-    }
+    best = hindsight_index(loss, "all_tasks", "population")[0, 0]
+    choices = {fixed: np.column_stack([np.full(len(mean), gammas[best]), mean[:, best]])}
+    for each in schedules:
+        if each.problem_and_estimator == grid.problem_and_estimator and each.stored.complete() >= runs:
+            of_tasks = each.stored.table(runs).groupby("task")[["gamma", "planning_loss"]]
+            choices[each.schedule] = of_tasks.mean().to_numpy()
     return {
         "gammas": _rounded(gammas),
         "mean": _in_units(mean),
         "se": _in_units(loss.std(0, ddof=1) / np.sqrt(runs)) if runs > 1 else None,
         "best": best_index(mean).tolist(),
-        "choices": {"best_fixed": [[float(gammas[fixed]), round(float(y), DIGITS)] for y in mean[:, fixed]], **choices},
+        "choices": {name: _rounded(chosen) for name, chosen in choices.items()},
     }
-
-
-def _choices(schedule: _StoredSource, runs: int) -> list[list[float]]:
-    """Return, for each task, the means over runs of the discount factor that the schedule chose and of its loss."""
-    table = schedule.stored.table(runs)
-    return _rounded(table.groupby("task")[["gamma", "planning_loss"]].mean().to_numpy())
 
 
 def _rounded(values: Float[np.ndarray, "..."]) -> list[Any]:

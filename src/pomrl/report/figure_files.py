@@ -1,26 +1,21 @@
 """The files that are written for a figure: a picture, a table, and a sidecar with their sources."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pandas as pd
 from PIL import Image
 
 from pomrl.configuration.sweeps import command
-from pomrl.drawing.figure import INTERVALS, Figure, caption_of, number_of, title_of
+from pomrl.drawing.figure import INTERVALS, caption_of, number_of, title_of
 from pomrl.drawing.files import Sidecar
-from pomrl.report import ReportError
 from pomrl.report.markup import Caption, caption
+from pomrl.report.provenance import Shown
 from pomrl.results.stored_sweeps import Source
-from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
-
-Read = TypeVar("Read")
 
 PIXELS = 1024
 """The most pixels of a picture's width: 1.4 for each of the page, whose column has 46 rem of 16 pixels."""
@@ -35,23 +30,67 @@ _BANDS = {"sd": "one standard deviation", "se": "one standard error", "ci": "95 
 
 
 @dataclass(frozen=True)
-class FigureFiles:
-    """The files of one version of a figure in a folder. The picture, table and sidecar can be read only if `is_drawn`.
+class Version:
+    """The files of a version of a figure, which are checked against the digests in the sidecar when they are read."""
 
-    Each is checked against the digests in the sidecar when it is read, and `ReportError` is raised if it is damaged.
-    """
+    path: Path
+    """The path of its sidecar."""
+
+    @property
+    def stem(self) -> str:
+        """The name of the files, without suffix."""
+        return self.path.stem
+
+    @cached_property
+    def sidecar(self) -> Sidecar:
+        """The content of NAME.json: the sources of the figure and the digests of its files."""
+        return Sidecar.read(self.path)
+
+    @property
+    def shown(self) -> list[Shown]:
+        """Each experiment that it shows, after the name of its sweep."""
+        return [(sweep, source) for sweep, sources in self.sidecar.sweeps.items() for source in sources]
+
+    @cached_property
+    def csv(self) -> bytes:
+        """The content of NAME.csv: the values that are drawn."""
+        return DerivedFiles(self.path).content(f"{self.stem}.csv")
+
+    @cached_property
+    def picture(self) -> "Picture":
+        """The picture in NAME.png, as the page shows it."""
+        return Picture.of(DerivedFiles(self.path).content(f"{self.stem}.png"))
+
+    def distinct(self, column: str) -> list[str]:
+        """Return the values in a column of the table; none if a study draws something else, which has no such column.
+
+        An empty cell has none.
+        """
+        values = self._table[column].unique() if column in self._table else ()
+        return [str(value) for value in values if value != ""]
+
+    @cached_property
+    def _table(self) -> pd.DataFrame:
+        return pd.read_csv(StringIO(self.csv.decode()), keep_default_na=False)
+
+    @property
+    def bands(self) -> str:
+        """What the bands show and over how many runs, such as "one standard deviation over 100 runs"; may be empty."""
+        kinds = [_BANDS[band] for band in self.distinct("band") if band in _BANDS]
+        return f"{' or '.join(kinds)} over {self._table['n'].max()} runs" if kinds else ""
+
+
+@dataclass(frozen=True)
+class FigureFiles:
+    """A figure on a page, which may be drawn or not."""
 
     name: str
     """The name of the figure, which its versions share."""
     folder: Path
-    with_intervals: bool = False
-    """Whether this is the version with 95 % intervals."""
-    of: Figure | None = None
-    """The figure; None if code of a page has drawn it."""
+    docstring: str = ""
+    """Title and caption; empty for those of the sidecar, if code of a page has drawn it."""
     word: str = ""
     """What stands for the study in commands."""
-    command: str = ""
-    """The command that draws figures of the study under the variant, without their names."""
     variant: str = ""
     """The variant under which it is drawn; empty for the default."""
     with_errata: bool = False
@@ -62,140 +101,53 @@ class FigureFiles:
         """An identifier of the figure on the page of its study."""
         return "-".join(["figure", *re.findall(r"\w+", self.variant), self.name])
 
-    @property
-    def stem(self) -> str:
-        """The name of the files, without suffix."""
-        return self.name + INTERVALS * self.with_intervals
-
-    @property
-    def docstring(self) -> str:
-        """The title and the caption of the figure."""
-        return self.of.docstring if self.of else self.sidecar.docstring
-
-    @property
-    def title(self) -> str:
-        """The title of the figure on the page."""
-        return title_of(self.docstring) or self.name
-
     @cached_property
-    def caption(self) -> Caption:
-        """The caption of the figure."""
-        return caption(number_of(self.docstring), caption_of(self.docstring), with_errata=self.with_errata)
-
-    @property
-    def versions(self) -> list["FigureFiles"]:
+    def versions(self) -> list[Version]:
         """The versions of this figure that are drawn: that with 95 % intervals, and that of the caption.
 
         Standard deviations, which captions of papers often ask for, hide what the means say, and so they stand second.
         """
-        each = (replace(self, with_intervals=True), replace(self, with_intervals=False))
-        return [version for version in each if version.is_drawn]
+        paths = (self.folder / f"{self.name}{end}.json" for end in (INTERVALS, ""))
+        return [Version(path) for path in paths if path.exists()]
+
+    @property
+    def title(self) -> str:
+        """The title of the figure on the page."""
+        return title_of(self._said) or self.name
+
+    @cached_property
+    def caption(self) -> Caption:
+        """The caption of the figure."""
+        return caption(number_of(self._said), caption_of(self._said), with_errata=self.with_errata)
+
+    @property
+    def _said(self) -> str:
+        return self.docstring or self.versions[0].sidecar.docstring
 
     @property
     def sources_of_sweeps(self) -> dict[str, list[list[Source]]]:
         """The experiments that the versions show by sweep: for each experiment its source in each version."""
         found: dict[str, dict[str, list[Source]]] = {}
-        for sweep, source in (shown for version in self.versions for shown in version.sources):
+        for sweep, source in (shown for version in self.versions for shown in version.shown):
             found.setdefault(sweep, {}).setdefault(source.signature, []).append(source)
         return {sweep: list(of_sweep.values()) for sweep, of_sweep in found.items()}
 
     @property
-    def is_drawn(self) -> bool:
-        """Return whether there is a sidecar, which is written last. The files may be damaged nevertheless."""
-        return self._files.is_made
-
-    @property
-    def _files(self) -> DerivedFiles:
-        return DerivedFiles(self.folder / f"{self.stem}.json")
-
-    @property
-    def fault(self) -> str | None:
-        """Return what is wrong with the files of the figure; None if they are as they were written, or not drawn."""
-        return self._files.fault() if self.is_drawn else None
-
-    @cached_property
-    def sidecar(self) -> Sidecar:
-        """The content of NAME.json: the sources of the figure and the digests of its files."""
-        return self._read(Sidecar.read, self.folder / f"{self.stem}.json")
-
-    def _read(self, read: Callable[[Any], Read], file: Path | str) -> Read:
-        try:
-            return read(file)
-        except StoreError as error:
-            raise ReportError(f"{error}; {self.command} {self.stem} renews it") from error
-
-    @property
-    def sources(self) -> Iterator[tuple[str, Source]]:
-        """Each experiment that the figure shows, after the name of its sweep."""
-        for sweep, sources in self.sidecar.sweeps.items():
-            yield from ((sweep, source) for source in sources)
-
-    @cached_property
-    def csv(self) -> bytes:
-        """The content of NAME.csv: the values that are drawn."""
-        return self._read(self._files.content, f"{self.stem}.csv")
-
-    @cached_property
-    def picture(self) -> "Picture":
-        """The picture in NAME.png, as the page shows it."""
-        return Picture.of(self._read(self._files.content, f"{self.stem}.png"))
-
-    @property
     def commands(self) -> list[str]:
         """The commands that compute and draw the figure, in the order in which to run them."""
-        if not self.is_drawn:
+        if not self.versions:
             return [f"pomrl reproduce {self.word}"]
-        return [*(command(sweep) for sweep in self.sidecar.sweeps if not self.variant), self.sidecar.command]
+        sidecar = self.versions[-1].sidecar
+        return [*(command(sweep) for sweep in sidecar.sweeps if not self.variant), sidecar.command]
 
-    @cached_property
-    def _values(self) -> pd.DataFrame:
-        """The values that are drawn; an empty cell is an empty string."""
-        return pd.read_csv(StringIO(self.csv.decode()), keep_default_na=False)
-
-    def _distinct(self, column: str) -> list[str]:
-        """Return the values in a column; none if a study draws something else, whose table has no such column."""
-        values = self._values[column].unique() if column in self._values else ()
-        return [str(value) for value in values if value != ""]
-
-    @property
-    def bands(self) -> str:
-        """What the bands show and over how many runs, such as "one standard deviation over 100 runs"; may be empty."""
-        kinds = [_BANDS[band] for band in self._distinct("band") if band in _BANDS]
-        return f"{' or '.join(kinds)} over {self._values['n'].max()} runs" if kinds else ""
-
-    @property
-    def alternative(self) -> str:
-        """A text for readers who do not see the picture: its panels, series, bands, and numbers of runs."""
-        panels, series = self._distinct("panel"), self._distinct("series")
-        number = f"Figure {self.caption.number}: " if self.caption.number else ""
-        parts = [f"{number}{self.title}"]
-        if len(panels) > 1:
-            parts.append(f"Panels {panels[0]} to {panels[-1]}")
-        if series:
-            parts.append(f"Series: {', '.join(series)}")
-        if self.bands:
-            parts.append(f"Bands: {self.bands}")
-        return ". ".join(parts) + ". The values are in the table below."
-
-
-def found_in(folder: Path, known: Collection[str], word: str) -> list[FigureFiles]:
-    """Return the figures whose files are in a folder, but those with these names."""
-    stems = {path.stem for path in folder.glob("*.json") if path.with_suffix(".csv").exists()}
-    names = {stem for stem in stems if not stem.endswith(INTERVALS)} - set(known)
-    return [FigureFiles(name, folder, word=word) for name in sorted(names)]
-
-
-def refuse_damage(figures: Sequence[FigureFiles]) -> None:
-    """Raise an error if files of one of these figures are damaged.
-
-    Raises:
-        ReportError: Files are damaged. The message describes the first fault, and has the command that renews them all.
-    """
-    versions = [version for figure in figures for version in figure.versions]
-    faults = {version.stem: fault for version in versions if (fault := version.fault)}
-    if faults:
-        first, *_ = faults.values()
-        raise ReportError(f"{first}; {versions[0].command} {' '.join(faults)} renews it")
+    def alternative(self, version: Version) -> str:
+        """Return a text for readers who do not see the picture: its panels, series, bands, and numbers of runs."""
+        panels, series = version.distinct("panel"), version.distinct("series")
+        parts = [f"{f'Figure {self.caption.number}: ' if self.caption.number else ''}{self.title}"]
+        parts += [f"Panels {panels[0]} to {panels[-1]}"] if len(panels) > 1 else []
+        parts += [f"Series: {', '.join(series)}"] if series else []
+        parts += [f"Bands: {version.bands}"] if version.bands else []
+        return ". ".join([*parts, "The values are in the table below."])
 
 
 @dataclass(frozen=True)

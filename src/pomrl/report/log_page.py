@@ -2,8 +2,7 @@
 
 from pomrl.models_and_logs.horizon_reports import HorizonReport
 from pomrl.models_and_logs.logs import Log
-from pomrl.report.encoding import data_uri
-from pomrl.report.environment import environment
+from pomrl.report.rendering import rendered
 
 
 def html(report: HorizonReport, log: Log, picture: bytes, title: str) -> str:
@@ -16,17 +15,4 @@ def html(report: HorizonReport, log: Log, picture: bytes, title: str) -> str:
         title: The name of the log.
     """
     policies = report.actions.groupby("task", sort=False)["action"].agg(list)
-    return (
-        environment()
-        .get_template("log.html.j2")
-        .render(
-            title=title,
-            report=report,
-            log=log,
-            states=report.actions["state"].unique(),
-            policies=list(policies.items()),
-            losses=report.losses,
-            tasks=report.tasks.to_dict("records"),
-            picture=data_uri(picture, "image/png"),
-        )
-    )
+    return rendered("log.html.j2", title=title, report=report, log=log, picture=picture, policies=policies)

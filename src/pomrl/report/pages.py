@@ -16,8 +16,6 @@ import pandas as pd
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
-from pomrl.configuration.sweeps import Setting
-from pomrl.configuration.variants import Family
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.drawing.files import Sidecar, save
@@ -27,9 +25,6 @@ from pomrl.store import StoreError
 from pomrl.store.csv_tables import write_table
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
-
-Settings = Mapping[str, list[Setting]]
-"""The experiments of sweeps, by the names of these."""
 
 
 @dataclass(frozen=True)
@@ -48,19 +43,6 @@ class Page:
     def judgements(self) -> Judgements:
         """The judgements of the study."""
         return judgements.read(self.study.outputs, list(self.study.described.variants))
-
-    def family(self, name: str) -> Family:
-        """Return a family of variants."""
-        return self.study.family(name)
-
-    def settings(self, family: Family, variant: str) -> Settings:
-        """Return the experiments of the sweeps of a family under one of its variants, which is given by its name."""
-        (under,) = (each for each in family.variants if each.name == variant)
-        return {name: self.study.settings(name, under) for name in under.sweeps or ()}
-
-    def sweep(self, name: str) -> list[Setting]:
-        """Return the experiments of a sweep as published."""
-        return self.study.settings(name)
 
     def points(self, figure: str) -> pd.DataFrame:
         """Return the table of the points of a figure of the study.
@@ -98,10 +80,7 @@ def text(study: Study, name: str) -> str:
     path = documents(study)[name]
     if path.is_relative_to(study.folder):
         return path.read_text(encoding="utf-8")
-    try:
-        return DerivedFiles(path.with_suffix(".json")).content(path.name).decode()
-    except StoreError as error:
-        raise StoreError(f"{error}; pomrl reproduce {study.word} renews it") from error
+    return DerivedFiles(path.with_suffix(".json")).content(path.name).decode()
 
 
 def renewed(document: str, parts: Mapping[str, str]) -> str:

@@ -1,25 +1,18 @@
-"""The origin of the numbers on the page: versions, platforms, commits, times and digests, read from manifests."""
+"""The origin of the numbers on a page: versions, platforms, commits, times and digests, read from what is stored."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pomrl import store
 from pomrl.configuration.sweeps import command
 from pomrl.drawing.files import Sidecar
 from pomrl.results.stored_sweeps import Source
 
-
-@runtime_checkable
-class ShowsRuns(Protocol):
-    """A figure, or anything else that shows stored runs."""
-
-    @property
-    def sources(self) -> Iterator[tuple[str, Source]]:
-        """Each experiment that it shows, after the name of its sweep."""
-        ...
+Shown = tuple[str, Source]
+"""An experiment that a page shows, after the name of its sweep."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +22,15 @@ class SweepProvenance:
     name: str
     sources: Sequence[Source]
     """One source for each experiment."""
-    common: dict[str, Any]
+    common: Mapping[str, Any]
     """The settings that all experiments of the sweep share, with dotted keys."""
-    varied: list[str]
-    """The keys of the settings that the sweep varies."""
     digest: str
     """The SHA-256 of the digests of all blocks of runs that figures show."""
+
+    @property
+    def varied(self) -> list[str]:
+        """The keys of the settings that the sweep varies."""
+        return list(self.sources[0].settings)
 
     @property
     def command(self) -> str:
@@ -52,70 +48,72 @@ class SweepProvenance:
 class ReportProvenance:
     """The circumstances in which experiments were computed and figures drawn, each with how often it occurred."""
 
-    experiments: int
-    """The number of stored experiments that figures show."""
     first: str
     """The time at which the first computation started, in ISO format; empty if nothing is stored."""
     last: str
     """The time at which the last computation ended, in ISO format; empty if nothing is stored."""
-    environments: list[tuple[dict[str, str], int]]
+    environments: list[tuple[Mapping[str, str], int]]
     """Versions and platform, with the number of experiments computed with them."""
     commits: list[tuple[str, int]]
     """Commits at which experiments were computed, with the number of experiments."""
     figures: list[tuple[str, int]]
     """Commits at which figures were drawn, with the number of figures."""
 
+    @property
+    def experiments(self) -> int:
+        """The number of stored experiments that figures show."""
+        return sum(count for _, count in self.commits)
 
-def shown_experiments(figures: Sequence[ShowsRuns]) -> dict[str, store.StoredExperiment]:
-    """Return the experiments that these figures show and that are still stored, by signature."""
-    shown = {source.signature for figure in figures for _, source in figure.sources}
-    return {stored.signature: stored for stored in store.all_experiments() if stored.signature in shown}
+
+def stored_experiments(shown: Iterable[Shown]) -> dict[str, store.StoredExperiment]:
+    """Return the experiments that are shown and of which runs are still stored, by signature.
+
+    Raises:
+        StoreError: One of them has no description that can be used.
+    """
+    signatures = dict.fromkeys(source.signature for _, source in shown)
+    experiments = {each: store.StoredExperiment(store.root() / each) for each in signatures}
+    found = {signature: each for signature, each in experiments.items() if each.complete()}
+    for each in found.values():
+        each.said()
+    return found
 
 
-def sweep_provenances(figures: Sequence[ShowsRuns]) -> list[SweepProvenance]:
-    """Return the provenance of each sweep that these figures show, in the order in which they name the sweeps."""
+def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:
+    """Return the provenance of each sweep of which experiments are shown, by its name."""
     sources_of: dict[str, dict[str, Source]] = {}
-    for name, source in (shown for figure in figures for shown in figure.sources):
+    for name, source in shown:
         of_sweep = sources_of.setdefault(name, {})
-        if source.signature not in of_sweep or of_sweep[source.signature].runs < source.runs:
+        if source.runs >= of_sweep.get(source.signature, source).runs:
             of_sweep[source.signature] = source
-    experiments = shown_experiments(figures)
-    return [_sweep(name, [*sources.values()], experiments) for name, sources in sources_of.items()]
+    return {name: _sweep(name, [*sources.values()]) for name, sources in sources_of.items()}
 
 
-def _sweep(name: str, sources: Sequence[Source], experiments: Mapping[str, store.StoredExperiment]) -> SweepProvenance:
-    settings = [experiments[each.signature].flat_settings() for each in sources if each.signature in experiments]
+def _sweep(name: str, sources: Sequence[Source]) -> SweepProvenance:
+    settings = [each.flat_settings() for each in stored_experiments((name, source) for source in sources).values()]
     first = settings[0] if settings else {}
     common = {key: value for key, value in first.items() if all(each.get(key) == value for each in settings)}
     digests = "".join(digest for source in sources for digest in source.blocks.values())
-    digest = hashlib.sha256(digests.encode()).hexdigest()
-    return SweepProvenance(name, sources, common, list(sources[0].settings), digest)
+    return SweepProvenance(name, sources, common, hashlib.sha256(digests.encode()).hexdigest())
 
 
-def report_provenance(figures: Sequence[ShowsRuns], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
-    """Return the provenance of the stored experiments that figures show, and of those that have these sidecars."""
-    manifests = [stored.manifest() for stored in shown_experiments(figures).values()]
-    made = [manifest.provenance for manifest in manifests if manifest]
+def report_provenance(shown: Iterable[Shown], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
+    """Return the provenance of the stored experiments that are shown, and of the figures that have these sidecars."""
+    made = [stored.said().provenance for stored in stored_experiments(shown).values()]
+    environments = [(("Python", each.python), ("platform", each.platform), *each.packages.items()) for each in made]
     return ReportProvenance(
-        len(made),
         min((each.start for each in made), default=""),
         max((each.end or each.start for each in made), default=""),
-        [(dict(key), count) for key, count in _counted([tuple(_environment(each).items()) for each in made])],
-        _counted([_commit(each.commit, dirty=each.dirty) for each in made]),
-        _counted([_commit(each.commit, dirty=each.dirty) for each in drawn]),
+        [(dict(key), count) for key, count in _counted(environments)],
+        _counted(map(_commit, made)),
+        _counted(map(_commit, drawn)),
     )
 
 
-def _environment(made: store.Provenance) -> dict[str, str]:
-    return {"Python": made.python, "platform": made.platform, **made.packages}
+def _commit(of: store.Provenance | Sidecar) -> str:
+    return f"{of.commit}{' with changes' * bool(of.dirty)}" if of.commit else "outside of a repository"
 
 
-def _commit(commit: str | None, *, dirty: bool | None) -> str:
-    if not commit:
-        return "outside of a repository"
-    return commit + (" with changes" if dirty else "")
-
-
-def _counted(values: Sequence[Any]) -> list[tuple[Any, int]]:
+def _counted(values: Iterable[Any]) -> list[tuple[Any, int]]:
     """Return each distinct value with the number of times that it occurs, the most frequent first."""
     return sorted(Counter(values).items(), key=lambda item: (-item[1], str(item[0])))

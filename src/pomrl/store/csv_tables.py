@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from pomrl.store.derived import DerivedFiles
-from pomrl.store.layout import StoreError
 from pomrl.store.provenance import commit
 
 
@@ -40,8 +39,5 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     files = DerivedFiles(path.with_suffix(".json"))
     if not files.is_made:
         return []
-    try:
-        content = files.content(path.name).decode()
-    except StoreError as error:
-        raise StoreError(f"{error}; {files.remedy()}") from error
-    return [{name: cell for name, cell in row.items() if cell} for row in csv.DictReader(StringIO(content, newline=""))]
+    content = StringIO(files.content(path.name).decode(), newline="")
+    return [{name: cell for name, cell in row.items() if cell} for row in csv.DictReader(content)]

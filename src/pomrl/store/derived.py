@@ -22,22 +22,22 @@ class DerivedFiles:
         return self.sidecar.exists()
 
     def said(self) -> dict[str, Any]:
-        """Return what the sidecar says; its entry `files` has the digest of each other file by name."""
-        return files.read_json(self.sidecar)
+        """Return what the sidecar says; its entry `files` has the digest of each other file by name.
 
-    def remedy(self) -> str:
-        """Return what renews the files."""
+        Raises:
+            StoreError: It is missing or damaged; the message says what renews it.
+        """
         try:
-            command = self.said().get("command")
-        except StoreError:
-            command = None
-        return f"{command or 'the command that made it'} renews it"
+            return files.read_json(self.sidecar)
+        except StoreError as error:
+            raise StoreError(f"{error}; the command that made it renews it") from error
 
     def content(self, name: str) -> bytes:
-        """Return the content of one of the files; StoreError if it is not what was written."""
-        path = self.sidecar.with_name(name)
-        if not path.is_file() or _digest(content := path.read_bytes()) != self.said()["files"].get(name):
-            raise StoreError(f"{path}: its digest is not the one in {self.sidecar.name}")
+        """Return the content of one of the files; StoreError, with what renews it, if it is not what was written."""
+        path, said = self.sidecar.with_name(name), self.said()
+        if not path.is_file() or _digest(content := path.read_bytes()) != said["files"].get(name):
+            remedy = f"{said.get('command') or 'the command that made it'} renews it"
+            raise StoreError(f"{path}: its digest is not the one in {self.sidecar.name}; {remedy}")
         return content
 
     def fault(self) -> str | None:

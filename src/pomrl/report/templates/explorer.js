@@ -6,11 +6,10 @@
   const element = (id) => document.getElementById(id);
   const KEYS = ["sweep", "sigma", "m", "T", "S"];
   const MINIMUM = "Minimum, at γ*";
-  const MARKS = [MINIMUM, ...Object.values(data.schedules).filter((label) => shown(label))];
+  const MARKS = [MINIMUM, ...data.schedules.filter((label) => shown(label))];
 
   function shown(label) {
-    const name = Object.keys(data.schedules).find((each) => data.schedules[each] === label);
-    return Object.values(data.curves).some((curve) => name in curve.choices);
+    return Object.values(data.curves).some((curve) => label in curve.choices);
   }
 
   // The state of the controls: a value for each key, and the methods that are drawn.
@@ -94,7 +93,7 @@
       const curve = data.curves[each.curve];
       const best = curve.best[t - 1];
       const found = { mark: MINIMUM, gamma: curve.gammas[best], mean: curve.mean[t - 1][best] };
-      const choices = Object.entries(curve.choices).map(([name, at]) => ({ mark: data.schedules[name] ?? name, gamma: at[t - 1][0], mean: at[t - 1][1] }));
+      const choices = Object.entries(curve.choices).map(([mark, at]) => ({ mark, gamma: at[t - 1][0], mean: at[t - 1][1] }));
       return [found, ...choices].map((mark) => ({
         ...mark, task: t, method: each.method, color: each.color, shape: SHAPES[MARKS.indexOf(mark.mark) % SHAPES.length],
         title: `${each.method}. ${mark.mark}: γ = ${Number(mark.gamma.toFixed(3))} in task ${t}, loss ${round(mark.mean)}`,
@@ -147,14 +146,14 @@
     element("explained").textContent = drawn().length ? `${setting}. Task ${t}, means over ${runs} runs. ${coinciding(t)}` : `${setting}. Choose a method.`;
     element("loss").setAttribute("aria-label", `Planning loss against γ in task ${t}. ${setting}. The values are in the table below.`);
     element("horizon").setAttribute("aria-label", `γ* and the choices of schedules in all tasks. ${setting}.`);
-    const names = Object.keys(data.schedules).filter((name) => drawn().some((each) => name in data.curves[each.curve].choices));
+    const names = data.schedules.filter((name) => drawn().some((each) => name in data.curves[each.curve].choices));
     const rows = drawn().map((each) => {
       const { gammas, mean, best, choices } = data.curves[each.curve];
       const at = best[t - 1];
       const chosenBy = names.map((name) => (name in choices ? Number(choices[name][t - 1][0].toFixed(3)) : "–"));
       return [each.method, gammas[at], round(mean[t - 1][at]), round(mean[t - 1].at(-1)), ...chosenBy];
     });
-    fillTable(["Method", "γ*", "Loss at γ*", "Loss at γ_eval", ...names.map((name) => `γ: ${data.schedules[name]}`)], rows);
+    fillTable(["Method", "γ*", "Loss at γ*", "Loss at γ_eval", ...names.map((name) => `γ: ${name}`)], rows);
   }
 
   // A sentence for each series that is the same as an earlier one in this task.

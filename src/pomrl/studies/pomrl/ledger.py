@@ -52,7 +52,9 @@ class Ledger:
 
     def settings(self, choices: Sequence[Choice]) -> Mapping[str, Sequence[Setting]]:
         """Return the experiments with these choices, by the names of the sweeps."""
-        return self.page.settings(self.page.family(FAMILY), combined(choices).name)
+        name, study = combined(choices).name, self.page.study
+        (under,) = (each for each in study.family(FAMILY).variants if each.name == name)
+        return {sweep: study.settings(sweep, under) for sweep in under.sweeps or ()}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ COUNTS = ("hold", "do not", "undecided")
 
 def parts(page: Page) -> dict[str, str]:
     """Return the tables of the page; those without results are left as they are."""
-    judgements, family = page.judgements, page.family("readings")
+    judgements, family = page.judgements, page.study.family("readings")
     unchanged = judgements.of(page.study.unchanged)
     names = [variant.name for variant in family.variants if judgements.of(variant.name)]
     if len(names) < len(family.variants):

@@ -1,0 +1,48 @@
+"""What all pages share: how a template is rendered, and the form in which HTML contains data and pictures."""
+
+import gzip
+import json
+from base64 import b64encode
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pomrl.configuration.wording import number_of
+from pomrl.judging.views import decisive_in_words, in_words
+from pomrl.report.markup import sentence, slug, symbols
+
+
+def rendered(template: str, *, escapes: bool = True, **shown: Any) -> str:
+    """Return a page. By default what is put into it is escaped, and an unknown name is an error."""
+    environment = Environment(
+        loader=PackageLoader("pomrl.report"),
+        autoescape=escapes,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {
+        each.__name__: each
+        for each in (symbols, sentence, slug, number_of, data_uri, packed, css_class, in_words, decisive_in_words)
+    }
+    return environment.get_template(template).render(shown)
+
+
+def data_uri(content: bytes, media_type: str) -> str:
+    """Return a data URI that contains `content`."""
+    return f"data:{media_type};base64,{b64encode(content).decode()}"
+
+
+def packed(content: bytes) -> str:
+    """Return `content` packed with gzip, in letters, without the time at which it was packed."""
+    return b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+def packed_json(data: Any) -> str:
+    """Return data as JSON, packed; a page unpacks it with `unpacked` of `packed.js`."""
+    return packed(json.dumps(data, separators=(",", ":"), sort_keys=True, allow_nan=False).encode())
+
+
+def css_class(verdict: object) -> str:
+    """Return a verdict as the name of a CSS class."""
+    return str(verdict or "reported").replace(" ", "-")
