@@ -107,6 +107,13 @@ def test_a_damaged_block_is_not_read_and_computed_again(damage: Callable[[Path],
     assert kept.complete() == 60
 
 
+@pytest.mark.parametrize("runs", ["000010-000005", "0000000-0000009", "00000-00009"])
+def test_a_name_that_the_store_would_not_give_is_no_block(runs: str) -> None:
+    kept = stored(range(10))
+    (kept.folder / f"runs-{runs}-0123456789abcdef.parquet").touch()
+    assert [block.runs for block in kept.files()] == [range(10)]
+
+
 def test_the_block_of_another_experiment_is_refused() -> None:
     kept = stored(range(10))
     other = store.open_experiment(experiment(sigma=0.02))

@@ -21,7 +21,7 @@ from pomrl.science.estimators.memory import Memory
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.problem import Problem
 from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
-from pomrl.science.upper_bound import regret_constant, regret_upper_bound, upper_bound_gamma
+from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
 from pomrl.studies.pomrl.theory.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
 
 SETTING: Any = {"m": 50, "sigma": 0.1, "S": 4, "A": 2, "T": 9, "delta": 0.1}
@@ -282,9 +282,3 @@ def test_curves_of_the_upper_bound_and_their_minima():
     np.testing.assert_allclose(corrected["gamma"], np.linspace(0, 0.99, 100)[U.argmin(1)], atol=0.01)
     np.testing.assert_allclose(printed["gamma"], [0.99, 0.3 / 1.7], rtol=1e-12)
     assert printed["U"].iloc[0] > 1000
-
-
-def test_regret_constant_takes_arrays_of_everything():
-    t, m = np.array([1, 4]), np.array([[4], [25]])
-    found = np.asarray(regret_constant(t, m, 0.5))
-    assert found[1, 1] == float(regret_constant(4, 25, 0.5))

@@ -12,13 +12,8 @@ from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
 
-def csv_bytes(frame: "pd.DataFrame") -> bytes:
-    """Return a table as CSV, numbers with six digits."""
-    return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
-
-
 def write_table(frame: "pd.DataFrame", path: Path, command: str, said: Mapping[str, Any] | None = None) -> None:
-    """Write a table as NAME.csv, and its digest to NAME.json.
+    """Write a table as NAME.csv, numbers with six digits, and its digest to NAME.json.
 
     Args:
         frame: The table.
@@ -26,8 +21,9 @@ def write_table(frame: "pd.DataFrame", path: Path, command: str, said: Mapping[s
         command: The command that makes the table again.
         said: What else the sidecar says.
     """
+    content = frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
     said = {"command": command, **commit(), **(said or {})}
-    DerivedFiles(path.with_suffix(".json")).write({path.name: csv_bytes(frame)}, said)
+    DerivedFiles(path.with_suffix(".json")).write({path.name: content}, said)
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
