@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtr, stdtrit
 
-from pomrl.judging.inference import FEWEST_RUNS, LARGE, Estimate, cautious, furthest, inverted
+from pomrl.judging.inference import LARGE, Estimate, cautious, furthest, inverted
 from pomrl.results.statistics import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
@@ -109,16 +109,12 @@ class MinimumDifference(Estimate):
 
     @property
     def is_constant(self) -> bool:
-        return self.runs >= FEWEST_RUNS and not self.pairs.deviation_and_skew(1.0)[0].any()
+        return self.is_possible and not self.pairs.deviation_and_skew(1.0)[0].any()
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
-        if self.runs < FEWEST_RUNS:
-            return np.nan, np.nan
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         return self.pairs.is_more(threshold), self.pairs.is_less(threshold)
 
-    def interval(self, error: float) -> tuple[float, float]:
-        if self.runs < FEWEST_RUNS:
-            return np.nan, np.nan
+    def _interval(self, error: float) -> tuple[float, float]:
         value = self.pairs.difference(1.0)
         deviation, skew = self.pairs.deviation_and_skew(1.0)
         of_a, of_b = (float(stdtrit(self.runs - 1, 1.0 - error / 2 / count)) for count in value.shape)
@@ -139,26 +135,22 @@ class MinimumRatio(Estimate):
     pairs: Pairs
 
     @property
+    def is_possible(self) -> bool:
+        return super().is_possible and np.isfinite(self.value)
+
+    @property
     def is_constant(self) -> bool:
-        return self.deviation == 0.0
+        return self.is_possible and self.deviation == 0.0
 
     @cached_property
     def deviation(self) -> float:
-        """The largest standard error of a linear approximation; NaN with too few runs, or where some b is always 0."""
-        if self.runs < FEWEST_RUNS or not np.isfinite(self.value):
-            return np.nan
+        """The largest standard error of a linear approximation."""
         return float(self.pairs.deviation_and_skew(1.0 + self.value)[0].max() / self.pairs.b.min())
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
-        if self.runs < FEWEST_RUNS or not np.isfinite(self.value):
-            return np.nan, np.nan
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         return self.pairs.is_more(0.0, 1.0 + threshold), self.pairs.is_less(0.0, 1.0 + threshold)
 
-    def interval(self, error: float) -> tuple[float, float]:
-        if np.isnan(self.deviation):
-            return np.nan, np.nan
-        if self.is_constant:
-            return self.value, self.value
+    def _interval(self, error: float) -> tuple[float, float]:
         return inverted(self.p_values, self.value, 2.0 * self.deviation, error)
 
 
@@ -178,15 +170,11 @@ class BestDifference(Estimate):
         """The p-value of the hypothesis that two discount factors are the best ones for a and for b, for each pair."""
         return np.minimum(1.0, 2.0 * np.minimum(self.of_a[:, None], self.of_b))
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
-        if self.runs < FEWEST_RUNS:
-            return np.nan, np.nan
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         rounded = np.round(self.differences - threshold, 9)
         return float(self.p[rounded <= 0].max(initial=0.0)), float(self.p[rounded >= 0].max(initial=0.0))
 
-    def interval(self, error: float) -> tuple[float, float]:
-        if self.runs < FEWEST_RUNS:
-            return np.nan, np.nan
+    def _interval(self, error: float) -> tuple[float, float]:
         possible = self.differences[self.p > error / 2]
         return float(possible.min(initial=self.value)), float(possible.max(initial=self.value))
 
@@ -198,11 +186,11 @@ class Largest(Estimate):
     of: tuple[Estimate, ...]
     may_stay = True
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         at_most, at_least = np.array([each.p_values(threshold) for each in self.of]).T
         return float(min(1.0, len(at_most) * at_most.min())), float(at_least.max())
 
-    def interval(self, error: float) -> tuple[float, float]:
+    def _interval(self, error: float) -> tuple[float, float]:
         lower = max(each.interval(error / len(self.of))[0] for each in self.of)
         return lower, max(each.interval(error)[1] for each in self.of)
 

@@ -75,19 +75,32 @@ class Estimate(ABC):
         """An estimate is constant if the number is the same in every run; its interval then has no width."""
         return False
 
-    @abstractmethod
+    @property
+    def is_possible(self) -> bool:
+        """Return whether there are runs enough for p-values and intervals."""
+        return self.runs >= FEWEST_RUNS
+
     def p_values(self, threshold: float) -> tuple[float, float]:
         """Return the p-values of two hypotheses: the number is at most a finite threshold, and it is at least that.
 
         They are NaN with too few runs.
         """
+        return self._p_values(threshold) if self.is_possible else (np.nan, np.nan)
 
-    @abstractmethod
     def interval(self, error: float) -> tuple[float, float]:
         """Return the interval that misses the number with this probability, half of it on either side.
 
         Its ends are NaN with too few runs.
         """
+        if not self.is_possible:
+            return np.nan, np.nan
+        return (self.value, self.value) if self.is_constant else self._interval(error)
+
+    @abstractmethod
+    def _p_values(self, threshold: float) -> tuple[float, float]: ...
+
+    @abstractmethod
+    def _interval(self, error: float) -> tuple[float, float]: ...
 
     def at_most(self, threshold: float) -> float:
         """Return the p-value of the hypothesis that the number is at most the threshold."""
@@ -118,11 +131,12 @@ class Exact(Estimate):
     """A number that is known, from no runs: it has no interval, and a hypothesis about it has the p-value 0 or 1."""
 
     runs: int = 0
+    is_possible = True
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         return float(self.value <= threshold), float(self.value >= threshold)
 
-    def interval(self, error: float) -> tuple[float, float]:
+    def _interval(self, error: float) -> tuple[float, float]:
         return np.nan, np.nan
 
 
@@ -139,21 +153,16 @@ class Student(Estimate):
     def is_constant(self) -> bool:
         return self.deviation == 0.0
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         if self.is_constant:
             return float(self.value <= threshold), float(self.value >= threshold)
         smaller, larger = cautious((self.value - threshold) / self.deviation, self.skew)
         return float(stdtr(self.runs - 1, -smaller)), float(stdtr(self.runs - 1, larger))
 
-    def interval(self, error: float) -> tuple[float, float]:
-        if self.is_constant:
-            return self.value, self.value
-        t = float(stdtrit(self.runs - 1, 1.0 - error / 2)) if self.runs >= FEWEST_RUNS else np.nan
-        lower, upper = (
-            self.value - self.deviation * furthest(t, self.skew),
-            self.value + self.deviation * furthest(t, -self.skew),
-        )
-        return float(lower), float(upper)
+    def _interval(self, error: float) -> tuple[float, float]:
+        t = float(stdtrit(self.runs - 1, 1.0 - error / 2))
+        below, above = (self.deviation * furthest(t, skew) for skew in (self.skew, -self.skew))
+        return float(self.value - below), float(self.value + above)
 
 
 def cautious(
@@ -205,15 +214,13 @@ class Ratio(Estimate):
             return np.nan
         return mean((self.a - (1.0 + self.value) * self.b) / self.b.mean()).deviation
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         """Judge the difference whose sign says on which side of the threshold the ratio lies."""
         return mean(self.a - (1.0 + threshold) * self.b).p_values(0.0)
 
-    def interval(self, error: float) -> tuple[float, float]:
+    def _interval(self, error: float) -> tuple[float, float]:
         if np.isnan(self.deviation):
             return np.nan, np.nan
-        if self.is_constant:
-            return self.value, self.value
         return inverted(self.p_values, self.value, 2.0 * self.deviation, error)
 
 
@@ -255,21 +262,17 @@ class Correlation(Estimate):
     """The values in the resamples, which may tie; NaN with too few runs."""
     may_stay = True
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
-        if np.isnan(self.distribution).any():
-            return np.nan, np.nan
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         counts = np.array([(self.distribution <= threshold).sum(), (self.distribution >= threshold).sum()])
         # Between 0 and 1: that no resample of B is beyond the threshold shows a p-value of about 1 / B, and not of 0.
         at_most, at_least = ((counts + 1) / (len(self.distribution) + 2)).tolist()
         return at_most, at_least
 
-    def interval(self, error: float) -> tuple[float, float]:
+    def _interval(self, error: float) -> tuple[float, float]:
         """Return the percentile interval, extended as said; all correlations for errors that B does not resolve."""
         if error / 2 < 1.0 / (len(self.distribution) + 2):
             return -1.0, 1.0
         lower, upper = np.quantile(self.distribution, [error / 2, 1.0 - error / 2]).tolist()
-        if np.isnan(lower):
-            return lower, upper
         return (-1.0 if self.value <= 0.0 else lower), (1.0 if self.value >= 0.0 else upper)
 
     @property
@@ -287,17 +290,15 @@ class Count(Estimate):
     """For each statement the p-value of the hypothesis that it is true."""
     may_stay = True
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         """Return the errors with which more statements than the threshold are shown true, and fewer false."""
         total, floor = len(self.p_true), int(np.floor(threshold))
         needed = floor + 1, total - int(np.ceil(threshold)) + 1
         at_most, at_least = (_holm(p, number) for p, number in zip((self.p_true, self.p_false), needed, strict=True))
         return at_most, at_least
 
-    def interval(self, error: float) -> tuple[float, float]:
-        """Return how many statements are shown true, and how many are not shown false; NaN with too few runs."""
-        if self.runs < FEWEST_RUNS:
-            return np.nan, np.nan
+    def _interval(self, error: float) -> tuple[float, float]:
+        """Return how many statements are shown true, and how many are not shown false."""
         shown = [sum(_holm(p, k) <= error / 2 for k in range(1, len(p) + 1)) for p in (self.p_true, self.p_false)]
         return float(shown[0]), float(len(self.p_false) - shown[1])
 

@@ -61,13 +61,15 @@ class Coverage(Estimate):
         """Return the coverage whose bound holds in this share of so many sequences."""
         return Coverage(share, sequences)
 
-    def interval(self, error: float) -> tuple[float, float]:
+    is_possible = True
+
+    def _interval(self, error: float) -> tuple[float, float]:
         held = round(self.value * self.runs)
         lower = betaincinv(held, self.runs - held + 1, error / 2) if held else 0.0
         upper = betaincinv(held + 1, self.runs - held, 1.0 - error / 2) if held < self.runs else 1.0
         return float(lower), float(upper)
 
-    def p_values(self, threshold: float) -> tuple[float, float]:
+    def _p_values(self, threshold: float) -> tuple[float, float]:
         held = round(self.value * self.runs)
         p = float(np.clip(threshold, 0.0, 1.0))
         at_most = float(bdtrc(held - 1, self.runs, p)) if held else 1.0
