@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.worlds import CLAIMS, OURS
+from tests.support.worlds import OURS
 
 from pomrl.judging.verdict import Part
 from pomrl.results.losses import Losses, SweepLosses
@@ -14,10 +14,6 @@ from pomrl.results.losses import Losses, SweepLosses
 RUNS, T = 300, 15
 GAMMAS = np.array([0.5, 0.9, 0.99])
 NOISE = np.random.default_rng(0).normal(0.0, 0.01, (RUNS, T, 1))
-
-
-def test_claims_of_the_paper_are_not_among_those_of_beyond():
-    assert {claim.id for claim in OURS}.isdisjoint(claim.id for claim in CLAIMS)
 
 
 def parts_of(id: str, sweep: SweepLosses) -> list[Part]:

@@ -31,12 +31,6 @@ def no_environments(monkeypatch: pytest.MonkeyPatch, empty_outputs: Path, simula
 
 
 class TestCommand:
-    def test_with_nothing_stored_one_line_says_what_to_run(self, call_main: Call, empty_outputs: Path) -> None:
-        status, out, err = call_main(command.main, "pomrl")
-        assert (status, out) == (1, [])
-        assert err == "pomrl: nothing is stored that its claims are about; pomrl reproduce pomrl computes it\n"
-        assert not (empty_outputs / "studies" / "pomrl" / "claims.csv").exists()
-
     def test_what_is_missing_is_listed_with_its_command_and_nothing_is_wider_than_80_columns(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], empty_outputs: Path
     ) -> None:

@@ -28,13 +28,13 @@ class TestErrorRates:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", error_rates.CASES)
     def test_false_verdicts_are_as_rare_as_the_plan_says(self, name: str) -> None:
-        replications, analyses = 400, error_rates.plan_of(name).analyses[:2]
+        replications, analyses = 200, error_rates.plan_of(name).analyses[:2]
         false = sum(error_rates.false_verdicts(name, replications, analyses).values())
         assert false <= stats.binom(replications, ERROR_RATE / len(CLAIMS)).ppf(0.999)
 
     def test_without_the_correction_for_skewness_small_levels_are_not_kept(self) -> None:
         """So the test above could fail: Student's intervals of 1000 skewed losses miss far too often."""
-        rng, error, replications = np.random.default_rng(1), 0.01, 8000
+        rng, error, replications = np.random.default_rng(1), 0.01, 5000
         students = halls = 0
         for _ in range(replications):
             estimate = mean(heavy_tailed(rng, 1000))

@@ -1,15 +1,12 @@
-"""How often the sequential rule of `pomrl.judging.precision` errs, by simulation: python -m tests.support.error_rates.
+"""How often the sequential rule of `pomrl.judging.precision` errs, by simulation.
 
 Losses are as heavy-tailed as those of single tasks, and the truth lies exactly on a threshold, so that any verdict but
-*no difference of interest* is false. All claims that are judged share the error of a variant, over all analyses. The
-command takes about a minute; `tests/judging/test_precision.py` checks the same with fewer replications.
+*no difference of interest* is false. All claims that are judged share the error of a variant, over all analyses.
 """
 
-import sys
 from collections.abc import Callable
 
 import numpy as np
-from scipy.stats import binomtest
 from tests.support.worlds import CLAIMS, PAPER, heavy_tailed
 
 from pomrl.judging.claim import claim
@@ -100,21 +97,3 @@ def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed
         if outcome.decided and not outcome.parts[0].no_difference:
             count[outcome.verdict] += 1
     return count
-
-
-def main() -> None:
-    """Print the share of false verdicts in each case, with its 95 % interval."""
-    replications = 10_000
-    allowed = ERROR / JUDGED
-    print(f"error that is allowed: {allowed:.5f}, {replications} replications, three analyses")
-    for name in sys.argv[1:] or CASES:
-        analyses = plan_of(name).analyses[:3]
-        count = false_verdicts(name, replications, analyses)
-        false = sum(count.values())
-        interval = binomtest(false, replications).proportion_ci()
-        sides = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
-        print(f"{name}: {false / replications:.5f} [{interval.low:.5f}, {interval.high:.5f}] ({sides})", flush=True)
-
-
-if __name__ == "__main__":
-    main()
