@@ -110,7 +110,8 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[Check], Claim]:
     def make(check: Check) -> Claim:
         statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
         where, said = " ".join(rest.partition(":")[0].split()), " ".join(statement.split()).rstrip(".")
-        return Claim(id, said, where, sweeps, check, **({"title": said} | options))
+        known: dict[str, Any] = {"title": said, **options}
+        return Claim(id, said, where, sweeps, check, **known)
 
     return make
 

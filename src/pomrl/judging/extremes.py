@@ -136,7 +136,7 @@ class MinimumRatio(Estimate):
 
     @property
     def is_possible(self) -> bool:
-        return super().is_possible and np.isfinite(self.value)
+        return super().is_possible and bool(np.isfinite(self.value))
 
     @property
     def is_constant(self) -> bool:

@@ -131,7 +131,10 @@ class Exact(Estimate):
     """A number that is known, from no runs: it has no interval, and a hypothesis about it has the p-value 0 or 1."""
 
     runs: int = 0
-    is_possible = True
+
+    @property
+    def is_possible(self) -> bool:
+        return True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         return float(self.value <= threshold), float(self.value >= threshold)

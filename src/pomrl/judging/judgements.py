@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
 from pomrl.judging.precision import Outcome, by_topic, decisive
 from pomrl.judging.promised import AtPromised
@@ -40,12 +40,22 @@ Names = Annotated[
 """Names, which have one column."""
 
 
+NAMES_OF_CLAIMS = {
+    "id": "claim",
+    "at_promised_runs": "verdict_at_promised_runs",
+    "by_itself": "verdict_at_promised_runs_by_itself",
+}
+"""The columns of a judgement whose names are not those of its fields."""
+
+
 class Judgement(Columns):
     """A claim under one variant, as the table has it."""
 
+    model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_CLAIMS.get(name, name))
+
     study: str
     variant: str
-    id: str = Field(alias="claim")
+    id: str
     statement: str
     title: str
     """A short form of the statement, or the statement."""
@@ -61,9 +71,9 @@ class Judgement(Columns):
     runs: Whole = 0
     promised_runs: Whole | None = None
     runs_of_promised: Whole = 0
-    at_promised_runs: Verdict | None = Field(None, alias="verdict_at_promised_runs")
+    at_promised_runs: Verdict | None = None
     """The verdict at the promised number of runs, with Holm's correction for the number of claims."""
-    by_itself: Verdict | None = Field(None, alias="verdict_at_promised_runs_by_itself")
+    by_itself: Verdict | None = None
     """That without Holm's correction."""
     revised_on: str = ""
     revision: str = ""

@@ -135,8 +135,14 @@ class Columns(BaseModel):
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
 
+NAMES_OF_PARTS = {"runs": "part_runs", "verdict": "part_verdict", "no_difference": "no_difference_of_interest"}
+"""The columns of a comparison whose names are not those of its fields, which a judgement has too, or which are long."""
+
+
 class Comparison(Columns):
     """A part of a claim as it was judged: the claim is that a number lies between `above` and `below`."""
+
+    model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_PARTS.get(name, name))
 
     topic: str = ""
     compared: str = ""
@@ -151,20 +157,20 @@ class Comparison(Columns):
     """The margin of a claim that two numbers are alike or one is no worse; None for any other claim."""
     instead: str = ""
     """The verdicts if a word of the claim means another number, as in "0.3: undecided"."""
-    runs: Whole = Field(0, alias="part_runs")
+    runs: Whole = 0
     is_constant: bool = False
     """Whether the number is the same in every run."""
-    verdict: VerdictOrNone = Field(Verdict.UNDECIDED, alias="part_verdict")
+    verdict: VerdictOrNone = Verdict.UNDECIDED
     """The verdict on the comparison; None where nothing is claimed."""
-    no_difference: bool = Field(default=False, alias="no_difference_of_interest")
+    no_difference: bool = False
     """Whether the verdict is that there is no difference of interest."""
     decisive: bool = True
     """Whether the verdict on the claim rests on it; where there is no verdict, whether it is the first one."""
     estimate_at_promised_runs: float = nan
     lower_at_promised_runs: float = nan
     upper_at_promised_runs: float = nan
-    p_hold: float = Field(1.0, exclude=True)
-    p_refute: float = Field(1.0, exclude=True)
+    p_hold: float = Field(default=1.0, exclude=True)
+    p_refute: float = Field(default=1.0, exclude=True)
 
     @staticmethod
     def of(part: Part, error: float) -> "Comparison":

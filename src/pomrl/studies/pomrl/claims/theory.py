@@ -61,7 +61,9 @@ class Coverage(Estimate):
         """Return the coverage whose bound holds in this share of so many sequences."""
         return Coverage(share, sequences)
 
-    is_possible = True
+    @property
+    def is_possible(self) -> bool:
+        return True
 
     def _interval(self, error: float) -> tuple[float, float]:
         held = round(self.value * self.runs)
