@@ -11,7 +11,7 @@ from tests.support.computed import call
 from tests.support.study_folders import SMALL, forget, write
 
 from pomrl.commands import claims, report, reproduce, run
-from pomrl.store import signatures
+from pomrl.store import experiments
 
 FILES = {**SMALL, "study.yaml": SMALL["study.yaml"] + "variants: {default: {}, odd: {loss: mean}}\n"}
 
@@ -88,5 +88,5 @@ def test_verdicts_are_new_as_soon_as_they_are_judged_again(here: Path) -> None:
 
 
 def test_verdicts_are_old_after_an_edit_of_the_code_that_computes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signatures, "code_digest", lambda _: "edited")
+    monkeypatch.setattr(experiments, "code_digest", lambda _: "edited")
     assert call(report, "dated")[2] == f"dated: {old('default and odd')}\n"

@@ -43,6 +43,8 @@ class Variant:
     """The numbers of runs at which claims are judged under it; None for those of the study, and empty for none."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """What is to be said of a claim under this variant, by the claim's id."""
+    about: str = ""
+    """What the variant is, in a few sentences."""
     is_single: bool = False
     """Whether it makes one change of many, of which pages say what each does by itself."""
     replaced: tuple[str, str] | None = None
@@ -92,8 +94,12 @@ def variant(
         analyses: The numbers of runs at which claims are judged under it, by default those of the study.
         notes: What is to be said of a claim under this variant, by the claim's id.
     """
-    at = tuple(analyses) if analyses else None
-    return lambda change: Variant(change.__name__, change, at, notes or {})
+
+    def make(change: Change) -> Variant:
+        about = " ".join((change.__doc__ or "").split())
+        return Variant(change.__name__, change, tuple(analyses) if analyses else None, notes or {}, about)
+
+    return make
 
 
 def replacing(group: str, old: str, new: str, name: str) -> Variant:
@@ -105,7 +111,7 @@ def replacing(group: str, old: str, new: str, name: str) -> Variant:
     def change(job: Job) -> Sequence[str]:
         return [f"{group}={new}", *job.overrides] if job.options.get(group) == old else job.overrides
 
-    return Variant(name, change, replaced=(group, old))
+    return Variant(name, change, about=f"{new} in the place of {old}", replaced=(group, old))
 
 
 REPLACEABLE = (*METHOD_GROUPS, *PROBLEM_GROUPS)
