@@ -95,40 +95,22 @@ def test_the_documents_of_studies_are_among_those_that_are_tested() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_links_lead_somewhere(document: str) -> None:
-    path = ROOT / document
-    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+def test_links_lead_to_a_file_and_a_heading_and_named_files_exist(document: str) -> None:
+    path, text = ROOT / document, (ROOT / document).read_text()
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert target.startswith("https://") or (path.parent / target).exists(), target
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_links_within_documents_lead_to_a_heading(document: str) -> None:
-    path = ROOT / document
-    for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", path.read_text()):
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
         heads = re.findall(r"^#+ (.*)$", (path.parent / target if target else path).read_text(), flags=re.MULTILINE)
         assert anchor in [re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads], (target, anchor)
+    for name in re.findall(r"`(src/pomrl/[^`{]+|conf/[\w/.]+|benchmarks/\w+\.py)`", text):
+        if document != "CHANGELOG.md" and "NAME" not in name:
+            assert any(ROOT.glob(name.rstrip("/"))), name
 
 
 def test_the_document_on_studies_has_every_key_of_their_description() -> None:
     text = (ROOT / "docs" / "studies.md").read_text()
     table = text.partition("| key | meaning | default |")[2].partition("\n\n")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [*Described.__annotations__]
-
-
-@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != "CHANGELOG.md"])
-def test_no_document_names_what_is_gone(document: str) -> None:
-    text = (ROOT / document).read_text()
-    gone = (
-        r"python -m src\.(?!run -m)\w+|conf/experiment|docs/(?:ours|beyond|results|claims|theory|readings|notebook)\.md"
-    )
-    assert re.findall(rf"{gone}|ERRATA\.md|outputs/(?:figures|report|claims|readings|extensions)\b", text) == []
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_file_in_src_that_a_document_names_exists(document: str) -> None:
-    for name in re.findall(r"`(src/pomrl/[^`{]+|conf/[\w/.]+|benchmarks/\w+\.py)`", (ROOT / document).read_text()):
-        if document != "CHANGELOG.md" and "NAME" not in name:
-            assert any(ROOT.glob(name.rstrip("/"))), name
 
 
 def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
