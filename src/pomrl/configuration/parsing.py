@@ -48,9 +48,9 @@ class Request:
     yes: bool = False
     """Compute also more than 10,000 jobs, or more than an hour."""
     tag: Label = None
-    """A word to find the experiment by, as +tag=..."""
+    """A word to find the experiment by, as +tag=NAME."""
     note: Label = None
-    """A remark that is kept with the experiment, as +note=..."""
+    """A remark that is kept with the experiment, as +note=TEXT."""
 
 
 @dataclasses.dataclass(frozen=True)
