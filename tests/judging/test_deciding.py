@@ -113,6 +113,10 @@ class TestDeciding:
         on = Basis("printed", many, CLAIMS, ANALYSES)
         assert not pools(decide([on], Spending(np.inf), InAWorld(on, 0.02), lambda _: None))
 
+    def test_what_is_open_is_judged_at_every_analysis(self, basis: Basis) -> None:
+        _, asked = self.outcomes(basis, np.inf, noise=0.5)
+        assert [runs for runs in asked if runs][: len(ANALYSES)] == [{runs} for runs in ANALYSES]
+
     def test_more_budget_changes_no_verdict(self, basis: Basis) -> None:
         less, more = (self.outcomes(basis, budget, noise=0.3)[0] for budget in (0.02, 10.0))
         assert all(more[id] is verdict for id, verdict in less.items() if verdict is not Verdict.UNDECIDED)

@@ -59,6 +59,11 @@ class TestExactClaims:
         assert found["X.2"].why == "does not hold: heads is claimed to be < 0.05, and it is exactly 0.987."
         assert not any(each.provisional or each.is_decided_by_too_few for each in found.values())
 
+    def test_what_is_judged_again_takes_the_place_of_what_was(self, tmp_path: Path) -> None:
+        once, again = read(tmp_path, [fair, loaded]), read(tmp_path, [fair])
+        assert list(again) == ["X.1"]
+        assert again["X.1"].model_dump_json() == once["X.1"].model_dump_json()
+
     def test_a_number_of_runs_beside_known_ones_claims_nothing(self, tmp_path: Path) -> None:
         *known, simulated = read(tmp_path, [fair])["X.1"].comparisons
         assert [part.found for part in known] == ["exactly 0.500", "exactly 0.000"]

@@ -51,8 +51,9 @@ class TestParts:
         assert judged.no_difference
         assert judged.verdict is Verdict.DOES_NOT_HOLD
 
-    def test_a_wide_interval_decides_nothing(self) -> None:
-        judged = judged_part(less(5.0 + normal(-0.01, 5.0), np.full(1000, 5.0), ""), 1e-4)
+    @pytest.mark.parametrize(("value", "deviation"), [(-0.01, 5.0), (-0.05, 1.0)])  # the latter by one of its ends
+    def test_a_wide_interval_decides_nothing(self, value: float, deviation: float) -> None:
+        judged = judged_part(less(5.0 + normal(value, deviation), np.full(1000, 5.0), ""), 1e-4)
         assert (judged.verdict, judged.no_difference) == (Verdict.UNDECIDED, False)
 
     @pytest.mark.parametrize(("deviation", "verdict"), [(0.05, Verdict.HOLDS), (0.5, Verdict.UNDECIDED)])

@@ -28,6 +28,11 @@ class TestVerdicts:
         assert on_a_par(a, b + 0.31, "").verdict() is Verdict.UNDECIDED
         assert on_a_par(a, b + 1.0, "").verdict() is Verdict.DOES_NOT_HOLD
 
+    def test_no_worse_is_refuted_only_beyond_the_margin_above(self):
+        a, b = self.pairs(0.0)
+        shifts = {0.0: Verdict.HOLDS, 1.0: Verdict.DOES_NOT_HOLD, -1.0: Verdict.HOLDS}
+        assert {shift: no_worse(a + shift, b, "").verdict() for shift in shifts} == shifts
+
     def test_two_one_sided_tests_by_hand(self):
         a, b = self.pairs(0.15)
         part = on_a_par(a, b, "")
