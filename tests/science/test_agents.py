@@ -192,18 +192,6 @@ def test_transitions_are_drawn_as_often_as_they_were_sampled() -> None:
         assert abs((of_state == 1).mean() - behaviour[state, 1]) <= 5 * error if len(of_state) else True
 
 
-def test_the_action_after_a_transition_is_kept_or_drawn_again() -> None:
-    """With one transition of each pair, a transition is its pair."""
-    after = (np.arange(4)[:, None] + np.arange(2)) % 4
-    given = replace(some_task(slice(1)), batch=Batch.of_counts(np.eye(4, dtype=int)[None, after], 1))
-    for kept in (True, False):
-        agent = TemporalDifference(target="sarsa", steps=500, next_action="kept" if kept else "drawn_again")
-        s, a, _, b = agent._drawn(replace(given, rngs=[np.random.default_rng(0)]))[..., 0].T
-        found = {pair: set(b[(s == pair[0]) & (a == pair[1])].tolist()) for pair in product(range(4), range(2))}
-        assert all(len(actions) == (1 if kept else 2) for actions in found.values())
-        assert set().union(*found.values()) == {0, 1}
-
-
 @pytest.mark.parametrize("ends", [0.0, 0.3])
 def test_the_action_after_the_end_of_a_trajectory_is_any(ends: float) -> None:
     """Where the data have action 0 alone, action 1 follows half of the transitions that end a trajectory."""

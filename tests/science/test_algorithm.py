@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
@@ -8,6 +9,7 @@ from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
+from pomrl.science.exploration import Belief
 from pomrl.science.gamma_schedules import Dong, Fixed, UpperBound
 
 M_SAMPLES, S, A, T = 5, 4, 2, 7
@@ -100,3 +102,24 @@ def test_schedule_is_told_the_rate_and_the_similarity_of_its_task():
     for t, task in enumerate(run(batches, truth, ADA_POMRL, Dong()), start=1):
         T_t = S * A * M_SAMPLES * (1 - task.alpha + task.alpha * (t - 1))
         np.testing.assert_allclose(task.gamma[:, 0], 1 - T_t**-0.2, rtol=1e-13)
+
+
+class Watched:
+    """A task whose data are given, and which keeps what is believed after them."""
+
+    def __init__(self, batches: Batches) -> None:
+        self.batches = batches
+
+    def collect(self, believe: Callable[[Batch], Belief]) -> Batches:
+        self.belief = believe(self.batches.meta)
+        return self.batches
+
+
+def test_a_belief_is_the_estimate_with_the_transitions_that_the_prior_stands_for():
+    """After one transition the rate is 1 / (x + 1) with x = sigma^2 (1 + 1/t): a prior of 1 / x transitions."""
+    batches, truth = draw()
+    tasks = [Watched(same(P_bar)) for P_bar in batches]
+    planned = list(pomrl(tasks, M_SAMPLES, truth, POMRL, Fixed(gamma=0.9), 0.99))
+    x = truth.variance.max((1, 2, 3))[:, None, None] * (1 + 1 / T)
+    np.testing.assert_allclose(tasks[-1].belief.concentration, np.maximum(1 / x, 1) + M_SAMPLES, rtol=1e-9)
+    assert np.array_equal(tasks[-1].belief.P_hat, planned[-1].P_hat[:, 0])

@@ -51,7 +51,7 @@ def part(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function that changes a field of a result, past the checks that only tests have."""
 
     def changed(result: Any) -> Any:
-        if isinstance(result, tuple):
+        if hasattr(result, "_replace"):
             return result._replace(**{name: change(getattr(result, name))})
         other = copy(result)
         object.__setattr__(other, name, change(getattr(result, name)))

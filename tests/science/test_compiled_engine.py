@@ -5,8 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pomrl.science.mdp import planning_loss, random_chain_mdp
 from pomrl.science.planners import PolicyIteration
@@ -92,8 +90,8 @@ def test_policies_and_losses_have_the_same_bits(family: str, S: int, A: int) -> 
     ours, policies = with_engines(lambda: PolicyIteration().plan(P, R, gammas))
     np.testing.assert_array_equal(ours, policies)
     assert ours.dtype == policies.dtype
-    losses = with_engines(lambda: planning_loss(P, R, policies, 0.99))
-    np.testing.assert_array_equal(*(each.view(np.int64) for each in losses))
+    ours, theirs = with_engines(lambda: planning_loss(P, R, policies, 0.99))
+    np.testing.assert_array_equal(ours.view(np.int64), theirs.view(np.int64))
 
 
 @built
@@ -101,24 +99,8 @@ def test_policies_and_losses_have_the_same_bits(family: str, S: int, A: int) -> 
 def test_values_of_chains_have_the_same_bits_at_every_size(S: int) -> None:
     rng = np.random.default_rng(S)
     P, R, gammas = rng.dirichlet(np.ones(S), (19, S)), rng.standard_normal((19, S)), rng.random(19)
-    values = with_engines(lambda: chain_value(P, R, gammas))
-    np.testing.assert_array_equal(*(each.view(np.int64) for each in values))
-
-
-@built
-@settings(max_examples=40, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n=st.integers(1, 20),
-    S=st.integers(2, 12),
-    A=st.integers(1, 6),
-    family=st.sampled_from(sorted(FAMILIES)),
-)
-def test_policies_have_the_same_bits_whatever_the_model(seed: int, n: int, S: int, A: int, family: str) -> None:
-    rng = np.random.default_rng(seed)
-    P, R = FAMILIES[family](rng, n, S, A)
-    gammas = np.sort(rng.random((n, 4)))
-    np.testing.assert_array_equal(*with_engines(lambda: PolicyIteration().plan(P, R, gammas)))
+    ours, theirs = with_engines(lambda: chain_value(P, R, gammas))
+    np.testing.assert_array_equal(ours.view(np.int64), theirs.view(np.int64))
 
 
 @built

@@ -172,8 +172,10 @@ FIGURES = {
 @pytest.mark.parametrize("name", [*REFUSED, *FIGURES])
 def test_a_module_with_a_mistake_is_refused_in_one_line(name: str, folder: Path) -> None:
     text, said = REFUSED.get(name) or FIGURES[name]
-    command, module = (claims, "claims") if name in REFUSED else (figures, "figures")
-    status, _, err = call(command, study(folder, name, **{module: HEAD + text}))
+    if name in REFUSED:
+        status, _, err = call(claims, study(folder, name, claims=HEAD + text))
+    else:
+        status, _, err = call(figures, study(folder, name, figures=HEAD + text))
     assert status == 1
     assert said in err.splitlines()[0]
     assert len(err.splitlines()) <= 2

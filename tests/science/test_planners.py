@@ -91,18 +91,6 @@ def test_policy_iteration_and_value_iteration_agree_by_value(S: int, A: int, zer
 
 
 @every_planner
-def test_each_model_is_planned_at_its_own_gammas(planner: Planner):
-    rng = np.random.default_rng(4)
-    P, R = random_models(rng, 9, 5, 3)
-    gammas = rng.uniform(0, 0.99, (9, 4))
-    policy = planner.plan(P, R, gammas)
-    for i in range(9):
-        for g in range(4):
-            V_star = brute_force_value(P[i], R[i], gammas[i, g])
-            assert scaled_error(P[i], R[i], policy[i, g], gammas[i, g], V_star) <= 1e-12
-
-
-@every_planner
 @pytest.mark.parametrize("S", [6, 20])
 def test_models_do_not_influence_one_another(planner: Planner, S: int):
     rng = np.random.default_rng(6)
