@@ -56,6 +56,13 @@ def nearly_tied(rng: np.random.Generator, n: int, S: int, A: int) -> Models:
     return P[:, :, :1].repeat(A, 2), R[:, :, :1] + 1e-12 * rng.random(R.shape)
 
 
+def twins(rng: np.random.Generator, n: int, S: int, A: int) -> Models:
+    """Each action is there twice where there are several, so that of two best ones one is chosen."""
+    P, R = random_models(rng, n, S, (A + 1) // 2)
+    twice = np.arange(A) % ((A + 1) // 2)
+    return P[:, :, twice], R[:, :, twice]
+
+
 def sparse(rng: np.random.Generator, n: int, S: int, A: int) -> Models:
     """Two successors for each pair."""
     P = np.zeros((n, S, A, S))
@@ -76,6 +83,7 @@ FAMILIES: dict[str, Callable[..., Models]] = {
     "tied": tied,
     "nearly tied": nearly_tied,
     "sparse": sparse,
+    "twins": twins,
     "extreme": extreme,
 }
 
