@@ -98,7 +98,6 @@ if TYPE_CHECKING:
     from pomrl.judging.extremes import largest as largest
     from pomrl.judging.extremes import minimum_difference as minimum_difference
     from pomrl.judging.extremes import minimum_ratio as minimum_ratio
-    from pomrl.judging.inference import Count as Count
     from pomrl.judging.inference import Estimate as Estimate
     from pomrl.judging.inference import Exact as Exact
     from pomrl.judging.inference import Student as Student
@@ -119,7 +118,6 @@ if TYPE_CHECKING:
     from pomrl.results.horizon_gains import LONG as LONG
     from pomrl.results.horizon_gains import at_best_fixed as at_best_fixed
     from pomrl.results.horizon_gains import gain_of_best_gamma as gain_of_best_gamma
-    from pomrl.results.intervals import ERROR_RATE as ERROR_RATE
     from pomrl.results.intervals import Interval as Interval
     from pomrl.results.losses import FIRST as FIRST
     from pomrl.results.losses import LAST as LAST
@@ -141,7 +139,6 @@ if TYPE_CHECKING:
     from pomrl.science.gamma_schedules import Fixed as Fixed
     from pomrl.science.gamma_schedules import Grid as Grid
     from pomrl.science.gamma_schedules import UpperBound as UpperBound
-    from pomrl.science.gamma_star import best_index as best_index
     from pomrl.science.gamma_star import minimising as minimising
     from pomrl.science.loss_tables import loss_array as loss_array
     from pomrl.science.planners import PolicyIteration as PolicyIteration

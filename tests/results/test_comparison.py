@@ -135,20 +135,20 @@ def edited(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 
 def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edited: Callable[[str], None]) -> None:
-    for digest, more in (("a", "estimator=pomrl,oracle"), ("b", "estimator=pomrl")):
+    for digest, more in (("a", "estimator=pomrl,oracle"), ("b", "estimator=pomrl"), ("c", "estimator=pomrl")):
         edited(digest)
         assert call(run, "-m", *SMALL, more, "+tag=dev")[0] == 0
     status, out, _ = call(compare, "tag=dev", "--format", "csv")
     rows = pd.read_csv(io.StringIO(out))
     assert (status, list(rows["difference"]), set(rows["runs"])) == (0, [0.0, 0.0, 0.0], {8})
-    (old,) = re.findall(r"^code: (\S+\+aaaa) -> present$", "\n".join(rows["changed"].unique()), flags=re.MULTILINE)
+    (old,) = re.findall(r"^code: (\S+\+bbbb) -> present$", "\n".join(rows["changed"].unique()), flags=re.MULTILINE)
     assert "in pairs over runs" in call(diff, f"tag=dev code={old}", "T=3 S=4 estimator=pomrl")[1]
     status, out, said = call(table, "tag=dev", "--format", "csv")
     assert (status, out.count("\n")) == (0, 2)
-    assert "2 results of other code left out; code=all shows them" in said
+    assert "3 results of other code left out; code=all shows them" in said
     of_all = pd.read_csv(io.StringIO(call(table, "tag=dev", "code=all", "--format", "csv")[1]))
-    assert [*of_all["estimator"]] == ["oracle", "pomrl", "pomrl"]
-    assert of_all["code"].str.endswith(("+aaaa", "+bbbb")).all()
+    assert [*of_all["estimator"]] == ["oracle", "pomrl", "pomrl", "pomrl"]
+    assert of_all["code"].str[-4:].value_counts().to_dict() == {"aaaa": 2, "bbbb": 1, "cccc": 1}
     assert "no runs are stored of estimator=oracle" in call(table, "T=3", "S=4", "estimator=oracle")[2].replace(
         "T=3 S=4 ", ""
     )

@@ -30,9 +30,6 @@ COMMANDS: Mapping[str, str] = {
 """The commands and what each of them does. The command NAME is the function `main` of `pomrl.commands.NAME`, or of
 `pomrl.commands.NAME_` where NAME is a keyword of Python."""
 
-_EXTRAS = dict.fromkeys(["jinja2", "latex2mathml", "markdown_it", "mdit_py_plugins"], "report") | {"typst": "article"}
-"""Packages that not every command needs, and the extra that installs each."""
-
 HELP = """\
 usage: pomrl COMMAND ...
 
@@ -73,10 +70,7 @@ def _call(name: str, arguments: Sequence[str]) -> None:
     try:
         module = imported(module_of(name))
     except ModuleNotFoundError as error:
-        extra = _EXTRAS.get(str(error.name).partition(".")[0])
-        if extra is None:
-            raise
-        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[{extra}]' installs it")
+        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[report,article]' installs it")
     module.main()
 
 
