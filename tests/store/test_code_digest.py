@@ -88,9 +88,7 @@ def test_what_a_component_imports_from_beside_itself_counts(theirs: Path) -> Non
     assert "pomrl" not in covered
 
 
-@pytest.mark.parametrize(
-    "name", ["component_of_theirs.py", "package_of_theirs/__init__.py", "package_of_theirs/deep/er.py"]
-)
+@pytest.mark.parametrize("name", ["component_of_theirs", "package_of_theirs/__init__", "package_of_theirs/deep/er"])
 def test_an_edit_of_any_of_it_changes_the_digest(theirs: Path, name: str) -> None:
     before = code_digest(["component_of_theirs.C"])
     closure_digest.cache_clear()

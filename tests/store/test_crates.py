@@ -1,5 +1,6 @@
 """Crates are written, checked and added; forged ones are refused, or found when they are recomputed."""
 
+import json
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from tests.support.sample_experiment import experiment, stored, table
 from pomrl import store
 from pomrl.running.auditing import is_recomputed
 from pomrl.store import StoredBlock, block_files, crates
+from pomrl.store.files import json_with_checksum
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 
@@ -40,6 +42,15 @@ def block_in(contents: Contents) -> str:
     return next(name for name in contents if name.endswith(".parquet"))
 
 
+def other_settings(contents: Contents) -> None:
+    """Let the description say another sigma, with a checksum that fits."""
+    name = next(name for name in contents if name.endswith("experiment.json"))
+    said = json.loads(contents[name])
+    del said["check"]
+    said["settings"]["sigma"] = 0.5
+    contents[name] = json_with_checksum(said)
+
+
 def test_what_is_exported_is_imported_once(crate: Path) -> None:
     added, _ = crates.import_(crate)
     assert store.load(experiment()).equals(table(range(4)))
@@ -57,9 +68,25 @@ def test_what_is_exported_is_imported_once(crate: Path) -> None:
         lambda it: it.update({"runs/../../outside": b""}),
         lambda it: it.update({f"{block_in(it)}/../../outside": b""}),
         lambda it: it.update({"/outside": b""}),
+        lambda it: it.update({"runs/../experiment.json": b""}),
+        lambda it: it.update({f"{block_in(it)}.sh": b""}),
         lambda it: it.update({block_in(it).replace("runs/", "runs/f", 1): it[block_in(it)]}),
+        lambda it: other_settings(it),
     ],
-    ids=["flipped", "no block", "no description", "no metadata", "up", "from runs", "from a block", "root", "moved"],
+    ids=[
+        "flipped",
+        "no block",
+        "no description",
+        "no metadata",
+        "up",
+        "from runs",
+        "from a block",
+        "root",
+        "beside",
+        "another file",
+        "moved",
+        "other settings",
+    ],
 )
 def test_forged_crates_are_refused(crate: Path, change: Callable[[Contents], object], tmp_path: Path) -> None:
     before = {*tmp_path.rglob("*")}

@@ -16,7 +16,6 @@ SMALL = ("T=1", "S=4", "runs=1")
 @pytest.fixture(autouse=True)
 def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    monkeypatch.setattr(runs, "sweeps_by_signature", dict)
 
 
 def test_labels_collect_on_what_is_stored_and_change_neither_signature_nor_bytes(tmp_path: Path) -> None:
@@ -37,5 +36,5 @@ def test_a_sweep_is_found_by_its_tag() -> None:
     pomrl.sweep(sigma=[0.01, 0.02], T=1, S=4, runs=1, tag="mine")
     assert {each.settings()["sigma"] for each in store.find(tag="mine")} == {0.01, 0.02}
     assert len(pomrl.table(tag="mine")) == 2
-    with pytest.raises(store.StoreError, match=r"has tag=yours; there are tag=mine$"):
+    with pytest.raises(store.StoreError, match="has tag=yours"):
         pomrl.find(tag="yours")
