@@ -68,6 +68,8 @@ def test_the_tolerance_is_relative_to_losses_above_one():
     for scale in (1.0, 1e6):
         apart = scale * np.array([1.0, 1.0 + 0.5 * MEAN_TIE_TOLERANCE, 1.0 + 2 * MEAN_TIE_TOLERANCE])
         assert best_index(apart) == 1
+    assert best_index(np.array([1e6, 3.0, 3.0 + 1e-9, 4.0])) == 2  # where others are large, so are rounding errors
+    assert best_index(np.array([100.0, 3.0, 3.0 + 1e-9, 4.0])) == 1
     assert best_index(np.array([0.0, 0.5 * MEAN_TIE_TOLERANCE, 2 * MEAN_TIE_TOLERANCE])) == 1
 
 

@@ -118,6 +118,14 @@ def test_loss_is_not_negative_and_zero_for_optimal_policies_only(gamma_eval: flo
     assert np.all(planning_loss(P, R, PolicyIteration().plan(P, R, np.array([gamma_eval])), gamma_eval) == 0)
 
 
+def test_a_loss_below_the_tolerance_of_ties_is_zero():
+    P, R = (array.repeat(2, axis=2) for array in random_models(np.random.default_rng(3), 3, 5, 1))
+    R[..., 1] += 1e-13
+    assert np.all(planning_loss(P, R, np.zeros((3, 1, 5), int), 0.99) == 0)
+    R[..., 1] += 1e-10
+    assert np.all(planning_loss(P, R, np.zeros((3, 1, 5), int), 0.99) > 0)
+
+
 def test_loss_is_zero_for_tied_optimal_policies_too():
     rng = np.random.default_rng(13)
     P, R = models_with_equal_actions(rng, 10, 5, 3)
