@@ -97,6 +97,7 @@ def test_curves_that_hide_one_another_are_named() -> None:
     assert list(coinciding(data)) == ["(c) a and b coincide from x = 2 on"]
     assert list(coinciding(curves(a=[1.0] * 6, b=[1.0] * 6, c=[1.0] * 6))) == ["(c) a, b and c coincide"]
     assert not list(coinciding(curves(a=[1, 2, 3, 4, 5, 6.0], b=[0, 0, 0, 0, 5, 6.0])))  # too short an end
+    assert list(coinciding(curves(a=[1, 2, 3, 4, 5, 6.0], b=[0, 0, 0, 4, 5, 6.0])))  # half of the points
 
 
 @pytest.mark.parametrize(
