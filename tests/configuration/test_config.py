@@ -84,6 +84,12 @@ def test_the_grid_ends_with_gamma_eval_and_has_nothing_above_it() -> None:
     assert scientific_settings(experiment("gamma_eval=0.12"))["gamma_schedule"]["gammas"] == [0.0, 0.05, 0.1, 0.12]
 
 
+@pytest.mark.parametrize(("horizon", "last"), [("null", 0.99), ("5", 1.0)])
+def test_the_grid_reaches_1_only_where_tasks_end_after_a_horizon(horizon: str, last: float) -> None:
+    described = scientific_settings(experiment("gamma_eval=1", f"horizon={horizon}"))
+    assert described["gamma_schedule"]["gammas"][-1] == last
+
+
 def test_options_follow_the_numbers_at_the_top() -> None:
     described = scientific_settings(experiment("S=20", "gamma_eval=0.9", "gamma_schedule=fixed"))
     assert described["task_distribution"]["zeros"] == 10

@@ -104,6 +104,7 @@ class TestPublished:
 
     def test_in_an_environment_those_claims_are_judged_whose_settings_it_has(self) -> None:
         of_one = environments()[0]
+        assert of_one.analyses == ()  # no claim is judged in one environment alone
         of_similarity = [f"Q3.{number}" for number in range(1, 10)]
         assert {claim.id for claim in of_one.claims} == {
             *(f"Q1.{number}" for number in range(1, 8)),
