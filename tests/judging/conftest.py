@@ -7,7 +7,6 @@ from tests.support.worlds import BY_ID, CLAIMS, PAPER, World, as_in_the_paper, s
 
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.claims_of_variants import needed_simulations
-from pomrl.judging.promised import AtPromised, Evidence, judged_together
 from pomrl.results.losses import SweepLosses
 
 Settings = dict[str, list[Setting]]
@@ -43,11 +42,3 @@ def simulations(simulated: Path) -> dict[str, pd.DataFrame]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(simulated))
         return {each.name: each.load() for each in needed_simulations(CLAIMS)}
-
-
-@pytest.fixture(scope="session")
-def judged(paper: dict[str, SweepLosses], simulations: dict[str, pd.DataFrame]) -> dict[str, AtPromised]:
-    """The claims, judged in that world on 40 runs, of which A.4 and A.9 have promised 20 and all others more."""
-    few = {claim.id: 20 if claim.id in ("A.4", "A.9") else 100 for claim in CLAIMS if claim.sweeps}
-    evidence = {claim.id: Evidence(claim.parts(paper, simulations)) for claim in CLAIMS}
-    return judged_together({id: (of, few.get(id, of.runs)) for id, of in evidence.items()})

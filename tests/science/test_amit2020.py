@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 from pomrl.science.agents.agent import Agent, CertaintyEquivalence
 from pomrl.science.agents.least_squares import LeastSquares
@@ -24,6 +25,7 @@ from pomrl.science.gamma_schedules import Grid
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
+from pomrl.studies.amit2020.worlds import DrawnGrid, TwoGroups
 
 THEIRS = pd.read_csv(Path(__file__).parent / "amit2020.csv", comment="#")
 KEYS = ["sampling", "size", "method", "gamma", "l2"]
@@ -103,3 +105,29 @@ def test_the_comparison_tells_other_agents_from_theirs(method: str, fault: dict[
         return replace(agent(of, l2, sampling), **(fault if of == method else {}))
 
     assert not agree(compared(["sample_all_s_a"], other)["z"])
+
+
+def test_moves_in_a_grid_work_or_stay() -> None:
+    P, R = DrawnGrid(side=3).world(np.random.default_rng(0))
+    assert P.shape == (9, 5, 9)
+    assert_allclose(P.sum(-1), 1.0)
+    assert set(np.flatnonzero(P[4, 0])) == {1, 4}
+    assert set(np.flatnonzero(P[4, 1])) == {4, 7}
+    assert set(np.flatnonzero(P[4, 2])) == {4, 5}
+    assert set(np.flatnonzero(P[4, 3])) == {3, 4}
+    assert_allclose(P[:, 4], np.eye(9))
+    assert_allclose([P[0, 0, 0], P[2, 2, 2], P[8, 1, 8], P[6, 3, 6]], 1.0)  # against walls
+    assert (R[:, :1] == R).all()
+    assert (R[:, 0] == 1).sum() == 1
+    assert R.min() >= -0.5
+
+
+@pytest.mark.parametrize("leave", [0.5, 0.1, 0.02])
+def test_groups_mix_as_slowly_as_is_said(leave: float) -> None:
+    """The second largest eigenvalue of the chain of the uniform policy, on average over worlds."""
+    world, second = TwoGroups(leave=leave), []
+    for seed in range(50):
+        P, _ = world.world(np.random.default_rng(seed))
+        assert_allclose(P.sum(-1), 1.0)
+        second.append(np.sort(np.abs(np.linalg.eigvals(P.mean(1))))[-2])
+    assert np.mean(second) == pytest.approx(1 - leave, abs=0.15 * leave + 0.01)

@@ -11,6 +11,8 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting, experiment
 from pomrl.judging.claim import Claim, claims_of
+from pomrl.judging.precision import Outcome, Plan
+from pomrl.judging.verdict import Verdict
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.experiment import tables as experiment_tables
 
@@ -139,7 +141,18 @@ def made_of(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas:
     return SweepLosses(tuple(axes), {key: Losses(of + noise, gammas[-of.shape[-1] :]) for key, of in means.items()})
 
 
+def as_claimed(claim: Claim, *sweeps: SweepLosses) -> list[bool]:
+    """Return which estimates are as claimed of losses of the claim's sweeps, in its order."""
+    parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
+    return [part.above < part.estimate.value < part.below for part in parts]
+
+
 def holds(claim: Claim, *sweeps: SweepLosses) -> bool:
     """Return whether all estimates are as claimed of losses of the claim's sweeps, in its order."""
+    return all(as_claimed(claim, *sweeps))
+
+
+def verdict(claim: Claim, *sweeps: SweepLosses) -> Verdict:
+    """Return the verdict at precision on losses of the claim's sweeps, in its order."""
     parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
-    return all(part.above < part.estimate.value < part.below for part in parts)
+    return Outcome(claim, Plan((RUNS,))).after(parts).verdict

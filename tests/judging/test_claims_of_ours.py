@@ -1,0 +1,140 @@
+"""Claims of the studies `beyond` and `horizons`: their rules on losses that are made up."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.support.synthetic import AXES
+from tests.support.worlds import OURS, as_claimed, made_of, verdict
+
+from pomrl.configuration.study import find
+from pomrl.judging.claim import claims_of
+from pomrl.judging.verdict import Verdict
+from pomrl.results.losses import SweepLosses
+from pomrl.studies.beyond.claims.families import FAMILIES, SPREADS
+from pomrl.studies.horizons.claims import PROBLEMS, SIZES
+
+HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
+GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
+BEYOND = {claim.id: claim for claim in OURS}
+HORIZONS = {claim.id: claim for claim in claims_of(find("horizons"))}
+ALL, FIRST_FIVE = dict.fromkeys(FAMILIES, 0.1), dict.fromkeys(FAMILIES[:5], 0.1)
+ROWS_MOVE = dict.fromkeys(("inventory", "queue", "forest", "frozen_lake_8x8"), 0.1)
+
+
+class TestFamilies:
+    def judged(self, id: str, grows: tuple[str, ...] = (), **more: Mapping[str, float]) -> Verdict:
+        """Judge a claim; `more` is what is added, by family, to the loss at gamma_eval of an estimator or schedule."""
+
+        def mean(family: str, _: float, name: str = "mse_optimal") -> np.ndarray:
+            curve = np.tile([1.3, 1.2, 1.1, 1.0 + more.get(name, {}).get(family, 0.0)], (15, 1))
+            if name == "ada_pomrl" and family in grows:
+                curve[:5, 0], curve[5:10, 1] = 0.5, 0.5
+            return curve
+
+        axes = {"task_distribution": FAMILIES, "spread": SPREADS}
+        others = {
+            "families": {"estimator": ("ada_pomrl", "without_meta", "empirical_bayes", "exact_posterior")},
+            "families_schedules": {"gamma_schedule": ("upper_bound",)},
+            "forest_mixing": {},
+        }
+        return verdict(BEYOND[id], *(made_of(axes | others[name], mean, GAMMAS) for name in BEYOND[id].sweeps))
+
+    @pytest.mark.parametrize("name", ["families", "families_schedules"])
+    def test_the_sweeps_have_the_families_of_the_claims(self, name: str) -> None:
+        assert tuple(AXES[name]["task_distribution"]) == FAMILIES
+        assert tuple(AXES[name]["task_distribution.spread"]) == SPREADS
+
+    @pytest.mark.parametrize(
+        ("id", "expected", "more"),
+        [
+            ("R1", HOLDS, {"without_meta": ALL}),
+            ("R1", NOT, {"without_meta": ALL, "ada_pomrl": {"forest": 0.2}}),
+            ("R2", HOLDS, {"upper_bound": ALL | {"garnet": -0.1}}),
+            ("R2", NOT, {"upper_bound": ALL}),
+            ("R4", HOLDS, {}),
+            ("R4", NOT, {"exact_posterior": {"queue": 0.2}}),
+            ("R5", HOLDS, {"upper_bound": FIRST_FIVE}),
+            ("R5", NOT, {"upper_bound": dict.fromkeys(FAMILIES, -0.1) | dict.fromkeys(FAMILIES[:4], 0.1)}),
+            ("R6", HOLDS, {"ada_pomrl": {"forest": 0.1}, "mse_optimal": {"forest": -0.1}}),
+            ("R6", NOT, {"ada_pomrl": {"forest": -0.1}, "mse_optimal": {"forest": -0.1}}),
+            ("R6", NOT, {"ada_pomrl": {"forest": 0.1}, "mse_optimal": {"forest": 0.1}}),
+            ("R7", HOLDS, {"empirical_bayes": ROWS_MOVE}),
+            ("R7", NOT, {"empirical_bayes": ROWS_MOVE | {"queue": -0.1}}),
+            ("R7", NOT, {"empirical_bayes": ROWS_MOVE, "without_meta": {"forest": 0.2}}),
+        ],
+    )
+    def test_the_families_of_a_claim_decide_it(self, id: str, expected: Verdict, more: dict) -> None:
+        assert BEYOND[id].is_judged_once
+        assert self.judged(id, **more) is expected
+
+    def test_horizons_have_to_grow_in_more_than_half(self) -> None:
+        assert self.judged("R3", grows=FAMILIES[:5]) is HOLDS
+        assert self.judged("R3", grows=FAMILIES[:4]) is not HOLDS
+
+
+class TestHorizons:
+    @pytest.mark.parametrize("name", ["frequencies", "penalties", "weights", "priors", "posteriors", "schedules"])
+    def test_the_sweeps_have_the_cells_of_the_claims(self, name: str) -> None:
+        assert (tuple(AXES[name]["task_distribution"]), tuple(AXES[name]["m"])) == (PROBLEMS, SIZES)
+
+    @pytest.mark.parametrize(
+        ("id", "expected", "where", "levels"),
+        [
+            *(("A1", expected, where, {"cross_validated_gamma": loss})
+              for expected, where, loss in ((HOLDS, 1.0, 0.9), (HOLDS, 0.6, 0.9), (NOT, 1.0, 1.1))),
+            *((id, expected, 0.6, {option: loss})
+              for id, option in (("A2", "penalties"), ("A3", "weights"), ("A4", "upper_bound"), ("A5", "tied_rows"))
+              for expected, loss in ((HOLDS, 0.9), (NOT, 1.1))),
+            ("A5", NOT, 1.0, {"tied_rows": 0.9, "cross_validated_gamma": 0.8}),
+            ("A6", HOLDS, 1.0, {"posteriors": 1.0}),
+            ("A6", NOT, 0.1, {"posteriors": 1.1}),
+            ("A7", HOLDS, 1.0, {"posteriors": 0.9}),
+            ("A7", NOT, 1.0, {"posteriors": 0.9, "dong": 0.8}),
+        ],
+    )  # fmt: skip
+    def test_losses_are_compared_in_cells(
+        self, id: str, expected: Verdict, where: float, levels: dict[str, float]
+    ) -> None:
+        """Losses are 1, but where `levels` has a sweep or an option, in this share of the problems."""
+
+        def sweep(name: str) -> SweepLosses:
+            def mean(*values: str) -> float:
+                changed = {*values} & {*PROBLEMS[: round(where * len(PROBLEMS))]}
+                return next((levels[option] for option in (name, *values) if option in levels and changed), 1.0)
+
+            return made_of(AXES[name], mean, GAMMAS[-1:])
+
+        assert verdict(HORIZONS[id], *map(sweep, HORIZONS[id].sweeps)) is expected
+
+
+class TestAssumptions:
+    @pytest.mark.parametrize(("cost", "found"), [(0.04, [True, True, True]), (0.06, [True, True, False])])
+    def test_forgetting_may_cost_five_per_cent(self, cost: float, found: list[bool]) -> None:
+        forgetting = {"stationary": 1.0 + cost, "drift": 0.8, "switch": 0.8}
+        axes = {"stream": forgetting, "estimator": ("ada_pomrl", "ada_pomrl_forgetting")}
+        sweep = made_of(axes, lambda stream, name: forgetting[stream] if "forgetting" in name else 1.0, GAMMAS[-1:])
+        assert as_claimed(BEYOND["N1"], sweep) == found
+
+    def test_own_numbers_have_to_be_better_in_both_distributions(self) -> None:
+        axes = {"numbers": ("extremes", "geometric"), "estimator": ("ada_pomrl",), "samples": ("visits", "m")}
+        with_own = {"extremes": 0.3, "geometric": 0.6}
+        sweep = made_of(
+            axes | {"weights": ("tasks",)},
+            lambda numbers, _, samples, __: with_own[numbers] if samples == "visits" else 0.5,
+            GAMMAS[-1:],
+        )
+        assert as_claimed(BEYOND["N2"], sweep) == [True, False]
+
+    def test_unknown_rewards_are_judged_by_the_rules_of_the_paper_beside_known_ones(self) -> None:
+        """The losses are made such that all three claims hold with known rewards and none with those of own samples."""
+        order = {"oracle": 0.1, "without_meta": 0.9, "pomrl": 0.2, "ada_pomrl": 0.3}
+        learning = np.where(np.arange(15)[:, None] < 5, [0.7, 0.8, 0.9], [0.0, -0.05, -0.1])
+
+        def mean(model: str, name: str) -> np.ndarray:
+            return order[name] + learning * ((model, name) == ("known", "ada_pomrl"))
+
+        sweep = made_of({"reward_model": ("known", "own"), "estimator": order}, mean, GAMMAS[[0, 1, 3]])
+        found = as_claimed(BEYOND["U1"], replace(sweep, described=lambda _: {"sigma": 0.01}))
+        assert found == [True] * 6 + [False, True, True, True, True, False]
