@@ -34,15 +34,3 @@ def test_it_is_the_posterior_mean_of_dirichlet_tasks(bayes: Estimator):
     posterior = (batch.counts + C * P_o) / (visits + C)[..., None]
     for task in pomrl([Batches.same(batch)] * 2, 5, truth, bayes, Fixed(gamma=0.5), 0.9):
         np.testing.assert_allclose(task.P_hat[:, 0], posterior, atol=1e-14)
-
-
-def test_pairs_in_which_tasks_are_equal_have_the_mean_model(bayes: Estimator):
-    P_o = np.full((1, 3, 2, 3), 1 / 3)
-    P_o[0, :, 0] = np.eye(3)
-    variance = P_o * (1 - P_o) / (C + 1)
-    variance[0, 1] = 0.0
-    (task,) = pomrl(
-        [Batches.same(drawn(np.full((1, 3, 2), 5), P_o))], 5, Truth(P_o, variance), bayes, Fixed(gamma=0.5), 0.9
-    )
-    np.testing.assert_allclose(task.P_hat[0, 0, 1], P_o[0, 1])
-    np.testing.assert_allclose(task.P_hat[0, 0, :, 0], P_o[0, :, 0])

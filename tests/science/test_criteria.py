@@ -17,9 +17,8 @@ from pomrl.science.experiment import tables
 from pomrl.science.mdp import Criterion
 from pomrl.science.metrics.shipped import Value
 from pomrl.science.planners import BackwardInduction, PolicyIteration
-from pomrl.science.problem import Method, Problem, check
+from pomrl.science.problem import Method, check
 from pomrl.science.solvers.undiscounted import NeverEndsError
-from pomrl.science.tasks.distribution import TaskDistribution, Tasks
 from pomrl.science.tasks.random_chains import Dirichlet
 
 METRICS, AGENTS = (sorted(path.stem for path in (CONF / group).glob("*.yaml")) for group in ("metric", "agent"))
@@ -62,14 +61,6 @@ def test_values_over_a_horizon_of_policies_that_do_not_depend_on_the_step_or_loo
         assert_allclose(V[index[:, 0]], expected, atol=1e-12)
         assert (criterion.planning_loss(P, R, policy) >= 0).all()
     assert_array_equal(criterion.planning_loss(P, R, BackwardInduction(steps=4).plan(P, R, np.array([0.9]))), 0.0)
-
-
-def test_the_two_states_of_puterman() -> None:
-    """Puterman (1994), Sec. 3.1: over n steps the values are 12 - n - 2^(1 - n) and -n."""
-    P = np.array([[[[0.5, 0.5], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]]])
-    R = np.array([[[5.0, 10.0], [-1.0, -1.0]]])
-    for n in range(1, 12):
-        assert_allclose(Criterion(1.0, horizon=n).optimal_value(P, R), [[12 - n - 2.0 ** (1 - n), -n]])
 
 
 def proper(P_pi: np.ndarray) -> bool:
@@ -128,12 +119,6 @@ def test_what_does_not_end_names_its_task_and_run() -> None:
         tables(given.problem, [given.method], [4])
 
 
-class FromTheFirstState(Dirichlet):
-    @property
-    def start(self) -> list[float]:
-        return [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-
-
 def test_losses_and_metrics_are_means_over_the_first_state() -> None:
     start = [0.0, 0.25, 0.75, 0.0, 0.0, 0.0]
     method = replace(METHOD, metric=Value())
@@ -141,12 +126,8 @@ def test_losses_and_metrics_are_means_over_the_first_state() -> None:
     by_state = [tables(replace(problem(), loss="mean", start=state), [method], range(2))[0] for state in (1, 2)]
     for name in ("planning_loss", "measured"):
         assert_allclose(of_start[name], 0.25 * by_state[0][name] + 0.75 * by_state[1][name], atol=1e-9)
-    first = replace(problem(), loss="mean", start=0)
-    for same in (
-        replace(first, start=[1.0, *np.zeros(5).tolist()]),
-        replace(problem(FromTheFirstState(zeros=2)), loss="mean"),
-    ):
-        assert tables(same, [METHOD], range(2))[0].equals(tables(first, [METHOD], range(2))[0])
+    first, same = (replace(problem(), loss="mean", start=each) for each in (0, [1.0, *np.zeros(5).tolist()]))
+    assert tables(same, [METHOD], range(2))[0].equals(tables(first, [METHOD], range(2))[0])
 
 
 @pytest.mark.parametrize(
@@ -162,31 +143,6 @@ def test_losses_and_metrics_are_means_over_the_first_state() -> None:
 def test_what_does_not_go_together_is_refused(changes: dict[str, Any], method: Method, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         check(replace(problem(), **changes), method, range(1))
-
-
-class TwoRewards(TaskDistribution):
-    """Tasks with one model, of which the odd ones pay for the first action and the even ones for the second."""
-
-    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> Any:
-        return Dirichlet(zeros=0).draw_mean(seed, run, S, A, sigma)
-
-    def draw(self, rngs: Any, means: Any, tasks: int) -> Tasks:
-        P = np.stack([[mean.P_o for mean in means]] * tasks)
-        odd = np.array([[rng.integers(2) for rng in rngs] for _ in range(tasks)])
-        return Tasks(P, np.broadcast_to(np.eye(2)[odd][:, :, None], P.shape[:-1]).copy())
-
-    def variance(self, mean: Any) -> np.ndarray:
-        return np.zeros(mean.P_o.shape)
-
-
-def test_a_distribution_of_ones_own_may_draw_rewards() -> None:
-    """Who pools rewards over tasks in which other actions pay loses; who knows them, or learns them anew, does not."""
-    of = Problem(S=4, A=2, m=5, T=4, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=TwoRewards())
-    known, own, pooled = (
-        tables(replace(of, reward_model=model), [METHOD], range(5))[0]["planning_loss"].max()
-        for model in ("known", "own", "pooled")
-    )
-    assert known == own == 0.0 < pooled
 
 
 def test_rewards_spread_over_tasks_as_they_should() -> None:

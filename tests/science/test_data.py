@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.science.data import Batch, Generative, Trajectories
+from pomrl.science.data import Generative, Trajectories
 
 
 def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
@@ -60,22 +60,3 @@ def test_states_that_rounding_leaves_out_are_not_reached():
 
     drawn = Trajectories(length=4).draw([Largest(np.random.PCG64(0))], np.tile(P, (1, 1, 6, 2, 1)), 2, 1)
     assert set(np.nonzero(drawn)[-1]) == {3}
-
-
-def test_generative_batches_are_multinomial_draws_of_each_pair():
-    P = np.stack([[model(0)], [model(1)]])
-    drawn = Generative().draw([np.random.default_rng(3)], P, 7, 1)
-    rng = np.random.default_rng(3)
-    assert np.array_equal(drawn[:, 0, 0], rng.multinomial(7, P[:, 0]))
-    batch = Batch.of_counts(drawn, 7, equal=Generative.is_equal)
-    assert batch.is_equal
-    assert np.all(batch.visits == 7)
-
-
-def test_rows_without_transitions_are_uniform_and_not_counted():
-    counts = np.array([[[[2, 0, 1], [0, 0, 0]]] * 3])
-    batch = Batch.of_counts(counts, 5)
-    assert not batch.is_equal
-    assert np.array_equal(batch.P_bar[0, 0], [[2 / 3, 0, 1 / 3], [1 / 3, 1 / 3, 1 / 3]])
-    assert np.array_equal(batch.counted[0], [[True, False]] * 3)
-    assert np.array_equal(batch.visits[0], [[3, 0]] * 3)

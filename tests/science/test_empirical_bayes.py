@@ -1,21 +1,12 @@
 """The estimator that learns the prior of tasks by marginal likelihood."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
-from pomrl.science.data import Batch, Trajectories
+from pomrl.science.data import Batch
 from pomrl.science.estimators import empirical_bayes as module
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
-from pomrl.science.experiment import tables
-from pomrl.science.gamma_schedules import Fixed
-from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import Method, Problem
-from pomrl.science.tasks.random_chains import Dirichlet
-
-PROBLEM = Problem(S=10, A=2, m=5, T=15, sigma=0.01, gamma_eval=0.99, seed=7, task_distribution=Dirichlet(zeros=5))
 
 
 def batches(c: float, tasks: int, m: int = 5, n: int = 4, S: int = 10, A: int = 3, support: int = 5) -> list[Batch]:
@@ -62,26 +53,6 @@ def test_steps_end_near_the_largest_marginal_likelihood(monkeypatch: pytest.Monk
     found = log_density(memory.c)
     assert (found > log_density(memory.c * 1.05)).all()
     assert (found > log_density(memory.c / 1.05)).all()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"m": 1, "T": 1},
-        {"sigma": 0.0, "task_distribution": Dirichlet(zeros=9)},
-        {"S": 2, "A": 1, "task_distribution": Dirichlet(zeros=0)},
-        {"m": 10**6, "T": 3},
-        {"data": Trajectories(length=2)},
-    ],
-    ids=str,
-)
-def test_hard_problems_have_finite_estimates(change: dict):
-    problem = replace(PROBLEM, **change)
-    method = Method(estimator=EmpiricalBayes(), gamma_schedule=Fixed(gamma=0.9), planner=PolicyIteration())
-    (table,) = tables(problem, [method], range(2))
-    columns = table[["planning_loss", "alpha", "sigma_hat", "model_error"]]
-    assert np.isfinite(columns).all(axis=None)
-    assert table["alpha"].between(0, 1).all()
 
 
 def test_pairs_that_were_never_visited_stay_uniform_and_rows_with_one_state_go_to_it():

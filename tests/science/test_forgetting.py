@@ -69,11 +69,6 @@ def test_a_factor_of_1_forgets_nothing_to_the_last_bit(estimator):
         assert np.array_equal(getattr(plain, name), getattr(kept, name))
 
 
-def test_a_start_that_is_forgotten_is_refused():
-    with pytest.raises(ValueError, match=r"start_weight=1\.0: it has to be 0 where tasks are forgotten"):
-        replace(ADA, start_weight=1.0, forgetting=0.9)
-
-
 @pytest.mark.parametrize(
     "estimator",
     [ADA, replace(ADA, forgetting=0.9), replace(ADA, forgetting="learned"), EmpiricalBayes(), Mixture(),

@@ -9,7 +9,7 @@ import pytest
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import best_gamma
 from pomrl.science.gamma_schedules import Hindsight, HindsightChoice, Scope
-from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, best_index, hindsight_index, in_hindsight, minimising
+from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, best_index, in_hindsight, minimising
 
 GRID = [0.0, 0.2, 0.4, 0.6, 0.8, 0.9]
 GAMMAS = np.array(GRID)
@@ -76,16 +76,6 @@ def test_the_tolerance_is_relative_to_losses_above_one():
 def test_a_mean_that_is_no_number_has_no_gamma_star():
     with pytest.raises(ValueError, match="NaN"):
         best_index(np.array([[1.0, 2.0], [np.nan, 1.0]]))
-
-
-def test_rows_chosen_in_hindsight_are_those_of_the_table():
-    loss = np.random.default_rng(5).random((4, 3, len(GRID)))
-    for scope in ("all_tasks", "each_task"):
-        rows = in_hindsight(table_of(loss), Hindsight(gammas=GRID, scope=scope, choice="per_run"))
-        index = hindsight_index(loss, scope, "per_run")
-        assert np.array_equal(rows["gamma"].to_numpy().reshape(4, 3), GAMMAS[index])
-        expected = np.take_along_axis(loss, index[..., None], -1)[..., 0]
-        assert np.array_equal(rows["planning_loss"].to_numpy().reshape(4, 3), expected)
 
 
 def test_each_hindsight_choice_is_made_over_the_axes_it_says():

@@ -54,14 +54,6 @@ def drawn(n: int = 3, tasks: int = 3) -> list[Batch]:
     return [Batch.of_counts(rng.multinomial(5, P_o), 5, equal=True) for _ in range(tasks)]
 
 
-def test_the_estimate_is_a_function_of_the_run_s_own_batches():
-    learner, batches = HierarchicalBayes(zeros=2, sweeps=5, burn_in=1), drawn()
-    together = estimates(learner, batches)[-1]
-    for run in range(3):
-        alone = [Batch.of_counts(batch.counts[run : run + 1], 5, equal=True) for batch in batches]
-        np.testing.assert_array_equal(estimates(learner, alone)[-1][0], together[run])
-
-
 def test_states_beyond_the_support_have_probability_0_once_it_is_known():
     learner, batches = HierarchicalBayes(zeros=2, sweeps=5, burn_in=1), drawn(tasks=4)
     seen = np.sum([batch.counts for batch in batches], axis=0) > 0

@@ -10,7 +10,6 @@ from tests.support.sample_estimates import (
     alpha_of,
     dirichlet_truth,
     draw_batches,
-    estimates,
     known,
     make,
     memory_of,
@@ -33,16 +32,12 @@ def minimiser(error: Callable[[float], float]) -> float:
     ("options", "sigma", "m", "t", "alpha"),
     [
         ({}, 0.1, 5, 2, 1 / 1.075),
-        ({}, 0.1, 5, 5, 1 / 1.06),
         ({}, 0.5, 4, 4, 1 / 2.25),
         ({}, 0.0, 5, 2, 1.0),
         ({}, 0.5, 4, 1, 0.0),
-        ({"prior": "exclusive"}, 0.5, 4, 4, 1 / 2.25),
-        ({"prior": "known"}, 0.5, 4, 4, 1 / 2.25),
         ({"prior": "known"}, 0.5, 4, 1, 1 / 3),
         ({"index": "algorithm"}, 0.5, 4, 2, 1 / 3),
         ({"index": "algorithm"}, 0.5, 4, 5, 1 / 2.25),
-        ({"index": "algorithm"}, 0.5, 4, 1, 0.0),
         ({"index": "algorithm", "prior": "known"}, 0.5, 4, 1, 1 / 3),
         ({"plug": "squared"}, 0.5, 4, 4, 1 / (0.0625 * 1.25 * 4 + 1)),
     ],
@@ -83,30 +78,6 @@ def test_mse_optimal_for_a_dirichlet_of_known_mean_is_its_share_of_the_observati
         assert alpha.shape == ((3, 1, 1) if scope == "max" else (3, 5, 2))
 
 
-@pytest.mark.parametrize("prior", ["known", "exclusive", "inclusive"])
-@pytest.mark.parametrize(("c", "m", "t"), [(2.0, 5, 2), (2.0, 5, 6), (12.0, 3, 3), (0.7, 10, 2)])
-def test_mse_optimal_minimises_the_error_in_simulation(prior, c: float, m: int, t: int):
-    """The squared error is quadratic in alpha: that of P_bar + alpha (h - P_bar) is least at -E[x y] / E[y^2]."""
-    rng = np.random.default_rng(12)
-    p = np.array([0.1, 0.2, 0.3, 0.4])
-    P = rng.dirichlet(c * p, (60_000, t))
-    P_bar = rng.multinomial(m, P) / m
-    own = P_bar[:, -1]
-    h = {"known": p, "exclusive": P_bar[:, :-1].mean(1), "inclusive": P_bar.mean(1)}[prior]
-    x, y = own - P[:, -1], h - own
-    xy, yy = (x * y).sum(-1), (y * y).sum(-1)
-    best = -xy.mean() / yy.mean()
-    standard_error = np.std(xy + best * yy) / yy.mean() / np.sqrt(len(P))
-
-    truth = dirichlet_truth(p[None, None, None].repeat(4, 1), c)
-    alpha = alpha_of(known(mixing="mse_optimal", prior=prior), t, m, truth).max()
-    assert standard_error < 0.01
-    assert abs(alpha - best) < 4 * standard_error
-
-    error = [((x + a * y) ** 2).sum(-1).mean() for a in (alpha - 0.1, alpha, alpha + 0.1)]
-    assert error[1] == min(error)
-
-
 def test_mse_optimal_estimates_the_transition_variance_where_the_similarity_is_learned():
     batches, truth = draw_batches(13, 6, 5)
     memory, m, t = memory_of(batches), 5, 7
@@ -138,73 +109,23 @@ def test_sigma_1_rules_tasks_1_and_2_and_no_other(similarity, scope):
         for t in (1, 2):
             memory = memory_of(batches[: t - 1]) if t > 1 else Memory.initial(3, 4, 2)
             assert np.all(estimator.similarity_estimate(memory, 5, truth) == sigma_1)
-    estimates_of_task_3 = [
-        make(mixing="paper", similarity=similarity, sigma_1=sigma_1).similarity_estimate(
-            memory_of(batches[:2]), 5, truth
-        )
-        for sigma_1 in (0.1, 0.5)
-    ]
-    assert np.array_equal(estimates_of_task_3[0], estimates_of_task_3[1])
-    assert np.all(estimates_of_task_3[0] != 0.5)
+        assert np.all(estimator.similarity_estimate(memory_of(batches[:2]), 5, truth) != sigma_1)
 
 
-@pytest.mark.parametrize(("kind", "ddof"), [("sample", 1), ("population", 0)])
-def test_similarity_of_welford_is_the_standard_deviation_of_the_batches_before(kind, ddof: int):
+@pytest.mark.parametrize(
+    ("options", "ddof"),
+    [({"similarity": "welford"}, 1), ({"similarity": "welford", "variance": "population"}, 0), ({}, 1)],
+)
+def test_learned_similarity_is_the_deviation_of_the_batches_before_perhaps_less_the_sampling_noise(options, ddof: int):
     batches, truth = draw_batches(17, 6, 5)
-    deviation = np.std(batches, axis=0, ddof=ddof)
-    options = {"mixing": "paper", "similarity": "welford", "variance": kind}
+    options = {"mixing": "paper", "similarity": "debiased"} | options
+    noise = np.mean([P_bar * (1 - P_bar) for P_bar in batches], axis=0) / 4
+    variance = np.var(batches, axis=0, ddof=ddof) - noise * (options["similarity"] == "debiased")
+    deviation = np.sqrt(np.maximum(variance, 0))
     largest = make(**options).similarity_estimate(memory_of(batches), 5, truth)
     each = make(**options, scope="per_pair").similarity_estimate(memory_of(batches), 5, truth)
-    np.testing.assert_allclose(largest[:, 0, 0], deviation.max((1, 2, 3)), rtol=1e-13)
-    np.testing.assert_allclose(each, deviation.max(-1), rtol=1e-13)
-
-
-def test_debiased_similarity_is_that_of_welford_less_the_sampling_noise():
-    batches, truth = draw_batches(18, 6, 5)
-    noise = np.mean([P_bar * (1 - P_bar) for P_bar in batches], axis=0) / 4
-    variance = np.maximum(np.var(batches, axis=0, ddof=1) - noise, 0)
-    each = make(mixing="paper", similarity="debiased", scope="per_pair")
-    largest = make(mixing="paper", similarity="debiased")
-    np.testing.assert_allclose(
-        each.similarity_estimate(memory_of(batches), 5, truth), np.sqrt(variance.max(-1)), rtol=1e-12
-    )
-    np.testing.assert_allclose(
-        largest.similarity_estimate(memory_of(batches), 5, truth)[:, 0, 0],
-        np.sqrt(variance.max((1, 2, 3))),
-        rtol=1e-12,
-    )
-
-
-@pytest.mark.parametrize(("m", "c", "T"), [(2, 3.0, 2), (5, 10.0, 4), (5, 1.0, 3)])
-def test_debiased_variance_is_unbiased_before_its_floor_and_that_of_welford_is_not(m: int, c: float, T: int):
-    n = 40_000
-    rng = np.random.default_rng(20)
-    p = np.array([0.5, 0.3, 0.2])
-    batches = [rng.multinomial(m, rng.dirichlet(c * p, (n, 3, 1))) / m for _ in range(T)]
-    memory = memory_of(batches, m)
-    variance, transition = memory.variance("sample"), memory.sampling_variance()
-
-    def assert_expectation(samples: np.ndarray, expected: np.ndarray):
-        error = samples.std(0) / np.sqrt(n)
-        assert np.all(np.abs(samples.mean(0) - expected) < 4.5 * error)
-
-    similarity = p * (1 - p) / (c + 1)
-    assert_expectation(transition, p * (1 - p) * c / (c + 1))
-    assert_expectation(variance - transition / m, similarity)
-    assert_expectation(variance, similarity + p * (1 - p) * c / (c + 1) / m)
-
-
-# The prior
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
-def test_inclusive_prior_is_the_exclusive_one_with_less_weight(alpha: float):
-    batches, truth = draw_batches(6, 6, 5)
-    inclusive = estimates(make(mixing=alpha), batches, 5, truth)
-    for t in range(1, 7):
-        weight = alpha * (t - 1) / t
-        exclusive = estimates(make(mixing=weight, prior="exclusive"), batches, 5, truth)
-        np.testing.assert_allclose(inclusive[t - 1], exclusive[t - 1], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(largest[:, 0, 0], deviation.max((1, 2, 3)), rtol=1e-12)
+    np.testing.assert_allclose(each, deviation.max(-1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("options", [{"mixing": "paper"}, {"mixing": "mse_bound", "prior": "known"}])

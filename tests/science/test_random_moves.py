@@ -62,29 +62,6 @@ def test_what_is_explained_is_that_of_the_definition():
         np.testing.assert_allclose(getattr(explained, name), wanted, err_msg=name)
 
 
-def test_em_raises_the_posterior_density_until_it_stops():
-    counts = counts_of(drawn(6), 40)
-    none, weights = MoveCounts.none(N, S, A), np.ones((N, S, A))
-    moves = none.probabilities(none)
-    densities = []
-    for _ in range(30):
-        densities.append(_log_posterior(moves, counts))
-        moves = fitted(counts, weights, none, moves, 1)
-    assert (np.diff(densities, axis=0) > -1e-8).all()
-    assert (densities[-1] > densities[0] + 10.0).all()
-
-
-def _log_posterior(moves: MoveModel, counts: np.ndarray) -> np.ndarray:
-    """The log-likelihood with the logarithms of the prior densities whose modes EM steps to."""
-    prior = MoveCounts.none(N, S, A)
-    added = prior.probabilities(prior)  # proportional to what is added to each number
-    tries = 0.7  # BLOCKED + PASSED
-    found = (counts * np.log(moves.model)).sum((1, 2, 3))
-    found = found + 1e-3 * (np.log(moves.shift).sum((1, 2)) + np.log(moves.reset).sum((1, 2)))
-    found = found + tries * (added.blocked * np.log(moves.blocked) + added.passed * np.log(moves.passed)).sum((1, 2))
-    return found + 1.2 * (added.fallback * np.log(moves.fallback)).sum((1, 2))  # STAYED + ANYWHERE
-
-
 def test_a_row_is_predicted_without_its_own_transitions():
     moves = drawn(7)
     counts, weights = counts_of(moves, 9), np.ones((N, S, A))

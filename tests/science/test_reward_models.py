@@ -1,20 +1,15 @@
 """Rewards that are not known: what is sampled, and what is made of it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from pomrl.contracts import METHOD, problem
-from pomrl.science.data import Batch, Trajectories
+from pomrl.science.data import Batch
 from pomrl.science.estimators.reward_models import (
     RewardLearning,
     RewardMemory,
     RewardModel,
     sampled_means,
 )
-from pomrl.science.experiment import tables
-from pomrl.science.problem import check
 
 SHAPE = (500, 1, 3, 2)
 NOISE = 0.3
@@ -81,14 +76,3 @@ def test_rewards_on_another_scale_are_estimated_as_those_between_0_and_1_are():
             estimate, memory = RewardLearning(model, NOISE, 0.0, 1.0).estimate(memory, mean, N)
             other, scaled = RewardLearning(model, 40 * NOISE, -7.0, 33.0).estimate(scaled, 40 * mean - 7, N)
             np.testing.assert_allclose(other, 40 * estimate - 7, atol=1e-9)
-
-
-@pytest.mark.parametrize("model", ["own", "pooled", "shrunk"])
-def test_a_learner_that_collects_its_data_may_learn_the_rewards_from_them(model: RewardModel):
-    collecting = replace(problem(), data=Trajectories(behaviour="posterior_sampling"), reward_model=model)
-    noisy = replace(collecting, reward_noise=0.4)
-    check(noisy, METHOD, [0])
-    (together,) = tables(noisy, [METHOD], range(3))
-    (alone,) = tables(noisy, [METHOD], [2])
-    assert together[together["run"] == 2].reset_index(drop=True).equals(alone)
-    assert not together.equals(tables(collecting, [METHOD], range(3))[0])

@@ -1,19 +1,11 @@
 """The estimator that learns whether rows of the model are tied to each other."""
 
 import numpy as np
-import pytest
 from scipy.stats import dirichlet_multinomial
 
 from pomrl.science.data import Batch
-from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Truth
-from pomrl.science.estimators.exact_posterior import ExactPosterior
 from pomrl.science.estimators.tied_rows import CONCENTRATIONS, GRID, TiedMemory, TiedRows, _Rows
-from pomrl.science.experiment import tables
-from pomrl.science.gamma_schedules import Fixed
-from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import Method, Problem
-from pomrl.science.tasks.families.queue import Queue
 
 
 def learned(models: np.ndarray, m: int, n: int = 3) -> tuple[TiedMemory, Batch]:
@@ -65,18 +57,6 @@ def test_rows_of_random_chains_are_found_to_be_independent():
     np.testing.assert_allclose(estimate(memory, batch), (1 - alpha) * batch.P_bar + alpha * by_rows.P_o, atol=0.02)
 
 
-def test_it_loses_much_less_than_independent_rows_in_a_queue():
-    queue = Queue(centre=0.4, spread=0.1)
-    S, A = queue.size
-    problem = Problem(S=S, A=A, m=5, T=6, sigma=None, gamma_eval=0.99, seed=9, task_distribution=queue)
-    estimators = (TiedRows(), EmpiricalBayes(), ExactPosterior())
-    methods = [
-        Method(estimator=each, gamma_schedule=Fixed(gamma=0.99), planner=PolicyIteration()) for each in estimators
-    ]
-    tied, by_rows, exact = (table["planning_loss"].mean() for table in tables(problem, methods, range(8)))
-    assert exact < tied < 0.5 * by_rows
-
-
 def test_the_likelihood_is_that_of_dirichlet_multinomials():
     rng = np.random.default_rng(5)
     mean = rng.dirichlet(np.ones(4), size=(2, 4, 3))
@@ -88,17 +68,6 @@ def test_the_likelihood_is_that_of_dirichlet_multinomials():
     ]
     np.testing.assert_allclose(constants, [constants[0]] * len(constants), atol=1e-9)
     assert len(GRID) % len(found) == 0
-
-
-@pytest.mark.parametrize("visits", [0, 1])
-def test_rows_without_transitions_have_a_model(visits: int):
-    counts = np.zeros((2, 4, 2, 4), int)
-    counts[:, 1, 0, 2] = visits
-    batch = Batch.of_counts(counts, 1)
-    memory = TiedRows().learn(TiedRows().initial_memory(2, 4, 2), batch)
-    P_hat = estimate(memory, batch)
-    assert (P_hat >= 0).all()
-    np.testing.assert_allclose(P_hat.sum(-1), 1.0)
 
 
 def test_a_row_expects_the_moves_that_other_rows_show_although_it_has_never_made_them_itself():

@@ -76,7 +76,11 @@ def model(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     if S:
         np.put_along_axis(weight, rng.integers(0, S, (M, S, A, 1)), 1.0, -1)
         weight /= weight.sum(-1, keepdims=True)
-    return weight, rewards(rng, (M, S, A))
+    R = rewards(rng, (M, S, A))
+    if rng.random() < 0.3:  # each action is there twice, with the same rewards or others, so that many values are tied
+        twice = np.arange(A) % ((A + 1) // 2 or 1)
+        weight, R = weight[:, :, twice], R[:, :, twice] if rng.random() < 0.6 else R
+    return weight, R
 
 
 def spoilt(rng: np.random.Generator, array: np.ndarray) -> np.ndarray:

@@ -6,11 +6,9 @@ import numpy as np
 from tests.support.sample_models import random_models
 
 from pomrl.science.data import Batch
-from pomrl.science.estimators.estimator import Estimator, Truth
+from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Memory
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-
-MIXINGS = ["paper", "mse_bound", "mse_optimal"]
 
 
 def make(**options: Any) -> RegularisedLeastSquares:
@@ -50,19 +48,6 @@ def alpha_of(
 ) -> np.ndarray:
     memory = memory or Memory.initial(*truth.P_o.shape[:3])
     return estimator.mixing_rate(t, m, estimator.similarity_estimate(memory, m, truth), memory, truth)
-
-
-def estimates(estimator: Estimator, batches: list[np.ndarray], m: int, truth: Truth) -> list[np.ndarray]:
-    """Return P_hat[n,S,A,S] of each task: the prior model and the frequencies, mixed by the mixing rate."""
-    memory, P_hats = estimator.initial_memory(*truth.P_o.shape[:3]), []
-    for t, P_bar in enumerate(batches, start=1):
-        batch = batch_of(P_bar, m)
-        after = estimator.learn(memory, batch)
-        h, alpha, _ = estimator.estimate(t, batch, memory, after, truth)
-        alpha = (alpha(m) if callable(alpha) else alpha)[..., None]
-        P_hats.append(alpha * h + (1 - alpha) * P_bar)
-        memory = after
-    return P_hats
 
 
 def draw_batches(seed: int, T: int, m: int, n: int = 3, S: int = 4, A: int = 2, c: float = 5.0):
