@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.judging.conftest import Settings
-from tests.support.worlds import CLAIMS, GAMMAS, as_in_the_paper
+from tests.support.worlds import BY_ID, CLAIMS, GAMMAS, MadeUp, as_in_the_paper
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sweeps import Setting
-from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.basis import Basis
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import smaller_minimum
 from pomrl.judging.deciding import Spending, decide, pools
@@ -20,23 +20,20 @@ from pomrl.results.losses import Losses, SweepLosses
 from pomrl.running import cost
 
 
-class InAWorld(Reader):
-    """Reads losses that are simulated, with the noise of run i the same however many runs are asked for."""
+def in_a_world(basis: Basis, noise: float) -> MadeUp:
+    """Read losses that are simulated, with the noise of run i the same however many runs are asked for."""
+    means = {
+        id(each.experiment): as_in_the_paper(name, {k.rpartition(".")[2]: v for k, v in each.varied.items()})
+        for name, settings in basis.settings.items()
+        for each in settings
+    }
 
-    def __init__(self, basis: Basis, noise: float) -> None:
-        super().__init__()
-        object.__setattr__(self, "noise", noise)
-        means = {
-            id(setting.experiment): as_in_the_paper(name, {k.rpartition(".")[2]: v for k, v in setting.varied.items()})
-            for name, settings in basis.settings.items()
-            for setting in settings
-        }
-        object.__setattr__(self, "means", means)
+    def losses(experiment: Experiment, runs: int) -> Losses:
+        mean = means[id(experiment)]
+        draws = np.random.default_rng(0).normal(size=(runs, *mean.shape))
+        return Losses(mean + noise * draws, GAMMAS[-mean.shape[1] :])
 
-    def losses(self, experiment: Experiment, runs: int) -> Losses:
-        mean = self.means[id(experiment)]  # type: ignore[attr-defined]
-        rng = np.random.default_rng(0)
-        return Losses(mean + self.noise * rng.normal(size=(runs, *mean.shape)), GAMMAS[-mean.shape[1] :])  # type: ignore[attr-defined]
+    return MadeUp(make=losses)
 
 
 ANALYSES = (20, 40, 80)
@@ -52,17 +49,31 @@ def described(experiments: Sequence[Experiment]) -> set[tuple[str, float | None]
     return {(each.options["estimator"], each.problem.sigma) for each in experiments}
 
 
-class TestReading:
-    def test_a_claim_reads_its_own_settings_and_nothing_else(self, basis: Basis) -> None:
-        by_id = {claim.id: claim for claim in basis.claims}
-        assert described(basis.read_by(by_id["Q1.1"])) == {("ada_pomrl", 0.01)}
-        gains = {(name, sigma) for name in ("ada_pomrl", "without_meta") for sigma in (0.01, 0.047)}
-        assert described(basis.read_by(by_id["Q3.1"])) == gains
+def with_runs(basis: Basis, runs: int) -> Basis:
+    """Return the basis whose sweeps promise so many runs."""
+    settings = {name: [replaced(each, runs) for each in of] for name, of in basis.settings.items()}
+    return Basis("printed", settings, CLAIMS, ANALYSES)
 
-    def test_a_part_reads_what_it_compares(self, basis: Basis) -> None:
-        by_id = {claim.id: claim for claim in basis.claims}
-        assert described(basis.read_by(by_id["A.2"], [2])) == {("aggregating", 0.047)}
-        assert described(basis.read_by(by_id["Q3.4"], [6])) == {("ada_pomrl", 0.025), ("oracle", 0.025)}
+
+def replaced(setting: Setting, runs: int) -> Setting:
+    experiment = setting.experiment
+    return replace(setting, experiment=replace(experiment, request=replace(experiment.request, runs=runs)))
+
+
+class TestReading:
+    @pytest.mark.parametrize(
+        ("id", "parts", "expected"),
+        [
+            ("Q1.1", None, {("ada_pomrl", 0.01)}),
+            ("Q3.1", None, {(name, sigma) for name in ("ada_pomrl", "without_meta") for sigma in (0.01, 0.047)}),
+            ("A.2", [2], {("aggregating", 0.047)}),
+            ("Q3.4", [6], {("ada_pomrl", 0.025), ("oracle", 0.025)}),
+        ],
+    )
+    def test_a_claim_and_a_part_read_what_they_compare_and_nothing_else(
+        self, basis: Basis, id: str, parts: list[int] | None, expected: set[tuple[str, float]]
+    ) -> None:
+        assert described(basis.read_by(BY_ID[id], parts)) == expected
 
     def test_the_smallest_loss_of_several_settings_reads_all_of_them(self, settings: Settings) -> None:
         """Whichever of them has it in losses that are made up."""
@@ -85,7 +96,7 @@ class TestDeciding:
         def compute(experiments: Sequence[Experiment]) -> None:
             asked.append({each.request.runs for each in experiments})
 
-        cases = decide([basis], Spending(budget), InAWorld(basis, noise), compute)
+        cases = decide([basis], Spending(budget), in_a_world(basis, noise), compute)
         return {case.outcome.claim.id: case.outcome.verdict for case in cases}, asked
 
     def test_what_is_clear_is_decided_at_the_first_analysis(self, basis: Basis) -> None:
@@ -94,24 +105,21 @@ class TestDeciding:
         assert asked[0] == {20}
 
     def test_without_a_budget_nothing_is_added(self, basis: Basis) -> None:
-        published = {name: [replaced(each, 10) for each in of] for name, of in basis.settings.items()}
-        verdicts, asked = self.outcomes(Basis("printed", published, CLAIMS, ANALYSES), 0.0)
+        verdicts, asked = self.outcomes(with_runs(basis, 10), 0.0)
         assert set(verdicts.values()) == {Verdict.UNDECIDED}
         assert not any(asked)
 
     def test_the_power_needs_no_runs_of_claims_beyond_the_budget_nor_more_than_the_first_analysis(
         self, basis: Basis
     ) -> None:
-        published = {name: [replaced(each, 4) for each in of] for name, of in basis.settings.items()}
-        on = Basis("printed", published, CLAIMS, ANALYSES)
+        on = with_runs(basis, 4)
         for budget, of_all in ((np.inf, True), (0.0, False)):
-            cases = decide([on], Spending(budget), InAWorld(on, 0.02), lambda _: None)
+            cases = decide([on], Spending(budget), in_a_world(on, 0.02), lambda _: None)
             judged = {case.outcome.claim.id for case in cases if case.outcome.runs}
             assert (len(judged) == len(cases)) is of_all
             assert {each.request.runs for each in pools(cases)} == ({ANALYSES[0]} if of_all else set())
-        many = {name: [replaced(each, ANALYSES[0]) for each in of] for name, of in basis.settings.items()}
-        on = Basis("printed", many, CLAIMS, ANALYSES)
-        assert not pools(decide([on], Spending(np.inf), InAWorld(on, 0.02), lambda _: None))
+        on = with_runs(basis, ANALYSES[0])
+        assert not pools(decide([on], Spending(np.inf), in_a_world(on, 0.02), lambda _: None))
 
     def test_what_is_open_is_judged_at_every_analysis(self, basis: Basis) -> None:
         _, asked = self.outcomes(basis, np.inf, noise=0.5)
@@ -123,17 +131,12 @@ class TestDeciding:
         assert list(more.values()).count(Verdict.UNDECIDED) <= list(less.values()).count(Verdict.UNDECIDED)
 
 
-def replaced(setting: Setting, runs: int) -> Setting:
-    experiment = setting.experiment
-    return replace(setting, experiment=replace(experiment, request=replace(experiment.request, runs=runs)))
-
-
 def test_a_budget_counts_runs_beyond_the_papers_once(basis: Basis) -> None:
-    experiment = basis.settings["initial_similarity"][0].experiment
-    more = replace(experiment, request=replace(experiment.request, runs=300))
-    published = {store.signature(experiment): 100}
-    spending = Spending(cost.seconds(experiment.problem, experiment.method, 200) * 1.01)
+    setting = basis.settings["initial_similarity"][0]
+    experiment, more, most = (replaced(setting, runs).experiment for runs in (100, 300, 400))
+    published, seconds = {store.signature(experiment): 100}, cost.seconds(experiment.problem, experiment.method, 200)
+    spending = Spending(seconds * 1.01)
     assert spending.grant([more, more], published)
     assert spending.grant([more], published)
-    assert spending.spent == pytest.approx(cost.seconds(experiment.problem, experiment.method, 200))
-    assert not spending.grant([replace(more, request=replace(more.request, runs=400))], published)
+    assert spending.spent == pytest.approx(seconds)
+    assert not spending.grant([most], published)

@@ -1,15 +1,18 @@
 """Simulated losses in which every claim of the paper holds, and worlds that are like it but for one change."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting, experiment
+from pomrl.judging.basis import Reader
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.precision import Outcome, Plan
 from pomrl.judging.verdict import Verdict
@@ -139,6 +142,16 @@ def made_of(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas:
     noise = 0.01 * np.random.default_rng(0).standard_normal((200, 1, 1))
     means = {key: np.atleast_1d(mean(*key)) for key in product(*axes.values())}
     return SweepLosses(tuple(axes), {key: Losses(of + noise, gammas[-of.shape[-1] :]) for key, of in means.items()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeUp(Reader):
+    """Reads losses that a function makes of an experiment and a number of runs."""
+
+    make: Callable[[Experiment, int], Losses]
+
+    def losses(self, experiment: Experiment, runs: int) -> Losses:
+        return self.make(experiment, runs)
 
 
 def as_claimed(claim: Claim, *sweeps: SweepLosses) -> list[bool]:
