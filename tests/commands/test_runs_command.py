@@ -54,7 +54,6 @@ def stored(sigma: float, count: int = 60) -> StoredExperiment:
     for part in store.aligned(count):
         (table,) = experiment_tables(experiment.problem, [experiment.method], part)
         add(opened, part, table)
-    store.close_experiment(opened, 0.0)
     return opened
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
 
-from tests.faults import commands, damages, kills, other_users
+from tests.faults import commands, damages, kills
 from tests.faults.outcomes import Result, table, wrong
 
 from pomrl.commands.terminal import console
@@ -19,7 +19,6 @@ PARTS: dict[str, tuple[int, int, Callable[[int, int], Iterator[Result]]]] = {
     "kills": (100, 8, kills.results),
     "commands": (30, 5, commands.results),
     "damages": (1500, 40, damages.results),
-    "other users": (1, 1, lambda *_: other_users.results()),
 }
 """How many faults of each part --all injects, how many are injected without it, and the function that does it."""
 

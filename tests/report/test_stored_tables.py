@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from pomrl.store import StoreError
-from pomrl.store.csv_tables import read_rows, write_table
-from pomrl.store.derived import DerivedFiles
+from pomrl.store.derived import DerivedFiles, read_rows, write_table
 
 
 def test_rows_are_the_texts_that_were_written_without_empty_cells(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
-"""What a component imports from beside itself, and the data files that it declares, are part of its signature."""
+"""The data files that a component declares are part of its signature."""
 
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.computed import call
 from tests.support.settings import ROOT
 
 from pomrl import store
@@ -16,15 +17,6 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import code_digest
-
-SCHEDULE = """
-from typing import Any
-from pomrl.science.gamma_schedules import Fixed
-{imports}
-
-class Mine(Fixed):
-    {field}
-"""
 
 (FROM_FILE,) = (
     code for code in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "extending.md").read_text(), flags=re.DOTALL)
@@ -39,8 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
     yield tmp_path
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("signed", "beside")]:
-        del sys.modules[name]
+    sys.modules.pop("signed", None)
 
 
 def signature(*overrides: str) -> str:
@@ -48,32 +39,6 @@ def signature(*overrides: str) -> str:
     code_digest.closure_digest.cache_clear()
     importlib.invalidate_caches()
     return store.signature(sweeps.experiment(PUBLISHED, ["gamma_schedule=fixed", *overrides]))
-
-
-def module(imports: str, field: str = "pass") -> str:
-    return SCHEDULE.format(imports=imports, field=field)
-
-
-@pytest.mark.parametrize(
-    ("target", "imports", "beside"),
-    [
-        ("signed.Mine", "from beside.part import value", "beside/part.py"),
-        ("signed.mine.Mine", "from .deep.part import value", "signed/deep/part.py"),
-    ],
-)
-def test_a_module_beside_a_component_is_signed(target: str, imports: str, beside: str, folder: Path) -> None:
-    home = folder / (target.removesuffix(".Mine").replace(".", "/") + ".py")
-    for path in (home, folder / beside):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for package in path.relative_to(folder).parents[:-1]:
-            (folder / package / "__init__.py").touch()
-    home.write_text(module(imports))
-    (folder / beside).write_text("value = 1\n")
-    before = signature(f"gamma_schedule._target_={target}")
-    (folder / beside).write_text("value = 1  # a comment\n")
-    assert signature(f"gamma_schedule._target_={target}") == before
-    (folder / beside).write_text("value = 2\n")
-    assert signature(f"gamma_schedule._target_={target}") != before
 
 
 def with_data(path: str) -> tuple[str, ...]:
@@ -90,38 +55,28 @@ def test_the_content_of_a_declared_file_is_signed_and_its_path_is_not(folder: Pa
     assert signature(*with_data("data.txt")) != before
 
 
-@pytest.fixture
-def command(folder: Path, call_main: Callable[..., tuple[int, list[str], str]]) -> Callable[..., tuple[int, str]]:
-    """Run `pomrl run` in the folder; return its status and what it wrote to standard error."""
-
-    def call(*arguments: str) -> tuple[int, str]:
-        status, _, said = call_main(run.main, *arguments)
-        return status, said
-
-    return call
-
-
-def test_an_experiment_with_a_data_file_is_computed_stored_and_found_again(
-    folder: Path, command: Callable[..., tuple[int, str]]
-) -> None:
+def test_an_experiment_with_a_data_file_is_computed_stored_and_found_again(folder: Path) -> None:
     (folder / "signed.py").write_text(FROM_FILE)
     (folder / "data.txt").write_text("0.5\n0.9\n")
     arguments = ("gamma_schedule=fixed", *with_data("data.txt"), "runs=2")
-    assert command(*arguments)[0] == 0
+    assert call(run, *arguments)[0] == 0
     (stored,) = store.all_experiments()
     assert np.unique(stored.columns(["gamma"])["gamma"]).tolist() == [0.5, 0.9]
     assert stored.faults() == []
-    assert "1 of 1 stored already" in command(*arguments)[1]
+    assert "1 of 1 stored already" in call(run, *arguments)[2]
 
 
-def test_a_data_file_that_does_not_exist_is_one_line(folder: Path, command: Callable[..., tuple[int, str]]) -> None:
+def test_a_data_file_that_does_not_exist_is_one_line(folder: Path) -> None:
     (folder / "signed.py").write_text(FROM_FILE)
-    status, said = command("gamma_schedule=fixed", *with_data("nowhere.txt"))
+    status, _, said = call(run, "gamma_schedule=fixed", *with_data("nowhere.txt"))
     assert (status, said.count("\n")) == (1, 1)
     assert f"gamma_schedule.path='nowhere.txt': there is no file {folder}/nowhere.txt" in said
 
 
 def test_a_field_that_is_no_data_is_one_line(folder: Path) -> None:
-    (folder / "signed.py").write_text(module("", "what: Any = print"))
+    (folder / "signed.py").write_text(
+        "from typing import Any\nfrom pomrl.science.gamma_schedules import Fixed\n"
+        "class Mine(Fixed):\n    what: Any = print\n"
+    )
     with pytest.raises(ConfigError, match="have to be text, numbers, or lists"):
         signature("gamma_schedule._target_=signed.Mine")

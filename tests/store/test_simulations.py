@@ -1,6 +1,5 @@
 """Simulations: computed once, stored, checked when they are read, and computed again where anything has changed."""
 
-import errno
 import shutil
 import subprocess
 import sys
@@ -51,16 +50,6 @@ def test_what_is_damaged_is_refused_and_computed_again(name: str, content: bytes
         SAMPLE.load()
     assert announced()
     assert SAMPLE.is_stored
-
-
-def test_a_table_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch):
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, "no space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="no space left"):
-        announced()
-    assert list(SAMPLE.files.sidecar.parent.iterdir()) == []
 
 
 def test_the_signature_is_of_the_parameters_and_the_code_that_is_run_through(monkeypatch: pytest.MonkeyPatch):

@@ -22,14 +22,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pomrl.execution.engine import (
-    EngineUnavailableError,
-    Execution,
-    ExecutionError,
-    Item,
-    MissingPackagesError,
-    Result,
-)
+from pomrl.execution.engine import EngineUnavailableError, Execution, ExecutionError, Item, Result
 from pomrl.execution.parallel import one_thread
 
 try:
@@ -40,7 +33,7 @@ try:
     from distributed.scheduler import KilledWorker
     from distributed.security import Security
 except ImportError as error:
-    raise MissingPackagesError("execution=dask needs the packages of pomrl[dask]: pip install 'pomrl[dask]'") from error
+    raise ImportError("execution=dask needs the packages of pomrl[dask]: pip install 'pomrl[dask]'") from error
 
 CONNECT = 5
 """Seconds within which a scheduler has to answer."""

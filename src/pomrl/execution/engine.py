@@ -21,10 +21,6 @@ class EngineUnavailableError(ExecutionError):
     """The engine cannot be reached, or does not accept the work. The message is one line."""
 
 
-class MissingPackagesError(ImportError):
-    """The packages of an engine are not installed. The message is one line that names the extra that has them."""
-
-
 class Execution(Component):
     """An engine: where work is computed, and with which resources."""
 

@@ -17,8 +17,7 @@ from pomrl.judging.promised import AtPromised
 from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
-from pomrl.store.csv_tables import read_rows, write_table
-from pomrl.store.derived import DerivedFiles
+from pomrl.store.derived import DerivedFiles, read_rows, write_table
 
 FILE = "claims.csv"
 """The name of the table in the outputs of a study."""

@@ -22,8 +22,7 @@ from pomrl.drawing.files import Sidecar, save
 from pomrl.judging import judgements
 from pomrl.judging.judgements import Judgements
 from pomrl.store import StoreError
-from pomrl.store.csv_tables import write_table
-from pomrl.store.derived import DerivedFiles
+from pomrl.store.derived import DerivedFiles, write_table
 from pomrl.store.provenance import commit
 
 

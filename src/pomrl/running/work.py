@@ -6,7 +6,6 @@ files are the same either way.
 """
 
 import platform
-import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -119,7 +118,7 @@ def work(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, Fai
     Raises:
         ExecutionError: If the work cannot go on.
     """
-    lacking, start = {job.stored.signature: job for job in unfinished(jobs)}, time.monotonic()
+    lacking = {job.stored.signature: job for job in unfinished(jobs)}
     for job in lacking.values():
         with compiled.using(job.experiment.execution.engine):  # which the provenance names
             store.open_experiment(job.experiment, force=job.experiment.request.force)
@@ -145,9 +144,8 @@ def work(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, Fai
         if tally.runs:  # an interruption of the work, and no wrong setting
             raise ExecutionError(str(error)) from error
         raise
-    for job in lacking.values():
-        store.close_experiment(job.stored, time.monotonic() - start)
-    _label(jobs)
+    for job in jobs:
+        store.close_experiment(job.stored, job.experiment, computed=job.stored.signature in lacking)
     return failures
 
 
@@ -155,14 +153,6 @@ def refuse_failures(failures: Mapping[str, Failure]) -> None:
     """Raise an ExecutionError if a method has failed."""
     if failures:
         raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
-
-
-def _label(jobs: Sequence[Job]) -> None:
-    """Attach tags and notes, also to what was stored already; the user's own components get the names of today."""
-    for experiment in (job.experiment for job in jobs):
-        labels = (experiment.request.tag, experiment.request.note)
-        if labels != (None, None) or is_foreign(experiment.problem, experiment.method):
-            store.label(experiment)
 
 
 def divide(jobs: Sequence[Job]) -> list[Part]:
@@ -196,7 +186,7 @@ def _computed(jobs: Sequence[Job], parts: Sequence[Part]) -> Iterator[tuple[Part
     execution = jobs[0].experiment.execution
     classes = {name for job in jobs for name in component_classes(scientific_settings(job.experiment))}
     names, engine = tuple(sorted(classes)), execution.engine
-    function = SameVersions(versions(names, engine), names, execution.runs_at_a_time, engine)
+    function = SameVersions(versions(names), names, execution.runs_at_a_time, engine)
     for index, outcomes in execution.map_unordered(function, parts, sum(part.seconds for part in parts)):
         yield parts[index], outcomes
 
@@ -211,7 +201,7 @@ class SameVersions:
     engine: Engine
 
     def __call__(self, part: Part) -> Outcomes:
-        here = versions(self.components, self.engine)
+        here = versions(self.components)
         differing = [name for name, said in self.versions.items() if here[name] != said]
         if differing:
             said = ", ".join(f"{name} {here[name]} there and {self.versions[name]} here" for name in differing)
@@ -222,14 +212,9 @@ class SameVersions:
 
 
 @cache
-def versions(components: tuple[str, ...], engine: Engine) -> dict[str, str]:
-    """Return the versions of packages and code that have to be the same wherever parts of a sweep are computed.
-
-    The engine that solves small models is among them if the compiled one is asked for by name.
-    """
-    asked = {"execution.engine": "compiled" if compiled.is_built() else "numpy"} if engine == "compiled" else {}
-    code = {"pomrl": version("pomrl"), "pomrl (code)": code_digest(components)[:12]}
-    return decisive_versions() | code | asked
+def versions(components: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions of packages and code that have to be the same wherever parts of a sweep are computed."""
+    return decisive_versions() | {"pomrl": version("pomrl"), "pomrl (code)": code_digest(components)[:12]}
 
 
 def compute(part: Part, runs_at_a_time: int | None = None, engine: Engine = "auto") -> dict[str, bytes | Failure]:

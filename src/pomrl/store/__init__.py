@@ -12,7 +12,6 @@ from pomrl.store.experiments import (
     by_signature,
     close_experiment,
     find,
-    label,
     load,
     log,
     lookup,

@@ -50,12 +50,7 @@ def code_digest(components: Sequence[str]) -> str:
 @cache
 def closure_digest(start: tuple[str, ...]) -> str:
     """Return the digest, 64 hex digits, of these modules and of the modules that they import, directly or not."""
-    return digest(modules(start))
-
-
-def digest(names: Iterable[str]) -> str:
-    """Return the digest, 64 hex digits, of modules by their dotted names, whatever they import."""
-    parts = (f"{name}\0{_code(name).normalised}" for name in sorted(names))
+    parts = (f"{name}\0{_code(name).normalised}" for name in sorted(modules(start)))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -94,7 +89,8 @@ def _names(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]
 
 def _absolute(statement: ast.ImportFrom, module: str) -> str:
     """Return the absolute name of the module that a relative import in a module names."""
-    levels = statement.level - _is_package(module)
+    spec = _spec(module)
+    levels = statement.level - (spec is not None and spec.submodule_search_locations is not None)
     package = module.rsplit(".", levels)[0] if levels else module
     return f"{package}.{statement.module}" if statement.module else package
 
@@ -120,11 +116,6 @@ def _counts(name: str, importer: str) -> bool:
 
 def _is_installed(source: Path) -> bool:
     return source.is_relative_to(sysconfig.get_path("stdlib")) or not INSTALLED.isdisjoint(source.parts)
-
-
-def _is_package(module: str) -> bool:
-    spec = _spec(module)
-    return spec is not None and spec.submodule_search_locations is not None
 
 
 def _source(module: str) -> Path | None:

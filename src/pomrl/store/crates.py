@@ -80,8 +80,9 @@ def import_(path: Path, most: float = MOST_BYTES) -> tuple[list[Path], list[Path
             with zipfile.ZipFile(path) as archive:
                 _unpack(archive, Path(place), most)
             found = [StoredExperiment(folder) for folder in sorted(Path(place).glob("runs/*"))]
-            for fault in (fault for each in found for fault in each.faults() or _without_runs(each)):
-                raise StoreError(fault.replace(f"{place}/", ""))
+            for each in found:
+                if faults := each.faults() or ([] if each.complete() else [f"{each.folder}: it has no runs"]):
+                    raise StoreError(faults[0].replace(f"{place}/", ""))
         except FileNotFoundError as error:
             raise StoreError(f"{path}: there is no such file") from error
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as error:
@@ -91,10 +92,6 @@ def import_(path: Path, most: float = MOST_BYTES) -> tuple[list[Path], list[Path
         new = [each for each in found if not (root() / each.signature).exists()]
         added = [each.folder.rename(root() / each.signature) for each in new]
     return added, [root() / each.signature for each in found if each not in new]
-
-
-def _without_runs(each: StoredExperiment) -> list[str]:
-    return [] if each.complete() else [f"{each.folder}: it has no runs"]
 
 
 def _unpack(archive: zipfile.ZipFile, place: Path, most: float) -> None:

@@ -104,25 +104,22 @@ def _joined(stored: StoredExperiment, before: Sequence[StoredBlock], parts: Mapp
     of_parts = {part.start: block_files.decode(parts[part], stored.signature, part, names) for part in parts}
     tables = [pd.DataFrame(of_parts[start]) for start in sorted(of_parts)]
     if first % BLOCK:
-        kept = stored.table_of(before[-1])  # it may have more by now, of another process
+        # It may have more by now, of another process.
+        kept = pd.DataFrame(block_files.columns(stored.folder, before[-1], names))
         tables.insert(0, kept[kept["run"] < first])
     return pd.concat(tables, ignore_index=True)
 
 
-def close_experiment(stored: StoredExperiment, wall_seconds: float) -> None:
-    """Record when the computation ended."""
-    said = stored.said()
-    made = replace(said.provenance, end=now(), wall_seconds=round(wall_seconds, 3))
-    manifests.write(stored.folder, replace(said, provenance=made))
-
-
-def label(experiment: Experiment) -> None:
-    """Add the tag and the note of the request to what is stored, and let its options have their present names."""
-    stored, request = lookup(experiment), experiment.request
-    said = stored.said()
-    tags = [*dict.fromkeys([*said.tags, *([] if request.tag is None else [str(request.tag)])])]
-    notes = [*dict.fromkeys([*said.notes, *([] if request.note is None else [str(request.note)])])]
-    manifests.write(stored.folder, replace(said, options=_options(experiment), tags=tags, notes=notes))
+def close_experiment(stored: StoredExperiment, experiment: Experiment, *, computed: bool) -> None:
+    """Add the tag and the note of the request to what is stored; and, if runs were computed, when that ended."""
+    said, request = stored.said(), experiment.request
+    tags = dict.fromkeys([*said.tags, *([] if request.tag is None else [str(request.tag)])])
+    notes = dict.fromkeys([*said.notes, *([] if request.note is None else [str(request.note)])])
+    labelled = replace(said, tags=[*tags], notes=[*notes])
+    if computed:
+        labelled = replace(labelled, options=_options(experiment), provenance=replace(said.provenance, end=now()))
+    if labelled != said:
+        manifests.write(stored.folder, labelled)
 
 
 def log(stored: StoredExperiment, text: str) -> None:

@@ -36,7 +36,6 @@ class Provenance:
     dirty: bool | None
     """Whether files of the repository had been changed since that commit."""
     end: str | None = None
-    wall_seconds: float | None = None
 
 
 def provenance() -> Provenance:

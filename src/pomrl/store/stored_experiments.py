@@ -121,10 +121,6 @@ class StoredExperiment:
         """Yield `table` in parts of whole runs."""
         yield from (pd.DataFrame(part, copy=False) for _, part in self._parts(self.names(), self._wanted(runs)))
 
-    def table_of(self, block: StoredBlock) -> "pd.DataFrame":
-        """Return the table of one block."""
-        return pd.DataFrame(block_files.columns(self.folder, block, self.names()))
-
     def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
         """Return columns of the table of the first `runs` runs, or of all; memory is that of the columns."""
         wanted = self._wanted(runs)
