@@ -1,13 +1,11 @@
 """The pages of the site that are made from code: commands, the interfaces of Python, the gallery and the glossary."""
 
-import atexit
 import contextlib
 import io
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from unittest.mock import patch
 
@@ -22,6 +20,9 @@ from pomrl.report.markup import caption
 
 ROOT = Path(__file__).parents[1]
 
+SOURCE = ROOT / "src"
+"""The folder in which docstrings are read."""
+
 HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
 """What lets the documentation of an object have the name that the object is imported by."""
 
@@ -31,9 +32,8 @@ def commands() -> str:
     parts = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
     for name, what in main.COMMANDS.items():
         _, _, more = (imported(main.module_of(name)).__doc__ or "").partition("\n\n")
-        prose = [
-            part for part in more.strip().split("\n\n") if not part.startswith("pomrl ")
-        ]  # examples, which help has
+        paragraphs = more.strip().split("\n\n")
+        prose = [part for part in paragraphs if not part.startswith("pomrl ")]  # without examples, which help has
         parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", *prose, f"```text\n{help_of(name)}\n```"]
     return "\n\n".join(parts)
 
@@ -67,23 +67,7 @@ def reference(face: str) -> str:
 @cache
 def package() -> griffe.Module:
     """Return what the source of the package says, without importing it."""
-    return griffe.load("pomrl", search_paths=[source()])
-
-
-@cache
-def source() -> Path:
-    """Return a temporary folder with the Python files of the package, in which each folder has an `__init__.py`.
-
-    Python needs none in `science` and `judging`; what reads docstrings leaves folders without one out.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="pomrl-site-"))
-    atexit.register(shutil.rmtree, folder)
-    for path in (ROOT / "src" / "pomrl").rglob("*.py"):
-        copy = folder / path.relative_to(ROOT / "src")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        (copy.parent / "__init__.py").touch()
-        shutil.copyfile(path, copy)
-    return folder
+    return griffe.load("pomrl", search_paths=[SOURCE])
 
 
 def gallery() -> str:
@@ -93,28 +77,18 @@ def gallery() -> str:
         "The command below a figure draws it alone, from what is stored. Pictures are those that the repository keeps; "
         "a figure without one has to be computed first."
     )
-    return "\n\n".join(
-        [
-            head,
-            *(
-                part
-                for study in sorted(shipped(), key=lambda study: study.name != "pomrl")
-                for part in figures_in(study)
-            ),
-        ]
-    )
+    studies = sorted(shipped(), key=lambda study: study.name != "pomrl")
+    return "\n\n".join([head, *chain.from_iterable(map(figures_in, studies))])
 
 
 def figures_in(study: Study) -> Iterator[str]:
     """Yield the parts of the gallery for a study."""
     yield f"## {study.name}: {study.described.title}"
     for figure in figures_of(study):
-        number, text = (
-            number_of(figure.docstring),
-            caption(number_of(figure.docstring), caption_of(figure.docstring), with_errata=False),
-        )
-        yield f"### {f'Figure {number}: ' * bool(number)}{title_of(figure.docstring)}"
-        yield from (f"![{title_of(figure.docstring)}]({path})" for path in pictures(figure))
+        number, title = number_of(figure.docstring), title_of(figure.docstring)
+        text = caption(number, caption_of(figure.docstring), with_errata=False)
+        yield f"### {f'Figure {number}: ' * bool(number)}{title}"
+        yield from (f"![{title}]({path})" for path in pictures(figure))
         yield from map(str, [*text.ours, *text.papers])
         yield f"    pomrl figures {study.name} {figure.name}"
 

@@ -21,24 +21,20 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # as for python -m mkdocs; the program mkdocs does not add this folder
 
-from docs_build.generated import PAGES, source  # noqa: E402 (found by the line above)
+from docs_build.generated import PAGES, SOURCE  # noqa: E402 (found by the line above)
+
+OF_PAPER = ("ledger.yaml", "variants.py", "digitised.csv", "pages/notebook_loss.csv")
 
 SOURCES = (
-    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png"),
-    *(
-        "src/pomrl/studies/*/pages/*.md",
-        "src/pomrl/studies/*/study.yaml",
-        "src/pomrl/studies/pomrl/ledger.yaml",
-        "src/pomrl/studies/pomrl/variants.py",
-    ),
+    *("*.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png", "docs_build/*.js", "docs_build/*.css"),
+    *("src/pomrl/studies/*/pages/*.md", "src/pomrl/studies/*/study.yaml"),
+    *(f"src/pomrl/studies/pomrl/{name}" for name in OF_PAPER),
     *(
         "examples/tutorial.ipynb",
         "examples/patience/study.yaml",
         "examples/notebook/*.py",
         "examples/notebook/README.md",
     ),
-    *("src/pomrl/studies/pomrl/digitised.csv", "src/pomrl/studies/pomrl/pages/notebook_loss.csv"),
-    *("docs_build/*.js", "docs_build/*.css"),
 )
 """Every file of the repository that is a page, or that a page shows or links to."""
 
@@ -61,7 +57,7 @@ LONG = 40
 def on_config(config: MkDocsConfig) -> None:
     """Let formulas between dollar signs become MathML, and say where docstrings are read."""
     config.markdown_extensions.append(Formulas())  # pyright: ignore[reportArgumentType]
-    config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [str(source())]
+    config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [str(SOURCE)]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -90,12 +86,9 @@ def on_post_page(output: str, **_: object) -> str:
 def on_post_build(config: MkDocsConfig) -> None:
     """Remove what nobody reads, and what would make two builds of the same files differ."""
     site = Path(config.site_dir)
-    for path in [
-        *site.glob("**/*.map"),
-        *(each for name in UNUSED for each in (site / name, *site.glob(f"{name}/**/*"))),
-    ]:
-        if path.is_file():
-            path.unlink()
+    unused = [site / name for name in UNUSED]
+    for path in filter(Path.is_file, [*site.glob("**/*.map"), *unused, *site.glob(f"{UNUSED[0]}/**/*")]):
+        path.unlink()
 
 
 class Formulas(Extension):

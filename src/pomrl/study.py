@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from pomrl.drawing.drawing import Series as Series
     from pomrl.drawing.drawing import collect as collect
     from pomrl.drawing.figure import figure as figure
-    from pomrl.drawing.horizons import HorizonPanel as HorizonPanel
     from pomrl.drawing.losses import METHODS as METHODS
     from pomrl.drawing.losses import TASKS as TASKS
     from pomrl.drawing.losses import Panel as Panel
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
     from pomrl.drawing.panels import AVERAGE_LOSS as AVERAGE_LOSS
     from pomrl.drawing.panels import RUNNING_AVERAGE as RUNNING_AVERAGE
     from pomrl.drawing.style import COLUMN_WIDTH as COLUMN_WIDTH
-    from pomrl.drawing.style import HORIZON as HORIZON
-    from pomrl.drawing.style import MINIMUM as MINIMUM
     from pomrl.drawing.style import TEXT_WIDTH as TEXT_WIDTH
     from pomrl.drawing.style import Look as Look
     from pomrl.drawing.style import context as context
@@ -127,6 +124,7 @@ if TYPE_CHECKING:
     from pomrl.results.statistics import Kind as Kind
     from pomrl.results.statistics import band as band
     from pomrl.results.statistics import best_gamma as best_gamma
+    from pomrl.results.statistics import best_gamma_band as best_gamma_band
     from pomrl.results.statistics import bootstrap_means as bootstrap_means
     from pomrl.results.statistics import difference as difference
     from pomrl.results.statistics import percentile as percentile

@@ -10,9 +10,6 @@ from tests.support.checks import choose, note
 from tests.support.shipped import FIGURES, OF_SERIES, OF_SWEEPS
 from tests.support.synthetic import RUNS, make_sweeps
 
-from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.study import find
-from pomrl.drawing.figures_of_study import versions
 from pomrl.results.statistics import best_gamma, best_gamma_band
 from pomrl.results.stored_sweeps import StoredSweeps
 
@@ -24,16 +21,6 @@ def test_every_figure_of_runs_has_a_version_with_intervals() -> None:
     assert [name for name in OF_SWEEPS if name not in GAINS] == OF_SERIES
     for name in OF_SERIES:
         assert {one.sweep for one in FIGURES[name].series} == set(FIGURES[name].sweeps)
-
-
-def test_versions_are_found_by_the_name_of_the_figure_or_by_their_own() -> None:
-    study, both = find("pomrl"), ["planning_omrl", "planning_omrl_intervals"]
-    assert versions(study, ["upper_bound", "planning_omrl"]) == ["upper_bound", *both]
-    assert versions(study, both[1:]) == both[1:]
-    of_study = [figure for figure in FIGURES.values() if figure.module.startswith("pomrl.studies.pomrl.")]
-    assert versions(study) == [version for figure in of_study for version in figure.versions]
-    with pytest.raises(ConfigError, match=r"^upper_bound_intervals: pomrl has no such figure; there are overview, "):
-        versions(study, ["upper_bound_intervals"])
 
 
 def test_intervals_are_students_and_may_be_over_more_runs_than_promised(

@@ -8,11 +8,9 @@ from tests.support.checks import choose, note
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import RUNS, make_sweeps, with_sweep, with_table
 
-from pomrl.drawing.drawing import COLUMNS, Drawing, Series
+from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.notes import annotate, coinciding
-from pomrl.drawing.panels import blank, row_of_panels
-from pomrl.drawing.style import Look
-from pomrl.results.stored_sweeps import StoredSweep
+from pomrl.drawing.panels import row_of_panels
 
 
 @pytest.fixture
@@ -44,14 +42,6 @@ def test_each_sweep_is_held_to_its_own_promise(sweeps) -> None:
     other = with_sweep(sweeps, "states_20", replace(sweeps["states_20"], promised=50))
     expected = f"provisional: {RUNS} of 50 runs\nprovisional: {RUNS} of 20 runs"
     assert note(FIGURES["varyingSmT"].draw(other)) == expected
-
-
-def test_a_simulation_promises_no_runs() -> None:
-    series = Series(Look("simulated", "black"), "simulation")
-    data = pd.DataFrame([["", "simulated", 0.0, 1.0, 0.5, 1.5, "se", 0, False]], columns=COLUMNS)
-    figure = blank(3.0, 2.0)
-    annotate(figure, data, [series], {"simulation": StoredSweep(pd.DataFrame(), [], None, None)})
-    assert figure.get_suptitle() == ""
 
 
 def test_a_missing_series_is_left_out_and_named(draw, similarity) -> None:

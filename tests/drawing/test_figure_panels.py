@@ -3,33 +3,17 @@
 import numpy as np
 import pytest
 from matplotlib.container import ErrorbarContainer
-from tests.support.checks import assert_close, assert_drawn, average_of_first, choose, outlines
+from tests.support.checks import assert_close, assert_drawn, average_of_first, choose, outlines, running_average
 from tests.support.synthetic import AXES, BATCHES, ESTIMATORS, FOUR, SCHEDULES, SIGMAS
 
 from pomrl.drawing.style import look
-from pomrl.results.statistics import band, best_gamma, best_gamma_band
+from pomrl.results.statistics import Kind, band, best_gamma, best_gamma_band
 
-PER_TASK = [
-    ("pomrl_vs_adapomrl", 0, "task_similarity", {"sigma": 0.01}, ["pomrl", "ada_pomrl"]),
-    ("planning_omrl", 0, "task_similarity", {"sigma": 0.01}, FOUR),
-    *(("dependence_on_tasksimilarity", i, "task_similarity", {"sigma": SIGMAS[i]}, FOUR) for i in range(3)),
-    ("dependence_on_tasksimilarity_ablation", 1, "task_similarity", {"sigma": SIGMAS[1]}, ESTIMATORS),
-    ("gaussian_tasks", 2, "gaussian_tasks", {"sigma": SIGMAS[2]}, FOUR),
-    ("fixed_mean_model", 1, "fixed_mean_model", {"task_distribution.mean_model": "fixed"}, FOUR),
-    (
-        "varying_pairs",
-        4,
-        "varying_pairs",
-        {"estimator.scope": "per_pair", "sigma": SIGMAS[1]},
-        AXES["varying_pairs"]["estimator"],
-    ),
-]
+PAIRS = AXES["varying_pairs"]["estimator"]
 
-AGAINST_GAMMA = [
-    ("planning_omrl", 1, 0.01, "ada_pomrl", "se"),
-    *(("dependence_on_tasksimilarity", 3 + i, sigma, "ada_pomrl", "sd") for i, sigma in enumerate(SIGMAS)),
-    *(("omrl_baselines", i, 0.01, name, "sd") for i, name in enumerate(("ada_pomrl", "oracle", "without_meta"))),
-]
+WITHOUT = "varying_pairs_without_meta"
+
+BASELINES = ("ada_pomrl", "oracle", "without_meta")
 
 SAMPLES = [
     *(("arub_dependence_on_mT", i, "samples_and_tasks", batches) for i, batches in enumerate(list(BATCHES)[:3])),
@@ -37,40 +21,55 @@ SAMPLES = [
     ("varyingSmT", 5, "states_30", "m5_T15"),
 ]
 
-
-@pytest.mark.parametrize(("figure", "index", "sweep", "settings", "estimators"), PER_TASK)
-def test_loss_per_task_at_gamma_eval(drawings, figure, index, sweep, settings, estimators, tables) -> None:
-    ax = drawings[figure].figure.axes[index]
-    assert [one.get_label() for one in ax.lines][: len(estimators)] == [look(name).label for name in estimators]
-    for name in estimators:
-        rows = choose(tables[sweep], **settings, estimator=name, gamma=0.99)
-        assert_drawn(ax, look(name).label, "task", band(rows, ["task"], kind="sd"))
+Case = tuple[str, int, str, str, str, dict[str, object], Kind]
+"""A line of a figure: panel, label, horizontal axis, and the sweep, the settings and the bands behind it."""
 
 
-def test_other_series_per_task(drawings, tables) -> None:
-    for start in (0.01, 0.1, 0.5):
-        rows = choose(tables["initial_similarity"], **{"estimator.sigma_1": start}, gamma=0.99)
-        ax = drawings["initial_similarity"].figure.axes[0]
-        assert_drawn(ax, f"σ₁ = {start:g}", "task", band(rows, ["task"], kind="se"))
-    for index, sigma in enumerate([*SIGMAS, *SIGMAS]):
-        rows = choose(tables["varying_pairs_without_meta"], sigma=sigma, gamma=0.99)
-        ax = drawings["varying_pairs"].figure.axes[index]
-        assert_drawn(ax, "Without meta-learning", "task", band(rows, ["task"], kind="sd"))
+def per_task(figure: str, index: int, names: list[str], sweep: str, **settings: object) -> list[Case]:
+    at = {**settings, "gamma": 0.99}
+    return [(figure, index, look(name).label, "task", sweep, {**at, "estimator": name}, "sd") for name in names]
 
 
-@pytest.mark.parametrize(("figure", "index", "sigma", "estimator", "kind"), AGAINST_GAMMA)
-def test_loss_against_gamma(drawings, figure, index, sigma, estimator, kind, tables) -> None:
-    rows = choose(tables["task_similarity"], sigma=sigma, estimator=estimator)
-    for task in (1, 2, 3, 5, 10, 15):
-        expected = band(choose(rows, task=task), ["gamma"], kind=kind)
-        assert_drawn(drawings[figure].figure.axes[index], f"t = {task}", "gamma", expected)
+def against_gamma(figure: str, index: int, kind: Kind, estimator: str, sigma: float = 0.01) -> list[Case]:
+    settings = {"sigma": sigma, "estimator": estimator}
+    tasks = (1, 2, 3, 5, 10, 15)
+    return [(figure, index, f"t = {t}", "gamma", "task_similarity", {**settings, "task": t}, kind) for t in tasks]
 
 
-def test_loss_against_gamma_with_a_fixed_weight(drawings, tables) -> None:
-    for ax, alpha in zip(drawings["illustration"].figure.axes, (0.0, 0.25, 0.5, 0.75), strict=True):
-        for m in (5, 10, 20, 50):
-            rows = choose(tables["illustration"], m=m, **{"estimator.mixing": alpha})
-            assert_drawn(ax, f"m = {m}", "gamma", band(rows, ["gamma"], kind="se"))
+CASES = [
+    *per_task("pomrl_vs_adapomrl", 0, ["pomrl", "ada_pomrl"], "task_similarity", sigma=0.01),
+    *per_task("planning_omrl", 0, FOUR, "task_similarity", sigma=0.01),
+    *per_task("dependence_on_tasksimilarity", 2, FOUR, "task_similarity", sigma=SIGMAS[2]),
+    *per_task("dependence_on_tasksimilarity_ablation", 1, ESTIMATORS, "task_similarity", sigma=SIGMAS[1]),
+    *per_task("gaussian_tasks", 2, FOUR, "gaussian_tasks", sigma=SIGMAS[2]),
+    *per_task("fixed_mean_model", 1, FOUR, "fixed_mean_model", **{"task_distribution.mean_model": "fixed"}),
+    *per_task("varying_pairs", 4, PAIRS, "varying_pairs", **{"estimator.scope": "per_pair", "sigma": SIGMAS[1]}),
+    ("varying_pairs", 5, look("without_meta").label, "task", WITHOUT, {"sigma": SIGMAS[2], "gamma": 0.99}, "sd"),
+    *against_gamma("planning_omrl", 1, "se", "ada_pomrl"),
+    *against_gamma("dependence_on_tasksimilarity", 4, "sd", "ada_pomrl", SIGMAS[1]),
+    *(case for i, name in enumerate(BASELINES) for case in against_gamma("omrl_baselines", i, "sd", name)),
+    *(
+        ("initial_similarity", 0, f"σ₁ = {start:g}", "task", "initial_similarity", settings, "se")
+        for start in (0.01, 0.1, 0.5)
+        for settings in [{"estimator.sigma_1": start, "gamma": 0.99}]
+    ),
+    *(
+        ("illustration", i, f"m = {m}", "gamma", "illustration", {"m": m, "estimator.mixing": alpha}, "se")
+        for i, alpha in enumerate((0.0, 0.25, 0.5, 0.75))
+        for m in (5, 10, 20, 50)
+    ),
+    *(
+        ("gamma_schedules", 2, f"γ₀ = {offset:g}", "task", "gamma_0", {"gamma_schedule.gamma_0": offset}, "se")
+        for offset in AXES["gamma_0"]["gamma_schedule.gamma_0"]
+    ),
+]
+
+
+@pytest.mark.parametrize("figure", sorted({figure for figure, *_ in CASES}))
+def test_lines_and_bands_are_those_of_the_stored_runs(figure: str, drawings, tables) -> None:
+    for _, index, label, x, sweep, settings, kind in (case for case in CASES if case[0] == figure):
+        expected = band(choose(tables[sweep], **settings), [x], kind=kind)
+        assert_drawn(drawings[figure].figure.axes[index], label, x, expected)
 
 
 @pytest.mark.parametrize(("figure", "index", "sweep", "batches"), SAMPLES)
@@ -105,18 +104,8 @@ def test_schedules(drawings, figure, estimator, tables) -> None:
         assert_drawn(a, look(name, "gamma_schedule").label, "task", band(chosen, ["task"], kind="se"))
     assert look("fixed", "gamma_schedule").label not in [one.get_label() for one in b.lines]
     for name in SCHEDULES[1:]:
-        losses = expected[name].pivot(index="task", columns="run", values="planning_loss").expanding().mean()
-        running = losses.reset_index().melt("task", var_name="run", value_name="y")
-        assert_close(b, look(name, "gamma_schedule").label, "task", band(running, ["task"], "y", kind="se"))
-
-
-def test_offsets_of_the_upper_bound(drawings, tables) -> None:
-    c = drawings["gamma_schedules"].figure.axes[2]
-    for offset in AXES["gamma_0"]["gamma_schedule.gamma_0"]:
-        rows = choose(tables["gamma_0"], **{"gamma_schedule.gamma_0": offset})
-        assert_drawn(c, f"γ₀ = {offset:g}", "task", band(rows, ["task"], kind="se"))
-    rows = choose(tables["gamma_schedules"], estimator="pomrl", gamma_schedule="grid", gamma=0.99)
-    assert_drawn(c, look("fixed", "gamma_schedule").label, "task", band(rows, ["task"], kind="se"))
+        running = band(running_average(expected[name]), ["task"], "y", kind="se")
+        assert_close(b, look(name, "gamma_schedule").label, "task", running)
 
 
 def test_zoom_shows_every_band_and_no_more_than_a_little_else(drawings) -> None:

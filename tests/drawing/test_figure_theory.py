@@ -2,7 +2,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
-from tests.support.checks import assert_close, average_of_first, choose, line
+from tests.support.checks import assert_close, average_of_first, choose, line, running_average
 from tests.support.synthetic import BATCHES
 
 from pomrl.bounds import average_regret_bound
@@ -16,9 +16,7 @@ def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tab
     for index, sigma in enumerate((0.0, 0.01, 0.03)):
         ax = drawings["average_regret"].figure.axes[index]
         rows = choose(tables["theory"], sigma=sigma, batches="m100000_T30", gamma=0.9)
-        losses = rows.pivot(index="task", columns="run", values="planning_loss").expanding().mean()
-        running = losses.reset_index().melt("task", var_name="run", value_name="y")
-        assert_close(ax, "POMRL(σ)", "task", band(running, ["task"], "y", kind="se"))
+        assert_close(ax, "POMRL(σ)", "task", band(running_average(rows), ["task"], "y", kind="se"))
         problem = average_regret.problem(sigma, 100_000, 30)
         mean = problem.mean(0)
         radius = UniformBall(zeros=5).almost_sure_radius(mean)
@@ -71,9 +69,7 @@ def test_mixing_rates(drawings, tables):
     for ax, (sigma, similarity) in zip(axes, panels, strict=True):
         settings = {"sigma": sigma, "estimator.similarity": similarity, "estimator.mixing": "mse_optimal"}
         rows = choose(tables["mixing_rates"], **settings, gamma=0.99)
-        losses = rows.pivot(index="task", columns="run", values="planning_loss").expanding().mean()
-        running = losses.reset_index().melt("task", var_name="run", value_name="y")
-        assert_close(ax, "Optimal rate", "task", band(running, ["task"], "y", kind="se"))
+        assert_close(ax, "Optimal rate", "task", band(running_average(rows), ["task"], "y", kind="se"))
 
 
 def test_bounds_are_vacuous_at_the_setting_of_the_paper(drawings):

@@ -9,10 +9,8 @@ from tests.support.shipped import FIGURES
 from pomrl.configuration.study import find
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.files import Sidecar, save
-from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html
 from pomrl.results.stored_sweeps import StoredSweeps
-from pomrl.store import StoreError
 
 pytestmark = pytest.mark.slow
 
@@ -25,19 +23,6 @@ def folder(drawings: Mapping[str, Drawing], sweeps: StoredSweeps, empty_outputs:
     for name in ("pomrl_vs_adapomrl", "upper_bound"):
         save(drawings[name], folder, name, Sidecar(name))
     return folder
-
-
-def test_a_figure_has_the_versions_that_are_drawn(folder: Path) -> None:
-    figure = FigureFiles("pomrl_vs_adapomrl", folder)
-    assert [version.stem for version in figure.versions] == ["pomrl_vs_adapomrl_intervals", "pomrl_vs_adapomrl"]
-    assert [version.bands for version in figure.versions] == [
-        "95 % intervals of the mean over 4 runs",
-        "one standard deviation over 4 runs",
-    ]
-    assert len({version.picture.content for version in figure.versions}) == 2
-    (only,) = FigureFiles("upper_bound", folder).versions
-    assert only.bands == ""
-    assert not FigureFiles("planning_omrl", folder).versions
 
 
 @pytest.mark.usefixtures("folder")
@@ -54,9 +39,3 @@ def test_the_page_shows_both_with_their_numbers_of_runs_and_tables() -> None:
     for name in ("pomrl_vs_adapomrl", "pomrl_vs_adapomrl_intervals"):
         assert f'download="{name}.csv.gz"' in article
     assert '<details class="version">' in article.partition("</figure>")[0]  # which print opens
-
-
-def test_damage_of_the_version_with_intervals_is_refused(folder: Path) -> None:
-    (folder / "pomrl_vs_adapomrl_intervals.png").write_bytes(b"")
-    with pytest.raises(StoreError, match=r"pomrl_vs_adapomrl_intervals\.png: .* renews it"):
-        html([find("pomrl")], "pomrl report pomrl")

@@ -1,18 +1,18 @@
 """The data of the interactive curves."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.report_outputs import DRAWN, copied_figures
+from tests.support.elements import curves_of
+from tests.support.report_outputs import copied_figures, html_of
 
 from pomrl import store
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.drawing.style import look
-from pomrl.report import curves
-from pomrl.report.figure_files import FigureFiles
 from pomrl.results.statistics import band
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
@@ -64,8 +64,13 @@ class TestCurves:
         expected = fixed.groupby("task")[["gamma", "planning_loss"]].mean()
         np.testing.assert_allclose(choices[labels["best_fixed"]], expected, atol=6e-5)
 
-    def test_runs_that_are_no_longer_stored_have_no_curve(self, folder: Path, empty_outputs: Path) -> None:
-        figures = copied_figures(folder, empty_outputs)
-        shown = [each for name in DRAWN for version in FigureFiles(name, figures).versions for each in version.shown]
-        assert shown
-        assert curves.data(shown)["series"] == []
+    def test_runs_that_are_no_longer_stored_have_no_curve_which_the_page_says(
+        self, folder: Path, empty_outputs: Path, embedded: dict
+    ) -> None:
+        copied_figures(folder, empty_outputs)
+        signature = embedded["series"][0]["curve"].partition("-")[0]
+        shutil.copytree(folder / "runs" / signature, empty_outputs / "runs" / signature)
+        found = html_of("pomrl")
+        assert {each["curve"].partition("-")[0] for each in curves_of(found)["series"]} == {signature}
+        assert embedded["lost"] == 0 < curves_of(found)["lost"]
+        assert f"{curves_of(found)['lost']} experiments without a curve" in found

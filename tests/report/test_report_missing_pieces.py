@@ -54,13 +54,3 @@ def test_claims_of_another_version(
     DerivedFiles(of_study(empty_outputs) / "claims.json").write(content, {})
     with pytest.raises(store.StoreError, match=said):
         html_of("pomrl")
-
-
-def test_sidecars_that_are_damaged_or_of_another_version(folder: Path, empty_outputs: Path) -> None:
-    path = copied_figures(folder, empty_outputs) / "planning_omrl.json"
-    path.write_text("{")
-    with pytest.raises(store.StoreError, match=r"planning_omrl\.json: .* renews it"):
-        html_of("pomrl")
-    DerivedFiles(path).write({}, {"figure": "planning_omrl", "sweeps": {"task_similarity": [{"S": 1}]}})
-    with pytest.raises(store.StoreError, match=r"planning_omrl\.json: .* another version"):
-        html_of("pomrl")

@@ -132,7 +132,7 @@ def test_a_public_name_without_docstring_ends_the_build(tmp_path: Path, monkeypa
                        "of": 'said = 1\n"""Is said."""\nunsaid = 2\n'}.items():  # fmt: skip
         (tmp_path / "pomrl").mkdir(exist_ok=True)
         (tmp_path / "pomrl" / f"{name}.py").write_text(text)
-    monkeypatch.setattr(generated, "source", lambda: tmp_path)
+    monkeypatch.setattr(generated, "SOURCE", tmp_path)
     monkeypatch.setattr(generated, "package", generated.package.__wrapped__)
     with pytest.raises(PluginError, match=r"pomrl\.bounds: public names without a docstring: unsaid$"):
         generated.reference("bounds")

@@ -58,3 +58,9 @@ def average_of_first(table: pd.DataFrame, tasks: int) -> pd.DataFrame:
     mean = table.pivot_table(index="run", columns=["gamma", "task"], values="planning_loss").T
     first = mean.loc[mean.index.get_level_values("task") <= tasks]
     return first.groupby("gamma").mean().reset_index().melt("gamma", var_name="run", value_name="y")
+
+
+def running_average(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the average over the tasks up to each one in each run."""
+    losses = table.pivot(index="task", columns="run", values="planning_loss").expanding().mean()
+    return losses.reset_index().melt("task", var_name="run", value_name="y")

@@ -47,12 +47,6 @@ _NINE = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44A
 _MAKO = ["#def5e5", "#96ddb5", "#49c1ad", "#359eaa", "#357aa2", "#3c5598", "#3e3469", "#2a1b33", "#0b0405"]
 """Colours of seaborn's palette "mako", from light to dark; importing seaborn takes longer than drawing a figure."""
 
-MINIMUM = Look("Loss at γ*", "#029e73", "o")
-"""The look of the loss at the best discount factor."""
-HORIZON = Look("γ* (right axis)", "#444444", "s", ":")
-"""The look of the best discount factor, on an axis of its own."""
-
-
 _LOOK = re.compile(r"^# look: (\{.*\})\s*$", re.MULTILINE)
 """The line of an option's YAML file that says how the option looks, in a comment that Hydra does not read."""
 

@@ -91,11 +91,12 @@ def _schedule(of: Look) -> str:
 
 
 def data(shown: Iterable[Shown]) -> dict[str, Any]:
-    """Return all data that the page's script draws; runs that are no longer stored are left out.
+    """Return all data that the page's script draws.
 
     Returns:
         A dictionary of `unit` (that of the numbers of curves), `series` (the sweep, setting, method and colour of each
-        curve), `curves` (the numbers, by the identifier that series refer to) and `schedules` (their labels).
+        curve), `curves` (the numbers, by the identifier that series refer to), `schedules` (their labels) and `lost`
+        (the number of experiments that are left out, because fewer runs are stored than are shown).
     """
     first: dict[tuple[str, str], Source] = {}
     for sweep, source in shown:
@@ -114,6 +115,7 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
     fixed = _schedule(look("best_fixed", "gamma_schedule"))
     return {
         "unit": UNIT,
+        "lost": len(first) - len(members),
         "series": [series for of_sweep in by_sweep.values() for series in _series(of_sweep)],
         "curves": {each.curve: _curve(each, schedules, fixed) for each in grids},
         "schedules": list(dict.fromkeys([fixed, *(each.schedule for each in schedules)])),

@@ -159,6 +159,7 @@ def html(studies: Sequence[Study], command: str, warn: Callable[[str], object] =
             chain.from_iterable(sources.values()), [figure.versions[-1].sidecar for figure in figures]
         ),
         curves=packed_json(data) if data["series"] else "",
+        lost=data["lost"],
         answers=answer,
         views=views,
         counts=counts,

@@ -55,4 +55,5 @@ def html(
         varying=chosen.varying,
         provenance=report_provenance(shown),
         curves=packed_json(data) if data["series"] else "",
+        lost=data["lost"],
     )

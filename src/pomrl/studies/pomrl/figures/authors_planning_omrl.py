@@ -7,13 +7,11 @@ from matplotlib.axes import Axes
 
 from pomrl.studies.pomrl import agreement, overlay
 from pomrl.studies.pomrl.agreement import AuthorsSeries
+from pomrl.studies.pomrl.horizons import HORIZON, MINIMUM, HorizonPanel
 from pomrl.study import (
-    HORIZON,
     METHODS,
-    MINIMUM,
     TEXT_WIDTH,
     Drawing,
-    HorizonPanel,
     Kind,
     Panel,
     StoredSweeps,

@@ -1,11 +1,9 @@
 """Planning with online meta-learning."""
 
+from pomrl.studies.pomrl.horizons import HORIZON, MINIMUM, HorizonPanel
 from pomrl.study import (
-    HORIZON,
-    MINIMUM,
     TEXT_WIDTH,
     Drawing,
-    HorizonPanel,
     Kind,
     Panel,
     Series,

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.drawing import losses, panels
-from pomrl.drawing.drawing import Series
-from pomrl.drawing.style import HORIZON, MINIMUM
-from pomrl.results.statistics import Kind, band, best_gamma, best_gamma_band
-from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.study import Kind, Look, Panel, Series, StoredSweeps, band, best_gamma, best_gamma_band, panels
+
+MINIMUM = Look("Loss at γ*", "#029e73", "o")
+"""The look of the loss at the best discount factor."""
+
+HORIZON = Look("γ* (right axis)", "#444444", "s", ":")
+"""The look of the best discount factor, on an axis of its own."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class HorizonPanel:
 
     def draw(self, ax: Axes, data: pd.DataFrame) -> Axes:
         """Draw the panel from the table of the figure, and return the axes at its right."""
-        losses.Panel(self.title, [self.loss], "task", self.band).draw(ax, data)
+        Panel(self.title, [self.loss], "task", self.band).draw(ax, data)
         ax.set_ylabel(f"{panels.LOSS} at γ*", color=MINIMUM.color)
         right, points = panels.right_axis(ax), self.horizon.of(data)
         style = {"color": HORIZON.color, "marker": HORIZON.marker, "markersize": HORIZON.size, "label": HORIZON.label}
