@@ -11,34 +11,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pomrl.api import component, find, load, plot, run, sweep, table
+    from pomrl.api import find, load, plot, run, sweep, table
     from pomrl.models_and_logs.horizon_reports import horizon_report
     from pomrl.models_and_logs.log_tables import from_log
     from pomrl.models_and_logs.model_files import from_file
     from pomrl.models_and_logs.models import from_arrays, from_gymnasium, plan
     from pomrl.models_and_logs.structure import Structure
 
-_PUBLIC = {
-    "Structure": "pomrl.models_and_logs.structure",
-    "component": "pomrl.api",
-    "find": "pomrl.api",
-    "from_arrays": "pomrl.models_and_logs.models",
-    "from_file": "pomrl.models_and_logs.model_files",
-    "from_gymnasium": "pomrl.models_and_logs.models",
-    "from_log": "pomrl.models_and_logs.log_tables",
-    "horizon_report": "pomrl.models_and_logs.horizon_reports",
-    "load": "pomrl.api",
-    "plan": "pomrl.models_and_logs.models",
-    "plot": "pomrl.api",
-    "run": "pomrl.api",
-    "sweep": "pomrl.api",
-    "table": "pomrl.api",
+_OF_MODELS_AND_LOGS = {
+    "Structure": "structure",
+    "from_arrays": "models",
+    "from_file": "model_files",
+    "from_gymnasium": "models",
+    "from_log": "log_tables",
+    "horizon_report": "horizon_reports",
+    "plan": "models",
 }
-"""The module of each public name."""
+"""The module of each public name that is not in `api`."""
 
 __all__ = [
     "Structure",
-    "component",
     "find",
     "from_arrays",
     "from_file",
@@ -57,9 +49,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("importlib.metadata").version("pomrl")
-    if name not in _PUBLIC:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PUBLIC[name]), name)
+    module = f"models_and_logs.{_OF_MODELS_AND_LOGS[name]}" if name in _OF_MODELS_AND_LOGS else "api"
+    return getattr(import_module(f"pomrl.{module}"), name)
 
 
 def __dir__() -> list[str]:

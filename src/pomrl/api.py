@@ -40,7 +40,7 @@ def run(*, config_dir: str | Path | None = None, report: Report | None = None, *
         config_dir: A folder like conf/ with options of your own.
         report: Called with a line after each block of runs, such as `print`.
         **settings: The settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The
-            value of a group is the name of an option, or a component (`component`). A list is one value.
+            value of a group is the name of an option, or a component. A list is one value.
 
     Returns:
         A row for each run, task and discount factor, sorted so, of the requested runs. The columns are those of
@@ -88,29 +88,6 @@ def sweep(
     wanted = settings_of(_sources(config_dir, experiment), experiment, further=overrides.axes(settings))
     _compute([each.experiment for each in wanted], report)
     return stored_sweep(wanted, max(each.experiment.request.runs for each in wanted)).table
-
-
-def component(group: str, option: str, *, config_dir: str | Path | None = None, **fields: Any) -> Any:
-    """Return a component with the defaults of its YAML file, such as `component("estimator", "ada_pomrl")`.
-
-    Args:
-        group: One of task_distribution, data, meta_batch, estimator, gamma_schedule, planner, agent, metric and
-            execution.
-        option: The name of an option of the group.
-        config_dir: A folder like conf/ with options of your own.
-        **fields: Values of its fields that differ from the defaults, such as `prior="exclusive"`.
-
-    Raises:
-        ConfigError: There is no such group, option or field, or a value is wrong.
-    """
-    if group not in COMPONENTS:
-        raise ConfigError(f"{group}: there is no such group; there are {', '.join(COMPONENTS)}")
-    words = overrides.overrides({group: option} | {f"{group}.{name}": value for name, value in fields.items()})
-    (setting,) = settings_of(_sources(config_dir), None, further=words)
-    experiment = setting.experiment
-    if group == "execution":
-        return experiment.execution
-    return getattr(experiment.problem if group in PROBLEM_GROUPS else experiment.method, group)
 
 
 def find(**settings: Any) -> list[StoredExperiment]:

@@ -17,6 +17,7 @@ from pomrl.commands import run
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.overrides import axes, overrides
 from pomrl.store import StoreError
+from pomrl.study import Fixed
 
 DOCUMENT = (ROOT / "docs" / "python.md").read_text()
 SMALL: dict[str, Any] = {"T": 2, "S": 4, "runs": 3}
@@ -48,9 +49,9 @@ def test_it_stores_what_the_command_stores_and_finds_what_the_command_has_stored
     assert table["estimator.prior"].unique().tolist() == ["exclusive", "inclusive"]
     for folder, (_, part) in zip(out.split(), table.groupby("estimator.prior", observed=True), strict=True):
         pd.testing.assert_frame_equal(part.iloc[:, 1:].reset_index(drop=True), pomrl.load(folder))
-    component = pomrl.component("estimator", "pomrl", prior="exclusive")
-    pd.testing.assert_frame_equal(pomrl.run(estimator=component, **SMALL), pomrl.load(Path(out.split()[0])))
     assert len(pomrl.find(estimator__prior=["exclusive", "inclusive"])) == 2
+    alike = pomrl.run(gamma_schedule=Fixed(gamma=0.5), **SMALL)
+    pd.testing.assert_frame_equal(alike, pomrl.load(gamma_schedule="fixed", gamma_schedule__gamma=0.5, **SMALL))
 
 
 def test_it_works_inside_an_event_loop() -> None:

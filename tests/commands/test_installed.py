@@ -1,6 +1,5 @@
 """The program `pomrl` as a wheel installs it, called in a folder that has nothing to do with this repository."""
 
-import contextlib
 import sys
 from pathlib import Path
 
@@ -53,30 +52,6 @@ def test_another_application_of_hydra_loads_nothing_of_ours(program: Program, tm
     (tmp_path / "app.py").write_text(OTHER_APPLICATION)
     answer = program("hydra.output_subdir=null", "hydra.run.dir=.", script=tmp_path / "app.py")
     assert answer.stdout == "[]\n", answer.stderr
-
-
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [("pomrl ru", "run runs"), ("pomrl run sigm", "sigma="), ("pomrl run estimator=po", "estimator=pomrl")],
-)
-def test_the_tab_key_completes(
-    line: str, offered: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["pomrl", "-sc", "query=bash"])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setenv("COMP_LINE", line)
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-    with contextlib.suppress(SystemExit):
-        main.main()
-    assert set(offered.split()) <= set(capsys.readouterr().out.split())
-
-
-def test_the_version_is_ours(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "argv", ["pomrl", "--version"])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    with pytest.raises(SystemExit):
-        main.main()
-    assert capsys.readouterr().out.startswith("pomrl ")
 
 
 def test_an_unknown_command_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,6 @@
 """The whole command, as people use it: pomrl run."""
 
-import shutil
 import sys
-import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -71,11 +69,10 @@ def test_more_runs_extend_what_is_stored_and_the_bytes_are_those_of_one_computat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scope", ["per_pair"])
 def test_bytes_do_not_depend_on_workers_or_on_how_many_runs_are_computed_at_a_time(
-    command: Command, scope: str
+    command: Command,
 ) -> None:
-    base = ("runs=60", "T=3", f"estimator.scope={scope}", "task_distribution.varying=0.3", "force=true")
+    base = ("runs=60", "T=3", "estimator.scope=per_pair", "task_distribution.varying=0.3", "force=true")
     ways = [("workers=1", "runs_at_a_time=50"), ("workers=2", "engine=numpy"), ("runs_at_a_time=7",)]
     stored = []
     for way in ways:
@@ -98,14 +95,9 @@ def test_bytes_are_the_same_alone_and_in_a_sweep(command: Command) -> None:
 @pytest.mark.parametrize(
     "axis",
     [
-        "m=2,5",
-        "T=1,4",
         "S=4,12",
-        "sigma=0,0.01",
         "estimator=without_meta,oracle,pomrl,ada_pomrl,aggregating,fixed_mixing",
         "gamma_schedule=grid,fixed,best_fixed,dynamic_best,dong,upper_bound",
-        "task_distribution=dirichlet,gaussian",
-        "planner=policy_iteration,value_iteration",
     ],
 )
 def test_every_key_and_every_option_can_be_swept(command: Command, axis: str) -> None:
@@ -144,26 +136,22 @@ ESTIMATORS = sorted(
 
 BAD = {
     "foo=1": ("foo=1", "gamma_eval"),
-    "+foo=1": ("foo=1", "gamma_eval"),
     "estimator.foo=1": ("estimator.foo=1", "estimator=... --help"),
     "+estimator.foo=1": ("estimator.foo=1", "estimator.prior"),
     "S=ten": ("S='ten'", "integer"),
-    "m=5.0": ("m=5.0", "integer"),
     "sigma=0.25": ("sigma=0.25", "run 0", "below 0.2"),
-    "sigma=-0.1": ("sigma=-0.1", "greater than or equal to 0"),
     "sigma=nan": ("sigma=nan", "finite"),
     "m=0": ("m=0", "greater than or equal to 1"),
-    "T=0": ("T=0", "greater than or equal to 1"),
     "S=1": ("S=1", "greater than or equal to 2"),
     "task_distribution.zeros=10": ("task_distribution.zeros=10", "at most S - 1 = 9"),
     "gamma_schedule=fixed gamma_schedule.gamma=0.995": ("gamma_schedule.gamma=0.995", "gamma_eval=0.99"),
     "gamma_schedule.gammas=[0.5,0.995]": ("gamma_schedule.gammas=0.995", "gamma_eval=0.99"),
     "gamma_schedule.gammas=[0.5,0.1]": ("gamma_schedule.gammas=[0.5, 0.1]", "ascend"),
-    "gamma_eval=1.1": ("gamma_eval=1.1", "less than or equal to 1"),
     "estimator=pomrl,oracle": ("estimator=pomrl,oracle", "-m"),
     "~sigma": ("sigma: a value is missing",),
-    "hydra/launcher=joblib": ("hydra/launcher=joblib", "no such option"),
-    "runs=0": ("runs=0", "greater than or equal to 1"),
+    "hydra/launcher=joblib": ("hydra/launcher=joblib", "no launcher or sweeper of others"),
+    "-m hydra/sweeper=basic": ("hydra/sweeper=basic", "no launcher or sweeper of others"),
+    "estimator={}": ("estimator={}", "name of an option"),
     "estimator=best": (
         "estimator=best",
         f"there are {', '.join(ESTIMATORS)}; --config-dir names a folder with options of your own\n",
@@ -193,20 +181,7 @@ def test_what_hydra_cannot_parse_ends_with_status_2(command: Command, arguments:
     assert command(arguments)[0] == 2
 
 
-def test_options_of_a_package_without_an_init_are_found_without_a_word(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "packages" / "of_somebody"
-    shutil.copytree(CONF / "estimator", package / "estimator")
-    (package / "estimator" / "pomrl.yaml").rename(package / "estimator" / "of_theirs.yaml")
-    monkeypatch.syspath_prepend(package.parent)
-    words = ("hydra.searchpath=[pkg://of_somebody]", "estimator=of_theirs", "dry_run=true", *SMALL)
-    with warnings.catch_warnings(action="error"):
-        status, _, said = command(*words)
-    assert (status, "available" in said) == (0, False)
-
-
-@pytest.mark.parametrize("axis", ["sigma=0.01,-1,0.02", "sigma=0.01,0.02,0.3", "estimator=pomrl,best", "S=4,1"])
+@pytest.mark.parametrize("axis", ["sigma=0.01,-1,0.02", "sigma=0.01,0.02,0.3"])
 def test_one_bad_job_of_a_sweep_keeps_all_from_starting(command: Command, tmp_path: Path, axis: str) -> None:
     status, lines, said = command("-m", *SMALL, axis)
     assert (status, lines) == (1, [])

@@ -1,7 +1,6 @@
 """The command `pomrl runs`: lists, filters, verifying, repairing and pruning; and what it prints of strangers' data."""
 
 import io
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -67,8 +66,8 @@ class TestLists:
         status, out, _ = call()
         assert status == 0
         assert all(sum(signature in line for line in out.splitlines()) == 1 for signature in signatures)
-        rows = json.loads(call("--format", "json")[1])
-        assert sorted((row["settings"]["sigma"], row["runs"]) for row in rows) == [(0.01, 2), (0.02, 2)]
+        frame = pd.read_csv(io.StringIO(call("--format", "csv")[1]))
+        assert frame[["sigma", "runs"]].to_numpy().tolist() == [[0.01, 2], [0.02, 2]]
         frame = pd.read_csv(io.StringIO(call("--format", "csv", "sigma=0.02")[1]))
         assert frame[["signature", "sigma", "runs"]].to_numpy().tolist() == [[signatures[1], 0.02, 2]]
 
@@ -129,10 +128,8 @@ class TestHostileText:
         assert len(printable("x" * 10**6)) == MOST_CHARACTERS + 3
 
     def test_cells_are_no_markup(self) -> None:
-        table = tables.plain_table(HOSTILE, HOSTILE)
-        tables.add_row(table, HOSTILE)
         shown = io.StringIO()
-        Console(file=shown, width=100).print(table)
+        Console(file=shown, width=100).print(tables.of_frame(HOSTILE, pd.DataFrame({HOSTILE: [HOSTILE]})))
         assert shown.getvalue().count("[/red] [bold]x[31m :warning: <script>|") == 3
         assert "\x1b" not in shown.getvalue()
 

@@ -34,8 +34,6 @@ def strange(tmp_path: Path) -> Path:
     "words",
     [
         ("pomrl", "runs"),
-        ("pomrl", "studies"),
-        ("pomrl", "run", "dry_run=true", "runs=1"),
         ("pomrl", "run", "-m", "sigma=0.01,0.02", "dry_run=true", "runs=1"),
         ("pomrl", "diff", "sigma=0.01", "sigma=0.02"),
         ("pomrl", "reproduce", "mine", "--runs", "1"),

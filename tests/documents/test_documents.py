@@ -90,10 +90,6 @@ DOCUMENTS = sorted(
 """All documents, those of studies among them."""
 
 
-def test_the_documents_of_studies_are_among_those_that_are_tested() -> None:
-    assert {"README.md", "docs/studies.md", "src/pomrl/studies/pomrl/pages/errata.md"} <= set(DOCUMENTS)
-
-
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_to_a_file_and_a_heading_and_named_files_exist(document: str) -> None:
     path, text = ROOT / document, (ROOT / document).read_text()
@@ -121,9 +117,3 @@ def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
     assert len(named) > 10
     assert named <= claims
     assert set(re.findall(r"outputs/readme/(\w+)\.png", results + (ROOT / "README.md").read_text())) <= figures
-
-
-@pytest.mark.parametrize("path", [ROOT / "README.md", *STUDIES.glob("*/pages/*.md")], ids=lambda path: path.stem)
-def test_every_picture_that_a_page_shows_is_where_it_says(path: Path) -> None:
-    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", path.read_text())
-    assert all((path.parent / picture).is_file() for picture in pictures), pictures

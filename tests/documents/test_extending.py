@@ -1,22 +1,15 @@
 """docs/extending.md and docs/studies.md: their files are those of `examples/`, and their commands do what they say."""
 
-import io
 import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 from tests.support.commands import commands
 from tests.support.settings import ROOT
-
-from pomrl import store
-from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.sweeps import experiment
 
 pytestmark = pytest.mark.slow
 
@@ -89,19 +82,3 @@ def test_the_commands_of_the_documents_work_in_their_order(outputs: Path, execut
     page = (of_patience / "report" / "index.html").read_text()
     assert "A game of patience" in page
     assert "No-Regret" not in page
-
-
-def test_gains_are_differences_in_pairs(outputs: Path, execute: Execute, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(outputs))
-    names = ("ada_pomrl", "pooled_variances")
-    sides = " ".join(f"'experiment=task_similarity sigma=0.025 estimator={name}'" for name in names)
-    status, out, _ = execute(f"pomrl diff --config-dir examples/conf {sides} --format csv")
-    assert status == 1
-    row = pd.read_csv(io.StringIO(out)).query("result == 'loss at the largest gamma'").iloc[0]
-    seed = experiment(PUBLISHED, ["experiment=task_similarity"]).problem.seed
-    tables = [store.find(estimator=name, sigma=0.025, seed=seed)[0].table() for name in names]
-    ours, theirs = (table.loc[table["gamma"] == 0.99].groupby("run")["planning_loss"].mean() for table in tables)
-    interval = stats.ttest_1samp(theirs - ours, 0.0).confidence_interval()
-    assert row["runs"] == len(ours) == 100
-    found = row[["difference", "difference_lower", "difference_upper"]].astype(float)
-    np.testing.assert_allclose(found, [(theirs - ours).mean(), interval.low, interval.high], rtol=1e-5)

@@ -56,10 +56,3 @@ def test_provisional_results_renew_no_table(pages: Path) -> None:
     _, _, said = call(documents, "mine")
     assert "its own pages stay as they are, because 1 claim with too few runs" in said
     assert (pages / "numbers.csv").read_text() == "old\n"
-
-
-def test_a_damaged_table_is_made_again_before_it_is_taken_over(pages: Path) -> None:
-    assert call(reproduce, "mine")[0] == 0
-    (pages.parents[1] / "outputs" / "studies" / "mine" / "numbers.csv").write_text("damaged\n")
-    assert call(documents, "mine")[0] == 0
-    assert (pages / "numbers.csv").read_text() == "claims\n1\n"

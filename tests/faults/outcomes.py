@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
+import pandas as pd
 from rich.table import Table
 
-from pomrl.commands.tables import add_row, plain_table
+from pomrl.commands.tables import of_frame
 
 HANGING = 300
 """Seconds after which something counts as hanging; everything here takes seconds, also on a busy machine."""
@@ -81,12 +82,12 @@ def time_limit() -> Iterator[None]:
 
 def table(results: Sequence[Result]) -> Table:
     """Return a table with a row for each kind of fault, and how many ended in which way."""
-    shown = plain_table("injected faults", "kind", "number", *ENDS, *WRONG)
-    for kind in dict.fromkeys(each.kind for each in results):
-        of_kind = [each for each in results if each.kind == kind]
-        counts = [sum(each.number for each in of_kind if each.became == end) for end in (*ENDS, *WRONG)]
-        add_row(shown, kind, sum(each.number for each in of_kind), *counts)
-    return shown
+    numbers = pd.DataFrame(
+        [(each.kind, each.became, each.number) for each in results], columns=["kind", "end", "number"]
+    )
+    counts = numbers.pivot_table("number", "kind", "end", "sum", fill_value=0, sort=False)
+    counts = counts.reindex(columns=[*ENDS, *WRONG], fill_value=0)
+    return of_frame("injected faults", counts.assign(number=counts.sum(axis=1)).reset_index())
 
 
 def wrong(results: Sequence[Result]) -> list[Result]:

@@ -99,7 +99,7 @@ def test_diff_says_what_differs_and_experiments_that_share_a_difference_stand_to
         )
         assert row["difference"] == pytest.approx((b - a).mean())
         assert row["changed"] == "estimator: pomrl -> ada_pomrl"
-    markdown = call(diff, *sides, "--markdown")[1]
+    markdown = call(diff, *sides, "--format", "markdown")[1]
     assert "- estimator.similarity: known -> welford\n" in markdown
     assert "| 0.01 | minimum loss | 8 | " in markdown
 

@@ -13,12 +13,10 @@ from tests.support.computed import call
 import pomrl
 from pomrl import store
 from pomrl.commands import plot, run, table
-from pomrl.drawing.style import COLUMN_WIDTH
 from pomrl.results import summaries
 from pomrl.results.chosen_runs import choose
 from pomrl.results.statistics import band
 from pomrl.results.summaries import paired_difference, probability_of_improvement, summary
-from pomrl.results.tables import as_text
 
 SWEEP = ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02,0.03", "T=3", "S=4", "runs=6")
 
@@ -91,7 +89,7 @@ class TestTables:
         assert (found, out, err.count("\n")) == (status, "", 1)
         assert words in err
 
-    def test_a_part_that_varies_within_an_option_has_a_column_everywhere(
+    def test_a_part_that_varies_within_an_option_has_a_column_and_tells_methods_apart(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
@@ -101,14 +99,9 @@ class TestTables:
         columns = frame("--columns", "estimator", "--where", "T=2")
         assert list(columns) == ["estimator.prior", "estimator=ada_pomrl", "estimator=pomrl"]
         assert list(columns["estimator.prior"]) == ["inclusive", "uniform"]
-
-    def test_a_key_that_an_option_lacks_is_an_empty_cell(self) -> None:
-        assert list(as_text(pd.DataFrame({"estimator.lag": [1, None, [0.1]]}))["estimator.lag"]) == ["1", "", "[0.1]"]
-
-    def test_what_a_schedule_in_hindsight_sweeps_has_a_column(self) -> None:
-        schedule = ("gamma_schedule=best_fixed", "gamma_schedule.choice=population,per_run")
-        _, _, said = call(run, "-m", *schedule, "T=2", "S=3", "runs=2", "dry_run=true")
-        assert re.search(r"choice=population .*\n.*choice=per_run ", said), said
+        err = call(table, "--against", "estimator=pomrl")[2]
+        assert "estimator=pomrl: several experiments are meant, which differ in estimator.prior" in err
+        assert call(table, "--against", "estimator=pomrl", "--against", "estimator.prior=uniform")[0] == 0
 
     def test_words_mean_what_run_would_compute_with_the_same_words(self) -> None:
         words = "estimator=pomrl,ada_pomrl", "sigma=0.02", "T=3", "S=4"
@@ -129,14 +122,6 @@ class TestTables:
         expected = losses[:, np.arange(3), best].mean()
         assert rows["dynamic_best"] == pytest.approx(expected)
         assert rows["grid"] == pytest.approx(losses[..., -1].mean())
-
-    def test_the_method_to_compare_with_has_to_be_a_single_one(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-        small = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
-        call(run, "-m", *small, "estimator=pomrl,ada_pomrl", "estimator.prior=uniform,inclusive")
-        err = call(table, "--against", "estimator=pomrl")[2]
-        assert "estimator=pomrl: several experiments are meant, which differ in estimator.prior" in err
-        assert call(table, "--against", "estimator=pomrl", "--against", "estimator.prior=uniform")[0] == 0
 
 
 class TestPlots:
@@ -195,11 +180,6 @@ class TestPython:
         pd.testing.assert_frame_equal(by_text, pomrl.table(where={"S": 4}, against={"estimator": "pomrl"}))
         with pytest.raises(ValueError, match="pomrl: a filter is key=value"):
             pomrl.table(where={"S": 4}, against="pomrl")
-
-    def test_a_figure_fits_a_column_of_a_page(self) -> None:
-        figure = pomrl.plot("estimator", where={"S": 4}, against="estimator=pomrl")
-        assert figure.get_figwidth() == COLUMN_WIDTH
-        assert "less that of pomrl" in " ".join(figure.axes[0].get_ylabel().split())
 
 
 class TestSummaries:

@@ -49,7 +49,7 @@ class Count:
         ("-m seed=range(0,1e12)", "more than 100,000 values"),
         ("runs=0", "runs=0: "),
         ("-m hydra/sweeper=nothing sigma=0,0.01", "hydra/sweeper=nothing: there is no such option"),
-        ("-m execution.workers=1,2", "execution: a sweep is computed with one execution"),
+        ("-m execution.workers=1,2", "execution: it holds for a sweep as a whole"),
         ("-m force=false,true", "force: it holds for a sweep as a whole"),
         ("tag=mine", "tag=mine: a label is added: +tag="),
         ("hydra.launcher._target_=mine.Launcher", "no launcher or sweeper of others"),

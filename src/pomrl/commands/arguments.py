@@ -153,16 +153,15 @@ def replacing_variant(study: Study, own: Path | None, text: str) -> Variant:
     Raises:
         ConfigError: One of the options does not exist.
     """
-    old, equals, new = text.partition("=")
-    if not (old and equals and new):
-        raise ConfigError(f"--replace {text}: it has to be OLD=NEW, such as ada_pomrl=pooled_variances")
+    old, _, new = text.partition("=")
     for group in REPLACEABLE:
         folders = study.sources(own).folders
         options = {path.stem for folder in folders for path in (folder / group).glob("*.yaml")}
-        if old in options and new in options:
+        if old in options and new not in options:
+            raise ConfigError(f"--replace {text}: {group} has no option {new}; it has {', '.join(sorted(options))}")
+        if old in options:
             families = (family.variants for family in study.families.values())
             known = {each.name for each in chain(study.variants, *families)}
             return replacing(group, old, new, f"{new} for {old}" if new in known else new)
-        if old in options:
-            raise ConfigError(f"--replace {text}: {group} has no option {new}; it has {', '.join(sorted(options))}")
-    raise ConfigError(f"--replace {text}: there is no option {old} in {', '.join(REPLACEABLE)}")
+    what = f"it has to be OLD=NEW, and there is no option {old or 'without a name'} in {', '.join(REPLACEABLE)}"
+    raise ConfigError(f"--replace {text}: {what}")

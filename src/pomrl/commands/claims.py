@@ -19,7 +19,7 @@ from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, find
-from pomrl.configuration.variants import Family, Variant
+from pomrl.configuration.variants import Family
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.figure import figures_of
 from pomrl.judging import claims_of_variants, deciding, judgements
@@ -95,33 +95,19 @@ def _judged(study: Study, claims: Sequence[Claim], selection: Selection, budget:
     reader, spending = Reader(), Spending(budget or 0.0)
     made: list[Judgement] = []
     for variant in selection.variants:
-        made += _under_variant(study, claims, variant, selection, budget, reader, spending)
+        refused = list[str]() if variant.replaced else None
+        on = claims_of_variants.basis(study, claims, variant, own=selection.own, refused=refused)
+        for line in refused or ():
+            warn(line)
+        cases = _cases([on], reader, spending, budget)
+        if budget is not None and variant.name in study.described.headline:
+            _compute(deciding.pools(cases), ", beyond analyses and budget, for the power of the promised numbers")
+        shares = _shares(study, claims) if variant.name == study.unchanged else {}
+        made += claims_of_variants.judged(study, variant, on, reader, cases, shares)
     for family in selection.families:
         if not family.is_sample:
             made += _under_family(study, claims, family, budget, reader)
     return made
-
-
-def _under_variant(
-    study: Study,
-    claims: Sequence[Claim],
-    variant: Variant,
-    selection: Selection,
-    budget: float | None,
-    reader: Reader,
-    spending: Spending,
-) -> list[Judgement]:
-    refused: list[str] = []
-    on = claims_of_variants.basis(
-        study, claims, variant, own=selection.own, refused=refused if variant.replaced else None
-    )
-    for line in refused:
-        warn(line)
-    cases = _cases([on], reader, spending, budget)
-    if budget is not None and variant.name in study.described.headline:
-        _compute(deciding.pools(cases), ", beyond analyses and budget, for the power of the promised numbers")
-    shares = _shares(study, claims) if variant.name == study.unchanged else {}
-    return claims_of_variants.judged(study, variant, on, reader, cases, shares)
 
 
 def _under_family(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
 from rich.table import Table
 
 from pomrl.commands import tables
@@ -68,8 +69,6 @@ def _numbers(each: Judgement) -> tuple[str, str]:
 
 def _counts(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:
     """Return a table with the number of claims that have each verdict under each of many variants."""
-    table = tables.plain_table(f"claims of {study.name} under variants", "variant", *map(str, ORDER))
-    for name in ranked(judged, shown):
-        number = counts(judged.of(name).values())
-        tables.add_row(table, name, *(number[verdict] for verdict in ORDER))
-    return table
+    numbers = {name: counts(judged.of(name).values()) for name in ranked(judged, shown)}
+    rows = [{"variant": name, **{str(verdict): of[verdict] for verdict in ORDER}} for name, of in numbers.items()]
+    return tables.of_frame(f"claims of {study.name} under variants", pd.DataFrame(rows))

@@ -43,15 +43,10 @@ def run(sweep: Sweep) -> bool:
 
 
 def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
-    """Refuse a sweep over settings that hold for all of its experiments together.
-
-    Raises:
-        ConfigError: The experiments have different executions, or differ in force, dry_run or yes.
-    """
-    if any(each.execution != experiments[0].execution for each in experiments):
-        raise ConfigError("execution: a sweep is computed with one execution; give it one value")
-    for key in ("force", "dry_run", "yes"):
-        if len({getattr(each.request, key) for each in experiments}) > 1:
+    """Refuse a sweep over settings that hold for all of its experiments together, with a ConfigError."""
+    for key in ("execution", "force", "dry_run", "yes"):
+        values = [each.execution if key == "execution" else getattr(each.request, key) for each in experiments]
+        if any(value != values[0] for value in values):
             raise ConfigError(f"{key}: it holds for a sweep as a whole; give it one value")
 
 

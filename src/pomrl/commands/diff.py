@@ -34,7 +34,6 @@ def main() -> None:
     parser.add_argument("side", nargs="+", metavar="A", help='settings: "estimator=pomrl", a signature, or a folder')
     add_config_dir(parser)
     add_format(parser)
-    parser.add_argument("--markdown", dest="format", action="store_const", const="markdown", help="for a review")
     arguments = parser.parse_args()
     if len(arguments.side) < 2:
         raise ConfigError(f"{arguments.side[0]}: there is nothing to compare it with; name two or more")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pomrl.commands.terminal import GOES_ON, exit_with, fault_of_output, one_line
+from pomrl.commands.terminal import GOES_ON, exit_with, one_line
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import EngineUnavailableError, ExecutionError
 from pomrl.outputs import outputs
@@ -37,12 +37,7 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
 
 
 def _of_system(error: OSError) -> str:
-    """Name the path that the system could not read or write, and say what to do where the disk is full.
-
-    An error without a path may be one of standard output, which an empty line tries.
-    """
-    if error.filename is None and (fault := fault_of_output("\n")):
-        return fault
+    """Name the path that the system could not read or write, and say what to do where the disk is full."""
     path = error.filename or outputs()
     if error.errno in _FULL:
         return f"{path}: {error.strerror}; free some space, and the same command goes on from what is stored"

@@ -30,8 +30,7 @@ def main() -> None:
     arguments = parser.parse_intermixed_args()  # names may follow options
     study = find(arguments.study)
     chosen = selected(study, arguments)
-    is_changed = arguments.replace is not None or arguments.variants is not None
-    variants: Sequence[Variant | None] = chosen.variants if is_changed else [None]
+    variants: Sequence[Variant | None] = chosen.variants if arguments.replace or arguments.variants else [None]
     names = versions(study, arguments.name)
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")

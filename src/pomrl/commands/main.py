@@ -1,10 +1,9 @@
 """The command `pomrl` of an installation, and `python -m pomrl`: its first argument is the name of another command."""
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from pomrl.commands.terminal import PROGRAM, complete_output, exit_with
+from pomrl.commands.terminal import exit_with
 from pomrl.configuration.importing import import_lazily, imported
 
 COMMANDS: Mapping[str, str] = {
@@ -38,21 +37,13 @@ Online meta-learning of transition models and planning horizons, in tabular MDPs
 {commands}
 
 pomrl COMMAND --help says more. Results are kept in the folder outputs of the current folder, or in the folder that the
-environment variable POMRL_OUTPUTS names. pomrl --version prints the version.
-Completion of settings with the tab key: eval "$(pomrl --shell-completion install=bash)", or zsh, or fish."""
+environment variable POMRL_OUTPUTS names. pomrl --version prints the version."""
 
 
 def main() -> None:
     """Run the command that the first argument names, with the other arguments."""
-    with complete_output():
-        _run()
-
-
-def _run() -> None:
     name, arguments = next(iter(sys.argv[1:]), ""), sys.argv[2:]
-    if name in ("-sc", "--shell-completion"):
-        _complete(arguments)
-    elif name == "--version":
+    if name == "--version":
         _call("run", ["--version"])
     elif name in ("-h", "--help", "help"):
         width = max(map(len, COMMANDS))
@@ -65,7 +56,7 @@ def _run() -> None:
 
 def _call(name: str, arguments: Sequence[str]) -> None:
     """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
-    sys.argv = [f"{PROGRAM} {name}", *arguments]
+    sys.argv = [f"pomrl {name}", *arguments]
     import_lazily("pandas")  # which takes a quarter of a second, and many commands do without
     try:
         module = imported(module_of(name))
@@ -77,16 +68,3 @@ def _call(name: str, arguments: Sequence[str]) -> None:
 def module_of(name: str) -> str:
     """Return the dotted name of the module of a command."""
     return f"pomrl.commands.{'import_' if name == 'import' else name}"
-
-
-def _complete(arguments: Sequence[str]) -> None:
-    """Answer a shell that installs completion or asks for it; Hydra completes the settings of `pomrl run`."""
-    line = os.environ.get("COMP_LINE")
-    _, _, rest = (line or "").partition(" ")
-    name, space, settings = rest.partition(" ")
-    if line is not None and not space:
-        print(" ".join(COMMANDS))
-    elif line is None or name == "run":
-        os.environ["COMP_LINE"] = f"{PROGRAM} {settings}"
-        sys.argv = [PROGRAM, "-sc", *arguments]
-        imported("pomrl.commands.run").main()

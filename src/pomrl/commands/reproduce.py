@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, product
 
 from pomrl.commands import claims, computing, figures, report
 from pomrl.commands.arguments import Parser, Selection, add_study, named
@@ -80,8 +80,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
         work["figures"] = lambda: figures.draw_all([drawn])[0]
     elif not sweeps_of(study) and "claims" not in work:
         raise ConfigError(f"{study.word}: it has no sweeps/*.yaml, no claims and no figures yet")
-    _refuse_bad_variants(study)
-    _refuse_bad_figures(drawn)
+    _refuse_what_cannot_be_composed(drawn)
     work["pages"] = lambda: renew_pages(study, claims_of_variants.stored(study))
     work["report"] = lambda: print(report.write([study]))
     if study.article.is_file() and runs is None:
@@ -112,16 +111,14 @@ def _typeset(study: Study) -> None:
     print(article.write(study))
 
 
-def _refuse_bad_variants(study: Study) -> None:
-    """Compose what the claims read under every variant that the description names, before anything is computed."""
-    read = dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps)
-    for variant in study.variants:
-        for name in read:
-            study.settings(name, variant)
+def _refuse_what_cannot_be_composed(drawn: figures_of_study.Selection) -> None:
+    """Compose what claims read under every variant of the description, and look for what figures show in their sweeps.
 
-
-def _refuse_bad_figures(drawn: figures_of_study.Selection) -> None:
-    """Look for what the figures show in their sweeps, before anything is computed."""
+    Nothing is computed before.
+    """
+    read = dict.fromkeys(name for claim in claims_of(drawn.study) for name in claim.sweeps)
+    for variant, name in product(drawn.study.variants, read):
+        drawn.study.settings(name, variant)
     for each in figures_of(drawn.study):
         try:
             figures_of_study.shown_settings(each, drawn)

@@ -19,7 +19,7 @@ from hydra.core.hydra_config import HydraConfig
 
 from pomrl.commands.terminal import GOES_ON, exit_with
 from pomrl.configuration import composition
-from pomrl.configuration.composed import ConfigError, Sweep
+from pomrl.configuration.composed import GROUPS, ConfigError, Sweep
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.jobs import FOREIGN, check_plugins
@@ -44,7 +44,12 @@ def main() -> None:
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises its errors instead of printing them
     try:
-        raise SystemExit(0 if _computed() else 1)
+        sweep = compose()
+        if sweep is None:
+            raise SystemExit(0)
+        from pomrl.commands.computing import run  # here, because asking for help needs none of it
+
+        raise SystemExit(0 if run(sweep) else 1)
     except (Exception, KeyboardInterrupt):
         if traceback_wanted:
             raise
@@ -52,16 +57,6 @@ def main() -> None:
 
         with one_line_errors():
             raise
-
-
-def _computed() -> bool:
-    """Compose and compute what is asked for, and return whether all of it succeeded."""
-    sweep = compose()
-    if sweep is None:
-        return True
-    from pomrl.commands.computing import run  # here, because asking for help needs none of it
-
-    return run(sweep)
 
 
 def compose() -> Sweep | None:
@@ -74,6 +69,12 @@ def compose() -> Sweep | None:
         ConfigError: The configurations cannot be composed, or a plugin of Hydra has composed them elsewhere.
     """
     arguments = _hydra_arguments()
+    for word in arguments.overrides:
+        key, _, value = word.partition("=")
+        if key in ("hydra/launcher", "hydra/sweeper"):  # which would make folders before it hands anything over
+            raise ConfigError(f"{word}: {FOREIGN}")
+        if key in GROUPS and value == "{}":  # which Hydra takes for a change of no key
+            raise ConfigError(f"{word}: the value of a group is the name of an option")
     composition.register_resolvers()
     collected: list[tuple[Any, Any]] = []
 
@@ -98,7 +99,7 @@ def compose() -> Sweep | None:
 MULTIRUN = ("-m", "--multirun")
 """Arguments that people also write between and behind overrides."""
 
-INFORMATION = ("help", "hydra_help", "cfg", "info", "shell_completion")
+INFORMATION = ("help", "hydra_help", "cfg", "info")
 """Arguments that ask Hydra to print something instead of running."""
 
 

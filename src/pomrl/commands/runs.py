@@ -4,8 +4,8 @@ The list has the settings in which the stored experiments differ, how many runs 
 which code it was computed. What is damaged is computed again by the pomrl run that computed it.
 """
 
-import json
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,14 @@ from typing import Any
 import pandas as pd
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, filters
+from pomrl.commands.arguments import Parser, add_format, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.tables import print_frame
 from pomrl.commands.terminal import exit_with, printable, warn
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.settings import varying_keys
 from pomrl.outputs import outputs
+from pomrl.results.chosen_runs import order
 from pomrl.store import StoredExperiment
 from pomrl.store.derived import DerivedFiles
 
@@ -32,7 +33,7 @@ def main() -> None:
     """Run the command; the exit status is 1 where nothing matches the filters, or a file is damaged."""
     parser = Parser(prog="pomrl runs", description="List what is stored.")
     parser.add_argument("filter", nargs="*", metavar="KEY=VALUE", help="only those with this setting: sigma=0.01,0.02")
-    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the list")
+    add_format(parser)
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
     task.add_argument("--prune", action="store_true", help="list only what the present code does not use")
@@ -78,37 +79,29 @@ def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
 
 
 def show(listed: list[StoredExperiment], form: str) -> None:
-    """Print the list as a table, as JSON, or as CSV."""
+    """Print the list; CSV has all settings, and the other forms those in which the experiments differ."""
     for each in listed:
         if each.manifest() is None:
             warn(each.faults()[0])
-    rows = [_row(each) for each in listed]
-    if form == "json":
-        print(json.dumps(rows, indent=2))
-        return
-    if not rows:
+    if not listed:
         warn(f"{store.root()}: nothing is stored")
         return
-    settings = [row.pop("settings") for row in rows]
-    keys = [*dict.fromkeys(key for each in settings for key in each)]
-    if form == "table":
-        keys = varying_keys(settings) if len(rows) > 1 else []
-    of_keys = ({key: each.get(key, "") for key in keys} for each in settings)
-    frame = pd.DataFrame({"signature": row["signature"], **of, **row} for of, row in zip(of_keys, rows, strict=True))
-    frame = frame.map(lambda value: ", ".join(map(str, value)) if isinstance(value, list) else value)
-    if form == "csv":
-        print_frame(frame.map(lambda value: printable(value) if isinstance(value, str) else value), form)
-        return
-    frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
-    print_frame(frame.sort_values(keys, key=lambda column: column.map(_order)) if keys else frame)
+    settings = [each.flat_settings() for each in listed]
+    varying = varying_keys(settings) if len(listed) > 1 else []
+    keys = [*dict.fromkeys(key for each in settings for key in each)] if form == "csv" else varying
+    rows = [_row(each, {key: of.get(key, "") for key in keys}) for each, of in zip(listed, settings, strict=True)]
+    frame = pd.DataFrame(rows).map(_cell)
+    if form != "csv":
+        frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
+    print_frame(frame.sort_values(varying, key=lambda column: column.map(order)) if varying else frame, form)
 
 
-def _row(stored: StoredExperiment) -> dict[str, Any]:
-    """Return what the list says of a stored experiment; its settings are under `settings`."""
+def _row(stored: StoredExperiment, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the list says of a stored experiment, with some of its settings."""
     said = stored.manifest()
     return {
         "signature": stored.signature,
-        "settings": stored.flat_settings(),
+        **settings,
         "runs": stored.complete(),
         "computed": stored.begun()[:16],
         "code": stored.code(),
@@ -117,6 +110,6 @@ def _row(stored: StoredExperiment) -> dict[str, Any]:
     }
 
 
-def _order(value: object) -> tuple[str, object]:
-    """Return a key that sorts numbers by their values, and values of different types by the names of their types."""
-    return (type(value).__name__, value if isinstance(value, int | float) else str(value))
+def _cell(value: Any) -> Any:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else value
+    return printable(text) if isinstance(text, str) else text

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.tables import add_row, plain_table
+from pomrl.commands.tables import of_frame
 from pomrl.commands.terminal import console, warn
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import DESCRIPTION
@@ -16,13 +18,18 @@ from pomrl.store import StoreError
 @one_line_errors()
 def main() -> None:
     """Run the command with the arguments of the process, and print a table."""
-    parser = Parser(prog="pomrl studies", description="List the studies that are shipped, and those in this folder.")
-    parser.parse_args()
-    table = plain_table("studies", "name", "title", "sweeps", "claims judged")
-    for study in [*shipped(), *_in_this_folder()]:
-        title = study.described.title + (f"; {study.described.cite}" if study.described.cite else "")
-        add_row(table, study.word, title, len(study.sweeps), _judged(study))
-    console().print(table)
+    description = "List the studies that are shipped, and those in this folder."
+    Parser(prog="pomrl studies", description=description).parse_args()
+    rows = [
+        {
+            "name": study.word,
+            "title": "; ".join(filter(None, [study.described.title, study.described.cite])),
+            "sweeps": len(study.sweeps),
+            "claims judged": _judged(study),
+        }
+        for study in [*shipped(), *_in_this_folder()]
+    ]
+    console().print(of_frame("studies", pd.DataFrame(rows)))
 
 
 def _in_this_folder() -> list[Study]:

@@ -33,24 +33,22 @@ def plain_table(title: str, *columns: str) -> "Table":
     return table
 
 
-def add_row(table: "Table", *cells: object) -> None:
-    """Add a row of values that are shown as plain text: none of their characters is markup or controls a terminal."""
-    from rich.text import Text
-
-    table.add_row(*(Text(printable(str(cell))) for cell in cells))
-
-
 def of_frame(title: str, frame: "pd.DataFrame", *, wraps: str = "") -> "Table":
     """Return a frame as a table, real numbers with two decimals; if a column `wraps`, all others are as wide as needed.
+
+    No character of its cells is markup or controls a terminal.
 
     Args:
         title: What the table is of.
         frame: The frame.
         wraps: The column that makes room for the others, if one does.
     """
+    from rich.text import Text
+
     table = plain_table(title, *map(str, frame.columns))
     for column, name in zip(table.columns, frame.columns, strict=True):
         column.no_wrap = bool(wraps) and name != wraps
     for row in frame.itertuples(index=False):
-        add_row(table, *(f"{value:.2f}" if isinstance(value, float) else value for value in row))
+        cells = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in row)
+        table.add_row(*(Text(printable(cell)) for cell in cells))
     return table

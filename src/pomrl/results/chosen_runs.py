@@ -172,15 +172,15 @@ def choose(
     for key in ("code", "signature"):  # where settings alone do not tell them apart
         if len({tuple(str(each.get(name)) for name in varying) for each in settings}) < len(settings):
             varying.append(key)
-    order = sorted(range(len(found)), key=lambda place: [_order(settings[place].get(key)) for key in varying])
+    places = sorted(range(len(found)), key=lambda place: [order(settings[place].get(key)) for key in varying])
     runs = min(each.runs for each in found)
     most = found[0].experiment.request.runs if found[0].experiment and "runs" in filters(words) else runs
     return Chosen(
-        tuple(found[place].stored for place in order),
-        tuple(settings[place] for place in order),
+        tuple(found[place].stored for place in places),
+        tuple(settings[place] for place in places),
         tuple(varying),
         min(runs, most),
-        tuple(found[place].experiment for place in order),
+        tuple(found[place].experiment for place in places),
         tuple(notes),
     )
 
@@ -241,7 +241,8 @@ def _of_code(versions: Sequence[Found], code: str) -> list[Found]:
     return [each for each in versions if code in (ALL, each.stored.code())]
 
 
-def _order(value: Any) -> tuple[str, Any]:
+def order(value: Any) -> tuple[str, Any]:
+    """Return a key that sorts numbers by their values, and values of different types by the names of their types."""
     return (type(value).__name__, value if isinstance(value, int | float | str) else str(value))
 
 
