@@ -48,7 +48,7 @@ class Count:
         ("-m sigma=range(1,0)", "this sweep has no jobs"),
         ("-m seed=range(0,1e12)", "more than 100,000 values"),
         ("runs=0", "runs=0: "),
-        ("-m hydra/sweeper=nothing sigma=0,0.01", "hydra/sweeper=nothing: there is no such option"),
+        ("-m hydra/sweeper=nothing sigma=0,0.01", "no launcher or sweeper of others"),
         ("-m execution.workers=1,2", "execution: it holds for a sweep as a whole"),
         ("-m force=false,true", "force: it holds for a sweep as a whole"),
         ("tag=mine", "tag=mine: a label is added: +tag="),

@@ -68,7 +68,7 @@ CODE: tuple[Bad, ...] = (
         ("first has no sgima=0.1", "varies estimator"),
     ),
     ("figure without words", "figures.py", re.sub(r'    """[\s\S]*?"""\n', "", FIGURE), ("curves", "docstring")),
-    ("figure of nothing", "figures.py", FIGURE.replace("return PanelGrid", "PanelGrid"), ("curves", "NoneType")),
+    ("figure of nothing", "figures.py", FIGURE.replace("return PanelGrid", "PanelGrid"), ("figures.py:", "NoneType")),
     ("panel of no axis", "figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "and not 'tasks'")),
     ("panel of no band", "figures.py", FIGURE.replace('"ci"', '"95"'), ("figures.py:", "and not '95'")),
 )
