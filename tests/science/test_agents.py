@@ -1,31 +1,27 @@
 """Agents: what they decide, against direct computations, and what is refused of those of others."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts import METHOD, SAMPLED, UNEQUAL, AgentContract, problem, some_task
+from pomrl.contracts import METHOD, AgentContract, problem, some_task
 from pomrl.running.work import Failure, Part, compute
-from pomrl.science.agents.agent import Agent, AgentOfOneRun, CertaintyEquivalence, Decision, TaskData
+from pomrl.science.agents.agent import Agent, AgentOfOneRun, Decision, TaskData
 from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
 from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.agents.posterior_gamma import PosteriorGamma
 from pomrl.science.agents.temporal_difference import TemporalDifference
-from pomrl.science.data import Batch, Trajectories
-from pomrl.science.experiment import tables
+from pomrl.science.data import Batch
 from pomrl.science.exploration import Belief
-from pomrl.science.gamma_schedules import Dong, Hindsight
 from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
-from pomrl.science.problem import Method, check
+from pomrl.science.problem import Method
 
 OPTIONS = sorted(path.stem for path in (CONF / "agent").glob("*.yaml"))
 
@@ -64,34 +60,6 @@ def fast(agent: Agent[Any]) -> Agent[Any]:
 
 def method(agent: Agent[Any], **changes: Any) -> Method:
     return replace(METHOD, agent=agent, **changes)
-
-
-class OneByOne(CertaintyEquivalence):
-    """The default agent, which sees one task at a time, with generators and beliefs."""
-
-    plans_only: ClassVar[bool] = False
-
-    def act_together(self, tasks: Sequence[TaskData], memory: None) -> Iterator[Decision]:
-        return Agent.act_together(self, tasks, memory)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"trials": 3}, UNEQUAL, SAMPLED, {"data": Trajectories(behaviour="posterior_sampling")}],
-    ids=str,
-)
-def test_tasks_that_are_planned_together_have_the_policies_that_they_have_alone(changes: dict[str, Any]) -> None:
-    of_problem = replace(problem(), **changes)
-    each = method(CertaintyEquivalence(), gamma_schedule=Dong())
-    together, alone = tables(of_problem, [each, replace(each, agent=OneByOne())], range(3))
-    pd.testing.assert_frame_equal(together, alone, check_exact=True)
-
-
-def test_an_agent_that_chooses_refuses_a_schedule_that_chooses_in_hindsight() -> None:
-    hindsight = Hindsight(gammas=[0.0, 0.9], scope="all_tasks")
-    check(problem(), method(LeastSquares(), gamma_schedule=hindsight), range(1))
-    with pytest.raises(ValueError, match="agent PosteriorGamma chooses a discount factor"):
-        check(problem(), method(PosteriorGamma(), gamma_schedule=hindsight), range(1))
 
 
 def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> None:

@@ -3,7 +3,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from tests.support.sample_models import random_models
+from tests.support.sample_estimates import draw_batches
 
 from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches
@@ -16,15 +16,6 @@ M_SAMPLES, S, A, T = 5, 4, 2, 7
 
 POMRL = RegularisedLeastSquares(mixing="paper", similarity="known")
 ADA_POMRL = RegularisedLeastSquares(mixing="paper", similarity="welford", sigma_1=0.3)
-
-
-def draw(n: int = 3, seed: int = 1) -> tuple[list[np.ndarray], Truth]:
-    """Batches of T tasks for n runs, and the truth about their distribution, of standard deviation about 0.1."""
-    rng = np.random.default_rng(seed)
-    P_o, _ = random_models(rng, n, S, A)
-    weights = [rng.gamma(20 * P_o) for _ in range(T)]
-    batches = [rng.multinomial(M_SAMPLES, weight / weight.sum(-1, keepdims=True)) / M_SAMPLES for weight in weights]
-    return batches, Truth(P_o, P_o * (1 - P_o) / 21)
 
 
 def run(batches: list[np.ndarray], truth: Truth, estimator: Estimator, schedule=None) -> list[PlanningInput]:
@@ -66,7 +57,7 @@ def straight_line(batches: list[np.ndarray], similarity: float | None, sigma_1: 
 @pytest.mark.parametrize("prior", ["inclusive", "exclusive"])
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_loop_is_the_papers_written_out(prior, adaptive: bool):
-    batches, truth = draw()
+    batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     estimator = RegularisedLeastSquares(
         mixing="paper", prior=prior, similarity="welford" if adaptive else "known", sigma_1=0.3
     )
@@ -82,7 +73,7 @@ def test_loop_is_the_papers_written_out(prior, adaptive: bool):
 
 
 def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_maximum():
-    batches, truth = draw()
+    batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     tasks = run(batches, truth, RegularisedLeastSquares(mixing="paper", similarity="known", scope="per_pair"))
     sigma = np.sqrt(truth.variance).max(-1)
     alpha = 1 / (sigma**2 * (1 + 1 / T) * M_SAMPLES + 1)
@@ -94,7 +85,7 @@ def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_max
 
 
 def test_schedule_is_told_the_rate_and_the_similarity_of_its_task():
-    batches, truth = draw()
+    batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     for t, task in enumerate(run(batches, truth, ADA_POMRL, UpperBound(gamma_0=0.1)), start=1):
         x = task.sigma**2 * M_SAMPLES
         C = ((task.sigma + 1 / sqrt(M_SAMPLES)) / sqrt(t) + x / sqrt(M_SAMPLES)) / (x + 1)
@@ -117,7 +108,7 @@ class Watched:
 
 def test_a_belief_is_the_estimate_with_the_transitions_that_the_prior_stands_for():
     """After one transition the rate is 1 / (x + 1) with x = sigma^2 (1 + 1/t): a prior of 1 / x transitions."""
-    batches, truth = draw()
+    batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     tasks = [Watched(same(P_bar)) for P_bar in batches]
     planned = list(pomrl(tasks, M_SAMPLES, truth, POMRL, Fixed(gamma=0.9), 0.99))
     x = truth.variance.max((1, 2, 3))[:, None, None] * (1 + 1 / T)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from pomrl.science.experiment import tables
 from pomrl.science.mdp import Criterion
 from pomrl.science.metrics.shipped import Value
 from pomrl.science.planners import BackwardInduction, PolicyIteration
-from pomrl.science.problem import Method, check
 from pomrl.science.solvers.undiscounted import NeverEndsError
 from pomrl.science.tasks.random_chains import Dirichlet
 
@@ -128,21 +126,6 @@ def test_losses_and_metrics_are_means_over_the_first_state() -> None:
         assert_allclose(of_start[name], 0.25 * by_state[0][name] + 0.75 * by_state[1][name], atol=1e-9)
     first, same = (replace(problem(), loss="mean", start=each) for each in (0, [1.0, *np.zeros(5).tolist()]))
     assert tables(same, [METHOD], range(2))[0].equals(tables(first, [METHOD], range(2))[0])
-
-
-@pytest.mark.parametrize(
-    ("changes", "method", "message"),
-    [
-        ({"start": 6, "loss": "mean"}, METHOD, "start=6: it has to be a state or 6 probabilities"),
-        ({"start": [0.5] * 6, "loss": "mean"}, METHOD, "it has to be a state or 6 probabilities that sum to 1"),
-        ({"start": 1}, METHOD, "start=1: loss=max is that of the worst state"),
-        ({"reward_low": 2.0}, METHOD, "reward_low=2.0: it has to be at most reward_high=1.0"),
-        ({"horizon": 1}, replace(METHOD, planner=BackwardInduction(steps=2)), "set horizon to at least that"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(changes: dict[str, Any], method: Method, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        check(replace(problem(), **changes), method, range(1))
 
 
 def test_rewards_spread_over_tasks_as_they_should() -> None:

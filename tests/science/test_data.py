@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-import pytest
 
-from pomrl.science.data import Generative, Trajectories
+from pomrl.science.data import Trajectories
 
 
 def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
@@ -41,13 +40,6 @@ def test_trajectories_are_those_of_a_simulation_one_by_one():
                 of_batch = u[t, :, batch * m : (batch + 1) * m]
                 expected = counted_one_by_one(P[t, run], of_batch, m, length)
                 assert np.array_equal(drawn[t, run, batch], expected)
-
-
-def test_batches_of_too_many_transitions_are_refused():
-    Trajectories(length=10).check(10**5)
-    with pytest.raises(ValueError, match="m=100001: a batch of so many trajectories of length 10 has more than"):
-        Trajectories(length=10).check(10**5 + 1)
-    Generative().check(10**9)
 
 
 def test_states_that_rounding_leaves_out_are_not_reached():

@@ -59,18 +59,6 @@ def test_what_is_right_is_not_copied_and_everything_else_becomes_so() -> None:
         np.testing.assert_array_equal(found, other)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("S", [3, 60])
-def test_no_models_have_no_policies_and_no_states_are_refused(S: int, engine: Engine) -> None:
-    with compiled.using(engine):
-        planner = PolicyIteration()
-        assert planner.plan(np.empty((0, S, 2, S)), np.empty((0, S, 2)), np.empty((0, 5))).shape == (0, 5, S)
-        with pytest.raises(ValueError, match=r"^S = 0: a model has to have at least one state"):
-            planner.plan(np.empty((2, 0, 2, 0)), np.empty((2, 0, 2)), GAMMAS)
-        nothing = np.empty((0, S, 2, S)), np.empty((0, S, 2)), np.empty((0, 4, S), int)
-        assert planning_loss(*nothing, 0.5).shape == (0, 4)
-
-
 @pytest.mark.parametrize("S", [4, 60])
 @pytest.mark.parametrize("action", [-1, 3, 2**16])
 def test_an_action_that_the_model_does_not_have_is_refused_by_its_index(S: int, action: int) -> None:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from pomrl.configuration import sweeps
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
@@ -141,6 +143,14 @@ def test_task_1_is_estimated_alone_or_mixed(options: dict, alpha: float):
     memory = estimator.initial_memory(1, S, A)
     sigma = estimator.similarity_estimate(memory, 5, truth)
     np.testing.assert_allclose(estimator.mixing_rate(1, 5, sigma, memory, truth), alpha, rtol=1e-14)
+
+
+def test_the_option_bayes_is_the_posterior_mean_of_dirichlet_tasks():
+    batches, truth = unequal(1, 2)
+    bayes = sweeps.experiment(PUBLISHED, ["estimator=bayes"]).method.estimator
+    for batch, P_hat in zip(batches, learned(bayes, batches, truth), strict=True):
+        posterior = (batch.counts + 6 * truth.P_o) / (batch.visits + 6)[..., None]
+        np.testing.assert_allclose(P_hat, posterior, rtol=0, atol=1e-14)
 
 
 def test_priors_that_are_given():

@@ -5,9 +5,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from pomrl.contracts import METHOD, problem
-from pomrl.science.estimators.exact_posterior import ExactPosterior, posterior_mean
-from pomrl.science.problem import Method, check
+from pomrl.science.estimators.exact_posterior import posterior_mean
 
 
 def brute_force(counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:
@@ -44,9 +42,3 @@ def test_transitions_that_no_model_has_are_refused() -> None:
     np.testing.assert_array_equal(posterior_mean(seen, candidates)[1], candidates[0])
     with pytest.raises(ValueError, match="run 1: none of the 1 models has these transitions"):
         posterior_mean(seen, candidates[1:])
-
-
-def test_tasks_with_infinitely_many_models_are_refused() -> None:
-    method = Method(estimator=ExactPosterior(), gamma_schedule=METHOD.gamma_schedule, planner=METHOD.planner)
-    with pytest.raises(ValueError, match="ExactPosterior needs tasks with one of finitely many models"):
-        check(problem(), method, [0])

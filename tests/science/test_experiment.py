@@ -1,3 +1,4 @@
+from itertools import product
 from math import sqrt
 
 import numpy as np
@@ -12,7 +13,7 @@ from pomrl.science.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, Uppe
 from pomrl.science.loss_tables import SCHEMA
 from pomrl.science.mdp import random_chain_mdp
 from pomrl.science.planners import PolicyIteration, ValueIteration
-from pomrl.science.problem import Method, Problem, check
+from pomrl.science.problem import Method, Problem
 from pomrl.science.randomness import Stream, generator
 from pomrl.science.tasks.random_chains import Dirichlet, Gaussian, RandomChains
 
@@ -58,13 +59,11 @@ def assert_same_bits(one: pd.DataFrame, other: pd.DataFrame):
 def test_table_has_the_columns_and_types_of_the_schema_and_a_row_for_each_run_task_and_gamma():
     for one, gammas in ((method(), 4), (method(Dong()), 1), (method(Fixed(gamma=0.9), mixing=0.0), 1)):
         (table,) = tables(problem(), [one], [2, 3, 7])
-        assert {name: str(table[name].dtype) for name in table} == SCHEMA
-        assert list(table) == list(SCHEMA)
-        assert len(table) == 3 * 4 * gammas
-        assert not table.duplicated(["run", "task", "gamma"]).any()
-        assert set(table["run"]) == {2, 3, 7}
-        assert set(table["task"]) == {1, 2, 3, 4}
-        pd.testing.assert_frame_equal(table, table.sort_values(["run", "task", "gamma"], kind="stable"))
+        assert [(name, str(dtype)) for name, dtype in table.dtypes.items()] == list(SCHEMA.items())
+        keys = table[["run", "task", "gamma"]].drop_duplicates().sort_values(["run", "task", "gamma"])
+        pd.testing.assert_frame_equal(table[["run", "task", "gamma"]], keys)
+        rows = table.groupby(["run", "task"]).size()
+        assert rows.to_dict() == dict.fromkeys(product((2, 3, 7), (1, 2, 3, 4)), gammas)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -122,18 +121,3 @@ def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptiv
     assert slow["planning_loss"].max() > 0.5
     fast = table[table["run"] == run].reset_index(drop=True)
     pd.testing.assert_frame_equal(fast, slow, check_dtype=False, rtol=1e-9, atol=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("problem", "method", "message"),
-    [
-        (problem(m=1), method(mixing="paper", similarity="debiased"), "m=1"),
-        (problem(m=1), method(mixing="mse_optimal", similarity="welford"), "m=1"),
-        (problem(gamma_eval=0.9), method(GRID), r"gamma_schedule\.gammas=0\.99"),
-        (problem(), method(UpperBound(), mixing=0.0), "UpperBound needs an estimator with a similarity"),
-        (problem(sigma=0.3), method(), "sigma=0.3: .* run 5 has this variance"),
-    ],
-)
-def test_what_would_fail_is_refused(problem: Problem, method: Method, message: str):
-    with pytest.raises(ValueError, match=message):
-        check(problem, method, [5, 6])

@@ -4,15 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from pomrl.contracts import METHOD, problem
 from pomrl.science.data import Batch, Batches, Trajectories
 from pomrl.science.estimators.reward_models import RewardLearning, RewardMemory
 from pomrl.science.exploration import Belief, Exploration, explorations
-from pomrl.science.meta_batches import Separate
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import check
 
 GREEDY = Trajectories(behaviour="epsilon_greedy", epsilon=0.0, length=6)
 
@@ -76,9 +72,3 @@ def test_rewards_that_are_learned_are_those_of_the_transitions_and_the_middle_el
         lambda _: Belief(task.P, np.ones((3, 1, 1))), RewardMemory()
     )
     assert (unseen == 3.0).any()
-
-
-@pytest.mark.parametrize("changed", [{"trials": 2}, {"meta_batch": Separate()}])
-def test_a_learner_that_collects_its_data_has_one_batch_for_each_task(changed):
-    with pytest.raises(ValueError, match="where a learner collects its data, there is one batch for each task"):
-        check(replace(problem(), data=GREEDY, **changed), METHOD, [0])

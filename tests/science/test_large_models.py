@@ -18,26 +18,22 @@ from pomrl.science.solvers.policy_values import distinct_policy_values
 LONG_GRID = np.linspace(0.0, 0.99, 12)
 
 
-def large(kind: str, rng: np.random.Generator, M: int = 3, S: int = 60) -> tuple[np.ndarray, np.ndarray]:
-    return {
-        "dense": lambda: random_models(rng, M, S, 2),
-        "sampled": lambda: sampled_models(rng, M, S, 2, 5),
-        "one transition": lambda: sampled_models(rng, M, S, 2, 1),
-        "ties": lambda: models_with_equal_actions(rng, M, S, 2),
-        "twins": lambda: models_with_twin_states(rng, M, S, 2),
-        "ring": lambda: ring(S),
-        "long ring": lambda: ring(150),
-        "sparse rewards": lambda: (random_models(rng, M, S, 2)[0], (rng.random((M, S, 2)) < 0.02).astype(float)),
-    }[kind]()
+KINDS = {
+    "dense": lambda rng, M: random_models(rng, M, 60, 2),
+    "sampled": lambda rng, M: sampled_models(rng, M, 60, 2, 5),
+    "one transition": lambda rng, M: sampled_models(rng, M, 60, 2, 1),
+    "ties": lambda rng, M: models_with_equal_actions(rng, M, 60, 2),
+    "twins": lambda rng, M: models_with_twin_states(rng, M, 60, 2),
+    "ring": lambda rng, M: ring(60),
+    "long ring": lambda rng, M: ring(150),
+    "sparse rewards": lambda rng, M: (random_models(rng, M, 60, 2)[0], (rng.random((M, 60, 2)) < 0.02).astype(float)),
+}
 
 
-LARGE_KINDS = ["dense", "sampled", "one transition", "ties", "twins", "ring", "long ring", "sparse rewards"]
-
-
-@pytest.mark.parametrize("kind", LARGE_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_large_models_satisfy_the_bellman_equation(kind: str):
     """At an optimal policy no action gains anything. Together these are over 20,000 states at some gamma."""
-    P, R = large(kind, np.random.default_rng(30))
+    P, R = KINDS[kind](np.random.default_rng(30), 3)
     policy = PolicyIteration().plan(P, R, LONG_GRID)
     for g, gamma in enumerate(LONG_GRID):
         V = policy_value(P, R, policy[:, g], gamma)
@@ -52,7 +48,7 @@ def test_large_models_satisfy_the_bellman_equation(kind: str):
 @pytest.mark.parametrize("gamma", [0.0, 0.9, 0.999])
 def test_policies_of_a_large_model_have_the_values_that_each_has_alone(kind: str, gamma: float):
     rng = np.random.default_rng(33)
-    P, R = large(kind, rng, M=1)
+    P, R = KINDS[kind](rng, 1)
     like, unlike = np.zeros((2, 9, P.shape[1]), np.int16)
     like[:, :12], unlike[:] = rng.integers(0, 2, (9, 12)), rng.integers(0, 2, unlike.shape)
     for policies in (like, unlike):

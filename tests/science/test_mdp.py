@@ -8,19 +8,15 @@ from tests.support.sample_models import (
     value_of,
 )
 
-from pomrl.configuration import sweeps
-from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.mdp import (
     LARGEST_GAMMA_EVAL,
     LOSS_ERROR,
-    check_gamma_eval,
     expected_rewards,
     planning_loss,
     policy_value,
     random_chain_mdp,
 )
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import check
 
 
 def test_weights_are_uniform_before_they_are_normalised():
@@ -122,12 +118,3 @@ def test_losses_at_the_largest_gamma_eval_are_as_accurate_as_promised() -> None:
         exact = np.abs(exact_value(P, R, best, gamma) - exact_value(P, R, other, gamma)).max()
         found = planning_loss(P[None], R[None], other[None, None], gamma)[0, 0]
         assert abs(float(exact) - found) <= LOSS_ERROR
-
-
-def test_a_larger_gamma_eval_is_refused_with_the_bound() -> None:
-    check_gamma_eval(LARGEST_GAMMA_EVAL)
-    with pytest.raises(ValueError, match=r"rounding errors.*at most 0\.99998510"):
-        check_gamma_eval(float(np.nextafter(LARGEST_GAMMA_EVAL, 1.0)))
-    beyond = sweeps.experiment(PUBLISHED, ["gamma_eval=0.99999"])
-    with pytest.raises(ValueError, match=r"gamma_eval=0\.99999: "):
-        check(beyond.problem, beyond.method, range(1))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pomrl.science.algorithm import pomrl
-from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
+from pomrl.science.data import Batch, Batches, Data
 from pomrl.science.drawn_tasks import _settings, draw
 from pomrl.science.estimators.estimator import Estimator
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
@@ -15,7 +15,7 @@ from pomrl.science.experiment import mixing_rates, tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.meta_batches import Own, Separate
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import Method, Problem, check
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 
 PROBLEM = Problem(
@@ -89,17 +89,3 @@ def test_each_trial_learns_from_its_own_batches_alone():
     np.testing.assert_allclose(mixing_rates(PROBLEM, method(ADA), range(n)), np.mean(rates, 0).T, rtol=1e-14)
     of_table = table(PROBLEM).groupby(["run", "task"])["alpha"].first().to_numpy()
     np.testing.assert_allclose(of_table, np.mean(rates, 0).T.ravel(), rtol=1e-14)
-
-
-@pytest.mark.parametrize("meta_batch", [Own(), Separate(batches=2)])
-@pytest.mark.parametrize("data", [Generative(), Trajectories(length=4)])
-def test_gammas_of_trials_are_the_grid_to_the_last_bit(data, meta_batch):
-    gammas = table(replace(PROBLEM, trials=7, data=data, meta_batch=meta_batch))["gamma"]
-    assert set(gammas) == {0.0, 0.3, 0.9}
-
-
-def test_a_length_needs_trajectories():
-    separate = replace(PROBLEM, meta_batch=Separate(length=5))
-    with pytest.raises(ValueError, match=r"meta_batch\.length=5: only data=trajectories has a length"):
-        check(separate, method(ADA), range(1))
-    check(replace(separate, data=Trajectories()), method(ADA), range(1))

@@ -126,9 +126,3 @@ def test_learned_similarity_is_the_deviation_of_the_batches_before_perhaps_less_
     each = make(**options, scope="per_pair").similarity_estimate(memory_of(batches), 5, truth)
     np.testing.assert_allclose(largest[:, 0, 0], deviation.max((1, 2, 3)), rtol=1e-12)
     np.testing.assert_allclose(each, deviation.max(-1), rtol=1e-12)
-
-
-@pytest.mark.parametrize("options", [{"mixing": "paper"}, {"mixing": "mse_bound", "prior": "known"}])
-def test_a_rate_that_depends_on_the_similarity_needs_one(options: dict[str, Any]):
-    with pytest.raises(ValueError, match=f"mixing={options['mixing']} needs a similarity"):
-        make(**options)

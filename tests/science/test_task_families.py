@@ -15,7 +15,7 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import Problem, check
+from pomrl.science.problem import Problem
 from pomrl.science.solvers.evaluation import policy_value
 from pomrl.science.tasks.families.family import Candidates, TaskFamily
 from pomrl.science.tasks.families.forest import Forest
@@ -154,10 +154,3 @@ def test_the_slip_of_gymnasium_gives_the_table_of_gymnasium(family: type[TaskFam
     np.testing.assert_allclose(expected_rewards(R, P)[0, alive], pays[alive].sum(-1), atol=1e-12)
     assert all((P[0, s, :, s] == 1).all() for s in ended)
     assert not expected_rewards(R, P)[0, list(ended)].any()
-
-
-@pytest.mark.parametrize(("override", "message"), [("S=7", "6 states and 2 actions"), ("sigma=0.1", "sigma=null")])
-def test_numbers_that_contradict_the_family_are_refused(override: str, message: str) -> None:
-    experiment = sweeps.experiment(PUBLISHED, ["task_distribution=river_swim", override])
-    with pytest.raises(ValueError, match=message):
-        check(experiment.problem, experiment.method, [0])

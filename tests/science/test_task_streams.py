@@ -1,19 +1,15 @@
 """Streams of tasks: what changes, when it does, and what is refused."""
 
-import re
 from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
 
-from pomrl.configuration import sweeps
-from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import METHOD, problem
 from pomrl.science import drawn_tasks
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
-from pomrl.science.problem import check
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
 from pomrl.science.tasks.streams import Cycle, Drift, Stationary, Switch, TaskStream
@@ -82,22 +78,3 @@ def test_tables_do_not_depend_on_how_many_tasks_are_drawn_together(stream, monke
     monkeypatch.setattr(drawn_tasks, "STACK_BYTES", 1)
     (one_by_one,) = tables(of_problem, [METHOD], range(2))
     assert together.equals(one_by_one)
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (["stream=switch", "stream.at=[16]"], "stream.at=[16]: a switch is beyond the last task, T=15"),
-        (
-            ["stream=switch", "task_distribution=uniform_ball", "sigma=0.055", "stream.at=[2,3,4,5,6]"],
-            "sigma: no UniformBall distribution on",
-        ),
-    ],
-)
-def test_streams_that_cannot_be_are_refused(overrides, message):
-    def checked() -> None:
-        of_experiment = sweeps.experiment(PUBLISHED, overrides)
-        check(of_experiment.problem, of_experiment.method, [0])
-
-    with pytest.raises(ValueError, match=re.escape(message)):
-        checked()

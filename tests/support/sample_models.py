@@ -26,26 +26,12 @@ def models_with_equal_actions(rng: np.random.Generator, M: int, S: int, A: int) 
     return P, R
 
 
-def models_with_equal_rewards(rng: np.random.Generator, M: int, S: int, A: int) -> tuple[np.ndarray, np.ndarray]:
-    """Every policy is optimal."""
-    P, R = random_models(rng, M, S, A)
-    return P, np.full_like(R, 0.3)
-
-
 def models_with_twin_states(rng: np.random.Generator, M: int, S: int, A: int) -> tuple[np.ndarray, np.ndarray]:
     """States 2i and 2i + 1 look alike and are equally likely, so that it does not matter which one is reached."""
     P, R = random_models(rng, M, S // 2, A)
     P = P.repeat(2, axis=1).repeat(2, axis=3) / 2
     P[:, :, -1] = P[:, :, -1].reshape(M, S, S // 2, 2)[..., ::-1].reshape(M, S, S)
     return P, R.repeat(2, axis=1)
-
-
-def sampled_models_with_state_rewards(
-    rng: np.random.Generator, M: int, S: int, A: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Two transitions a row and rewards that do not depend on the action: many exact ties between actions."""
-    P, R = sampled_models(rng, M, S, A, 2)
-    return P, R[:, :, :1].repeat(A, axis=2)
 
 
 def ring(S: int) -> tuple[np.ndarray, np.ndarray]:
