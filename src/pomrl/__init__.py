@@ -14,14 +14,12 @@ if TYPE_CHECKING:
     from pomrl.api import find, load, plot, run, sweep, table
     from pomrl.models_and_logs.horizon_reports import horizon_report
     from pomrl.models_and_logs.log_tables import from_log
-    from pomrl.models_and_logs.model_files import from_file
     from pomrl.models_and_logs.models import from_arrays, from_gymnasium, plan
     from pomrl.models_and_logs.structure import Structure
 
 _OF_MODELS_AND_LOGS = {
     "Structure": "structure",
     "from_arrays": "models",
-    "from_file": "model_files",
     "from_gymnasium": "models",
     "from_log": "log_tables",
     "horizon_report": "horizon_reports",
@@ -33,7 +31,6 @@ __all__ = [
     "Structure",
     "find",
     "from_arrays",
-    "from_file",
     "from_gymnasium",
     "from_log",
     "horizon_report",

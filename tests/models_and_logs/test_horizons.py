@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.support.synthetic import AXES, GAMMAS, make_table
 
 from pomrl.results.horizon_gains import at_best_fixed, gain_of_best_gamma
 from pomrl.results.losses import Losses
-from pomrl.results.stored_sweeps import StoredSweep
 from pomrl.science.mdp import policy_value
 from pomrl.science.planners import PolicyIteration
-from pomrl.studies.beyond.figures import horizon_or_prior
 
 GAMMA_EVAL = 0.99
 
@@ -59,20 +56,3 @@ def test_the_gain_is_what_the_best_gamma_saves():
     np.testing.assert_allclose(found.regret - at_best_fixed(found), 0.3)
     assert gain_of_best_gamma(found).estimate == pytest.approx(0.3)
     assert gain_of_best_gamma(losses([0.9, 0.5, 0.4, 0.3])).estimate == 0.0
-
-
-def test_the_figure_shows_gains_and_weights(sweeps_of_horizons: dict):
-    data = horizon_or_prior.draw.drawn(sweeps_of_horizons, with_intervals=False).data
-    table = sweeps_of_horizons["horizon_or_prior"].table
-    chosen = Losses.of_table(table[(table["sigma"] == 0.025) & (table["estimator"] == "bayes")])
-    label = horizon_or_prior.LOOKS["bayes"].label
-    gain = data[(data["panel"] == "b") & (data["series"] == label)].iloc[0]
-    assert gain["mean"] == gain_of_best_gamma(chosen).estimate
-    weight = data[(data["panel"] == "e") & (data["series"] == label)]["mean"]
-    best = chosen.loss.mean(0).argmin(-1)
-    np.testing.assert_allclose(weight, 1.0 - np.array(GAMMAS)[best] / GAMMAS[-1])
-
-
-@pytest.fixture
-def sweeps_of_horizons() -> dict:
-    return {"horizon_or_prior": StoredSweep(make_table(AXES["horizon_or_prior"]), [], 1200, None)}

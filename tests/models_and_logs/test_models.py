@@ -4,11 +4,9 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from tests.support.sample_models import sparse_queue
@@ -112,59 +110,6 @@ def test_a_large_sparse_model_is_planned_and_judged_as_the_dense_one():
             np.testing.assert_allclose(each.planning_loss(found.policies, 0.99, norm), losses, atol=1e-10)
 
 
-FILES: dict[str, Callable[[Path, sparse.csr_array, np.ndarray], Any]] = {
-    "dense.npz": lambda file, P, R: np.savez(file, P=P.toarray().reshape(S, A, S), R=R),
-    "long.csv": lambda file, P, R: long_table(P, R).to_csv(file, index=False),
-    "long.parquet": lambda file, P, R: long_table(P, R).sample(frac=1.0, random_state=0).to_parquet(file),
-}
-
-
-def long_table(rows: sparse.csr_array, R: np.ndarray) -> pd.DataFrame:
-    """Return the rows of a model's transitions, whose rewards depend on the next state around R(s, a)."""
-    pairs: Any = rows.tocoo()
-    names = ["state", "action", "next_state", "probability", "reward"]
-    reward = R.ravel()[pairs.row] + pairs.col % 2 - (rows @ (np.arange(S) % 2))[pairs.row]
-    return pd.DataFrame(dict(zip(names, [pairs.row // A, pairs.row % A, pairs.col, pairs.data, reward], strict=True)))
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_has_the_plan_of_its_matrices(name: str, tmp_path: Path):
-    rows, R = drawn()
-    FILES[name](tmp_path / name, rows, R)
-    found, wanted = pomrl.from_file(tmp_path / name).plan(GAMMAS), pomrl.plan(rows, R, GAMMAS)
-    np.testing.assert_array_equal(found.policies, wanted.policies)
-    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-11)
-
-
-def test_names_of_a_file_are_kept_in_the_order_of_their_rows(tmp_path: Path):
-    (tmp_path / "m.csv").write_text(
-        "state,action,next_state,probability,reward\nnew,run,new,0.5,2\nnew,run,old,0.5,2\nold,run,old,1,1\n"
-    )
-    model = pomrl.from_file(tmp_path / "m.csv")
-    assert (model.states, model.actions) == (("new", "old"), ("run",))
-    np.testing.assert_allclose(model.plan([0.5]).values, [[(2 + 0.25 * 2) / 0.75, 2.0]])
-
-
-@pytest.mark.parametrize("name", ["m.csv", "m.npz"])
-def test_a_file_without_rewards_takes_them_from_the_caller(name: str, tmp_path: Path):
-    rows, R = drawn()
-    table = long_table(rows, R).drop(columns="reward")
-    table.to_csv(tmp_path / name, index=False) if name == "m.csv" else sparse.save_npz(tmp_path / name, rows)
-    np.testing.assert_array_equal(pomrl.from_file(tmp_path / name, R).R, R)
-    with pytest.raises(ValueError, match=r"m\....: it has no rewards: give R"):
-        pomrl.from_file(tmp_path / name)
-
-
-def test_a_large_table_of_gymnasium_is_planned_without_a_dense_array(monkeypatch: pytest.MonkeyPatch):
-    table = {s: {0: [(0.5, s, 0.0, False), (0.5, min(s + 1, 149), 1.0, s > 147)], 1: [(1.0, 0, 0.1, False)]}
-             for s in range(150)}  # fmt: skip
-    found = pomrl.from_gymnasium(table)
-    assert sparse.issparse(found.P)
-    monkeypatch.setattr(sparse_models, "is_small", lambda _: True)
-    wanted = pomrl.from_gymnasium(table)
-    np.testing.assert_allclose(found.plan(GAMMAS).values, wanted.plan(GAMMAS).values, rtol=1e-11, atol=1e-12)
-
-
 def test_nothing_of_twenty_thousand_states_is_ever_dense():
     """A dense array of it would take 10 GB; everything together takes less than a hundredth of that."""
     tracemalloc.start()
@@ -207,41 +152,22 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: pomrl.plan(with_entry(dense()[0], (1, 2, 1, 0), np.nan), np.zeros((6, 2, 6)), [0.5]),
         r"P\[1, 2, 1, 0\] = nan is not a probability",
     ),
-    "NaN in a table": (lambda: pomrl.plan(TABLE, None, [0.5]), r"P\[0, 0, 0\] = nan is not"),
-    "an empty dictionary": (lambda: pomrl.plan({}, None, [0.5]), "P has to be"),
     "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "need rewards R"),
     "sparse and dense": (lambda: pomrl.plan([ROWS[:S], np.eye(S)], R, [0.5]), r"P\[1\] has to be a sparse"),
-    "complex rewards": (lambda: pomrl.plan(FLIP, np.full(2, 1j), [0.5]), "R has the dtype complex128"),
     "actions before states": (
         lambda: pomrl.plan(dense()[0][0].swapaxes(0, 1), np.zeros(6), [0.5]),
         r"P has to be \[..., S, A, S\], and is \[2, 6, 6\]: states",
     ),
     "a name too many": (lambda: pomrl.from_arrays(FLIP, np.zeros(2), actions="aba"), "2 different names of actions"),
-    "names twice": (lambda: pomrl.from_arrays(FLIP, np.zeros(2), states="aa"), "2 different names of states"),
     "a discount factor below 0": (lambda: pomrl.plan(FLIP, np.zeros(2), [0.5, -1.0]), r"gamma\[1\] = -1\.0"),
-    "no discount": (lambda: pomrl.plan(FLIP, np.zeros(2), [0.5, 1.0]), r"gamma\[1\] = 1\.0"),
     "no discount factors": (lambda: pomrl.plan(FLIP, np.zeros(2), []), "gammas have to be"),
     "a reward that is NaN": (lambda: pomrl.plan(FLIP, [[0.0, np.nan], [0, 0]], [0.5]), r"R\[0, 1\]"),
     "no table": (lambda: pomrl.from_gymnasium(object()), "object has no table of transitions P"),
-    "a table of something else": (lambda: pomrl.from_gymnasium({0: {0: [3]}}), r"P\[s\]\[a\] has to list"),
-    "a state that is not there": (lambda: pomrl.from_gymnasium({0: {0: [(1.0, 7, 0, False)]}}), "7"),
     "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same models"),
     "a sparse row that sums to more": (lambda: pomrl.plan(changed(16, 1.5), R, GAMMAS), r"P\[5, 1\] is no distr"),
-    "a negative entry": (
-        lambda: pomrl.plan(changed(16, -0.5, 1.5, 0.0, 0.0), R, GAMMAS),
-        r"P\[5, 1\] is no distribution.*-0\.5",
-    ),
-    "sparse NaN": (lambda: pomrl.plan(changed(599, np.nan), R, GAMMAS), r"P\[199, 2\] is no distribution.*nan"),
     "an action that leads nowhere": (lambda: pomrl.plan(changed(16), R, GAMMAS), r"P\[5, 1\].*entries \[\]"),
-    "pairs that are no multiple": (lambda: pomrl.plan(ROWS[:-1], R, GAMMAS), r"has to be \[S A, S\], and its shape is"),
-    "no pairs": (lambda: pomrl.plan(ROWS[:0], R, GAMMAS), "A = 0: a model has to have at least one action"),
     "an action of another size": (lambda: pomrl.plan([EACH[0], ROWS], R, GAMMAS), r"P\[1\] has to be a sparse"),
-    "complex numbers": (lambda: pomrl.plan(ROWS.astype(complex), R, GAMMAS), "P has the dtype complex128"),
     "rewards of another shape": (lambda: pomrl.plan(ROWS, R[:-1], GAMMAS), r"R has to be \[S\] or \[S, A\] = \[200"),
-    "rewards that are NaN": (
-        lambda: pomrl.plan(ROWS, np.full((S, A), np.nan), GAMMAS),
-        r"R\[0, 0\] = nan is not finite",
-    ),
     "an action that is none": (
         lambda: pomrl.from_arrays(ROWS, R).planning_loss(np.full((1, S), 3), 0.9),
         r"policy\[0, 0\] = 3 is not one of the 3 actions",
@@ -256,40 +182,3 @@ def test_what_is_wrong_is_named_in_one_line(case: str):
     with pytest.raises(ValueError, match=said) as raised:
         call()
     assert "\n" not in str(raised.value)
-
-
-HEAD = "state,action,next_state,probability,reward\n"
-WRONG_FILES = {
-    "a missing column": ("m.csv", "state,action,next_state,reward\n0,0,0,1\n", "it lacks probability"),
-    "an empty field": ("m.csv", HEAD + "0,0,0,1,\n", "row 0: a value is missing"),
-    "no rows": ("m.csv", HEAD, "it has no rows"),
-    "a pair without rows": ("m.csv", HEAD + "0,0,1,1,0\n1,1,0,1,0\n0,0,0,0,0\n1,1,1,0,0\n", r"P\[0, 1\] = 0"),
-    "a state of a wrong number": ("m.csv", HEAD + "0,0,900000000000,1,0\n", "1 rows are too few"),
-    "a negative state": ("m.csv", HEAD + "0,0,0,1,0\n-1,0,0,1,0\n", "negative"),
-    "a negative action": ("m.csv", HEAD + "0,1,0,1,0\n0,0,0,1,0\n0,-1,0,1,0\n", "negative"),
-    "a row that sums to less": ("m.csv", HEAD + "0,0,0,0.5,0\n", r"row P\[0, 0\] = 0\.5 is not 1"),
-    "text for a probability": ("m.csv", HEAD + "0,0,0,half,0\n", "probability has the dtype"),
-    "another kind of file": ("m.txt", "", r"ends with \.parquet or \.csv"),
-    "a file that is no npz": ("m.npz", "x", "it is no file of the format npz"),
-    "a file that is no parquet": ("m.parquet", "x", "it cannot be read"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG_FILES)
-def test_a_wrong_file_is_named_with_what_is_wrong(case: str, tmp_path: Path):
-    name, content, said = WRONG_FILES[case]
-    (tmp_path / name).write_text(content)
-    with pytest.raises(ValueError, match=said) as raised:
-        pomrl.from_file(tmp_path / name)
-    assert str(raised.value).startswith(str(tmp_path / name))
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    "arrays", [{"Q": np.zeros(3)}, {"indices": [7]}], ids=["no model", "a state that is not there"]
-)
-def test_an_npz_without_a_model_is_refused(arrays: dict, tmp_path: Path):
-    parts = {"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": (1, 1), "format": "csr", "_is_array": True}
-    np.savez(tmp_path / "m.npz", allow_pickle=False, **(arrays if "Q" in arrays else parts | arrays))
-    with pytest.raises(ValueError, match="it is no file of the format npz with a model"):
-        pomrl.from_file(tmp_path / "m.npz")

@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 from examples.notebook import __main__ as command
 from examples.notebook import agreement, stored
-from examples.notebook.draws import TASKS, TRAJECTORIES, TRIALS, draw_run
-from examples.notebook.learners import ESTIMATORS, average_priors, estimated_models, meta_frequencies, own_frequencies
-from examples.notebook.losses import GAMMA_EVAL, GAMMAS, losses_of_run
-from examples.notebook.schedules import dong, upper_bound
+from examples.notebook.draws import TASKS
+from examples.notebook.learners import ESTIMATORS
+from examples.notebook.losses import GAMMAS
 
 KEY = ["seed", "concentration_over_S", "estimator", "task", "gamma"]
 LARGEST, SMALLEST = max(stored.CONCENTRATIONS), min(stored.CONCENTRATIONS)
@@ -81,51 +80,3 @@ def test_the_command_says_how_the_numbers_compare(
     assert "All 57 printed numbers are reproduced" in capsys.readouterr().out
     error = 2e-12
     assert "2 of 57" in str(command.main([]))
-
-
-def test_a_difference_in_a_discount_factor_or_a_series_is_noticed(similarity: pd.DataFrame) -> None:
-    losses, series = agreement.printed_losses(similarity), agreement.printed_series(similarity)
-    assert agreement.disagreements(losses.assign(our_gamma=0.0), series) == 14
-    assert agreement.disagreements(losses, series.assign(difference=2e-16)) == TASKS
-
-
-def test_estimators_share_the_draws_of_task_one() -> None:
-    losses = losses_of_run(88, SMALLEST, ESTIMATORS)
-    for estimator in ESTIMATORS:
-        np.testing.assert_allclose(losses[estimator][0], losses["without"][0], rtol=0, atol=1e-12)
-        assert estimator == "without" or np.abs(losses[estimator][1] - losses["without"][1]).max() > 0.01
-
-
-def test_draws_have_the_sizes_of_the_notebook() -> None:
-    run = draw_run(88, LARGEST, with_meta_update=True)
-    assert run.meta_counts is not None
-    assert (run.counts.sum((-3, -2, -1)) == TRAJECTORIES * 10).all()
-    assert (run.meta_counts.sum((-3, -2, -1)) == TRAJECTORIES * 5).all()
-    assert run.counts.shape == run.meta_counts.shape == (TASKS, TRIALS, 10, 2, 10)
-    assert ((run.P_o > 0).sum(-1) == 5).all()
-    assert 0.0123 < run.variance.max() < 0.0137
-
-
-def test_the_first_mixing_rates_of_ada_pomrl_do_not_depend_on_draws() -> None:
-    run = draw_run(88, LARGEST, with_meta_update=True)
-    own, mixed = own_frequencies(run.counts), estimated_models(run, "ada-POMRL")
-    h = average_priors(meta_frequencies(run.meta_counts))  # pyright: ignore[reportArgumentType]
-    for task, alpha in ((1, 0.0), (2, 0.2), (3, 0.25)):
-        expected = (1 - alpha) * own[task - 1] + alpha * h[task - 1]
-        np.testing.assert_allclose(mixed[task - 1], expected, rtol=0, atol=1e-15)
-
-
-def test_the_schedules_are_those_of_the_notebook() -> None:
-    np.testing.assert_allclose(dong()[:3], [0.369043, 0.221588, 0.369043], atol=1e-6)
-    np.testing.assert_allclose(upper_bound(0.35)[[0, -1]], [0.398798, 0.627208], atol=1e-6)
-    assert upper_bound(0.8).max() == 1
-
-
-def test_the_stored_losses_at_gamma_eval_are_those_of_gamma_eval() -> None:
-    assert (stored.read("gamma_eval.parquet")["gamma"] == GAMMA_EVAL).all()
-
-
-def test_an_estimator_with_a_meta_update_needs_its_batches() -> None:
-    run = draw_run(88, LARGEST, with_meta_update=False)
-    with pytest.raises(ValueError, match="POMRL has a meta-update"):
-        estimated_models(run, "POMRL")

@@ -115,12 +115,6 @@ def test_the_largest_variance_of_its_tasks_is_that_of_the_dirichlet_distribution
     assert problem.task_distribution.variance(mean).max() == pytest.approx(mean.sigma**2)
 
 
-@pytest.mark.parametrize("S", [10, 20])
-def test_five_states_follow_each_pair_before_smoothing(S: int):
-    unsmoothed = of_notebook(f"S={S}").problem.mean(0).unsmoothed
-    assert ((unsmoothed > 0).sum(-1) == 5).all()
-
-
 def test_dong_has_the_notebooks_phases():
     """Task 1 has gamma 1 - 10^(-1/5), and later ones count one past task less; all of them go to the grid."""
     method = experiment_of(PUBLISHED, ["reading=notebook", "gamma_schedule=dong", "gamma_schedule.snap=null"]).method
@@ -145,14 +139,6 @@ def test_the_upper_bound_has_the_notebooks_constant():
     np.testing.assert_allclose(table["gamma"], np.round([0.35 + (1 - c) / (1 + c) for c in C], 1), atol=1e-15)
 
 
-def test_a_key_of_the_command_line_replaces_that_of_the_reading():
-    text = experiment_of(PUBLISHED, []).problem
-    mixed = experiment_of(PUBLISHED, ["reading=notebook", "data=generative", "meta_batch=own", "loss=max"]).problem
-    assert (mixed.data, mixed.meta_batch, mixed.loss) == (text.data, text.meta_batch, "max")
-    assert mixed.trials == 100
-    assert of_notebook("estimator.prior=inclusive").method.estimator.prior == "inclusive"
-
-
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
@@ -161,7 +147,6 @@ def test_a_key_of_the_command_line_replaces_that_of_the_reading():
             "sigma=0.01: task_distribution.concentration_over_S=1.5 gives sigma already",
         ),
         (["sigma=null"], "sigma=null: a number is missing"),
-        (["sigma=null", "task_distribution=gaussian"], "sigma=null: a number is missing"),
     ],
 )
 def test_sigma_is_given_once(overrides: list[str], message: str):
@@ -189,10 +174,3 @@ def test_the_variant_computes_concentrations_where_the_paper_has_sigma():
         assert settings["task_distribution.concentration_over_S"] == concentrations[varied["sigma"]]
         assert settings["estimator"] == varied["estimator"]
         assert (settings["trials"], settings["data"]) == (100, "trajectories")
-
-
-def test_the_schedules_of_the_variant_are_those_of_ada_pomrl_and_equal_tasks_have_no_concentration():
-    found = under_the_variant("gamma_schedules")
-    assert {settings["estimator"] for _, settings in found} == {"ada_pomrl"}
-    assert {settings["gamma_schedule"] for _, settings in found} == {varied["gamma_schedule"] for varied, _ in found}
-    assert {settings["sigma"] for _, settings in under_the_variant("illustration")} == {0.0}

@@ -2,9 +2,7 @@
 
 import csv
 import json
-import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from tests.support.elements import curves_of
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, write
 
 from pomrl import store
-from pomrl.commands import claims, export, plot, report, reproduce, runs
+from pomrl.commands import claims, plot, report, reproduce
 from pomrl.configuration.study import find
 
 pytestmark = pytest.mark.slow
@@ -83,19 +81,6 @@ def test_experiments_of_shared_sweeps_are_stored_once(here: Path) -> None:
     assert stored == {*signatures("one", "first"), halved}
 
 
-def test_each_study_has_its_own_table_and_page(here: Path) -> None:
-    of_studies = here / "outputs" / "studies"
-    for name, ids, title, other in (
-        ("one", ["K1"], "A small study", "Another study"),
-        ("two", ["K1", "K2"], "Another study", "A small study"),
-    ):
-        with (of_studies / name / "claims.csv").open(newline="") as table:
-            assert [(row["study"], row["claim"]) for row in csv.DictReader(table)] == [(name, id) for id in ids]
-        page = (of_studies / name / "report" / "index.html").read_text()
-        assert title in page
-        assert other not in page
-
-
 def test_a_page_of_both_shows_both(here: Path) -> None:
     assert call(report, "one", "two") == (0, "outputs/studies/one/report/index.html\n", "")
     page = (here / "outputs" / "studies" / "one" / "report" / "index.html").read_text()
@@ -103,16 +88,6 @@ def test_a_page_of_both_shows_both(here: Path) -> None:
     assert "Another study" in page
     assert page.count('id="claim-K1"') == 1
     assert page.count('id="two-claim-K1"') == 1
-
-
-def test_what_is_stored_is_used_listed_and_exported_for_both(here: Path) -> None:
-    assert call(runs, "--prune")[1].startswith("0 would be removed")
-    assert call(runs, "--verify")[0] == 0
-    assert call(export, "all.zip")[0] == 0
-    with zipfile.ZipFile(here / "all.zip") as crate:
-        names = crate.namelist()
-    for signature in {*signatures("one", "first"), *signatures("two", "halved")}:
-        assert any(f"runs/{signature}/" in name for name in names)
 
 
 def test_an_option_of_a_study_looks_the_same_everywhere(here: Path) -> None:
@@ -152,16 +127,3 @@ def test_a_study_builds_on_the_sweep_of_a_shipped_one(here: Path) -> None:
     assert of_sweep <= {path.name for path in (here / "outputs" / "runs").iterdir()}
     assert "\nbuilds,default,K1," in (here / "outputs" / "studies" / "builds" / "claims.csv").read_text()
     forget("builds")
-
-
-def test_an_edited_component_leaves_what_only_it_has_computed_to_be_pruned(here: Path) -> None:
-    _, halved = signatures("two", "halved")
-    (here / "two" / "own.py").write_text(OWN.replace("self.share *", "0.9 * self.share *"))
-    words = [sys.executable, "-m", "pomrl", "runs", "--prune"]
-    listed = subprocess.run(words, capture_output=True, text=True)
-    assert listed.returncode == 0, listed.stderr
-    (row,) = [line for line in listed.stdout.splitlines() if "the code has changed since" in line]
-    assert row.split()[0].endswith(f"/{halved}:")
-    assert subprocess.run([*words, "--yes"], capture_output=True).returncode == 0
-    assert not (here / "outputs" / "runs" / halved).exists()
-    assert all((here / "outputs" / "runs" / each).exists() for each in signatures("one", "first"))

@@ -1,7 +1,7 @@
 """The figures and simulations of the studies that are shipped, by name, which no two of them share."""
 
 from pomrl.configuration.study import shipped
-from pomrl.drawing.figure import INTERVALS, Figure, figures_of, number_of
+from pomrl.drawing.figure import Figure, figures_of
 from pomrl.judging.claim import claims_of
 
 
@@ -36,11 +36,3 @@ OF_SERIES = [name for name, figure in FIGURES.items() if figure.series]
 
 OF_EACH_KIND = list({_drawn_by(figure): name for name, figure in FIGURES.items()}.values())
 """One figure of each class of panels, and those that are drawn by functions of their own."""
-
-NUMBERED = [name for name, figure in FIGURES.items() if number_of(figure.docstring)]
-"""The figures with a number in the paper."""
-
-
-def intervals_of(name: str) -> str:
-    """Return the name of the version of a figure with 95 % intervals."""
-    return name + INTERVALS

@@ -1,9 +1,7 @@
 """Folders of studies that tests write, and calls of commands on them."""
 
-import contextlib
-import ctypes
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,20 +75,3 @@ def refused(command: Any, *arguments: str) -> str:
     assert len(lines) == 1, said
     assert "Traceback" not in said
     return lines[0]
-
-
-@contextlib.contextmanager
-def obeying_permissions() -> Iterator[None]:
-    """Permissions of files hold for the superuser too while the context lasts."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3 of the interface, this thread
-    sets = (ctypes.c_uint32 * 6)()
-    assert libc.capget(header, sets) == 0
-    effective = sets[0]
-    sets[0] = effective & ~0b110  # without CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
-    assert libc.capset(header, sets) == 0
-    try:
-        yield
-    finally:
-        sets[0] = effective
-        assert libc.capset(header, sets) == 0

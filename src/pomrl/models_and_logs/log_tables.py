@@ -12,7 +12,6 @@ from jaxtyping import Bool, Float, Int
 from pomrl.checks import check_memory
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.models import END
-from pomrl.models_and_logs.tables import read_table
 
 COLUMNS = ("task", "state", "action", "reward", "next_state")
 """What a log has for each transition, in the order of the arguments of `from_log`."""
@@ -136,10 +135,20 @@ def _read(frame: Any, named: Sequence[str]) -> _Table:
     """Return the table of a log, which has each of these columns once."""
     if len(set(named)) < len(named):
         raise ValueError(f"a column is given twice, and has one meaning: {', '.join(map(repr, named))}")
-    table, where = (frame, "the log") if isinstance(frame, pd.DataFrame) else (read_table(Path(frame), named), frame)
+    table, where = (frame, "the log") if isinstance(frame, pd.DataFrame) else (_from_file(Path(frame), named), frame)
     for column in named:
         if (times := list(table.columns).count(column)) != 1:
             raise ValueError(
                 f"{where}: there are {times} columns {column!r}; all: {', '.join(map(repr, table.columns))}"
             )
     return _Table(table, str(where))
+
+
+def _from_file(path: Path, columns: Sequence[str]) -> "pd.DataFrame":
+    """Return a table from a file, with these columns alone as far as it has them; ValueError if it cannot be read."""
+    try:
+        if path.suffix.lower() == ".csv":
+            return pd.read_csv(path, usecols=lambda name: name in columns)
+        return pd.read_parquet(path, columns=list(columns))
+    except Exception as error:  # pandas and pyarrow raise errors of many kinds where a file is damaged
+        raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())})") from error
