@@ -112,18 +112,3 @@ def test_an_option_of_a_study_is_judged_in_the_place_of_another(here: Path) -> N
     assert status == 0, said
     written = json.loads((here / "outputs" / "studies" / "two" / "claims.json").read_text())
     assert written["command"] == "pomrl claims two"
-
-
-def test_a_study_builds_on_the_sweep_of_a_shipped_one(here: Path) -> None:
-    claim = CLAIM.replace('"first", figures=("curves",)', '"pomrl/illustration"')
-    part = claim[claim.index("    return") :]
-    body = '    return [less(*(sweep.at(mixing=a, m=5).regret for a in (0.25, 0.0)), "some less none")]\n'
-    files = {"study.yaml": SMALL["study.yaml"], "claims.py": claim.replace(part, body)}
-    write(here / "builds", files)
-    status, _, said = call(reproduce, "builds", "--runs", "1")
-    assert status == 0, said
-    study = find("pomrl")
-    of_sweep = {store.signature(each.experiment) for each in study.settings("illustration")}
-    assert of_sweep <= {path.name for path in (here / "outputs" / "runs").iterdir()}
-    assert "\nbuilds,default,K1," in (here / "outputs" / "studies" / "builds" / "claims.csv").read_text()
-    forget("builds")

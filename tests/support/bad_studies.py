@@ -30,7 +30,11 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "import error": ("claims.py", "\nfrom pomrl.study import clam\n", ("claims.py:2", "clam")),
     "figure about no sweep": ("figures.py", FIGURE.replace('"first"', '"last"'), ("curves", "last")),
     "figure of no value": ("figures.py", FIGURE.replace('"without_meta")', '"oracle")'), ("no estimator='oracle'",)),
-    "figure of nothing": ("figures.py", FIGURE.replace("return PanelGrid", "PanelGrid"), ("curves", "NoneType")),
+    "figure of nothing": (
+        "figures.py",
+        FIGURE.replace("return PanelGrid", "PanelGrid"),
+        ("figures.py:4", "NoneType"),
+    ),
     "panel of no axis": ("figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "and not 'tasks'")),
     "sweep of an unknown key": ("sweeps/first.yaml", FIRST.replace("runs:", "rnus: 3\nruns:"), ("first", "rnus")),
     "sweep of a wrong value": ("sweeps/first.yaml", FIRST.replace("T: 2", "T: two"), ("first", "T='two'")),
