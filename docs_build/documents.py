@@ -16,9 +16,9 @@ from pomrl.commands.terminal import warn
 from pomrl.configuration.study import Study, find, shipped
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.figures_of_study import versions
-from pomrl.judging import claims_of_variants, views
+from pomrl.judging import claims_of_variants
 from pomrl.judging.judgements import Judgements
-from pomrl.report import ReportError, pages
+from pomrl.report import ReportError, answer, pages
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
 
@@ -72,6 +72,6 @@ def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
             written.append(path)
     readme = ROOT / "README.md"
     if readme.is_file() and f"<!-- {ANSWER} of {study.name} -->" in (text := readme.read_text(encoding="utf-8")):
-        files.write(readme, pages.renewed(text, {f"{ANSWER} of {study.name}": views.answer(study, judged)}).encode())
+        files.write(readme, pages.renewed(text, {f"{ANSWER} of {study.name}": answer.text(study, judged)}).encode())
         written.append(readme)
     return written

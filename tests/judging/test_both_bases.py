@@ -13,8 +13,8 @@ from pomrl.commands import reproduce
 from pomrl.judging import claims_of_variants
 from pomrl.judging.basis import Basis
 from pomrl.judging.verdict import Verdict
-from pomrl.judging.views import answer
 from pomrl.report import pages
+from pomrl.report.answer import text as answer
 from pomrl.report.claims_page import claims_page
 from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
 

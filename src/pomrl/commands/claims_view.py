@@ -29,7 +29,9 @@ def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
     listed = judged.listed(shown)
     terminal.print(_rows(study, judged, shown))
     if shown[0] in study.described.headline:
-        terminal.print(views.answer(study, judged))
+        from pomrl.report import answer  # here, because templates take long to load
+
+        terminal.print(answer.text(study, judged))
     if judged.older:
         terminal.print(printable(views.older_in_words(study, judged)))
     for each in listed:

@@ -3,20 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from pomrl.configuration.study import Study
-from pomrl.configuration.wording import number_of
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import REPORTED, Comparison, Verdict
 
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
 """The explanation of the mark (s)."""
-
-SENTENCES = {
-    Verdict.HOLDS: ("holds", "hold"),
-    Verdict.DOES_NOT_HOLD: ("does not", "do not"),
-    Verdict.UNDECIDED: ("is undecided", "are undecided"),
-}
-"""What is said of one claim, and of several, with each verdict."""
 
 
 def in_words(verdict: Verdict | None) -> str:
@@ -30,119 +21,6 @@ def older_in_words(study: Study, judgements: Judgements) -> str:
         return ""
     verdicts = f"The verdicts under {' and '.join(judgements.older)} are older than the present code and settings"
     return f"{verdicts}: pomrl reproduce {study.word} renews them."
-
-
-def answer(study: Study, judgements: Judgements) -> str:
-    """Return, as Markdown, how many claims hold under each variant that the description names."""
-    named = [name for name in study.described.variants if judgements.of(name)]
-    if not named:
-        return f"No claims are judged yet under the variants of the study: pomrl claims {study.word} judges them."
-    judged = [each for each in judgements.listed(named) if each.verdict]
-    if not judged:
-        return "No claim of the study has a verdict: estimates are reported."
-    shown, sure = headline(study, judgements), how_sure(study, judgements)
-    if all(each.is_decided_by_too_few for each in judged):
-        return sure
-    if len(shown) == 1:
-        return f"Of the {number_of(len(judged), 'claim')} that can be checked, {_counted(judged)}. {sure}"
-    first, *groups = _alike_or_not(judgements, shown)
-    return "\n\n".join([first, *(["\n".join(f"- {each}" for each in groups)] if groups else []), sure])
-
-
-def headline(study: Study, judgements: Judgements) -> list[str]:
-    """Return the variants of the headline under which claims are judged, or else the first one of all that are."""
-    return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
-
-
-def how_sure(study: Study, judgements: Judgements) -> str:
-    """Return the sentences that say how sure the verdicts are, and what they are under variants beside the headline."""
-    named = [name for name in study.described.variants if judgements.of(name)]
-    judged = [each for each in judgements.listed(named) if each.verdict]
-    few = [each for each in judged if each.is_decided_by_too_few]
-    if len(few) == len(judged):
-        return (
-            f"Of the {number_of(len(judged), 'claim')} of which runs are stored none is decided yet, because fewer "
-            f"than {study.described.analyses[0]:,} runs are stored: pomrl claims {study.word} --decide adds them."
-        )
-    shown = headline(study, judgements)
-    error = f"{study.described.error:.0%}".replace("%", " %")
-    sentences = [f"The probability that even one of these verdicts is wrong is at most about {error}."]
-    if few:
-        sentences.append(
-            f"Fewer than {study.described.analyses[0]:,} runs are stored for {len(few)} of the claims: "
-            f"pomrl claims {study.word} --decide adds them."
-        )
-    for name in (name for name in named if name not in shown):
-        turned = opposite(judgements, shown[0], [name])
-        opposed = (
-            f"for {number_of(len(turned), 'claim')} the verdict is the opposite" if turned else "no verdict is turned"
-        )
-        theirs = [each for each in judgements.of(name).values() if each.verdict]
-        sentences.append(
-            f"Under the variant {name}, {_counted(theirs)} of the {number_of(len(theirs), 'claim')} that can be "
-            f"checked there; {opposed}. The probability of even one wrong verdict is at most about {error} there too."
-        )
-    return " ".join(sentences)
-
-
-def _alike_or_not(judgements: Judgements, variants: Sequence[str]) -> list[str]:
-    """Return sentences on the claims that hold under all of several variants, under some of them, and under none."""
-    groups = grouped(judgements, variants)
-    total = number_of(sum(map(len, groups.values())), "claim")
-    everywhere, nowhere, undecided = (groups.pop(key, []) for key in (tuple(variants), (), None))
-    listed = f"{', '.join(variants[:-1])} and {variants[-1]}"
-    sentences = [
-        f"Of the {total} that can be checked, {_that_hold(everywhere)} under each of the variants {listed} in which "
-        f"they can be{_in_one(judgements, variants, everywhere)}, and {len(nowhere)} under none"
-        f"{_in_one(judgements, variants, nowhere)}{_in_part(nowhere)}."
-    ]
-    for pattern, found in groups.items():
-        titles = "; ".join(each.title for each in found)
-        sentences.append(f"Under {' and '.join(pattern or ())} alone {_that_hold(found)}: {titles}.")
-    if undecided:
-        words = "is" if len(undecided) == 1 else "are"
-        titles = "; ".join(each.title for each in undecided)
-        sentences.append(f"Under at least one of the variants {len(undecided)} {words} undecided: {titles}.")
-    return sentences
-
-
-def _in_one(judgements: Judgements, variants: Sequence[str], found: Sequence[Judgement]) -> str:
-    """Say how many of these claims can be checked under one variant only, as formulas can; empty for none."""
-    number = sum(sum(each.id in judgements.of(name) for name in variants) == 1 for each in found)
-    return f" ({number} of them can be checked under one variant only)" if number else ""
-
-
-def _in_part(found: Sequence[Judgement]) -> str:
-    """Say of how many of these claims, which do not hold, some part holds under the first variant; empty for none."""
-    number = sum(Verdict.HOLDS in each.topics.values() for each in found)
-    return f", though {number} of these in part" if number else ""
-
-
-def _that_hold(found: Sequence[Judgement]) -> str:
-    return f"{len(found)} {SENTENCES[Verdict.HOLDS][len(found) != 1]}"
-
-
-def grouped(judgements: Judgements, variants: Sequence[str]) -> dict[tuple[str, ...] | None, list[Judgement]]:
-    """Return the claims by the variants under which they hold.
-
-    The key of claims that hold wherever they are judged has all variants, and that of claims which are undecided under
-    one of them is None.
-    """
-    groups: dict[tuple[str, ...] | None, list[Judgement]] = {}
-    for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
-        found = {name: of[id] for name in variants if id in (of := judgements.of(name)) and of[id].verdict}
-        verdicts = [each.verdict for each in found.values()]
-        holds = tuple(name for name, each in found.items() if each.verdict is Verdict.HOLDS)
-        key = None if Verdict.UNDECIDED in verdicts else tuple(variants) if len(holds) == len(found) else holds
-        if found:
-            groups.setdefault(key, []).append(next(iter(found.values())))
-    return groups
-
-
-def _counted(judgements: Sequence[Judgement]) -> str:
-    numbers = counts(judgements)
-    words = [f"{number} {SENTENCES[verdict][number != 1]}" for verdict, number in numbers.items() if number]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def environments_in_words(judgement: Judgement) -> str:

@@ -1,22 +1,34 @@
-"""The answer of a study, with which its page opens: verdicts counted under each variant, what holds, and why not."""
+"""The answer of a study: verdicts counted under each variant, what holds, why not, and how sure this is.
+
+Pages of HTML show columns and groups; Markdown and the terminal have the sentences of `answer.md.j2`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
+from re import sub
 from typing import Any
 
 import numpy as np
 
 from pomrl.configuration.study import Study
-from pomrl.judging import views
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.over_variants import counts
+from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.report.markup import sentence
+from pomrl.report.rendering import rendered
 
 MOST = 6
 """The most claims of a group that are listed at once; of more, the main ones are, and the others are folded."""
+
+
+SENTENCES = {
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.DOES_NOT_HOLD: ("does not", "do not"),
+    Verdict.UNDECIDED: ("is undecided", "are undecided"),
+}
+"""What is said of one claim, and of several, with each verdict."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +52,82 @@ class Group:
     folded: Sequence[tuple[Judgement, str]]
 
 
+def text(study: Study, judgements: Judgements) -> str:
+    """Return, as Markdown, how many claims hold under each variant that the description names."""
+    shown = tuple(headline(study, judgements))
+    groups = grouped(judgements, shown)
+    everywhere, nowhere, undecided = (groups.pop(key, []) for key in (shown, (), None))
+
+    def checked_once(found: Sequence[Judgement]) -> int:
+        """Return how many claims can be checked under one variant only, as formulas can."""
+        return sum(sum(each.id in judgements.of(name) for name in shown) == 1 for each in found)
+
+    page = rendered(
+        "answer.md.j2",
+        escapes=False,
+        **_known(study, judgements),
+        shown=shown,
+        groups=groups,
+        everywhere=everywhere,
+        nowhere=nowhere,
+        undecided=undecided,
+        in_part=sum(Verdict.HOLDS in each.topics.values() for each in nowhere),
+        checked_once=checked_once,
+        sure=how_sure(study, judgements),
+    )
+    return sub(r"\n{3,}", "\n\n", page.strip())
+
+
+def how_sure(study: Study, judgements: Judgements) -> str:
+    """Return the sentences that say how sure the verdicts are, and what they are under variants beside the headline."""
+    known = _known(study, judgements)
+    shown = headline(study, judgements)
+    others = [
+        (name, [each for each in judgements.of(name).values() if each.verdict], opposite(judgements, shown[0], [name]))
+        for name in known["named"]
+        if name not in shown
+    ]
+    return " ".join(rendered("how_sure.j2", escapes=False, **known, others=others).splitlines())
+
+
+def _known(study: Study, judgements: Judgements) -> dict[str, Any]:
+    named = [name for name in study.described.variants if judgements.of(name)]
+    judged = [each for each in judgements.listed(named) if each.verdict]
+    few = [each for each in judged if each.is_decided_by_too_few]
+    return {"study": study, "named": named, "judged": judged, "few": few, "counted": _counted}
+
+
+def _counted(judgements: Sequence[Judgement]) -> str:
+    numbers = counts(judgements)
+    words = [f"{number} {SENTENCES[verdict][number != 1]}" for verdict, number in numbers.items() if number]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def headline(study: Study, judgements: Judgements) -> list[str]:
+    """Return the variants of the headline under which claims are judged, or else the first one of all that are."""
+    return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
+
+
+def grouped(judgements: Judgements, variants: Sequence[str]) -> dict[tuple[str, ...] | None, list[Judgement]]:
+    """Return the claims by the variants under which they hold.
+
+    The key of claims that hold wherever they are judged has all variants, and that of claims which are undecided under
+    one of them is None.
+    """
+    groups: dict[tuple[str, ...] | None, list[Judgement]] = {}
+    for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
+        found = {name: of[id] for name in variants if id in (of := judgements.of(name)) and of[id].verdict}
+        verdicts = [each.verdict for each in found.values()]
+        holds = tuple(name for name, each in found.items() if each.verdict is Verdict.HOLDS)
+        key = None if Verdict.UNDECIDED in verdicts else tuple(variants) if len(holds) == len(found) else holds
+        if found:
+            groups.setdefault(key, []).append(next(iter(found.values())))
+    return groups
+
+
 def columns(study: Study, judgements: Judgements) -> list[Column]:
     """Return a column for each variant of the headline; none if nothing is judged."""
-    shown = views.headline(study, judgements)
+    shown = headline(study, judgements)
     ids = {name: {id for id, each in judgements.of(name).items() if each.verdict} for name in shown}
     others = {name: set().union(*(ids[other] for other in shown if other != name)) for name in shown}
     return [
@@ -54,8 +139,8 @@ def columns(study: Study, judgements: Judgements) -> list[Column]:
 
 def groups(study: Study, judgements: Judgements) -> list[Group]:
     """Return what holds under every variant of the headline, under some of them, under none, and what is undecided."""
-    shown = views.headline(study, judgements)
-    found = views.grouped(judgements, shown)
+    shown = headline(study, judgements)
+    found = grouped(judgements, shown)
     order = sorted(found, key=lambda key: (key is None, -len(key or ())))
     made = []
     for key in order:

@@ -24,8 +24,8 @@ from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.judging.claims_of_variants import stored
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison
-from pomrl.judging.views import grouped, headline
 from pomrl.report import ReportError
+from pomrl.report.answer import grouped, headline
 from pomrl.results.intervals import Interval
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit

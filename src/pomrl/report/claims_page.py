@@ -6,6 +6,7 @@ from pomrl.configuration.study import Study
 from pomrl.judging import views
 from pomrl.judging.judgements import Judgements
 from pomrl.judging.over_variants import opposite
+from pomrl.report import answer
 from pomrl.report.rendering import rendered
 from pomrl.results.tables import markdown
 
@@ -29,7 +30,7 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
         judgements=judgements,
         named=named,
         listed=judgements.listed(named),
-        answer=views.answer(study, judgements),
+        answer=answer.text(study, judgements),
         older=views.older_in_words(study, judgements),
         legend=views.legend(study, cells),
         table=markdown([*cells], [*zip(*cells.values(), strict=True)]),
