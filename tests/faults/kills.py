@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tests.faults.outcomes import HANGING, End, FaultError, Result, result
@@ -132,14 +133,6 @@ def _killed(processes: list[subprocess.Popen[str]]) -> int:
     return sum(process.returncode == -signal.SIGKILL for process in processes)
 
 
-def _kill_a_driver(undisturbed: Undisturbed, outputs: Path, rng: random.Random) -> int:
-    return _kill_drivers(undisturbed, outputs, rng, at_once=1, times=5)
-
-
-def _kill_three_drivers(undisturbed: Undisturbed, outputs: Path, rng: random.Random) -> int:
-    return _kill_drivers(undisturbed, outputs, rng, at_once=3, times=2)
-
-
 def _kill_drivers(undisturbed: Undisturbed, outputs: Path, rng: random.Random, *, at_once: int, times: int) -> int:
     killed = 0
     for _ in range(times):
@@ -163,8 +156,8 @@ def _kill_at_flushes(undisturbed: Undisturbed, outputs: Path, rng: random.Random
 
 
 KINDS: dict[str, tuple[tuple[str, ...], Kill]] = {
-    "kill of three drivers": (SWEEP, _kill_three_drivers),
-    "kill of a driver": (SWEEP, _kill_a_driver),
+    "kill of three drivers": (SWEEP, partial(_kill_drivers, at_once=3, times=2)),
+    "kill of a driver": (SWEEP, partial(_kill_drivers, at_once=1, times=5)),
     "kill at a flush": (OURS, _kill_at_flushes),
 }
 """The arguments of the command that is killed and finished, and the function that kills."""

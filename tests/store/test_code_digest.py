@@ -21,6 +21,12 @@ print(*sorted(name for name, m in sys.modules.items() if name.startswith("pomrl.
     assert loaded.split() == sorted(modules(["pomrl.science.experiment"]))
 
 
+def test_of_the_theory_what_a_simulation_uses_by_way_of_a_face_counts_and_no_more() -> None:
+    coverage, related = (modules([f"pomrl.studies.pomrl.theory.{name}"]) for name in ("coverage", "related_tasks"))
+    assert "pomrl.bounds" in coverage
+    assert not {"pomrl.bounds", "pomrl.study"} & related
+
+
 def test_the_bound_that_a_schedule_minimises_counts_and_those_of_the_theory_do_not() -> None:
     covered = modules(
         ["pomrl.science.experiment", "pomrl.science.gamma_schedules", "pomrl.science.estimators.estimator"]

@@ -2,31 +2,26 @@
 
 import errno
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.computed import call
 
 from pomrl import store
 from pomrl.commands import run
 
-Command = Callable[..., tuple[int, list[str]]]
-
 SMALL = ("runs=60", "T=2", "execution.workers=1")
 
 
-@pytest.fixture
-def command(
-    call_main: Callable[..., tuple[int, list[str], str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Command:
-    """Run a command with its outputs in a folder; return its status and its lines on standard error."""
+@pytest.fixture(autouse=True)
+def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
 
-    def call(*arguments: str, main: Callable[[], None] = run.main) -> tuple[int, list[str]]:
-        status, _, said = call_main(main, *arguments)
-        return status, said.splitlines()
 
-    return call
+def command() -> tuple[int, list[str]]:
+    """Run a small experiment; return the status and the lines on standard error."""
+    status, _, said = call(run, *SMALL)
+    return status, said.splitlines()
 
 
 @pytest.mark.slow
@@ -35,7 +30,7 @@ def command(
     [("fsync", 1), ("fsync", 3), ("mkdir", 1)],
 )
 def test_a_full_disk_names_a_path_and_the_same_command_goes_on(
-    function: str, failing: int, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    function: str, failing: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full at the n-th call of a function of the system that writes into the folder of outputs."""
     original, calls = getattr(os, function), []
@@ -48,34 +43,30 @@ def test_a_full_disk_names_a_path_and_the_same_command_goes_on(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *path.values())
         return original(target, *further)
 
-    monkeypatch.setattr(os, function, full)
-    status, said = command(*SMALL)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, function, full)
+        status, said = command()
     assert (status, len(calls)) == (1, failing)
     assert f"{tmp_path}/outputs" in said[-1]
     assert said[-1].endswith(
         "No space left on device; free some space, and the same command goes on from what is stored"
     )
     assert not any("Traceback" in line for line in said)
-    monkeypatch.undo()
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-    assert command(*SMALL)[0] == 0
+    assert command()[0] == 0
     (stored,) = store.all_experiments()
     assert (stored.complete(), stored.faults()) == (60, [])
 
 
-def test_outputs_that_are_a_file_are_one_line(command: Command, tmp_path: Path) -> None:
+def test_outputs_that_are_a_file_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "outputs").write_text("mine")
-    status, said = command(*SMALL)
+    status, said = command()
     assert (status, len(said)) == (1, 1)
     assert f"outputs go to {tmp_path}/outputs, and POMRL_OUTPUTS names another folder" in said[0]
     assert (tmp_path / "outputs").read_text() == "mine"
 
 
 @pytest.mark.parametrize("error", [errno.EROFS, errno.EACCES])
-def test_outputs_that_cannot_be_written_are_one_line(
-    error: int, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outputs_that_cannot_be_written_are_one_line(error: int, monkeypatch: pytest.MonkeyPatch) -> None:
     original = os.mkdir
 
     def refused(path: Path, *further: int) -> None:
@@ -84,7 +75,7 @@ def test_outputs_that_cannot_be_written_are_one_line(
         original(path, *further)
 
     monkeypatch.setattr(os, "mkdir", refused)
-    status, said = command(*SMALL)
+    status, said = command()
     assert (status, len(said)) == (1, 1)
     assert os.strerror(error) in said[0]
     assert "POMRL_OUTPUTS" in said[0]

@@ -128,11 +128,9 @@ def log(stored: StoredExperiment, text: str) -> None:
         file.writelines(f"{now()[:19]} {line}\n" for line in text.splitlines())
 
 
-def load(which: str | Experiment, runs: int | None = None) -> "pd.DataFrame":
+def load(experiment: Experiment, runs: int | None = None) -> "pd.DataFrame":
     """Return the stored table of an experiment; a hindsight schedule chooses given the losses of these runs."""
-    if isinstance(which, str):
-        return by_signature(which).table(runs)
-    table, schedule = lookup(which).table(runs), which.method.gamma_schedule
+    table, schedule = lookup(experiment).table(runs), experiment.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
 
 
