@@ -22,7 +22,7 @@ from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import stored_sweep
 from pomrl.results.summary_tables import summarised
 from pomrl.running.plan import estimate, plan, refuse_what_takes_long
-from pomrl.running.work import Tally, refuse_failures, work
+from pomrl.running.work import refuse_failures, work
 from pomrl.store import StoredExperiment, StoreError
 
 if TYPE_CHECKING:
@@ -255,8 +255,8 @@ def _compute(experiments: Sequence[Experiment], report: Report | None) -> None:
     if not experiments[0].request.yes:
         refuse_what_takes_long(wanted)
 
-    def advance(tally: Tally) -> None:
+    def advance(done: int, _failed: int) -> None:
         if report:
-            report(f"{tally.runs}/{wanted.runs} runs")
+            report(f"{done}/{wanted.runs} runs")
 
     refuse_failures(work(jobs, advance))

@@ -7,12 +7,6 @@ import time
 import pytest
 
 from pomrl.commands.progress import progress
-from pomrl.running.work import Tally
-
-
-def test_blocks_are_done_failed_or_in_flight() -> None:
-    tally = Tally(runs=150, done=2, failed=1, parts=10)
-    assert tally.describe(seconds=6.0) == "blocks: 2 done, 1 failed, 7 in flight, 0.5/s"
 
 
 def test_a_log_file_gets_a_line_for_each_tenth_of_many_blocks(capsys: pytest.CaptureFixture[str]):

@@ -85,7 +85,7 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
 
 def compute(experiments: Sequence[Experiment]) -> None:
     """Compute and store what the store lacks of experiments; ExecutionError if one fails."""
-    refuse_failures(work(plan(experiments), lambda _: None))
+    refuse_failures(work(plan(experiments), lambda *_: None))
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
 from pomrl.commands.terminal import console, printable, warn
+from pomrl.configuration.wording import number_of
 from pomrl.running.plan import Job, unfinished
-from pomrl.running.work import Tally
 
 QUIET = 30.0
 """Seconds after which a line of progress is printed anyway."""
@@ -61,9 +61,8 @@ def _lines(what: str) -> Advance:
 
 
 @contextmanager
-def progress_of(jobs: Sequence[Job]) -> Iterator[Callable[[Tally], None]]:
+def progress_of(jobs: Sequence[Job]) -> Iterator[Callable[[int, int], None]]:
     """Yield a callback that reports the progress of these jobs; there is none to report where nothing is lacking."""
     total = sum(job.runs_missing for job in unfinished(jobs))
-    start = time.monotonic()
     with progress("runs") if total else nullcontext(lambda *_: None) as advance:
-        yield lambda tally: advance(tally.runs, total, tally.describe(time.monotonic() - start))
+        yield lambda done, failed: advance(done, total, f"{number_of(failed, 'experiment')} failed" if failed else "")

@@ -74,43 +74,14 @@ Outcomes = Mapping[str, bytes | Failure]
 """The encoded table of each method of a part, or why it has none, by the signatures of the experiments."""
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How far the computation of a sweep is.
-
-    Attributes:
-        runs: The number of runs that are computed or have failed.
-        done: The number of parts of which all methods succeeded.
-        failed: The number of parts of which at least one method failed.
-        parts: The number of parts in all.
-    """
-
-    runs: int = 0
-    done: int = 0
-    failed: int = 0
-    parts: int = 0
-
-    def after(self, part: Part, outcomes: Outcomes) -> "Tally":
-        """Return the tally after a further part."""
-        failed = any(isinstance(outcome, Failure) for outcome in outcomes.values())
-        runs = self.runs + len(part.runs) * len(outcomes)
-        return replace(self, runs=runs, done=self.done + (not failed), failed=self.failed + failed)
-
-    def describe(self, seconds: float) -> str:
-        """Describe how many blocks are done, have failed and are in flight, and their rate over so many seconds."""
-        over = self.done + self.failed
-        rate = f"{over / seconds:.1f}/s" if seconds > 0 else ""
-        return f"blocks: {self.done} done, {self.failed} failed, {self.parts - over} in flight, {rate}"
-
-
-def work(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, Failure]:
+def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, Failure]:
     """Compute and store the runs that jobs lack, all with the execution of the first.
 
     A method that fails does not end the others: its traceback is in its run.log.
 
     Args:
         jobs: The jobs, as `plan` returns them.
-        advance: Called after each part with the progress of all.
+        advance: Called after each part with the number of runs that are done, and how many experiments have failed.
 
     Returns:
         The failures, by the signature of their experiment.
@@ -124,10 +95,9 @@ def work(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, Fai
             store.open_experiment(job.experiment, force=job.experiment.request.force)
     failures: dict[str, Failure] = {}
     arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
-    parts = divide(list(lacking.values()))
-    tally = Tally(parts=len(parts))
+    done = 0
     try:
-        for part, outcomes in _computed(jobs, parts):
+        for part, outcomes in _computed(jobs, divide(list(lacking.values()))):
             for signature, outcome in outcomes.items():
                 stored, key = lacking[signature].stored, (signature, part.block)
                 if isinstance(outcome, Failure):
@@ -138,10 +108,10 @@ def work(jobs: Sequence[Job], advance: Callable[[Tally], None]) -> dict[str, Fai
                 if sum(map(len, arrived[key])) == len(part.block):
                     store.add_block(stored, part.block, arrived.pop(key))
                     store.log(stored, f"stored runs {part.block.start} to {part.block.stop - 1}")
-            tally = tally.after(part, outcomes)
-            advance(tally)
+            done += len(part.runs) * len(outcomes)
+            advance(done, len(failures))
     except EngineUnavailableError as error:
-        if tally.runs:  # an interruption of the work, and no wrong setting
+        if done:  # an interruption of the work, and no wrong setting
             raise ExecutionError(str(error)) from error
         raise
     for job in jobs:
