@@ -3,17 +3,14 @@
 python -m docs_build.configuration        in the folder of the checkout: writes docs/configuration.md anew
 """
 
-import ast
-import inspect
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
-from textwrap import dedent
 from typing import Any, cast
 
 from pydantic import TypeAdapter
 
+from docs_build.generated import package
 from pomrl.checks import DataPath
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
@@ -89,17 +86,13 @@ def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[tu
 
 def _meanings(cls: type) -> dict[str, str]:
     """Return what the docstrings below the keys of a class and of its bases say, without capital and full stop."""
-    found: dict[str, str] = {}
-    for base in reversed(cls.__mro__[:-1]):
-        (definition,) = ast.parse(dedent(inspect.getsource(base))).body
-        for field, below in pairwise(cast(ast.ClassDef, definition).body):
-            match field, below:
-                case ast.AnnAssign(target=ast.Name(id=key)), ast.Expr(value=ast.Constant(value=str(text))):
-                    said = " ".join(text.split()).removesuffix(".")
-                    found[key] = said[0].lower() + said[1:] if said[1] in string.ascii_lowercase + " " else said
-                case _:
-                    pass
-    return found
+    members = package()[f"{cls.__module__}.{cls.__qualname__}".removeprefix("pomrl.")].all_members
+    texts = {key: " ".join(each.docstring.value.split()) for key, each in members.items() if each.docstring}
+    return {key: _in_a_cell(text.removesuffix(".")) for key, text in texts.items()}
+
+
+def _in_a_cell(text: str) -> str:
+    return text[0].lower() + text[1:] if text[1] in string.ascii_lowercase + " " else text
 
 
 def _values(schema: Mapping[str, Any]) -> str:

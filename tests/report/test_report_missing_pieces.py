@@ -43,7 +43,7 @@ def test_claims_alone_and_figures_alone(folder: Path, empty_outputs: Path) -> No
 
 @pytest.mark.parametrize(
     ("column", "value", "said"),
-    [("decisive", None, r"of another version \('decisive'\)"), ("verdict", "perhaps", "of another version")],
+    [("statement", None, r"of another version \('statement'\)"), ("verdict", "perhaps", "of another version")],
 )
 def test_claims_of_another_version(
     folder: Path, empty_outputs: Path, column: str, value: str | None, said: str
