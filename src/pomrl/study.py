@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from pomrl.drawing.losses import PanelGrid as PanelGrid
     from pomrl.drawing.losses import draw_row as draw_row
     from pomrl.drawing.losses import lettered as lettered
-    from pomrl.drawing.losses import of_averages as of_averages
     from pomrl.drawing.losses import of_estimators as of_estimators
     from pomrl.drawing.losses import of_tasks as of_tasks
     from pomrl.drawing.losses import of_values as of_values
@@ -62,9 +61,7 @@ if TYPE_CHECKING:
     from pomrl.drawing.views import View as View
     from pomrl.drawing.views import at_gamma as at_gamma
     from pomrl.drawing.views import at_largest_gamma as at_largest_gamma
-    from pomrl.drawing.views import average_of_first as average_of_first
     from pomrl.drawing.views import best_fixed as best_fixed
-    from pomrl.drawing.views import best_so_far as best_so_far
     from pomrl.drawing.views import dynamic_best as dynamic_best
     from pomrl.drawing.views import in_task as in_task
     from pomrl.drawing.views import running_average as running_average

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from tests.support.shipped import AUTHORS, FIGURES
 from tests.support.synthetic import with_table
 
-from pomrl.drawing.views import best_so_far
 from pomrl.studies.pomrl import agreement, overlay
 from pomrl.studies.pomrl.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
+from pomrl.studies.pomrl.averages import best_so_far
 
 READINGS = {
     "authors_pomrl_vs_adapomrl": 30,

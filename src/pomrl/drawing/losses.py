@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from pomrl.drawing import panels
 from pomrl.drawing.drawing import Drawing, Series, collect
 from pomrl.drawing.style import TEXT_WIDTH, Look, context, look, sequence
-from pomrl.drawing.views import View, at_largest_gamma, average_of_first, in_task
+from pomrl.drawing.views import View, at_largest_gamma, in_task
 from pomrl.results.statistics import Kind, band, best_gamma
 from pomrl.results.stored_sweeps import StoredSweeps
 
@@ -54,12 +54,6 @@ def of_values(
 def of_tasks(sweep: str, settings: Settings) -> list[Series]:
     """Return a series for each of `TASKS`: the loss in task t."""
     return [Series(look, sweep, settings, in_task(t)) for t, look in sequence(TASKS, "t = {}".format).items()]
-
-
-def of_averages(sweep: str, settings: Settings, tasks: Sequence[int] = TASKS) -> list[Series]:
-    """Return a series for each of these tasks: the loss averaged over tasks 1 to t (A10)."""
-    looks = sequence(tasks, lambda t: f"tasks 1 to {t}" if t > 1 else "task 1")
-    return [Series(look, sweep, settings, average_of_first(t)) for t, look in looks.items()]
 
 
 @dataclass(frozen=True)

@@ -86,16 +86,6 @@ def curves(ax: Axes, data: pd.DataFrame, wanted: Sequence[Series]) -> None:
         ax.text(0.5, 0.5, "no runs", transform=ax.transAxes, ha="center", va="center")
 
 
-def insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
-    """Return small axes in the upper right corners of panels that share their vertical axis.
-
-    That axis is extended so that the fraction `room` of its height is free for them.
-    """
-    bottom, top = axes[0].get_ylim()
-    axes[0].set_ylim(bottom, bottom + (top - bottom) / (1.0 - room))
-    return [ax.inset_axes((0.6, 1.0 - room, 0.4, room)) for ax in axes]
-
-
 def right_axis(ax: Axes) -> Axes:
     """Return axes over a panel that share its horizontal axis and have their vertical axis at the right."""
     right = ax.twinx()

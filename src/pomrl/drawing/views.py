@@ -57,32 +57,6 @@ def running_average(view: View) -> View:
     return averaged
 
 
-def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the least average loss over tasks 1 to t of a single gamma, for each run and task t.
-
-    It is the gamma with the smallest such average of the mean over runs, and may change from task to task.
-    """
-    if rows.empty:
-        return rows
-    total = rows.sort_values(["run", "gamma", "task"]).groupby(["run", "gamma"])["planning_loss"].cumsum()
-    return dynamic_best(rows.assign(planning_loss=total / rows["task"]).sort_values(["run", "task", "gamma"]))
-
-
 def in_task(t: int) -> View:
     """Return the view of the rows of task t."""
     return lambda rows: rows.loc[rows["task"] == t]
-
-
-def average_of_first(t: int) -> View:
-    """Return the view that averages losses over tasks 1 to t, for each run and gamma (A10).
-
-    It shows nothing of an experiment with fewer than t tasks.
-    """
-
-    def averaged(rows: pd.DataFrame) -> pd.DataFrame:
-        if len(rows) and rows["task"].max() < t:
-            return rows.iloc[:0]
-        first = rows.loc[rows["task"] <= t]
-        return first.groupby(["run", "gamma"])[["planning_loss"]].mean().reset_index()
-
-    return averaged

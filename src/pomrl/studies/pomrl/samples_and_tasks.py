@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from pomrl.study import AVERAGE_LOSS, Kind, Panel, Series, average_of_first, look, of_averages
+from pomrl.studies.pomrl.averages import average_of_first, of_averages
+from pomrl.study import AVERAGE_LOSS, Kind, Panel, Series, look
 
 TASKS = (1, 2, 5, 15, 30)
 """Numbers of tasks t whose average over tasks 1 to t is drawn for ada-POMRL; those above T are skipped."""

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from pomrl.studies.pomrl import simplex
-from pomrl.study import METHODS, Kind, Look, Panel, PanelGrid, Series, StoredSweeps, of_estimators, panels
+from pomrl.study import METHODS, Kind, Look, Panel, PanelGrid, Series, StoredSweeps, of_estimators
 
 STRUCTURES = {0.01: "Strong structure", 0.025: "Medium structure", 0.047: "Loosely structured"}
 """The name of the structure of tasks at each task similarity: the largest variance of an entry of the model."""
@@ -35,9 +35,19 @@ class Similarities(PanelGrid):
         """Draw the losses into panels, and the task models into their corners."""
         super().draw_row(axes, data, row)
         sharing = [axes] if self.share_y else [[ax] for ax in axes]
-        insets = [inset for group in sharing for inset in panels.insets(group, room=0.3)]
+        insets = [inset for group in sharing for inset in _insets(group, room=0.3)]
         for panel, inset in zip(row, insets, strict=True):
             simplex.draw(inset, data, [_task_models(panel)], names=False)
+
+
+def _insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
+    """Return small axes in the upper right corners of panels that share their vertical axis.
+
+    That axis is extended so that the fraction `room` of its height is free for them.
+    """
+    bottom, top = axes[0].get_ylim()
+    axes[0].set_ylim(bottom, bottom + (top - bottom) / (1.0 - room))
+    return [ax.inset_axes((0.6, 1.0 - room, 0.4, room)) for ax in axes]
 
 
 def _task_models(panel: Panel) -> Series:

@@ -6,7 +6,8 @@ The captions and the file names of the paper disagree about whether such a curve
 (A10). Bands show one standard error.
 """
 
-from pomrl.study import AVERAGE_LOSS, Panel, PanelGrid, look, of_averages
+from pomrl.studies.pomrl.averages import of_averages
+from pomrl.study import AVERAGE_LOSS, Panel, PanelGrid, look
 
 
 def _panel(estimator: str, sigma: float) -> Panel:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from pomrl.studies.pomrl.averages import average_of_first
 from pomrl.studies.pomrl.looks import BOUNDS
 from pomrl.studies.pomrl.theory.bound_tables import regret_bounds
 from pomrl.study import (
@@ -18,7 +19,6 @@ from pomrl.study import (
     StoredSweeps,
     UniformBall,
     at_gamma,
-    average_of_first,
     context,
     figure,
     look,
