@@ -5,9 +5,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.engine_fuzzer import odd_address
 from tests.support.settings import ROOT
 
 from pomrl.checks import Engine
@@ -40,7 +42,7 @@ def models(S: int = 4, A: int = 3, M: int = 20) -> tuple[np.ndarray, np.ndarray]
         ([[1.0], [2.0, 3.0]], "R is no array"),
     ],
 )
-def test_numbers_that_doubles_do_not_hold_are_refused(R: object, message: str) -> None:
+def test_numbers_that_doubles_do_not_hold_are_refused(R: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         faces.float64(R, "R")
 
@@ -48,9 +50,7 @@ def test_numbers_that_doubles_do_not_hold_are_refused(R: object, message: str) -
 def test_what_is_right_is_not_copied_and_everything_else_becomes_so() -> None:
     right = np.arange(6.0).reshape(2, 3)
     assert faces.float64(right, "R") is right
-    odd = np.empty(49, np.uint8)[1:].view(float).reshape(2, 3)
-    odd[...] = right
-    for other in (right[::-1], np.asfortranarray(right), right.astype(">f8"), right.tolist(), odd):
+    for other in (right[::-1], np.asfortranarray(right), right.astype(">f8"), right.tolist(), odd_address(right)):
         found = faces.float64(other, "R")
         assert found.dtype == np.float64
         assert found.dtype.isnative

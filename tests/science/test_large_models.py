@@ -12,6 +12,7 @@ from tests.support.sample_models import (
 
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers import sparse
 from pomrl.science.solvers.evaluation import policy_value
 from pomrl.science.solvers.policy_values import distinct_policy_values
 
@@ -28,6 +29,12 @@ KINDS = {
     "long ring": lambda rng, M: ring(150),
     "sparse rewards": lambda rng, M: (random_models(rng, M, 60, 2)[0], (rng.random((M, 60, 2)) < 0.02).astype(float)),
 }
+
+
+def test_the_kinds_are_solved_in_all_ways():
+    """With few transitions they are sparse, or so small that LAPACK solves them together."""
+    models = [kind(np.random.default_rng(30), 1)[0] for kind in KINDS.values()]
+    assert {(sparse.pays(P[0]), sparse.solved_densely(P).item()) for P in models} == {(0, 0), (0, 1), (1, 0)}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -17,9 +17,8 @@ from pomrl.checks import Engine
 from pomrl.science import planners
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
-from pomrl.science.solvers import compiled, evaluation, sparse
+from pomrl.science.solvers import compiled, evaluation
 from pomrl.science.solvers.evaluation import check_models, magnitude, reward_scale
-from pomrl.science.solvers.policy_values import distinct_policy_values
 
 every_planner = pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=["policy", "value"])
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
@@ -109,26 +108,6 @@ def test_small_rewards_are_planned_as_large_ones(planner: Planner, unit: float) 
     loss, losses = planning_loss(P, R * unit, policies, 0.99), planning_loss(P, R, policies, 0.99)
     assert losses.max() > 0.1
     np.testing.assert_array_equal(loss, losses * unit)
-
-
-def few_transitions(S: int, A: int, successors: int) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(S)
-    P = np.zeros((S, A, S))
-    np.put_along_axis(P, rng.random((S, A, S)).argsort(-1)[..., :successors], rng.random((S, A, successors)), -1)
-    return P / P.sum(-1, keepdims=True), rng.random((S, A)) * 1000 - 500
-
-
-@pytest.mark.parametrize(("S", "way"), [(64, "together"), (150, "sparse")])
-def test_models_with_few_transitions_are_solved_exactly(S: int, way: str) -> None:
-    P, R = few_transitions(S, 3, 3)
-    assert (sparse.solved_densely(P[None]).item(), sparse.pays(P)) == (way == "together", way == "sparse")
-    policies = PolicyIteration().plan(P[None], R[None], LONG)
-    for policy, gamma in zip(policies[0], LONG, strict=True):
-        V = value_of(P, R, policy, gamma)
-        np.testing.assert_allclose((R + gamma * P @ V).max(-1), V, rtol=0, atol=1e-9)
-    V, _, index = distinct_policy_values(P[None], R[None], policies, 0.99)
-    for g, policy in enumerate(policies[0]):
-        np.testing.assert_allclose(V[index[0, g]], value_of(P, R, policy, 0.99), rtol=0, atol=1e-7)
 
 
 # What is refused

@@ -153,7 +153,7 @@ def wrong_buffers(array: np.ndarray) -> list[Any]:
         odd_address(array),
     ]
     short = [array.ravel()[:-1].copy(), array.ravel()[:0].copy(), array[..., ::2], bytes(array.nbytes)]
-    return [*unlike, *short, odd_address(array), np.repeat(array, 2), array.tolist(), None]
+    return [*unlike, *short, np.repeat(array, 2), array.tolist(), None]
 
 
 WRONG_SIZES = (-(2**63), -(2**31), -1, 0, 7, 32_768, 2**31, 2**32 + 1, 2**61, 2**63 - 1)
