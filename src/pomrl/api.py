@@ -87,7 +87,7 @@ def sweep(
     """
     wanted = settings_of(_sources(config_dir, experiment), experiment, further=overrides.axes(settings))
     _compute([each.experiment for each in wanted], report)
-    return stored_sweep(wanted, max(each.experiment.request.runs for each in wanted)).table
+    return stored_sweep(wanted).table
 
 
 def find(**settings: Any) -> list[StoredExperiment]:

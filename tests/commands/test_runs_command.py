@@ -2,13 +2,12 @@
 
 import io
 import os
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from rich.console import Console
+from tests.support.computed import call
 from tests.support.sample_experiment import add
 
 from pomrl import store
@@ -21,7 +20,6 @@ from pomrl.results.tables import MOST_CHARACTERS, printable, written
 from pomrl.science.experiment import tables as experiment_tables
 from pomrl.store import StoredExperiment
 
-Call = Callable[..., tuple[int, str, str]]
 SMALL = ["S=4", "T=2", "task_distribution.zeros=1"]
 
 
@@ -29,22 +27,6 @@ SMALL = ["S=4", "T=2", "task_distribution.zeros=1"]
 def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
     return tmp_path / "outputs"
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    def called(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["runs", *arguments])
-        status = 0
-        capsys.readouterr()
-        try:
-            runs.main()
-        except SystemExit as end:
-            status = int(end.code or 0)
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return called
 
 
 def stored(sigma: float, count: int = 60) -> StoredExperiment:
@@ -61,19 +43,19 @@ def blocks_of(one: StoredExperiment) -> dict[str, bytes]:
 
 
 class TestLists:
-    def test_each_experiment_has_one_line_and_forms_agree(self, call: Call) -> None:
+    def test_each_experiment_has_one_line_and_forms_agree(self) -> None:
         signatures = [stored(sigma, 2).signature for sigma in (0.01, 0.02)]
-        status, out, _ = call()
+        status, out, _ = call(runs)
         assert status == 0
         assert all(sum(signature in line for line in out.splitlines()) == 1 for signature in signatures)
-        frame = pd.read_csv(io.StringIO(call("--format", "csv")[1]))
+        frame = pd.read_csv(io.StringIO(call(runs, "--format", "csv")[1]))
         assert frame[["sigma", "runs"]].to_numpy().tolist() == [[0.01, 2], [0.02, 2]]
-        frame = pd.read_csv(io.StringIO(call("--format", "csv", "sigma=0.02")[1]))
+        frame = pd.read_csv(io.StringIO(call(runs, "--format", "csv", "sigma=0.02")[1]))
         assert frame[["signature", "sigma", "runs"]].to_numpy().tolist() == [[signatures[1], 0.02, 2]]
 
-    def test_where_nothing_matches_the_status_is_1(self, call: Call) -> None:
+    def test_where_nothing_matches_the_status_is_1(self) -> None:
         stored(0.01, 2)
-        status, out, err = call("sigma=0.5")
+        status, out, err = call(runs, "sigma=0.5")
         assert (status, out, err.count("\n")) == (1, "", 1)
 
     @pytest.mark.parametrize(
@@ -81,28 +63,26 @@ class TestLists:
         ["sigma=[", "", "=1", "sigma", "sigma=!!python/object:os.system {}", "sigma=2000-02-30",
          "sigma=" + "[" * 10**6, "x" * 10**6, "sigma=\x1b[31m]"],
     )  # fmt: skip
-    def test_bad_filters_are_one_short_line(self, call: Call, word: str) -> None:
-        status, out, err = call(word)
+    def test_bad_filters_are_one_short_line(self, word: str) -> None:
+        status, out, err = call(runs, word)
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert len(err) < 300
         assert "\x1b" not in err
 
 
 class TestVerifyAndPrune:
-    def test_what_is_damaged_is_named(self, call: Call) -> None:
+    def test_what_is_damaged_is_named(self) -> None:
         one = stored(0.01)
-        assert call("--verify")[0] == 0
+        assert call(runs, "--verify")[0] == 0
         for name in (one.blocks()[0].name, "experiment.json"):
             content = (one.folder / name).read_bytes()
             (one.folder / name).write_bytes(content[:-9])
-            status, out, _ = call("--verify")
+            status, out, _ = call(runs, "--verify")
             assert status == 1
             assert name in out
-        assert "experiment.json" in call()[2]
+        assert "experiment.json" in call(runs)[2]
 
-    def test_only_what_is_outdated_goes_and_only_with_yes(
-        self, call: Call, outputs: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_only_what_is_outdated_goes_and_only_with_yes(self, outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         sound, old, theirs = [stored(sigma, 2) for sigma in (0.01, 0.02, 0.03)]
         (theirs.folder / "notes.txt").write_text("mine")
         left = sound.folder / ".experiment.json.x.tmp"
@@ -110,9 +90,9 @@ class TestVerifyAndPrune:
         os.utime(left, (0, 0))
         outdated = {one.signature: "the code has changed since" for one in (old, theirs)}
         monkeypatch.setattr(StoredExperiment, "outdated", lambda self: outdated.get(self.signature))
-        assert "2 would be removed" in call("--prune")[1]
+        assert "2 would be removed" in call(runs, "--prune")[1]
         assert old.complete() == 2
-        assert "2 removed" in call("--prune", "--yes")[1]
+        assert "2 removed" in call(runs, "--prune", "--yes")[1]
         assert {path.name for path in (outputs / "runs").iterdir()} == {sound.signature, theirs.signature}
         assert [path.name for path in theirs.folder.iterdir()] == ["notes.txt"]
         assert not left.exists()

@@ -86,6 +86,7 @@ def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() ->
     ("words", "said"),
     [
         (("tag=dev", "pomrl"), "name studies, or settings"),
+        ((), "name studies, or settings"),
         (("pomrl", "--against", "estimator=pomrl"), "with --where and --against, not both"),
         (("tag=nothing",), "no runs are stored of tag=nothing"),
         (("tag=dev", "--against", "estimator=bayes"), "no such experiment is chosen"),

@@ -28,12 +28,18 @@ MOST_ROWS = 100
 def run(sweep: Sweep) -> bool:
     """Compute the experiments of a sweep, print the folder of each; return whether all of them succeeded.
 
+    Of a sweep of which the first job alone was composed, because it is large, only an estimate is printed.
+
     Raises:
         ConfigError: An experiment cannot be computed, or the sweep is too large.
     """
     experiments = [parse(composed) for composed in sweep.jobs]
     if len(experiments) < sweep.count:
-        return _estimate_from_first(experiments[0], sweep.count)
+        of_sweep = estimate(plan(experiments), sweep.count)
+        if not experiments[0].request.dry_run:
+            raise ConfigError(f"{of_sweep}; more than {MOST_JOBS:,} jobs are computed with yes=true")
+        warn(f"estimated from the first job: {of_sweep}")
+        return True
     succeeded = compute(experiments)
     if len(experiments) > 1 and succeeded and not experiments[0].request.dry_run:
         _offer(experiments)
@@ -61,15 +67,6 @@ def _offer(experiments: Sequence[Experiment]) -> None:
     warn(f"as a table: pomrl table {shlex.join(shown)}")
 
 
-def _estimate_from_first(first: Experiment, count: int) -> bool:
-    """Refuse a sweep of which the first job alone was composed; where a dry run is asked for, print an estimate."""
-    of_sweep = estimate(plan([first]), count)
-    if not first.request.dry_run:
-        raise ConfigError(f"{of_sweep}; more than {MOST_JOBS:,} jobs are computed with yes=true")
-    console(stderr=True).print(f"estimated from the first job: {of_sweep}", soft_wrap=True)
-    return True
-
-
 def compute(experiments: Sequence[Experiment]) -> bool:
     """Compute the runs that are not stored yet, and report on standard error; return whether nothing failed."""
     terminal = console(stderr=True)
@@ -81,7 +78,7 @@ def compute(experiments: Sequence[Experiment]) -> bool:
     if request.dry_run:
         if len(jobs) <= MOST_ROWS:
             terminal.print(table("to compute", jobs, _work))
-        terminal.print(str(wanted), soft_wrap=True)
+        warn(str(wanted))
         return True
     if not request.yes:
         refuse_what_takes_long(wanted)

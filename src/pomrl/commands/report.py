@@ -33,16 +33,14 @@ def main() -> None:
     parser.add_argument("--against", metavar="KEY=VALUE", help="a method to compare these with: estimator=pomrl")
     arguments = parser.parse_intermixed_args()
     named = [word for word in arguments.words if "=" not in word]
-    if not named and not arguments.words and not arguments.where:
-        parser.error("name studies, or settings of stored experiments, such as tag=dev")
-    if not named:
-        words = sys.argv[1:]
-        folder = outputs() / "reports" / short_name(words)
-        print(write_selection(chosen(arguments), folder, shlex.join(["pomrl", "report", *words]), arguments.against))
-        return
-    if len(named) < len(arguments.words) or arguments.where or arguments.against:
+    settings = len(named) < len(arguments.words) or arguments.where
+    if bool(named) == bool(settings) or (named and arguments.against):
         parser.error("name studies, or settings of stored experiments with --where and --against, not both")
-    print(write([find(word) for word in named]))
+    if named:
+        print(write([find(word) for word in named]))
+    else:
+        command, folder = ["pomrl", "report", *sys.argv[1:]], outputs() / "reports" / short_name(sys.argv[1:])
+        print(write_selection(chosen(arguments), folder, shlex.join(command), arguments.against))
 
 
 def write(studies: Sequence[Study]) -> Path:
@@ -78,12 +76,11 @@ def write_selection(chosen: Chosen, folder: Path, command: str, against: str | N
         if against:
             raise
         compared, remarks = None, [f"Nothing is compared in pairs: {error}."]
-    for name, method in {"losses": None, "differences": compared}.items():
-        if name == "losses" or method:
-            try:
-                figures.append(_figure(name, chosen, method, folder, command))
-            except ValueError as error:
-                remarks.append(f"There is no figure of {name}: {error}.")
+    for name, method in {"losses": None, **({"differences": compared} if compared else {})}.items():
+        try:
+            figures.append(_figure(name, chosen, method, folder, command))
+        except ValueError as error:
+            remarks.append(f"There is no figure of {name}: {error}.")
     for note in chosen.notes:
         warn(note)
     return _write(folder, selection_page.html(chosen, figures, command, compared, remarks), command)

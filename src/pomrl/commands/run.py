@@ -7,6 +7,7 @@ pomrl run experiment=task_similarity        a published sweep (conf/experiment)
 
 import argparse
 import os
+import re
 import signal
 import sys
 import warnings
@@ -71,7 +72,7 @@ def compose() -> Sweep | None:
     arguments = _hydra_arguments()
     for word in arguments.overrides:
         key, _, value = word.partition("=")
-        if key in ("hydra/launcher", "hydra/sweeper"):  # which would make folders before it hands anything over
+        if re.match("hydra[./](launcher|sweeper)", key):  # which may compute elsewhere, and makes folders before
             raise ConfigError(f"{word}: {FOREIGN}")
         if key in GROUPS and value == "{}":  # which Hydra takes for a change of no key
             raise ConfigError(f"{word}: the value of a group is the name of an option")
@@ -85,22 +86,17 @@ def compose() -> Sweep | None:
     with composing(sys.argv[1:]):
         find_plugins()
         collect()
-    if collected:
-        config, with_hydra = collected[0]
-        if isinstance(config, Sweep):
-            return config
-        check_plugins(with_hydra)
-        return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
-    if not any(vars(arguments)[name] for name in INFORMATION):
-        raise ConfigError(FOREIGN)
-    return None
+    if not collected:
+        return None
+    config, with_hydra = collected[0]
+    if isinstance(config, Sweep):
+        return config
+    check_plugins(with_hydra)
+    return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
 
 
 MULTIRUN = ("-m", "--multirun")
 """Arguments that people also write between and behind overrides."""
-
-INFORMATION = ("help", "hydra_help", "cfg", "info")
-"""Arguments that ask Hydra to print something instead of running."""
 
 
 def _hydra_arguments() -> argparse.Namespace:

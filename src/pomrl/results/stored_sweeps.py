@@ -76,36 +76,33 @@ def promised_runs(settings: Iterable[Setting]) -> int:
     return max(setting.experiment.request.runs for setting in settings)
 
 
-def stored_sweep(settings: Sequence[Setting], runs: int | None = None, most: int | None = None) -> StoredSweep:
+def stored_sweep(settings: Sequence[Setting], most: int | None = None) -> StoredSweep:
     """Load what is stored of the settings of a sweep.
 
     Args:
         settings: The settings, which all vary the same keys.
-        runs: The number of runs that each setting should have; by default the number that the sweep promises.
-        most: The number of runs of each setting to load at most; by default `runs`.
+        most: The number of runs of each setting to load at most; by default the number that the sweep promises.
 
     Raises:
         StoreError: A file of what is stored is damaged.
     """
     promised = promised_runs(settings)
-    wanted = promised if runs is None else runs
-    most = wanted if most is None else most
+    most = promised if most is None else most
     tables: list[pd.DataFrame] = []
     sources, lacking = [], []
     settings_of: list[Mapping[str, Any]] = []
     for setting in settings:
         stored = store.lookup(setting.experiment)
         complete = stored.complete()
-        if complete < wanted:
+        if complete < promised:
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())
             lacking.append(f"{varied} has {complete}")
         if shown := min(most, complete):
             tables.append(store.load(setting.experiment, shown))
             settings_of.append(setting.varied)
             sources.append(Source.of(stored, shown, setting.varied))
-    line = (
-        f"{len(lacking)} of {len(settings)} settings have fewer than {wanted} runs ({lacking[0]})" if lacking else None
-    )
+    few = f"{len(lacking)} of {len(settings)} settings have fewer than {promised} runs"
+    line = f"{few} ({lacking[0]})" if lacking else None
     keys = {key: isinstance(value, str) for key, value in settings[0].varied.items()}
     return StoredSweep(_concatenated(tables, settings_of, keys), sources, promised, line)
 
