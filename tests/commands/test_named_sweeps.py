@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.computed import call
-from tests.support.study_folders import SMALL, forget, refused, write
+from tests.support.computed import call, refused
+from tests.support.study_folders import SMALL, forget, write
 
 import pomrl
 from pomrl.commands import diff, run

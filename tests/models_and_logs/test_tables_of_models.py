@@ -73,11 +73,3 @@ def test_bad_arrays_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=rf"bad\.npz: {message}") as error:
         Table(file=str(tmp_path / "bad.npz")).candidate_models()
     assert "\n" not in str(error.value)
-
-
-def test_rewards_of_all_models_and_of_other_kinds_become_doubles_of_each(tmp_path: Path) -> None:
-    of_pairs = np.arange(6).reshape(3, 2).astype("int8")
-    np.savez(tmp_path / "lift.npz", allow_pickle=False, P=elevators()["P"], R=of_pairs)
-    R = Table(file=str(tmp_path / "lift.npz")).candidate_models().R
-    assert R.dtype == np.float64
-    np.testing.assert_array_equal(R, np.broadcast_to(of_pairs, (3, 3, 2)))

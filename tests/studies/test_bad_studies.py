@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from docs_build import documents
 from tests.support.bad_studies import BAD, ODD
-from tests.support.computed import call
-from tests.support.study_folders import CLAIM, FIGURE, SMALL, forget, refused, write
+from tests.support.computed import call, refused
+from tests.support.study_folders import CLAIM, FIGURE, SMALL, forget, write
 
 from pomrl.commands import claims, figures, new, report, reproduce, studies
 

@@ -109,8 +109,6 @@ def test_related_tasks_are_estimated_by_mixing_batch_and_prior_and_ever_better()
     P, P_bar, prior, P_hat = (
         table[[f"{name}_{s}" for s in (1, 2, 3)]].to_numpy() for name in ("P", "P_bar", "prior", "P_hat")
     )
-    for rows in (P, P_bar, prior, P_hat):
-        np.testing.assert_allclose(rows.sum(1), 1)
     np.testing.assert_allclose(P.mean(0), RELATED.P_o, atol=0.01)
     np.testing.assert_allclose(P.var(0), np.array(RELATED.P_o) * (1 - np.array(RELATED.P_o)) / 21, rtol=0.1)
     alpha = 1 / (5 * 0.25 / 21 * (1 + 1 / table["task"].to_numpy()) + 1)
@@ -118,4 +116,3 @@ def test_related_tasks_are_estimated_by_mixing_batch_and_prior_and_ever_better()
     np.testing.assert_allclose(P_hat, alpha[:, None] * prior + (1 - alpha[:, None]) * P_bar)
     squared = table.assign(error=((P_hat - P) ** 2).sum(1)).groupby("task")["error"].mean()
     assert squared[1] > 1.5 * squared[2] > 1.5 * squared[15]
-    assert table.groupby("task")["gamma"].mean().is_monotonic_increasing

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from docs_build import documents
-from tests.support.computed import call
-from tests.support.study_folders import SMALL, forget, refused, write
+from tests.support.computed import call, refused
+from tests.support.study_folders import SMALL, forget, write
 
 from pomrl.commands import claims, figures, report, reproduce, run, table
 from pomrl.store import experiments

@@ -1,7 +1,6 @@
 """Studies share what is stored of sweeps that they share; their own options are known wherever they are shown."""
 
 import csv
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from tests.support.elements import curves_of
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, write
 
 from pomrl import store
-from pomrl.commands import claims, plot, report, reproduce
+from pomrl.commands import plot, report, reproduce
 from pomrl.configuration.study import find
 
 pytestmark = pytest.mark.slow
@@ -105,10 +104,3 @@ def test_an_option_of_a_study_is_plotted(here: Path, monkeypatch: pytest.MonkeyP
     colours = {line.get_color() for ax in drawn[0].figure.axes for line in ax.lines}
     assert "#123456" in {str(colour).lower() for colour in colours}
     assert set(drawn[0].data["estimator"]) == {"ada_pomrl", "halved"}
-
-
-def test_an_option_of_a_study_is_judged_in_the_place_of_another(here: Path) -> None:
-    status, _, said = call(claims, "two", "--replace", "ada_pomrl=halved")
-    assert status == 0, said
-    written = json.loads((here / "outputs" / "studies" / "two" / "claims.json").read_text())
-    assert written["command"] == "pomrl claims two"

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import pytest
 from docs_build import documents
 from tests.support.commands import commands
 from tests.support.settings import ROOT
+from tests.support.study_folders import forget, write
 
 from pomrl.commands import claims, figures, report
 from pomrl.configuration.parsing import Experiment
@@ -83,6 +83,16 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
     return status, out.getvalue(), err.getvalue()
 
 
+def refused(command: Command, *arguments: str) -> str:
+    """Call a command that ends with one line and a status that is not 0; return the line."""
+    status, _, said = call(command, *arguments)
+    lines = [line for line in said.splitlines() if not line.startswith("== ")]
+    assert status != 0, said
+    assert len(lines) == 1, said
+    assert "Traceback" not in said
+    return lines[0]
+
+
 def compute(experiments: Sequence[Experiment]) -> None:
     """Compute and store what the store lacks of experiments; ExecutionError if one fails."""
     refuse_failures(work(plan(experiments), lambda *_: None))
@@ -109,32 +119,15 @@ def outputs_of_every_kind(folder: Path) -> Iterator[str]:
 
     The study is a folder beside that of the outputs. The value is the word that stands for it in commands.
     """
-    study = _small_study(folder.with_name(f"{folder.name}_studies") / SMALL)
-    with two_runs_of([SWEEP], folder), _own_modules():
+    copied = [f"sweeps/{SWEEP}.yaml", *(f"figures/{name}.py" for name in DRAWN)]
+    files = _FILES | {name: (STUDIES / "pomrl" / name).read_text() for name in copied}
+    study = str(write(folder.with_name(f"{folder.name}_studies") / SMALL, files))
+    with two_runs_of([SWEEP], folder), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path])
         made = [call(figures, study, *DRAWN), call(claims, study), call(documents, study), call(report, study)]
         assert [status for status, _, _ in made] == [0, 0, 0, 0], made
         yield study
-
-
-def _small_study(folder: Path) -> str:
-    for name, content in _FILES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(content)
-    copied = [f"sweeps/{SWEEP}.yaml", *(f"figures/{name}.py" for name in DRAWN)]
-    for name in copied:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(STUDIES / "pomrl" / name, folder / name)
-    return str(folder)
-
-
-@contextmanager
-def _own_modules() -> Iterator[None]:
-    """Forget the modules of the small study after the context, because that of other outputs has their names."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [*sys.path])
-        yield
-        for name in [each for each in sys.modules if each.partition(".")[0] == SMALL]:
-            del sys.modules[name]
+        forget(SMALL)  # the study of other outputs has its name
 
 
 def page(folder: Path) -> str:

@@ -1,11 +1,8 @@
-"""Folders of studies that tests write, and calls of commands on them."""
+"""Folders of studies that tests write."""
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from tests.support.computed import call
 
 SWEEP = """\
 # @package _global_
@@ -65,13 +62,3 @@ def forget(*names: str) -> None:
     """Let the next import of studies of these names read their modules again, wherever their folders are."""
     for module in [each for each in sys.modules if each.partition(".")[0] in names]:
         del sys.modules[module]
-
-
-def refused(command: Any, *arguments: str) -> str:
-    """Call a command that ends with one line and a status that is not 0; return the line."""
-    status, _, said = call(command, *arguments)
-    lines = [line for line in said.splitlines() if not line.startswith("== ")]
-    assert status != 0, said
-    assert len(lines) == 1, said
-    assert "Traceback" not in said
-    return lines[0]
