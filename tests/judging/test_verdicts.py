@@ -10,6 +10,8 @@ from pomrl.judging.inference import mean
 from pomrl.judging.promised import AtPromised, Evidence, holm
 from pomrl.judging.verdict import Part, Verdict, claimed_range
 
+HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
+
 
 class TestVerdicts:
     def pairs(self, shift: float, n: int = 50) -> tuple[np.ndarray, np.ndarray]:
@@ -17,21 +19,17 @@ class TestVerdicts:
         common = heavy_tailed(rng, n)
         return 2.0 + common, 2.0 + common + shift + 0.1 * rng.normal(size=n)
 
-    def test_swapping_two_methods_swaps_the_verdict(self):
-        a, b = self.pairs(0.5)
-        assert less(a, b, "").verdict() is Verdict.HOLDS
-        assert less(b, a, "").verdict() is Verdict.DOES_NOT_HOLD
-
-    def test_on_a_par_is_refuted_only_beyond_the_margin(self):
+    @pytest.mark.parametrize(
+        ("compare", "verdicts"),  # of a that is larger by so much, where means are about 3
+        [
+            (less, {-0.5: HOLDS, 0.5: NOT}),
+            (on_a_par, {-1.0: NOT, -0.31: OPEN, -0.2: HOLDS, 1.0: NOT}),
+            (no_worse, {-1.0: HOLDS, 0.0: HOLDS, 1.0: NOT}),
+        ],
+    )
+    def test_a_comparison_is_refuted_only_beyond_its_margin(self, compare, verdicts):
         a, b = self.pairs(0.0)
-        assert on_a_par(a, b + 0.2, "").verdict() is Verdict.HOLDS  # some 7 % of a mean of 3
-        assert on_a_par(a, b + 0.31, "").verdict() is Verdict.UNDECIDED
-        assert on_a_par(a, b + 1.0, "").verdict() is Verdict.DOES_NOT_HOLD
-
-    def test_no_worse_is_refuted_only_beyond_the_margin_above(self):
-        a, b = self.pairs(0.0)
-        shifts = {0.0: Verdict.HOLDS, 1.0: Verdict.DOES_NOT_HOLD, -1.0: Verdict.HOLDS}
-        assert {shift: no_worse(a + shift, b, "").verdict() for shift in shifts} == shifts
+        assert {more: compare(a + max(more, 0.0), b - min(more, 0.0), "").verdict() for more in verdicts} == verdicts
 
     def test_two_one_sided_tests_by_hand(self):
         a, b = self.pairs(0.15)
@@ -49,14 +47,14 @@ class TestVerdicts:
         for part in (less(a, b, ""), on_a_par(a, b, ""), no_worse(a, b, "")):
             holds = part.above < part.estimate.lower and part.estimate.upper < part.below
             refuted = part.estimate.upper < part.above or part.below < part.estimate.lower
-            assert (part.verdict() is Verdict.HOLDS, part.verdict() is Verdict.DOES_NOT_HOLD) == (holds, refuted)
+            assert (part.verdict() is HOLDS, part.verdict() is NOT) == (holds, refuted)
 
     def test_a_compound_claim(self):
         a, b = self.pairs(0.5)
         holds, refuted, open_part = less(a, b, ""), less(b, a, ""), less(*self.pairs(0.0), "")
-        assert Evidence((holds, holds)).verdict is Verdict.HOLDS
-        assert Evidence((holds, open_part)).verdict is Verdict.UNDECIDED
-        assert Evidence((holds, open_part, refuted)).verdict is Verdict.DOES_NOT_HOLD
+        assert Evidence((holds, holds)).verdict is HOLDS
+        assert Evidence((holds, open_part)).verdict is OPEN
+        assert Evidence((holds, open_part, refuted)).verdict is NOT
 
     def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
         a, b = self.pairs(0.02)
@@ -74,10 +72,10 @@ class TestVerdicts:
     def test_holm_makes_a_weak_claim_inconclusive_and_keeps_the_direction(self):
         a, b = self.pairs(0.05, n=40)
         weak, strong = Evidence((less(a, b, ""),)), Evidence((less(b + 1, a, ""),))
-        assert weak.verdict is Verdict.HOLDS
-        assert AtPromised(weak, 40, 0.051).verdict is Verdict.UNDECIDED
-        assert AtPromised(weak, 40, 0.05).verdict is Verdict.HOLDS
-        assert AtPromised(strong, 40, strong.p).verdict is Verdict.DOES_NOT_HOLD
+        assert weak.verdict is HOLDS
+        assert AtPromised(weak, 40, 0.051).verdict is OPEN
+        assert AtPromised(weak, 40, 0.05).verdict is HOLDS
+        assert AtPromised(strong, 40, strong.p).verdict is NOT
 
     def test_false_verdicts_are_as_rare_as_holm_promises(self):
         """Ten claims at the very edge of truth: any verdict on any of them is false."""
@@ -86,10 +84,7 @@ class TestVerdicts:
         for _ in range(200):
             evidence = [Evidence((Part("", mean(rng.normal(size=15)), below=0.0),)) for _ in range(10)]
             adjusted = holm([one.p for one in evidence])
-            wrong += any(
-                AtPromised(one, 15, p).verdict is not Verdict.UNDECIDED
-                for one, p in zip(evidence, adjusted, strict=True)
-            )
+            wrong += any(AtPromised(one, 15, p).verdict is not OPEN for one, p in zip(evidence, adjusted, strict=True))
         assert wrong <= stats.binom(200, 0.05).ppf(0.999)
 
     def test_what_is_claimed_in_words(self):

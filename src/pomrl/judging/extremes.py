@@ -102,19 +102,32 @@ def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
 
 
 @dataclass(frozen=True)
-class MinimumDifference(Estimate):
-    """The smallest mean of a less the smallest mean of b, over pairs of runs."""
+class Minimum(Estimate):
+    """The smallest mean of a less that of b, over pairs of runs; or over that of b, less 1, where b is not negative."""
 
     pairs: Pairs
+    is_ratio: bool = False
+
+    @property
+    def is_possible(self) -> bool:
+        return super().is_possible and bool(np.isfinite(self.value))
 
     @property
     def is_constant(self) -> bool:
-        return self.is_possible and not self.pairs.deviation_and_skew(1.0)[0].any()
+        return self.is_possible and not self.errors.any()
+
+    @cached_property
+    def errors(self) -> Float[np.ndarray, "I J"]:
+        """The standard error of each pair of columns; of a ratio, those of a less so many times b."""
+        return self.pairs.deviation_and_skew(1.0 + self.value if self.is_ratio else 1.0)[0]
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
-        return self.pairs.is_more(threshold), self.pairs.is_less(threshold)
+        level, factor = (0.0, 1.0 + threshold) if self.is_ratio else (threshold, 1.0)
+        return self.pairs.is_more(level, factor), self.pairs.is_less(level, factor)
 
     def _interval(self, error: float) -> tuple[float, float]:
+        if self.is_ratio:
+            return inverted(self.p_values, self.value, 2.0 * float(self.errors.max() / self.pairs.b.min()), error)
         value = self.pairs.difference(1.0)
         deviation, skew = self.pairs.deviation_and_skew(1.0)
         of_a, of_b = (float(stdtrit(self.runs - 1, 1.0 - error / 2 / count)) for count in value.shape)
@@ -125,33 +138,7 @@ class MinimumDifference(Estimate):
     @property
     def standard_error(self) -> float:
         smallest = self.pairs.a.argmin(), self.pairs.b.argmin()
-        return float(self.pairs.deviation_and_skew(1.0)[0][smallest])
-
-
-@dataclass(frozen=True)
-class MinimumRatio(Estimate):
-    """The smallest mean of a over the smallest mean of b, less 1, over pairs of runs; b is not negative."""
-
-    pairs: Pairs
-
-    @property
-    def is_possible(self) -> bool:
-        return super().is_possible and bool(np.isfinite(self.value))
-
-    @property
-    def is_constant(self) -> bool:
-        return self.is_possible and self.deviation == 0.0
-
-    @cached_property
-    def deviation(self) -> float:
-        """The largest standard error of a linear approximation."""
-        return float(self.pairs.deviation_and_skew(1.0 + self.value)[0].max() / self.pairs.b.min())
-
-    def _p_values(self, threshold: float) -> tuple[float, float]:
-        return self.pairs.is_more(0.0, 1.0 + threshold), self.pairs.is_less(0.0, 1.0 + threshold)
-
-    def _interval(self, error: float) -> tuple[float, float]:
-        return inverted(self.p_values, self.value, 2.0 * self.deviation, error)
+        return super().standard_error if self.is_ratio else float(self.errors[smallest])
 
 
 @dataclass(frozen=True)
@@ -206,16 +193,16 @@ def smaller_best_gamma(gammas: Float[np.ndarray, " G"], a: Means, b: Means) -> B
     return BestDifference(float(value), len(a), gammas[:, None] - gammas, p_best(a), p_best(b))
 
 
-def minimum_difference(a: Means, b: Means) -> MinimumDifference:
+def minimum_difference(a: Means, b: Means) -> Minimum:
     """Estimate the smallest mean of the columns of a less that of the columns of b."""
-    return MinimumDifference(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.of(a, b))
+    return Minimum(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.of(a, b))
 
 
-def minimum_ratio(a: Means, b: Means) -> MinimumRatio:
+def minimum_ratio(a: Means, b: Means) -> Minimum:
     """Estimate the smallest mean of the columns of a over that of those of b, less 1; NaN where the latter is 0."""
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest else np.nan
-    return MinimumRatio(value, len(a), Pairs.of(a, b))
+    return Minimum(value, len(a), Pairs.of(a, b), is_ratio=True)
 
 
 def p_best(curve: Means) -> Float[np.ndarray, " G"]:
