@@ -1,6 +1,7 @@
 """Exact claims, whose numbers are known, from the function to the page; and verdicts at other margins."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +11,15 @@ from tests.support.worlds import CLAIMS, PAPER
 from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, claim
-from pomrl.judging.comparisons import best_is_in, instead, near, no_better, on_a_par
-from pomrl.judging.inference import Exact, mean, ratio
+from pomrl.judging.comparisons import best_is_in, instead, near, no_better, no_worse, on_a_par
+from pomrl.judging.inference import Exact, mean
 from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.precision import Outcome, Plan, judged_part
-from pomrl.judging.verdict import Comparison, Part, Verdict
+from pomrl.judging.verdict import Part, Verdict
 from pomrl.report.claims_page import claims_page
 from pomrl.results.losses import Losses
 
-HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
+HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 DEFAULT = PAPER.variants[0]
 
 
@@ -67,34 +68,19 @@ class TestExactClaims:
         assert "[" in simulated.found
 
 
-def compared(estimate: float, lower: float, upper: float, above: float = -np.inf, below: float = np.inf) -> Comparison:
-    return Comparison(estimate=estimate, lower=lower, upper=upper, above=above, below=below, runs=1000)
-
-
 class TestOtherMargins:
-    @pytest.mark.parametrize(
-        ("part", "verdicts"),
-        [
-            (compared(0.08, 0.06, 0.09, above=-0.1, below=0.1), [NOT, HOLDS, HOLDS]),
-            (compared(0.08, 0.04, 0.12, above=-0.1, below=0.1), [OPEN, OPEN, HOLDS]),
-            (compared(-0.3, -0.4, -0.2, below=0.1), [HOLDS, HOLDS, HOLDS]),
-            (compared(-0.12, -0.13, -0.11, above=-0.1), [NOT, NOT, HOLDS]),
-            (compared(0.1, 0.09, 0.11, above=-0.1, below=0.1), [NOT, HOLDS, HOLDS]),  # narrow: at 0.1 no difference
-        ],
-    )
-    def test_the_interval_decides(self, part: Comparison, verdicts: list[Verdict]) -> None:
-        assert [part.at_margin(margin) for margin in (0.05, 0.1, 0.15)] == verdicts
-
-    @pytest.mark.parametrize("gap", [0.0, 0.03, 0.07, 0.1, 0.12, 0.2])
-    def test_it_is_the_verdict_that_judging_with_that_margin_gives(self, gap: float) -> None:
+    @pytest.mark.parametrize("compare", [on_a_par, no_worse, no_better])
+    @pytest.mark.parametrize("gap", [-0.2, -0.12, -0.07, 0.0, 0.03, 0.07, 0.1, 0.12, 0.2])
+    @pytest.mark.parametrize("spread", [0.3, 3.0])
+    def test_it_is_the_verdict_that_judging_with_that_margin_gives(
+        self, compare: Callable[..., Part], gap: float, spread: float
+    ) -> None:
         rng = np.random.default_rng(1)
         b = rng.gamma(2.0, 0.5, 4000)
-        a = (1.0 + gap) * b + rng.normal(0.0, 0.3, 4000)
-        part = judged_part(on_a_par(a, b, "a less b"), 1e-3)
-        stored = compared(part.estimate, part.lower, part.upper, above=-0.1, below=0.1)
-        for margin in (0.05, 0.1, 0.15):
-            with_it = Part("a less b", ratio(a, b), above=-margin, below=margin, margin=margin)
-            assert stored.at_margin(margin) is judged_part(with_it, 1e-3).verdict
+        part = compare((1.0 + gap) * b + rng.normal(0.0, spread, 4000), b, "a less b")
+        for times in (0.5, 1.0, 1.5):
+            with_it = replace(part, above=times * part.above, below=times * part.below, margin=times * 0.1)
+            assert judged_part(part, 1e-3).at_margin(times * 0.1) is judged_part(with_it, 1e-3).verdict
 
     def test_little_gained_is_a_margin_below(self) -> None:
         b = np.linspace(0.9, 1.1, 100)
