@@ -49,9 +49,15 @@ def read(folder: Path) -> Manifest:
 
 
 @cache
+def _validator() -> TypeAdapter[Manifest]:
+    """Return what checks a description; making it takes longer than reading a hundred of them."""
+    return TypeAdapter(Manifest)
+
+
+@cache
 def _read(path: Path, _file: int, _time: int) -> Manifest:
     try:
-        manifest = TypeAdapter(Manifest).validate_python(files.read_json(path))
+        manifest = _validator().validate_python(files.read_json(path))
     except ValidationError as error:
         raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
     if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
