@@ -102,6 +102,7 @@ def _killed(sound: Sound, kind: str, undisturbed: Undisturbed, moment: float) ->
         until(lambda: not _of_session(process.pid), timeout=HANGING / 2)
     except TimeoutError as error:
         raise FaultError("hanging", f"{_of_session(process.pid)} are left behind") from error
+    process.communicate(timeout=HANGING)  # which closes its pipes
     again = _started(outputs, *words)
     _, err = again.communicate(timeout=HANGING)
     if again.returncode != undisturbed.status or "Traceback" in err:

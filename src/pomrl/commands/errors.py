@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pomrl.commands.terminal import GOES_ON, exit_with, one_line
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
-from pomrl.execution import EngineUnavailableError, ExecutionError
+from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
 from pomrl.store import StoreError
 
@@ -31,7 +31,7 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
         exit_with(words, status)
     except OSError as error:
         exit_with(_of_system(error), status)
-    except (ConfigError, StoreError, EngineUnavailableError, ExecutionError, *further) as error:
+    except (ConfigError, StoreError, ExecutionError, *further) as error:
         more = f"; {GOES_ON}" if isinstance(error, ExecutionError) else ""
         exit_with(one_line(error) + more, 2 if isinstance(error, UnreadableOverrideError) else status)
 

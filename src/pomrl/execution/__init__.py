@@ -9,5 +9,5 @@ because it needs an optional package.
 # ruff: noqa: F401
 # pyright: reportUnusedImport=false
 
-from pomrl.execution.engine import EngineUnavailableError, Execution, ExecutionError
+from pomrl.execution.engine import Execution, ExecutionError
 from pomrl.execution.local import Local

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pomrl.execution.engine import EngineUnavailableError, Execution, ExecutionError, Item, Result
+from pomrl.execution.engine import Execution, ExecutionError, Item, Result
 from pomrl.execution.parallel import one_thread
 
 try:
@@ -116,11 +116,11 @@ def _scheduler(named: str | None) -> str:
         named: The address, or the path of the scheduler file; None for the one that Dask's configuration names.
 
     Raises:
-        EngineUnavailableError: No scheduler is named, or none answers in time.
+        ExecutionError: No scheduler is named, or none answers in time.
     """
     configured = dask.config.get("scheduler-address", None) or dask.config.get("scheduler-file", None)
     if not (named := named or configured):
-        raise EngineUnavailableError(
+        raise ExecutionError(
             "execution=dask: name a scheduler that runs, with execution.address or in Dask's own configuration"
         )
 
@@ -135,9 +135,7 @@ def _scheduler(named: str | None) -> str:
         return address
     except Exception as error:  # whatever answers there may make Dask raise anything
         with_these = " to these certificates" if address.startswith("tls:") else ""
-        raise EngineUnavailableError(
-            f"execution.address={named}: no scheduler of Dask answers there{with_these}"
-        ) from error
+        raise ExecutionError(f"execution.address={named}: no scheduler of Dask answers there{with_these}") from error
 
 
 def _call(pickled: bytes) -> Any:

@@ -17,10 +17,6 @@ class ExecutionError(Exception):
     """The work cannot go on. The message is one line; results that were yielded before remain valid."""
 
 
-class EngineUnavailableError(ExecutionError):
-    """The engine cannot be reached, or does not accept the work. The message is one line."""
-
-
 class Execution(Component):
     """An engine: where work is computed, and with which resources."""
 

@@ -21,7 +21,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.checks import Engine
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.execution import EngineUnavailableError, ExecutionError
+from pomrl.execution import ExecutionError
 from pomrl.running import cost
 from pomrl.running.plan import Job, unfinished
 from pomrl.science.drawn_tasks import STACK_BYTES
@@ -96,24 +96,19 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
     failures: dict[str, Failure] = {}
     arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
     done = 0
-    try:
-        for part, outcomes in _computed(jobs, divide(list(lacking.values()))):
-            for signature, outcome in outcomes.items():
-                stored, key = lacking[signature].stored, (signature, part.block)
-                if isinstance(outcome, Failure):
-                    failures[signature] = outcome
-                    store.log(stored, outcome.traceback)
-                    continue
-                arrived[key][part.runs] = outcome
-                if sum(map(len, arrived[key])) == len(part.block):
-                    store.add_block(stored, part.block, arrived.pop(key))
-                    store.log(stored, f"stored runs {part.block.start} to {part.block.stop - 1}")
-            done += len(part.runs) * len(outcomes)
-            advance(done, len(failures))
-    except EngineUnavailableError as error:
-        if done:  # an interruption of the work, and no wrong setting
-            raise ExecutionError(str(error)) from error
-        raise
+    for part, outcomes in _computed(jobs, divide(list(lacking.values()))):
+        for signature, outcome in outcomes.items():
+            stored, key = lacking[signature].stored, (signature, part.block)
+            if isinstance(outcome, Failure):
+                failures[signature] = outcome
+                store.log(stored, outcome.traceback)
+                continue
+            arrived[key][part.runs] = outcome
+            if sum(map(len, arrived[key])) == len(part.block):
+                store.add_block(stored, part.block, arrived.pop(key))
+                store.log(stored, f"stored runs {part.block.start} to {part.block.stop - 1}")
+        done += len(part.runs) * len(outcomes)
+        advance(done, len(failures))
     for job in jobs:
         store.close_experiment(job.stored, job.experiment, computed=job.stored.signature in lacking)
     return failures
