@@ -1,4 +1,4 @@
-"""Claims without sweeps: exact ones, as published and as the errata say, and those about simulations."""
+"""Claims without sweeps: exact ones, whose numbers are as published, and those about simulations."""
 
 from types import SimpleNamespace
 
