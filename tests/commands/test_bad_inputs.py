@@ -3,6 +3,7 @@
 import importlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.computed import call
@@ -77,7 +78,8 @@ def test_a_bad_input_ends_with_a_line(name: str, tmp_path: Path, monkeypatch: py
     command, *arguments = words.split(" ")
     forget("mine")
     importlib.invalidate_caches()
-    status, _, said = call(importlib.import_module(f"pomrl.commands.{command}"), *arguments)
+    module: Any = importlib.import_module(f"pomrl.commands.{command}")
+    status, _, said = call(module, *arguments)
     forget("mine")
     assert status in (1, 2)
     lines = said.splitlines()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 from docs_build import documents
@@ -83,7 +83,7 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
     return status, out.getvalue(), err.getvalue()
 
 
-def refused(command: Command, *arguments: str) -> str:
+def refused(command: Any, *arguments: str) -> str:
     """Call a command that ends with one line and a status that is not 0; return the line."""
     status, _, said = call(command, *arguments)
     lines = [line for line in said.splitlines() if not line.startswith("== ")]
