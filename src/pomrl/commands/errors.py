@@ -40,8 +40,9 @@ def _of_system(error: OSError) -> str:
     """Name the path that the system could not read or write, and say what to do where the disk is full."""
     path = error.filename or outputs()
     if error.errno in _FULL:
-        return f"{path}: {error.strerror}; free some space, and the same command goes on from what is stored"
+        full = error.filename or f"{path} or standard output"
+        return f"{full}: {error.strerror}; free some space, and the same command goes on from what is stored"
     where = Path(os.fsdecode(path)).absolute()
-    if error.strerror and where.is_relative_to(outputs().absolute()):
+    if error.strerror and where.is_relative_to(outputs().absolute()) and not isinstance(error, BrokenPipeError):
         return f"{path}: {error.strerror}; outputs go to {outputs()}, and POMRL_OUTPUTS names another folder"
     return f"{path}: {error.strerror}" if error.filename and error.strerror else one_line(error)
