@@ -56,11 +56,13 @@ def reference(face: str) -> str:
     """
     module = package()[face] if face else package()
     title = f"pomrl.{face}" if face else "import pomrl"
-    names = [each for each in module.members.values() if each.is_alias and not each.name.startswith("_")]
-    ours = sorted((each for each in names if each.target_path.startswith("pomrl.")), key=lambda each: each.name.lower())
+    public = [each for each in module.members.values() if not each.name.startswith("_")]
+    places = {each.name: each.target_path if each.is_alias else each.path for each in public}
+    ours = [each for each in public if places[each.name].startswith("pomrl.") and (each.is_alias or not each.is_module)]
     if missing := [each.name for each in ours if not each.has_docstring]:
         raise PluginError(f"{title}: public names without a docstring: {', '.join(missing)}")
-    blocks = (f"::: {each.target_path}{HEADING.format(each.name)}" for each in ours)
+    names = sorted((each.name for each in ours), key=str.lower)
+    blocks = (f"::: {places[name]}{HEADING.format(name)}" for name in names)
     return "\n\n".join([f"# {title}", module.docstring.value, *blocks])
 
 
