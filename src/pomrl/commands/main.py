@@ -1,7 +1,9 @@
 """The command `pomrl` of an installation, and `python -m pomrl`: its first argument is the name of another command."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.importing import import_lazily, imported
@@ -41,7 +43,19 @@ environment variable POMRL_OUTPUTS names. pomrl --version prints the version."""
 
 
 def main() -> None:
-    """Run the command that the first argument names, with the other arguments."""
+    """Run the command that the first argument names; one line where standard output is full or nobody reads it."""
+    try:
+        with suppress(BrokenPipeError):  # which the line below says
+            _run()
+    finally:
+        try:
+            print(end="", flush=True)
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python does not try again
+            exit_with(f"standard output: {error.strerror}")
+
+
+def _run() -> None:
     name, arguments = next(iter(sys.argv[1:]), ""), sys.argv[2:]
     if name == "--version":
         _call("run", ["--version"])
@@ -61,7 +75,7 @@ def _call(name: str, arguments: Sequence[str]) -> None:
     try:
         module = imported(module_of(name))
     except ModuleNotFoundError as error:
-        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[report,article]' installs it")
+        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[article]' installs it")
     module.main()
 
 
