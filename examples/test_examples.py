@@ -32,7 +32,7 @@ class TestPooledVariances(EstimatorContract):
     def component(self) -> Estimator:
         return PooledVariances(mixing="mse_optimal", similarity="debiased", scope="per_pair")
 
-    def test_it_finds_the_best_rate_of_many_tasks(self, component: Estimator) -> None:
+    def test_it_finds_the_best_rate_of_many_tasks(self, component: PooledVariances) -> None:
         c, m, n, S = 6.0, 5, 4, 5
         rng = np.random.default_rng(0)
         P_o = rng.dirichlet(np.full(S, 5.0), (n, S, 2))

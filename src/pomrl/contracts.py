@@ -232,7 +232,7 @@ class PlannerContract(ComputingContract):
             steps = () if component.looks_ahead is None else (component.looks_ahead,)
             assert policies.shape == (*gammas.shape, *steps, R.shape[1])
             for i, g in np.ndindex(gammas.shape):
-                loss = lost(component, P[[i]], R[[i]], policies[[i], g], gammas[i, g])
+                loss = lost(component, P[[i]], R[[i]], policies[[i], g], float(gammas[i, g]))
                 assert loss.max() * (1 - gammas[i, g]) <= self.tolerance * max(1.0, np.abs(R).max())
 
     def test_what_is_no_model_is_refused(self, component: Planner) -> None:

@@ -21,6 +21,7 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", [*sys.path])
     theirs = CLAIM[CLAIM.index("@claim") :].replace('"first", figures=("curves",)', '"pomrl/illustration"')
     claims = f"{CLAIM}\n\n{theirs.replace('K1', 'K2').replace('meta_learning_helps', 'of_theirs')}"
+    forget("mine", "only")
     write(tmp_path / "mine", {**SMALL, "claims.py": claims})
     yield tmp_path
     forget("mine", "only")

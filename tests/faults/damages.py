@@ -26,7 +26,9 @@ MENDED = 8
 
 MOST_LINES = 3
 
-WHAT_TO_DO = r"pomrl (claims|figures|reproduce|run|runs) |computed again|no ordinary file|Is a directory"
+WHAT_TO_DO = "|".join(
+    ["pomrl (claims|figures|run|runs|reproduce) ", "the command that made it", "no ordinary file", "Is a directory"]
+)
 """What the line of a report that is refused says."""
 
 

@@ -77,7 +77,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str, 
 
 
 def test_every_stage_says_how_long_it_took(made: tuple[Path, str, str]) -> None:
-    stages = [line.split()[0] for line in made[2].splitlines() if line.endswith(" s")]
+    stages = re.findall(r"^(\w+) +[\d.]+ s$", made[2], re.MULTILINE)
     assert stages == ["sweeps", "claims", "figures", "pages", "report"]
     assert made[1].splitlines()[-1] == "outputs/studies/mine/report/index.html"
 

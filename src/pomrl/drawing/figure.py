@@ -81,7 +81,9 @@ def figure(
         TypeError: The decorator stands without parentheses.
     """
     if sweeps and callable(sweeps[0]):
-        raise TypeError(f"{sweeps[0].__name__}: @figure needs parentheses, as in @figure('SWEEP')")
+        raise TypeError(
+            f"{getattr(sweeps[0], '__name__', sweeps[0])}: @figure needs parentheses, as in @figure('SWEEP')"
+        )
 
     def make(function: Draw) -> Figure:
         draw, shown = function, series

@@ -105,7 +105,7 @@ def draw(
     keys = list(dict.fromkeys([*roles.used(), x]))
     for key in (key for key in keys if key not in by):
         values = chosen.described(key) if key == x else [each.get(key, ABSENT) for each in chosen.settings]
-        frame[key] = pd.Series(map(_plain, values), dtype=object)[frame["experiment"]].to_numpy()
+        frame[key] = pd.Series([*map(_plain, values)], dtype=object)[frame["experiment"]].to_numpy()
     data = band(frame, keys, y, shown.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()
     looks = _looks(chosen, roles.hue) if roles.hue else {}
