@@ -1,7 +1,8 @@
 """Claims of ours on what becomes of the paper's methods without one of its assumptions.
 
 N1 is about tasks of one distribution (Sec. 3.1), N2 about m transitions from every pair (Sec. 3.2), and U1 about
-rewards that are known (Sec. 2). All are about sigma = 0.01. docs/beyond.md says what happens without each assumption.
+rewards that are known (Sec. 2). All are about sigma = 0.01. The page
+`assumptions` says what happens without each of these assumptions.
 """
 
 from dataclasses import replace

@@ -1,7 +1,8 @@
 """Claims of ours on what a horizon is worth: whether a shorter one helps beside a good prior.
 
 All are about the paper's problem at three similarities of tasks. The best fixed gamma is chosen on one half of the runs
-and judged on the other (`pomrl.results.horizon_gains`). What is behind them is shown in docs/theory.md, section 8.
+and judged on the other (`pomrl.results.horizon_gains`). What is behind them is shown on the
+page `theory` of the paper's study, section 8.
 """
 
 from pomrl.study import (
