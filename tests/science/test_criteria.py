@@ -75,7 +75,7 @@ def ending(rng: np.random.Generator, *, improper: bool) -> tuple[np.ndarray, np.
 
 @pytest.mark.parametrize("improper", [False, True])
 def test_plans_without_a_discount_are_the_best_of_all_policies_that_end(*, improper: bool) -> None:
-    """Those without an end are refused."""
+    """Policies that never end are refused."""
     rng, policies = np.random.default_rng(improper), all_policies(3, 2)
     solved: list[tuple[np.ndarray, np.ndarray]] = []
     best = []

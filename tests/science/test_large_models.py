@@ -32,7 +32,7 @@ KINDS = {
 
 
 def test_the_kinds_are_solved_in_all_ways():
-    """With few transitions they are sparse, or so small that LAPACK solves them together."""
+    """Models with few transitions are sparse, or so small that LAPACK solves them together."""
     models = [kind(np.random.default_rng(30), 1)[0] for kind in KINDS.values()]
     assert {(sparse.pays(P[0]), sparse.solved_densely(P).item()) for P in models} == {(0, 0), (0, 1), (1, 0)}
 

@@ -103,7 +103,7 @@ def test_every_public_name_is_in_the_reference(texts: dict[Path, str], site: Pat
 
 
 def _is_ours(face: object, name: str) -> bool:
-    """Whether a name is one that the face offers, and not one of Python or of a library."""
+    """Return whether a name is one that the face offers, and not one of Python or of a library."""
     of = getattr(face, name)
     return not name.startswith("_") and getattr(of, "__module__", "").startswith("pomrl.")
 

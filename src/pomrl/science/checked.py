@@ -36,7 +36,7 @@ class ComponentError(ValueError):
 
 @dataclass(frozen=True)
 class Returned:
-    """Where something was returned, as messages name it; each method refuses what must not be returned there."""
+    """The place where a component returned something, as messages name it; each method refuses a wrong value there."""
 
     component: Any
     method: str

@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from pomrl.checks import read_only
 from pomrl.science import checked
-from pomrl.science.agents.acting import Played, asked, estimates, played
+from pomrl.science.agents.acting import Played, played
 from pomrl.science.data import joined
 from pomrl.science.drawn_tasks import draw, shared, tasks_at_a_time
 from pomrl.science.loss_tables import MEASURED, Columns, tabulate
@@ -75,12 +75,6 @@ def _naming(t: int, runs: Sequence[int]) -> Generator[None, None, None]:
     except NeverEndsError as error:
         tasks, i = divmod(error.model, len(runs))
         raise ValueError(f"gamma_eval=1: in task {t + tasks} of run {runs[i]}, {error.why}") from error
-
-
-def mixing_rates(problem: Problem, method: Method, runs: Sequence[int]) -> Float[np.ndarray, "n T"]:
-    """Return the mixing rate alpha of a method in each run and task, without planning; a mean over trials."""
-    learner = estimates(problem, method, asked(draw(problem, runs, tasks_at_a_time(problem, len(runs)))))
-    return np.stack([task.alpha.reshape(len(runs), -1).mean(1) for task in learner], axis=1)
 
 
 def _without_metrics(methods: Sequence[Method]) -> list[Method]:

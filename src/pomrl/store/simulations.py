@@ -62,7 +62,7 @@ class Simulation:
 
     @property
     def is_stored(self) -> bool:
-        """Whether the table is stored and not damaged."""
+        """Return whether the table is stored and not damaged."""
         return self.files.is_made and not self.files.fault()
 
     def save(self, table: "pd.DataFrame") -> None:
