@@ -13,10 +13,9 @@ from tests.support.engine_fuzzer import odd_address
 from tests.support.settings import ROOT
 
 from pomrl.checks import Engine
-from pomrl.science.mdp import planning_loss, policy_value
+from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import compiled, faces
-from pomrl.science.solvers.relative_values import evaluate_policies
 
 built = pytest.mark.skipif(not compiled.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
 
@@ -77,16 +76,6 @@ def test_the_number_of_actions_has_a_limit() -> None:
             PolicyIteration().plan(np.ones((1, 1, A, 1)), np.zeros((1, 1, A)), np.array([0.5]))
     R = np.arange(32_767.0)[None, None]
     assert PolicyIteration().plan(np.ones((1, 1, 32_767, 1)), R, np.array([0.5])).item() == 32_766
-
-
-def test_pairs_beyond_sixteen_bits_are_told_apart() -> None:
-    S, A = 50, 700
-    rng = np.random.default_rng(2)
-    P, R = rng.dirichlet(np.ones(S), (S, A)), rng.random((S, A))
-    policies = rng.integers(0, A, (9, S)).astype(np.int16)
-    V, unsolved = evaluate_policies(P, R, policies, 0.5, 1e-12, 1000)
-    assert not len(unsolved)
-    np.testing.assert_allclose(V, policy_value(P[None], R[None], policies, 0.5), rtol=0, atol=1e-9)
 
 
 @pytest.mark.slow

@@ -25,7 +25,6 @@ from pomrl.science.solvers import compiled, evaluation, faces, finite_horizon, r
 from pomrl.science.solvers.elimination import SMALL, STACK
 from pomrl.science.solvers.evaluation import check_gammas, check_models, of_ordinary_size
 from pomrl.science.solvers.policy_stacks import PolicyStack
-from pomrl.science.solvers.relative_values import few_sweeps, solve_grid
 
 _PATIENCE = 100
 """Steps at one discount factor, for each pair (s, a), after which policy iteration fails; a handful is usual."""
@@ -123,9 +122,8 @@ class PolicyIteration(Planner):
 
     The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, which
     the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above. Large models in which few
-    states follow each pair are planned as sparse matrices (`solvers.sparse`). Other large models on long grids
-    are first planned by relative value iteration, which serves all discount factors at once, and then by policy
-    iteration where that converges slowly (`solvers.relative_values`).
+    states follow each pair are planned as sparse matrices (`solvers.sparse`), and other large ones by relative value
+    iteration, with policy iteration where that converges slowly (`solvers.relative_values`).
 
     Raises:
         ArithmeticError: A policy keeps changing, which only rounding errors beyond the tolerance can cause.
@@ -140,28 +138,22 @@ class PolicyIteration(Planner):
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in parts])
-        together = sparse.solved_densely(P) | (S < relative_values.LARGE)
-        if together.all():
+        if S < relative_values.LARGE:
             return _walk(PolicyStack(P, R), gammas, A)
-        optimal = np.empty((*gammas.shape, S), np.int16)
-        optimal[together] = _walk(PolicyStack(P[together], R[together]), gammas[together], A)
-        for i in np.flatnonzero(~together):
-            optimal[i] = _plan_large_model(P[i], R[i], gammas[i])
-        return optimal
+        large = [_plan_large_model(*each) for each in zip(P, R, gammas, strict=True)]
+        return np.stack(large) if large else np.empty((*gammas.shape, S), np.int16)
 
 
 def _plan_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
-    """Plan by the method that is fastest for the model and the grid, which are described in `solvers`."""
-    S, A = R.shape
+    """Plan by the method that is fastest for the model, which are described in `solvers`."""
     if sparse.pays(P):
         return sparse.plan(sparse.rows_of(P), R, gammas)[0]
-    policy, unsolved = np.empty((len(gammas), S), np.int16), np.arange(len(gammas))
-    if len(gammas) >= relative_values.GRID:
-        policy, unsolved = solve_grid(P, R, gammas, relative_values.TOLERANCE, few_sweeps(S, A))
+    sweeps = relative_values.few_sweeps(*R.shape)
+    policy, unsolved = relative_values.solve_grid(P, R, gammas, relative_values.TOLERANCE, sweeps)
     if len(unsolved):
-        policy[unsolved] = _walk(PolicyStack(P[None], R[None]), gammas[None, unsolved], A)[0]
+        policy[unsolved] = _walk(PolicyStack(P[None], R[None]), gammas[None, unsolved], R.shape[1])[0]
     return policy
 
 
@@ -205,7 +197,7 @@ class ValueIteration(Planner):
     ) -> Int[np.ndarray, "M G S"]:
         optimal = np.empty((*gammas.shape, R.shape[1]), np.int16)
         for i in range(len(P)):
-            optimal[i], unsolved = solve_grid(P[i], R[i], gammas[i], self.tolerance, self.max_sweeps)
+            optimal[i], unsolved = relative_values.solve_grid(P[i], R[i], gammas[i], self.tolerance, self.max_sweeps)
             if len(unsolved):
                 raise ArithmeticError(
                     f"model {i} at gamma = {gammas[i, unsolved[0]]}: value iteration did not converge to "

@@ -9,7 +9,6 @@ from jaxtyping import Bool, Float, Int, Shaped
 from pomrl.science.solvers import compiled, faces, relative_values, sparse
 from pomrl.science.solvers.elimination import SMALL
 from pomrl.science.solvers.evaluation import chain_value, policy_value
-from pomrl.science.solvers.relative_values import evaluate_policies, few_sweeps
 
 _ALIKE = 0.25
 """Largest share of the states in which policies may differ for one factorisation to serve all of them."""
@@ -69,22 +68,14 @@ def _differs_from_the_one_before(policies: Int[np.ndarray, "M G S"]) -> Bool[np.
 def _values_on_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies of one model, by the method that is the fastest for their number and likeness."""
-    if sparse.solved_densely(P[None]).item():
-        return policy_value(P[None], R[None], policies, gamma)
+    """Return the values of policies of one model, by the fastest method for the model and their likeness."""
     if sparse.pays(P):
         return sparse.policy_values(sparse.rows_of(P), R, policies, gamma)
     base = policies[len(policies) // 2]
     alike = (policies != base).any(0).mean() <= _ALIKE
     if len(policies) > 1 and alike and gamma <= _WELL_CONDITIONED:
         return _values_near_a_policy(P, R, policies, base, gamma)
-    V, unsolved = np.empty(policies.shape), np.arange(len(policies))
-    if len(policies) >= relative_values.GRID:
-        sweeps = few_sweeps(*R.shape)
-        V, unsolved = evaluate_policies(P, R, policies, gamma, relative_values.TOLERANCE, sweeps)
-    for i in unsolved:
-        V[i] = policy_value(P, R, policies[i], gamma)
-    return V
+    return np.stack([policy_value(P, R, policy, gamma) for policy in policies])
 
 
 def _values_near_a_policy(

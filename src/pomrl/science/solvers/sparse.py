@@ -20,7 +20,7 @@ where values keep changing, as near γ = 1. It ends where the value of the polic
 from math import log
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from pomrl.science.solvers.evaluation import action_tie_tolerance, reward_scale
@@ -31,9 +31,6 @@ LARGE = 128
 
 SHARE = 0.05
 """Largest share of positive transition probabilities for which they are."""
-
-FEW = 0.1
-"""Largest share of positive transition probabilities for which smaller models are solved by LAPACK alone."""
 
 MOST_ROUNDS = 10_000
 """Evaluations at one discount factor after which planning fails; tens are usual."""
@@ -48,15 +45,6 @@ _TRANSITION, _PAIR, _CALL = 1.5, 2.0, 20_000.0
 def pays(P: Float[np.ndarray, "S A S"]) -> bool:
     """Return whether a model is large enough, and few enough of its transition probabilities are positive."""
     return len(P) >= LARGE and bool(np.count_nonzero(P) <= SHARE * P.size)
-
-
-def solved_densely(P: Float[np.ndarray, "M S A S"]) -> Bool[np.ndarray, " M"]:
-    """Return which models with few transitions are so small that LAPACK solves them fastest, all in one call.
-
-    They mix slowly, so that relative value iteration takes many sweeps.
-    """
-    few = np.count_nonzero(P, axis=(1, 2, 3)) <= FEW * P[:1].size
-    return few if P.shape[1] < LARGE else np.zeros(len(P), bool)
 
 
 def rows_of(P: Float[np.ndarray, "S A S"]) -> csr_array:
