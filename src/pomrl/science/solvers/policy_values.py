@@ -13,7 +13,7 @@ from pomrl.science.solvers.evaluation import chain_value, policy_value
 _ALIKE = 0.25
 """Largest share of the states in which policies may differ for one factorisation to serve all of them."""
 
-_WELL_CONDITIONED = 0.999
+_WELL_CONDITIONED = 0.99
 """Largest discount factor at which rounding errors in doing so stay far below the tolerance of ties."""
 
 
