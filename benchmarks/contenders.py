@@ -3,20 +3,14 @@
 Where a contender cannot evaluate a given policy, this project does it, which favours the contender.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks import libraries, loops, vmapped
+from benchmarks.problems import Losses, Plan, losses_by
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
-
-Plan = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""A function of (P, R, gammas) that returns the policy of each model and gamma."""
-
-Losses = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float], np.ndarray]
-"""A function of (P, R, V_star, policies, gamma) that returns the planning loss of each policy."""
 
 
 def our_losses(P: np.ndarray, R: np.ndarray, V_star: np.ndarray, policies: np.ndarray, gamma: float) -> np.ndarray:
@@ -35,13 +29,15 @@ class Contender(NamedTuple):
 
 OURS = Contender(PolicyIteration().plan, 1500)
 
+BY_QUANTECON = losses_by(libraries.quantecon_values)
+
 SMALL = {
     "numba, a scalar loop": Contender(loops.numba_plan, 1500, loops.numba_losses),
     "JAX, vmap of linalg.solve": Contender(vmapped.by_lapack, 1500),
     "JAX, vmap of an elimination": Contender(vmapped.by_elimination, 1500),
-    "NumPy, a careful loop": Contender(loops.numpy_plan, 60, loops.numpy_losses),
-    "QuantEcon, as documented": Contender(libraries.quantecon_documented, 20, libraries.quantecon_losses),
-    "QuantEcon, its operators": Contender(libraries.quantecon_operators, 20, libraries.quantecon_losses),
+    "NumPy, a careful loop": Contender(loops.numpy_plan, 60, losses_by(loops.numpy_values)),
+    "QuantEcon, as documented": Contender(libraries.quantecon_documented, 20, BY_QUANTECON),
+    "QuantEcon, its operators": Contender(libraries.quantecon_operators, 20, BY_QUANTECON),
     "mdpsolver, as documented": Contender(libraries.mdpsolver_documented, 20),
     "mdpsolver, warm starts": Contender(libraries.mdpsolver_started, 20),
     "pymdptoolbox, as documented": Contender(libraries.pymdptoolbox_documented, 5),
@@ -52,6 +48,6 @@ SMALL = {
 LARGE = {
     "NumPy, a careful loop": SMALL["NumPy, a careful loop"],
     "QuantEcon, its operators": SMALL["QuantEcon, its operators"],
-    "QuantEcon, modified": Contender(libraries.quantecon_modified, 20, libraries.quantecon_losses),
+    "QuantEcon, modified": Contender(libraries.quantecon_modified, 20, BY_QUANTECON),
 }
 """Contenders on large models."""

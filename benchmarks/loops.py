@@ -1,53 +1,41 @@
 """What a user could write: policy iteration, started at each gamma from the policy of the gamma before."""
 
-from functools import partial
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from jaxtyping import Float, Int
 from numba import njit
 
-from benchmarks.problems import losses_by
+from benchmarks.problems import one_by_one
 
 TIE = 1e-12
 """An action is kept unless another is better by more than this, over 1 - gamma, so that rounding makes no cycles."""
 
 
+@one_by_one
 def numpy_plan(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
-) -> Int[np.ndarray, "M G S"]:
+    P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
+) -> Iterator[Int[np.ndarray, " S"]]:
     """Plan in NumPy. P_pi and R_pi are kept, because most steps change few of their rows, and so is I."""
-    M, S, A, _ = P.shape
-    policies, states, identity = np.empty((M, len(gammas), S), np.int64), np.arange(S), np.eye(S)
-    for i in range(M):
-        policy, rows = R[i].argmax(1), P[i].reshape(S * A, S)
-        P_pi, R_pi = P[i, states, policy], R[i, states, policy]
-        for g, gamma in enumerate(gammas):
-            while True:
-                V = np.linalg.solve(identity - gamma * P_pi, R_pi)
-                Q = R[i] + gamma * (rows @ V).reshape(S, A)
-                better = np.flatnonzero(Q.max(1) - V > TIE / (1 - gamma))
-                if not len(better):
-                    break
-                policy[better] = Q[better].argmax(1)
-                P_pi[better], R_pi[better] = P[i, better, policy[better]], R[i, better, policy[better]]
-            policies[i, g] = policy
-    return policies
+    S, A = R.shape
+    identity, states, policy, rows = np.eye(S), np.arange(S), R.argmax(1), P.reshape(S * A, S)
+    P_pi, R_pi = P[states, policy], R[states, policy]
+    for gamma in gammas:
+        while True:
+            V = np.linalg.solve(identity - gamma * P_pi, R_pi)
+            Q = R + gamma * (rows @ V).reshape(S, A)
+            better = np.flatnonzero(Q.max(1) - V > TIE / (1 - gamma))
+            if not len(better):
+                break
+            policy[better] = Q[better].argmax(1)
+            P_pi[better], R_pi[better] = P[better, policy[better]], R[better, policy[better]]
+        yield policy.copy()
 
 
-def numpy_losses(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    V_star: Float[np.ndarray, "M S"],
-    policies: Int[np.ndarray, "M G S"],
-    gamma: float,
-) -> Float[np.ndarray, "M G"]:
-    """Return the planning losses by `numpy.linalg.solve`."""
-    states, identity = np.arange(policies.shape[2]), np.eye(policies.shape[2])
-
-    def evaluate(i: int, policy: Int[np.ndarray, " S"]) -> Float[np.ndarray, " S"]:
-        return np.linalg.solve(identity - gamma * P[i, states, policy], R[i, states, policy])
-
-    return losses_by((partial(evaluate, i) for i in range(len(P))), V_star, policies)
+def numpy_values(P: np.ndarray, R: np.ndarray, gamma: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Evaluate policies of a model by `numpy.linalg.solve`."""
+    states, identity = np.arange(len(R)), np.eye(len(R))
+    return lambda policy: np.linalg.solve(identity - gamma * P[states, policy], R[states, policy])
 
 
 @njit(fastmath=True)

@@ -1,17 +1,14 @@
 """Models as the experiment makes them: random chain MDPs, estimated from few transitions and a prior."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from pomrl.science.mdp import optimal_value, random_chain_mdp
 
 GAMMA_EVAL = 0.99
-
-Evaluate = Callable[[np.ndarray], np.ndarray]
-"""A function that returns the values of a policy in one model."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +39,31 @@ def grid(G: int) -> Float[np.ndarray, " G"]:
     return np.linspace(GAMMA_EVAL / G, GAMMA_EVAL, G)
 
 
-def losses_by(
-    evaluations: Iterable[Evaluate], V_star: Float[np.ndarray, "M S"], policies: Int[np.ndarray, "M G S"]
-) -> Float[np.ndarray, "M G"]:
-    """Return the planning losses; a policy that equals the one before is not evaluated again.
+Plan = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""A function of (P, R, gammas) that returns the policy of each model and gamma."""
 
-    Args:
-        evaluations: The function of each of the M models that evaluates a policy in it.
-        V_star: The optimal values.
-        policies: The policies of each model, one for each of G discount factors.
+Losses = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float], np.ndarray]
+"""A function of (P, R, V_star, policies, gamma) that returns the planning loss of each policy."""
+
+
+def one_by_one(plan: Callable[[np.ndarray, np.ndarray, np.ndarray], Iterator[Sequence[int] | np.ndarray]]) -> Plan:
+    """Plan many models by a function of (P, R, gammas) that yields the policies of one."""
+    return lambda P, R, gammas: np.array([list(plan(*model, gammas)) for model in zip(P, R, strict=True)], np.int16)
+
+
+def losses_by(values: Callable[[np.ndarray, np.ndarray, float], Callable[[np.ndarray], np.ndarray]]) -> Losses:
+    """Compute losses by a function of (P, R, gamma) that returns what evaluates policies of this model.
+
+    A policy that equals the one before is not evaluated again.
     """
-    losses = np.empty(policies.shape[:2])
-    for i, evaluate in enumerate(evaluations):
-        for g, policy in enumerate(policies[i]):
-            if g and np.array_equal(policy, policies[i, g - 1]):
-                losses[i, g] = losses[i, g - 1]
-            else:
-                losses[i, g] = np.abs(V_star[i] - evaluate(policy)).max()
+
+    def losses(P: np.ndarray, R: np.ndarray, V_star: np.ndarray, policies: np.ndarray, gamma: float) -> np.ndarray:
+        found = np.empty(policies.shape[:2])
+        for i, of_model in enumerate(policies):
+            evaluate = values(P[i], R[i], gamma)
+            for g, policy in enumerate(of_model):
+                is_new = not g or not np.array_equal(policy, of_model[g - 1])
+                found[i, g] = np.abs(V_star[i] - evaluate(policy)).max() if is_new else found[i, g - 1]
+        return found
+
     return losses
