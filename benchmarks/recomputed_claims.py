@@ -19,7 +19,6 @@ from functools import lru_cache
 from itertools import pairwise, product
 from math import comb
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -52,10 +51,13 @@ COLUMNS = {
 }
 """Settings by which the experiments of each column are found."""
 
+UNKNOWN = ("inclusive", "exclusive")
+"""Priors, of which the study has one, that are averages of earlier tasks."""
+
 WITHOUT = {"without": {"estimator.mixing": 0.0}, "aggregating": {"estimator.mixing": 1.0}}
 OF_TEXT = WITHOUT | {
     "ada-POMRL": {"estimator.similarity": "welford", "estimator.mixing": "paper", "estimator.sigma_1": 0.5},
-    "POMRL": {"estimator.similarity": "known", "estimator.mixing": "paper"},
+    "POMRL": {"estimator.similarity": "known", "estimator.mixing": "paper", "estimator.prior": UNKNOWN},
     "oracle": {"estimator.prior": "known", "estimator.mixing": "paper"},
 }
 OF_NOTEBOOK = WITHOUT | {
@@ -63,48 +65,35 @@ OF_NOTEBOOK = WITHOUT | {
     "POMRL": {"estimator.similarity": "known", "estimator.prior": "exclusive"},
     "oracle": {"estimator.prior": "unsmoothed"},
 }
-CONCENTRATION = {0.01: 1.5, 0.025: 0.75, 0.047: 0.375}
+CONCENTRATION = "task_distribution.concentration_over_S"
+OF_NOTEBOOK_TASKS = {0.01: 1.5, 0.025: 0.75, 0.047: 0.375}
 """What the notebook's tasks have in the place of sigma."""
 
 
 Found = tuple[float, float, float]
 """An estimate, and its plain interval."""
 
-
-class Comparison(NamedTuple):
-    """What a claim compares: its words in the study, the losses that it needs, and what is made of them."""
-
-    claim: str
-    words: str
-    methods: Sequence[tuple[str, float]]
-    """Each with a similarity."""
-    how: Callable[..., Found]
+Comparison = tuple[str, str, Sequence[tuple[str, float]], Callable[..., Found]]
+"""A claim, its words in the study, the methods at similarities whose losses it needs, and what is made of them."""
 
 
-class Store:
-    """The stored experiments of a folder of outputs."""
-
-    def __init__(self, outputs: Path) -> None:
-        paths = sorted(outputs.glob("runs/*/experiment.json"))
-        settings = [json.loads(path.read_text())["settings"] for path in paths]
-        self._settings = pd.json_normalize(settings).set_axis([path.parent for path in paths])
-        self._read = lru_cache(maxsize=8)(_losses)
-
-    def losses(self, column: str, method: str, sigma: float) -> Losses:
-        """Return all stored losses of a method, for which there is exactly one experiment."""
-        wanted = COLUMNS[column] | (OF_NOTEBOOK if column == "computed" else OF_TEXT)[method]
-        if column == "computed":
-            wanted["task_distribution.concentration_over_S"] = CONCENTRATION[sigma]
-        else:
-            wanted["sigma"] = sigma
-        is_wanted = np.all([self._settings[key] == value for key, value in wanted.items()], axis=0)
-        if method == "POMRL" and column != "computed":
-            is_wanted &= self._settings["estimator.prior"].isin(["inclusive", "exclusive"])
-        (folder,) = self._settings.index[is_wanted]
-        return self._read(folder)
+def stored_settings(outputs: Path) -> pd.DataFrame:
+    """Return the settings of all stored experiments, by their folders."""
+    stored = {path.parent: json.loads(path.read_text())["settings"] for path in outputs.glob("runs/*/experiment.json")}
+    return pd.json_normalize(list(stored.values())).set_axis(list(stored))
 
 
-def _losses(folder: Path) -> Losses:
+def folder_of(settings: pd.DataFrame, column: str, method: str, sigma: float) -> Path:
+    """Return the folder of a method at a similarity, for which there is exactly one experiment."""
+    wanted = COLUMNS[column] | (OF_NOTEBOOK if column == "computed" else OF_TEXT)[method]
+    wanted |= {CONCENTRATION: OF_NOTEBOOK_TASKS[sigma]} if column == "computed" else {"sigma": sigma}
+    (folder,) = settings.index[np.all([settings[key].isin(np.atleast_1d(of)) for key, of in wanted.items()], axis=0)]
+    return folder
+
+
+@lru_cache(maxsize=8)
+def losses_of(folder: Path) -> Losses:
+    """Return all stored losses of an experiment."""
     table = pd.read_parquet(sorted(folder.glob("*.parquet")), columns=["run", "task", "gamma", "planning_loss"])
     table = table.sort_values(["run", "task", "gamma"])
     shape = [table[key].nunique() for key in ("run", "task", "gamma")]
@@ -142,10 +131,9 @@ def smallest(a: np.ndarray, b: np.ndarray) -> Found:
     return float(a.mean(0).min() - b.mean(0).min()), float(lower), float(upper)
 
 
-def slope(tasks: int) -> np.ndarray:
-    """Return the weights of the least-squares slope over tasks, times the number of steps."""
-    t = np.arange(tasks) - (tasks - 1) / 2
-    return t / (t @ t) * (tasks - 1)
+STEPS = np.arange(15) - 7.0
+SLOPE = STEPS / (STEPS @ STEPS) * 14
+"""The weights of the least-squares slope over tasks, times the number of steps."""
 
 
 def last(x: Losses) -> np.ndarray:
@@ -185,7 +173,7 @@ def relative_fall(x: Losses) -> Found:
 
 def relative_slope(x: Losses) -> Found:
     """Return the slope of the loss over tasks, times the number of steps, relative to the mean."""
-    return share(regret(x) + x[..., -1] @ slope(15), regret(x))
+    return share(regret(x) + x[..., -1] @ SLOPE, regret(x))
 
 
 def spread(x: Losses) -> Found:
@@ -210,17 +198,17 @@ def between_gains(without: Losses, ours: Losses, others: Losses, other_ours: Los
     return mean(regret(without) - regret(ours) - regret(others) + regret(other_ours))
 
 
+def pair(claim: str, words: str, how: Callable[..., Found], sigma: float, more: str = "") -> Comparison:
+    """Compare the two methods that the words name."""
+    return claim, f"{words}{more}, in pairs", [(method, sigma) for method in words.split(" less ")], how
+
+
 def _comparisons() -> Iterator[Comparison]:
     ada, (low, middle, high) = "ada-POMRL", SIGMAS
-
-    def pair(claim: str, words: str, how: Callable[..., Found], sigma: float, more: str = "") -> Comparison:
-        return Comparison(claim, f"{words}{more}, in pairs", [(each, sigma) for each in words.split(" less ")], how)
-
     for claim, method in (("Q1.1", ada), ("Q1.7", "POMRL")):
-        yield Comparison(claim, f"{method}, task 15 less task 1, in pairs", [(method, low)], fall)
-    yield Comparison("Q1.2", "log ratio of deviations, task 15 to task 1, in pairs", [(ada, low)], spread)
-    words = "without meta-learning, slope times 14 relative to mean"
-    yield Comparison("Q1.3", words, [("without", low)], relative_slope)
+        yield claim, f"{method}, task 15 less task 1, in pairs", [(method, low)], fall
+    yield "Q1.2", "log ratio of deviations, task 15 to task 1, in pairs", [(ada, low)], spread
+    yield "Q1.3", "without meta-learning, slope times 14 relative to mean", [("without", low)], relative_slope
     for words in ("oracle less POMRL", "oracle less ada-POMRL", "POMRL less without", "ada-POMRL less without"):
         yield pair("Q1.4", words, between(last), low, ", last tasks")
     yield pair("Q1.5", "POMRL less ada-POMRL", between(first), low, ", first tasks")
@@ -231,26 +219,25 @@ def _comparisons() -> Iterator[Comparison]:
         yield pair("Q3.6", words, between(last), sigma, f", σ = {sigma}")
     yield pair("Q3.7", "ada-POMRL less without", between(regret), middle, ", σ = 0.025")
     yield pair("Q3.9", "ada-POMRL less without", relative(regret), high, ", relative")
-    yield Comparison("Q3.9", "ada-POMRL, task 15 less task 1, relative, in pairs", [(ada, high)], relative_fall)
+    yield "Q3.9", "ada-POMRL, task 15 less task 1, relative, in pairs", [(ada, high)], relative_fall
     yield pair("A.1", "aggregating less POMRL", relative(regret), low, ", relative")
     for words in ("POMRL less aggregating", "ada-POMRL less aggregating"):
         yield pair("A.2", words, between(regret), high)
     for sigma, words in product(SIGMAS, ("POMRL less oracle", "ada-POMRL less oracle")):
         yield pair("Q3.4", words, relative(last), sigma, f", σ = {sigma}, last tasks, relative")
     gains = [(method, sigma) for sigma in (high, low) for method in ("without", ada)]
-    yield Comparison("Q3.1", "gain at 0.047 less that at 0.01, in pairs", gains, between_gains)
+    yield "Q3.1", "gain at 0.047 less that at 0.01, in pairs", gains, between_gains
     for a, b in pairwise(SIGMAS):
-        words = f"regret at σ = {a} less that at {b}, in pairs"
-        yield Comparison("Q3.5", words, [(ada, a), (ada, b)], between(regret))
+        yield "Q3.5", f"regret at σ = {a} less that at {b}, in pairs", [(ada, a), (ada, b)], between(regret)
     for sigma in (low, middle):
-        words = f"σ = {sigma} less 0.047, mean over γ, in pairs"
-        yield Comparison("Q3.8", words, [(ada, sigma), (ada, high)], between(lambda x: x.mean((1, 2))))
+        how = between(lambda x: x.mean((1, 2)))
+        yield "Q3.8", f"σ = {sigma} less 0.047, mean over γ, in pairs", [(ada, sigma), (ada, high)], how
     words, first_task = "task 1: smallest loss below 0.5 less that from 0.5 on", lambda x: x[:, 0]
-    yield Comparison("Q2.1", words, [(ada, low)], inside(0.0, 0.49, first_task))
+    yield "Q2.1", words, [(ada, low)], inside(0.0, 0.49, first_task)
     words = "task 1: smallest loss from 0.25 to 0.50 less that elsewhere"
-    yield Comparison("Q4.5", words, [(ada, low)], inside(0.25, 0.5, first_task))
+    yield "Q4.5", words, [(ada, low)], inside(0.25, 0.5, first_task)
     how = inside(0.4, 0.6, lambda x: x.mean(1))
-    yield Comparison("Q3.3", "smallest loss near 0.5 less that elsewhere", [(ada, high)], how)
+    yield "Q3.3", "smallest loss near 0.5 less that elsewhere", [(ada, high)], how
 
 
 def coins_fail(coins: int, bound: float, m: int) -> Fraction:
@@ -267,28 +254,26 @@ def main() -> None:
     judged = pd.read_csv(outputs / "studies/pomrl/claims.csv")
     judged["words"] = judged["compared"].str.replace(r" \(γ\* = [0-9.]+\), in pairs$", "", regex=True)
     judged = judged.set_index(["variant", "claim", "words"])
-    store, wrong, compared = Store(outputs), 0, {"T.1"}
-    for column, comparison in product(COLUMNS, _comparisons()):
-        stored = judged.loc[(column, comparison.claim, comparison.words)]
-        losses = [store.losses(column, *each)[: int(stored["part_runs"])] for each in comparison.methods]
-        estimate, lower, upper = comparison.how(*losses)
-        slack = 0.1 * (stored["upper"] - stored["lower"])
+    settings, wrong, claims = stored_settings(outputs), 0, {"T.1"}
+    for column, (claim, words, methods, how) in product(COLUMNS, _comparisons()):
+        stored = judged.loc[(column, claim, words)]
+        losses = [losses_of(folder_of(settings, column, *each))[: int(stored["part_runs"])] for each in methods]
+        ours, theirs = how(*losses), tuple(stored[["estimate", "lower", "upper"]])
+        slack = 0.1 * (theirs[2] - theirs[1])
         agrees = (
-            abs(estimate - stored["estimate"]) <= 1e-5 * max(1.0, abs(estimate))
-            and lower >= stored["lower"] - slack
-            and upper <= stored["upper"] + slack
+            abs(ours[0] - theirs[0]) <= 1e-5 * max(1.0, abs(ours[0]))
+            and ours[1] >= theirs[1] - slack
+            and ours[2] <= theirs[2] + slack
         )
         wrong += not agrees
-        compared.add(comparison.claim)
-        shown = "{:+.4f} [{:+.4f}, {:+.4f}]"
-        ours, theirs = shown.format(estimate, lower, upper), shown.format(*stored[["estimate", "lower", "upper"]])
-        verdict = "agrees" if agrees else "DISAGREES"
-        print(f"{comparison.claim:5} {column:9} {ours:28} {theirs:28} {verdict:10} {comparison.words}")
+        claims.add(claim)
+        shown = (f"{each[0]:+.4f} [{each[1]:+.4f}, {each[2]:+.4f}]" for each in (ours, theirs))
+        print(f"{claim:5} {column:9}", *(f"{each:28}" for each in shown), "agrees" if agrees else "DISAGREES", words)
     exact = float(coins_fail(20, 0.0208, 1000))
     stored = float(judged.xs("T.1", level="claim")["estimate"].iloc[0])
     wrong += abs(exact - stored) > 5e-4
     print(f"T.1   exactly {exact:.4f}, stored {stored:.4f}: Theorem 3's bound fails for 20 fair coins in task 1")
-    print(f"{len(compared)} claims, {wrong} comparisons disagree")
+    print(f"{len(claims)} claims, {wrong} comparisons disagree")
     sys.exit(wrong > 0)
 
 
