@@ -40,11 +40,8 @@ Rates = Float[np.ndarray, "T S A"]
 def estimated_models(run: Run, estimator: str) -> Float[np.ndarray, "T trials S A S"]:
     """Return the models that an estimator plans with, in each task and trial of a run.
 
-    Raises:
-        ValueError: If there is no such estimator, or if it has a meta-update and the run was drawn without one.
+    The run has batches for the meta-update if the estimator is one of `WITH_META_UPDATE`.
     """
-    if estimator not in ESTIMATORS:
-        raise ValueError(f"unknown estimator {estimator!r}: use one of {', '.join(ESTIMATORS)}")
     prior, alpha = _prior_and_rate(run, estimator)
     alpha = alpha[:, None, :, :, None]
     return (1 - alpha) * own_frequencies(run.counts) + alpha * prior[:, None]
@@ -73,18 +70,15 @@ def meta_frequencies(counts: Int[np.ndarray, "*n trials S A S"]) -> Float[np.nda
 
 
 def _prior_and_rate(run: Run, estimator: str) -> tuple[Priors, Rates]:
-    if estimator == "without":
-        return np.zeros_like(run.P), np.zeros(run.P.shape[:-1])
-    if estimator == "oracle":
-        return np.broadcast_to(run.P_o, run.P.shape), _known_rates(run)
+    known = _rates(np.broadcast_to(run.variance, run.P.shape))
     if run.meta_counts is None:
-        raise ValueError(f"{estimator} has a meta-update: draw the run with with_meta_update=True")
+        return {"without": (np.zeros_like(run.P), np.zeros_like(known)), "oracle": (run.P_o[None], known)}[estimator]
     B = meta_frequencies(run.meta_counts)
     h = average_priors(B)
-    if estimator == "aggregating":
-        after_task_1 = (np.arange(TASKS) > 0).astype(float)
-        return h[:TASKS], np.broadcast_to(after_task_1[:, None, None], run.P.shape[:-1])
-    return h[:TASKS], _known_rates(run) if estimator == "POMRL" else _learned_rates(learned_variances(B, h))
+    if estimator == "ada-POMRL":
+        return h[:TASKS], _learned_rates(learned_variances(B, h))
+    after_task_1 = np.arange(TASKS) > 0
+    return h[:TASKS], known if estimator == "POMRL" else np.ones_like(known) * after_task_1[:, None, None]
 
 
 def average_priors(B: Priors) -> Float[np.ndarray, "T+1 S A S"]:
@@ -115,11 +109,6 @@ def learned_variances(B: Priors, h: Float[np.ndarray, "T+1 S A S"]) -> Priors:
     for t in range(2, TASKS + 1):
         s[t - 1] = (1 - 1 / t) * s[t - 2] + (1 / t) * np.abs(B[t - 1] - h[t - 1]) * np.abs(B[t - 1] - h[t])
     return s
-
-
-def _known_rates(run: Run) -> Rates:
-    """Return the mixing rates of an estimator that knows the variances of the tasks."""
-    return _rates(np.broadcast_to(run.variance, run.P.shape))
 
 
 def _learned_rates(s: Priors) -> Rates:

@@ -4,9 +4,11 @@ The notebook plans by policy iteration from "the second action everywhere", and 
 strictly better. Its rewards are continuous, so that ties do not occur, and every exact planner gives the same policies.
 """
 
+from functools import cache, partial
+
 import numpy as np
 import pandas as pd
-from examples.notebook.draws import Run, draw_run
+from examples.notebook.draws import TASKS, Run, draw_run
 from examples.notebook.learners import WITH_META_UPDATE, estimated_models
 from jaxtyping import Float
 from joblib import Parallel, delayed
@@ -21,24 +23,6 @@ GAMMA_EVAL = 0.99
 """The discount factor at which policies are judged."""
 
 
-def losses_of_run(seed: int, concentration: float, estimators: tuple[str, ...]) -> dict[str, Float[np.ndarray, "T G"]]:
-    """Return the losses of one run, for each estimator an array of tasks and discount factors.
-
-    Args:
-        seed: The seed of the run.
-        concentration: The factor c of the Dirichlet parameters (see `draws.draw_run`).
-        estimators: Names among `learners.ESTIMATORS`.
-    """
-    runs: dict[bool, Run] = {}
-    losses = {}
-    for estimator in estimators:
-        kind = estimator in WITH_META_UPDATE
-        if kind not in runs:
-            runs[kind] = draw_run(seed, concentration, with_meta_update=kind)
-        losses[estimator] = planning_loss(runs[kind], estimated_models(runs[kind], estimator))
-    return losses
-
-
 def planning_loss(run: Run, models: Float[np.ndarray, "T trials S A S"]) -> Float[np.ndarray, "T G"]:
     """Return the mean over trials of the planning loss, in each task and for each discount factor.
 
@@ -48,13 +32,10 @@ def planning_loss(run: Run, models: Float[np.ndarray, "T trials S A S"]) -> Floa
     """
     T, trials, S, A, _ = models.shape
     R = np.broadcast_to(run.R, (T, S, A))
-    planned = _plan(models.reshape(-1, S, A, S), run.R, GAMMAS).reshape(T, trials * len(GAMMAS), S)
-    losses = mdp.planning_loss(run.P, R, planned, GAMMA_EVAL, norm="mean")
+    rows = models.reshape(-1, S, A, S)
+    planned = PolicyIteration().plan(rows, np.broadcast_to(run.R, (len(rows), S, A)), GAMMAS)
+    losses = mdp.planning_loss(run.P, R, planned.reshape(T, -1, S), GAMMA_EVAL, norm="mean")
     return losses.reshape(T, trials, len(GAMMAS)).mean(1)
-
-
-def _plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]) -> np.ndarray:
-    return PolicyIteration().plan(P, np.broadcast_to(R, (len(P), *R.shape)), gammas)
 
 
 def losses_of_runs(seeds: range, concentration: float, estimators: tuple[str, ...], workers: int = 1) -> pd.DataFrame:
@@ -75,20 +56,12 @@ def losses_of_runs(seeds: range, concentration: float, estimators: tuple[str, ..
 
 
 def _table_of_run(seed: int, concentration: float, estimators: tuple[str, ...]) -> pd.DataFrame:
-    losses = losses_of_run(seed, concentration, estimators)
-    tables = []
-    for estimator, loss in losses.items():
-        T, G = loss.shape
-        columns = {
-            "seed": seed,
-            "concentration_over_S": concentration,
-            "estimator": estimator,
-            "task": np.repeat(np.arange(1, T + 1), G),
-            "gamma": np.tile(GAMMAS, T),
-            "loss": loss.ravel(),
-        }
-        tables.append(pd.DataFrame(columns))
-    return pd.concat(tables)
+    draw = cache(partial(draw_run, seed, concentration))
+    runs = ((draw(with_meta_update=estimator in WITH_META_UPDATE), estimator) for estimator in estimators)
+    losses = np.stack([planning_loss(run, estimated_models(run, estimator)) for run, estimator in runs])
+    labels = [[seed], [concentration], estimators, range(1, TASKS + 1), GAMMAS]
+    index = pd.MultiIndex.from_product(labels, names=["seed", "concentration_over_S", "estimator", "task", "gamma"])
+    return pd.DataFrame({"loss": losses.ravel()}, index).reset_index()
 
 
 def mean_loss(table: pd.DataFrame) -> Float[np.ndarray, "T G"]:

@@ -2,13 +2,12 @@
 
 | file | what |
 | --- | --- |
-| `printed.csv` | the losses that the notebook prints in cells 44 and 55, each with its discount factor |
-| `printed_series.csv` | gamma* of each task as cell 45 prints it, and the mixing rates that cells 48 and 50 print |
+| `printed.csv` | what the notebook prints: least losses with gamma* (cells 44, 45, 55), and mixing rates (48 and 50) |
 | `per_run.csv` | all losses of two runs: all estimators, tasks and discount factors |
 | `ada_pomrl.parquet` | all losses of ada-POMRL in the 200 runs of the figures, from which the printed numbers follow |
 | `gamma_eval.parquet` | the losses at gamma = 0.99 of all estimators at all three concentrations, in 100 runs |
 
-The first two are data of the notebook, and the last three were made by `losses.losses_of_runs`. The curves of the
+The first has data of the notebook, and the last three were made by `losses.losses_of_runs`. The curves of the
 notebook's figures, read off by eye with the error of reading, are those that the study of the paper has.
 """
 
