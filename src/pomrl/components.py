@@ -22,7 +22,6 @@ from pydantic import model_validator as model_validator
 from pomrl.checks import Component as Component
 from pomrl.checks import DataFile as DataFile
 from pomrl.science.agents.agent import Agent as Agent
-from pomrl.science.agents.agent import AgentOfOneRun as AgentOfOneRun
 from pomrl.science.agents.agent import Decision as Decision
 from pomrl.science.agents.agent import TaskData as TaskData
 from pomrl.science.data import Batch as Batch

@@ -13,7 +13,7 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import METHOD, AgentContract, problem, some_task
 from pomrl.running.work import Failure, Part, compute
-from pomrl.science.agents.agent import Agent, AgentOfOneRun, Decision, TaskData
+from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
 from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.agents.posterior_gamma import PosteriorGamma
@@ -26,20 +26,20 @@ from pomrl.science.problem import Method
 OPTIONS = sorted(path.stem for path in (CONF / "agent").glob("*.yaml"))
 
 
-class LastAction(AgentOfOneRun):
-    """Written for one run: the last action that is best on the frequencies of all tasks, or a random one."""
+class LastAction(Agent[Any]):
+    """The last action that is best on the frequencies of all tasks, or a random one; it asks for all that it may."""
 
-    def memory_of_run(self, S: int, A: int) -> Any:
-        return np.ones((S, A, S))
+    def initial_memory(self, n: int, S: int, A: int) -> Any:
+        return np.ones((n, S, A, S))
 
-    def act_in_run(self, task: TaskData, memory: Any) -> tuple[np.ndarray, np.ndarray]:
+    def act(self, task: TaskData, memory: Any) -> Decision:
         counts = memory + task.batch.counts
         task.believe(Batch.of_counts(task.batch.counts // 2, task.batch.m))
         policy = task.plan(counts / counts.sum(-1, keepdims=True), task.gammas)
-        (rng,) = task.rngs
-        return np.where(rng.random(policy.shape) < 0.1, 0, policy), task.gammas
+        uniform = np.stack([rng.random(policy.shape[1:]) for rng in task.rngs])
+        return Decision(np.where(uniform < 0.1, 0, policy), task.gammas)
 
-    def learn_in_run(self, memory: Any, batch: Batch, R: Rewards) -> Any:
+    def learn(self, memory: Any, batch: Batch, R: Rewards) -> Any:
         return memory + batch.counts
 
 
@@ -48,9 +48,9 @@ def option(name: str) -> Agent[Any]:
 
 
 class TestAgents(AgentContract):
-    @pytest.fixture(params=[*OPTIONS, "of one run"])
+    @pytest.fixture(params=[*OPTIONS, "last action"])
     def component(self, request: pytest.FixtureRequest) -> Agent[Any]:
-        return LastAction() if request.param == "of one run" else fast(option(request.param))
+        return LastAction() if request.param == "last action" else fast(option(request.param))
 
 
 def fast(agent: Agent[Any]) -> Agent[Any]:

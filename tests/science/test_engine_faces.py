@@ -36,9 +36,7 @@ def models(S: int = 4, A: int = 3, M: int = 20) -> tuple[np.ndarray, np.ndarray]
         (np.array([1.0], object), "R has the dtype object"),
         (np.array(["1.0"]), "R has the dtype <U3"),
         (np.zeros(1, "M8[s]"), r"R has the dtype datetime64\[s\]"),
-        (np.array([0, 2**53 + 1]), r"R\[1\] = 9007199254740993 is beyond 2\*\*53"),
-        (np.ma.array([1.0, 2.0], mask=[True, False]), "R is a masked array"),
-        ([[1.0], [2.0, 3.0]], "R is no array"),
+        ([[1.0], [2.0, 3.0]], "inhomogeneous"),
     ],
 )
 def test_numbers_that_doubles_do_not_hold_are_refused(R: Any, message: str) -> None:

@@ -30,10 +30,7 @@ Policy = Int[np.ndarray, "*policies S"]
 
 @dataclass(frozen=True, eq=False)
 class TaskData:
-    """What is known of a task when an agent acts, in each of n runs; all arrays are read-only.
-
-    The data of one run (`of_run`) have the same arrays without the axis of runs, and its generator alone.
-    """
+    """What is known of a task when an agent acts, in each of n runs; all arrays are read-only."""
 
     t: int
     """Number of the task, from 1."""
@@ -50,8 +47,7 @@ class TaskData:
     """The discount factors of the schedule, ascending."""
     planner: Planner
     believe: Callable[[Batch], Belief]
-    """What the estimator believes of the task after other data than the batch, such as a part of it; a belief has the
-    axis of runs also where it is of one run."""
+    """What the estimator believes of the task after other data than the batch, such as a part of it."""
     rngs: Generators
     """The generator of each run, which is the agent's own."""
 
@@ -75,18 +71,6 @@ class TaskData:
         losses = self.criterion.planning_loss(P.reshape(-1, *model), R.reshape(-1, *model[:-1]), of_models)
         return losses.reshape(*P.shape[:-3], -1)
 
-    def of_run(self, i: int) -> "TaskData":
-        """Return the data of one run."""
-
-        def believe(batch: Batch) -> Belief:
-            alike = batch.reshaped(1, *batch.counts.shape[:-3]).of_runs(np.zeros(len(self.P_hat), np.intp))
-            belief = self.believe(alike)
-            return Belief(belief.P_hat[i : i + 1], belief.concentration[i : i + 1])
-
-        (batch,) = self.batch.of_runs(np.array([i]))
-        arrays = {"R": self.R[i], "P_hat": self.P_hat[i], "gammas": self.gammas[i]}
-        return replace(self, batch=batch, **arrays, believe=believe, rngs=self.rngs[i : i + 1])
-
 
 class Decision(NamedTuple):
     """What an agent returns for a task."""
@@ -105,8 +89,7 @@ class Decision(NamedTuple):
 class Agent(Component, Generic[MemoryT]):
     """Base class of agents, of which the type parameter says what they keep from task to task.
 
-    An agent has no state. All methods work on n independent runs at once, which must not influence one another; those
-    of an `AgentOfOneRun` work on one.
+    An agent has no state. All methods work on n independent runs at once, which must not influence one another.
     """
 
     chooses_gamma: ClassVar[bool] = False
@@ -145,36 +128,6 @@ class Agent(Component, Generic[MemoryT]):
             R: The rewards, as `TaskData.R` has them.
         """
         return memory
-
-
-class AgentOfOneRun(Agent[tuple[Any, ...]]):
-    """Base class of agents that are written for one run, and called for one run after the other.
-
-    This costs about 0.1 ms for each run and task, ten times as much as an agent whose arrays are of all runs.
-    """
-
-    @abstractmethod
-    def act_in_run(self, task: TaskData, memory: Any) -> tuple[Policy, Float[np.ndarray, " G"]]:
-        """Return policies for the task of one run, [G, S], and their discount factors."""
-
-    def memory_of_run(self, S: int, A: int) -> Any:
-        """Return the memory of a run before the first task; by default, there is none."""
-        return None
-
-    def learn_in_run(self, memory: Any, batch: Batch, R: Rewards) -> Any:
-        """Return the memory of a run after one more task (`Agent.learn`)."""
-        return memory
-
-    def initial_memory(self, n: int, S: int, A: int) -> tuple[Any, ...]:
-        return tuple(self.memory_of_run(S, A) for _ in range(n))
-
-    def act(self, task: TaskData, memory: Sequence[Any]) -> Decision:
-        of_runs = [self.act_in_run(task.of_run(i), memory[i]) for i in range(len(task.P_hat))]
-        policies, gammas = zip(*of_runs, strict=True)
-        return Decision(np.stack(policies), np.stack(gammas))
-
-    def learn(self, memory: Sequence[Any], batch: Batch, R: Rewards) -> tuple[Any, ...]:
-        return tuple(map(self.learn_in_run, memory, batch, R))
 
 
 class CertaintyEquivalence(Agent[None]):

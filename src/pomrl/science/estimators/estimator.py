@@ -71,14 +71,6 @@ class Estimator(Component, Generic[MemoryT]):
         """Return whether the estimator has a similarity of the tasks, which some schedules need."""
         return True
 
-    def models_held(self, most_visits: int) -> int:
-        """Return how many arrays of the size of a model learning takes in each run, beyond the few that all take.
-
-        Args:
-            most_visits: The most transitions from one pair in a task.
-        """
-        return 0
-
     def check(self, m: int) -> None:
         """Raise a ValueError if the estimator cannot be used where a batch has at most m transitions from a pair."""
 

@@ -87,11 +87,6 @@ class HierarchicalBayes(Estimator[SampledMemory]):
     burn_in: Annotated[int, Field(ge=0, le=100_000)] = 10
     """Sweeps in each task before these."""
 
-    def models_held(self, most_visits: int) -> int:
-        # With k samples and J counts: 5 J + 3 k where transitions are drawn, 5 k + 2 J where samples are averaged.
-        fewer, more = sorted((most_visits, self.sweeps))
-        return 5 * more + 3 * fewer
-
     def initial_memory(self, n: int, S: int, A: int) -> SampledMemory:
         """Return the memory before the first task."""
         return SampledMemory(

@@ -110,9 +110,6 @@ class TiedRows(Estimator[TiedMemory]):
     rows of an action share what they show.
     """
 
-    def models_held(self, most_visits: int) -> int:
-        return 16
-
     def initial_memory(self, n: int, S: int, A: int) -> TiedMemory:
         """Return the memory before the first task."""
         by_rows = EmpiricalBayes().initial_memory(n, S, A)

@@ -14,11 +14,6 @@ from jaxtyping import Float, Int16, Shaped
 MOST_ACTIONS = int(np.iinfo(np.int16).max)
 """The largest number of actions that a model may have, because policies are stored as 16-bit integers."""
 
-_DOUBLE = np.dtype(np.float64)
-
-_EXACT = 2**53
-"""The largest integer up to which doubles hold every integer."""
-
 
 def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str) -> Float[np.ndarray, "..."]:
     """Return numbers as native doubles, aligned and in C's order.
@@ -29,18 +24,12 @@ def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str
 
     Raises:
         ValueError: If doubles do not hold all numbers of this kind, as those of long double, complex numbers, objects
-            and texts, or if an integer is beyond 2^53 or entries are masked.
+            and texts.
     """
-    if type(values) is np.ndarray and values.dtype == _DOUBLE and values.flags.c_contiguous and values.flags.aligned:
-        return values
-    array = _array(values, name)
-    if not np.can_cast(array.dtype, _DOUBLE):
+    array = np.asarray(values)
+    if not np.can_cast(array.dtype, np.float64):
         raise ValueError(f"{name} has the dtype {array.dtype}, which float64 does not hold exactly; convert it first")
-    if array.dtype.kind in "iu":
-        refuse(
-            (array < -_EXACT) | (array > _EXACT), array, name, "is beyond 2**53, and float64 may not hold it exactly"
-        )
-    return np.require(array, _DOUBLE, ["C", "A"])
+    return np.require(array, np.float64, ["C", "A"])
 
 
 def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) -> Int16[np.ndarray, "*n {S}"]:
@@ -55,7 +44,7 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
         ValueError: If they are not integers, are not S for each policy, or are not between 0 and A - 1; the message
             names the first bad index.
     """
-    array = _array(values, "policy")
+    array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise ValueError(f"policy has the dtype {array.dtype}; it has to be an array of integers")
     if array.shape[-1:] != (S,):
@@ -75,16 +64,6 @@ def check_size(S: int, A: int) -> None:
         raise ValueError(f"S = {S}: a model has to have at least one state")
     if not 1 <= A <= MOST_ACTIONS:
         raise ValueError(f"A = {A}: a model has to have at least one action, and at most {MOST_ACTIONS}")
-
-
-def _array(values: Any, name: str) -> np.ndarray:
-    """Return values as an array of whatever kind; refuse what has none, and masks, which would be forgotten."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise ValueError(f"{name} is a masked array; it has to be an array without a mask")
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} is no array: {error}") from None
 
 
 def refuse(bad: np.ndarray, values: np.ndarray, name: str, why: str) -> None:
