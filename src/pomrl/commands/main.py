@@ -1,5 +1,6 @@
 """The command `pomrl` of an installation, and `python -m pomrl`: its first argument is the name of another command."""
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -71,6 +72,7 @@ def _run() -> None:
 def _call(name: str, arguments: Sequence[str]) -> None:
     """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
     sys.argv = [f"pomrl {name}", *arguments]
+    gc.set_threshold(200_000)  # what is read stays, so that looking for garbage often finds none
     import_lazily("pandas")  # which takes a quarter of a second, and many commands do without
     try:
         module = imported(module_of(name))

@@ -23,6 +23,7 @@ from pomrl.outputs import outputs
 from pomrl.results.chosen_runs import order
 from pomrl.store import StoredExperiment
 from pomrl.store.derived import DerivedFiles
+from pomrl.store.manifests import Manifest
 
 ABANDONED = 3600.0
 """Seconds after which a temporary file is that of a process which was killed."""
@@ -80,31 +81,30 @@ def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
 
 def show(listed: list[StoredExperiment], form: str) -> None:
     """Print the list; CSV has all settings, and the other forms those in which the experiments differ."""
-    for each in listed:
-        if each.manifest() is None:
-            warn(each.faults()[0])
+    known = [(each, each.manifest()) for each in listed]
+    for each in (each for each, said in known if said is None):
+        warn(each.faults()[0])
     if not listed:
         warn(f"{store.root()}: nothing is stored")
         return
-    settings = [each.flat_settings() for each in listed]
+    settings = [said.flat_settings() if said else {} for _, said in known]
     varying = varying_keys(settings) if len(listed) > 1 else []
     keys = [*dict.fromkeys(key for each in settings for key in each)] if form == "csv" else varying
-    rows = [_row(each, {key: of.get(key, "") for key in keys}) for each, of in zip(listed, settings, strict=True)]
+    rows = [_row(*each, {key: of.get(key, "") for key in keys}) for each, of in zip(known, settings, strict=True)]
     frame = pd.DataFrame(rows).map(_cell)
     if form != "csv":
         frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
     print_frame(frame.sort_values(varying, key=lambda column: column.map(order)) if varying else frame, form)
 
 
-def _row(stored: StoredExperiment, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _row(stored: StoredExperiment, said: Manifest | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the list says of a stored experiment, with some of its settings."""
-    said = stored.manifest()
     return {
         "signature": stored.signature,
         **settings,
         "runs": stored.complete(),
-        "computed": stored.begun()[:16],
-        "code": stored.code(),
+        "computed": said.provenance.start[:16] if said else "",
+        "code": said.label() if said else "",
         "tags": list(said.tags) if said else [],
         "notes": list(said.notes) if said else [],
     }

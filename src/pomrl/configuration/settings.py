@@ -101,8 +101,10 @@ def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _differs(key: str, settings: Sequence[Mapping[str, Any]]) -> bool:
+    values = [each.get(key) for each in settings]
+    if values.count(values[0]) == len(values):
+        return False
     group, dot, _ = key.partition(".")
-    values: dict[str, set[str]] = {}
-    for each in settings:
-        values.setdefault(repr(each.get(group)) if dot else "", set()).add(repr(each.get(key)))
-    return any(len(of_option) > 1 for of_option in values.values())
+    first: dict[Any, Any] = {}
+    options = [each.get(group) if dot else "" for each in settings]
+    return any(first.setdefault(option, value) != value for option, value in zip(options, values, strict=True))

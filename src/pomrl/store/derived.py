@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
@@ -33,7 +34,7 @@ class DerivedFiles:
             StoreError: It is missing or damaged; the message says what renews it.
         """
         try:
-            return files.read_json(self.sidecar)
+            return json.loads(files.read_json(self.sidecar))
         except StoreError as error:
             raise StoreError(f"{error}; the command that made it renews it") from error
 

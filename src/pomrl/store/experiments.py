@@ -136,13 +136,13 @@ def load(experiment: Experiment, runs: int | None = None) -> "pd.DataFrame":
 
 def all_experiments() -> list[StoredExperiment]:
     """Return all experiments in the store, usable or not."""
-    return [StoredExperiment(path.parent) for path in sorted(root().glob(f"*/{manifests.DESCRIPTION}"))]
+    return [StoredExperiment(path.parent) for path in sorted(root().glob(f"*/{manifests.DESCRIPTION}"), key=str)]
 
 
 def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
     """Return the stored experiments with these settings; a list stands for each of its elements."""
     settings = {
-        each: each.flat_settings()
+        each: said.flat_settings()
         for each in all_experiments()
         if (said := each.manifest()) and (tag is None or str(tag) in said.tags)
     }

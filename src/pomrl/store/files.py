@@ -5,7 +5,6 @@ import json
 import os
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
 
 from pomrl.store.layout import StoreError
 
@@ -31,15 +30,15 @@ def write(path: Path, content: bytes) -> None:
         raise
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Return what a file of `json_with_checksum` says; StoreError if it is not what was written."""
+def read_json(path: Path) -> bytes:
+    """Return the JSON in a file of `json_with_checksum`; StoreError if it is not what was written."""
     try:
         said, _, check = (path.read_bytes() if path.is_file() else b"").rpartition(_CHECK)
-        if check == _end(said):
-            return json.loads(said + b"}")
     except OSError as error:
         raise StoreError(f"{path}: it is missing or cannot be read") from error
-    raise StoreError(f"{path}: it is damaged, or another version wrote it")
+    if check != _end(said):
+        raise StoreError(f"{path}: it is damaged, or another version wrote it")
+    return said + b"}"
 
 
 def json_with_checksum(said: object) -> bytes:

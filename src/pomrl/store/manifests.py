@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from pomrl.configuration.settings import flat_settings
 from pomrl.store import files
 from pomrl.store.layout import REPAIR, StoreError
 from pomrl.store.provenance import Provenance
@@ -36,6 +37,16 @@ class Manifest:
     provenance: Provenance
     tags: Sequence[str] = ()
     notes: Sequence[str] = ()
+    signature: str = ""
+    """The signature, so that a description which lies in another folder is noticed at no cost."""
+
+    def flat_settings(self) -> dict[str, Any]:
+        """Return its settings by dotted keys, and the name of each group's option."""
+        return flat_settings(self.settings, self.options)
+
+    def label(self) -> str:
+        """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
+        return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
 
 
 def read(folder: Path) -> Manifest:
@@ -57,9 +68,14 @@ def _validator() -> TypeAdapter[Manifest]:
 @cache
 def _read(path: Path, _file: int, _time: int) -> Manifest:
     try:
-        manifest = _validator().validate_python(files.read_json(path))
+        manifest = _validator().validate_json(files.read_json(path))
     except ValidationError as error:
         raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
+    return manifest if manifest.signature == path.parent.name else checked(path, manifest)
+
+
+def checked(path: Path, manifest: Manifest) -> Manifest:
+    """Return a description; StoreError unless its settings give the signature, which a forged one may only name."""
     if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
         raise StoreError(f"{path}: its settings are not those of this experiment")
     return manifest
@@ -67,7 +83,7 @@ def _read(path: Path, _file: int, _time: int) -> Manifest:
 
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the description of an experiment."""
-    files.write(folder / DESCRIPTION, files.json_with_checksum(asdict(manifest)))
+    files.write(folder / DESCRIPTION, files.json_with_checksum(asdict(manifest) | {"signature": folder.name}))
 
 
 def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pomrl.configuration.settings import component_classes, flat_settings
+from pomrl.configuration.settings import component_classes
 from pomrl.science.loss_tables import MEASURED, SCHEMA
 from pomrl.store import block_files, manifests
 from pomrl.store.block_files import StoredBlock
@@ -49,7 +49,7 @@ class StoredExperiment:
     def flat_settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, and the name of each group's option."""
         said = self.manifest()
-        return flat_settings(said.settings, said.options) if said else {}
+        return said.flat_settings() if said else {}
 
     def identity(self) -> str:
         """Return its settings as text that is the same for every code that computed them."""
@@ -58,7 +58,7 @@ class StoredExperiment:
     def code(self) -> str:
         """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
         said = self.manifest()
-        return f"{(said.provenance.commit or said.provenance.start[:10])[:10]}+{said.code[:4]}" if said else ""
+        return said.label() if said else ""
 
     def begun(self) -> str:
         """Return when its computation began."""
@@ -100,7 +100,7 @@ class StoredExperiment:
         """Return a line for each file that is not what was written."""
         faults = [fault for block in self.blocks() if (fault := self.fault_of(block))]
         try:
-            self.said()
+            manifests.checked(self.folder / manifests.DESCRIPTION, self.said())
         except StoreError as error:
             faults.insert(0, str(error))
         return faults
