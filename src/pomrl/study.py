@@ -77,7 +77,6 @@ if TYPE_CHECKING:
     from pomrl.judging.comparisons import does_not_improve as does_not_improve
     from pomrl.judging.comparisons import gain as gain
     from pomrl.judging.comparisons import in_more_than as in_more_than
-    from pomrl.judging.comparisons import instead as instead
     from pomrl.judging.comparisons import less as less
     from pomrl.judging.comparisons import less_in_shares as less_in_shares
     from pomrl.judging.comparisons import near as near

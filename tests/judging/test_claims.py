@@ -9,7 +9,7 @@ from tests.support.worlds import BY_ID, CLAIMS, World, as_in_the_paper, backward
 from pomrl.judging.basis import Basis, made_up
 from pomrl.judging.claim import claim
 from pomrl.judging.inference import mean
-from pomrl.judging.promised import Evidence
+from pomrl.judging.promised import by_itself
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.store.simulations import Simulation
@@ -47,21 +47,21 @@ class TestClaims:
     def test_holds_where_it_was_built_to(self, id, paper):
         parts = BY_ID[id].parts(paper)
         assert {part.verdict(ERROR_RATE / len(parts)) for part in parts} == {Verdict.HOLDS}
-        assert Evidence(parts).verdict is Verdict.HOLDS
+        assert by_itself(parts) is Verdict.HOLDS
 
     @pytest.mark.parametrize("id", FAILING)
     def test_is_refuted_where_it_was_built_to_fail(self, id, in_world):
-        assert Evidence(BY_ID[id].parts(in_world(FAILING[id], id))).verdict is Verdict.DOES_NOT_HOLD
+        assert by_itself(BY_ID[id].parts(in_world(FAILING[id], id))) is Verdict.DOES_NOT_HOLD
 
     def test_spread_that_grows_is_refuted(self, paper):
         sweep = paper["task_similarity"]
         turned = {key: replace(losses, given=losses.loss[:, ::-1]) for key, losses in sweep.losses.items()}
         parts = BY_ID["Q1.2"].parts({"task_similarity": replace(sweep, losses=turned)})
-        assert Evidence(parts).verdict is Verdict.DOES_NOT_HOLD
+        assert by_itself(parts) is Verdict.DOES_NOT_HOLD
 
     @pytest.mark.parametrize("id", ["Q1.1", "Q1.5", "Q2.6", "Q3.3", "A.2", "I.4"])
     def test_too_few_runs_decide_nothing(self, id, in_world):
-        assert Evidence(BY_ID[id].parts(in_world(as_in_the_paper, id, runs=5))).verdict is Verdict.UNDECIDED
+        assert by_itself(BY_ID[id].parts(in_world(as_in_the_paper, id, runs=5))) is Verdict.UNDECIDED
 
     def test_a_setting_that_is_not_there(self, paper):
         with pytest.raises(LookupError, match="no setting"):

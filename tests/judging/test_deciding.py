@@ -134,9 +134,9 @@ class TestDeciding:
 def test_a_budget_counts_runs_beyond_the_papers_once(basis: Basis) -> None:
     setting = basis.settings["initial_similarity"][0]
     experiment, more, most = (replaced(setting, runs).experiment for runs in (100, 300, 400))
-    published, seconds = {store.signature(experiment): 100}, cost.seconds(experiment.problem, experiment.method, 200)
-    spending = Spending(seconds * 1.01)
-    assert spending.grant([more, more], published)
-    assert spending.grant([more], published)
+    seconds = cost.seconds(experiment.problem, experiment.method, 200)
+    spending = Spending(seconds * 1.01, {store.signature(experiment): 100})
+    assert spending.grant([more, more])
+    assert spending.grant([more])
     assert spending.spent == pytest.approx(seconds)
-    assert not spending.grant([most], published)
+    assert not spending.grant([most])

@@ -12,8 +12,8 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.judging import claims_of_variants, inference, judgements
 from pomrl.judging.basis import Basis
 from pomrl.judging.judgements import Judgement, judgement
-from pomrl.judging.precision import Outcome, Plan
-from pomrl.judging.promised import Evidence, judged_together
+from pomrl.judging.precision import Outcome
+from pomrl.judging.promised import AtPromised
 from pomrl.judging.verdict import Verdict
 from pomrl.report.claims_page import claims_page
 from pomrl.results.losses import Losses
@@ -48,15 +48,15 @@ def basis() -> Basis:
 
 
 def judged(basis: Basis, id: str, **curves: list[float]) -> Outcome:
-    outcome = Outcome(BY_ID[id], basis.plan(BY_ID[id]))
-    return outcome.after(made_up(**curves).parts(basis, BY_ID[id], outcome.plan.analyses[0]))
+    unjudged = basis.unjudged(BY_ID[id])
+    return unjudged.after(made_up(**curves).parts(basis, BY_ID[id], unjudged.analyses[0]))
 
 
 @pytest.mark.parametrize(("bayes", "verdict"), [(LONG_IS_BEST, Verdict.HOLDS), (SHORT_IS_BEST, Verdict.DOES_NOT_HOLD)])
 def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
     basis: Basis, bayes: list[float], verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    allowed = basis.plan(BY_ID["H2"]).error_of_part(48)
+    allowed = basis.unjudged(BY_ID["H2"]).error_of_part(48)
     assert allowed / 2 > 1.0 / (inference.MANY_RESAMPLES + 2)  # so many resamples resolve it
     monkeypatch.setattr(inference, "MANY_RESAMPLES", 999)
     others = {"ada_pomrl": LONG_IS_BEST, "bayes": bayes}
@@ -83,17 +83,15 @@ def test_the_relative_gain_is_what_the_best_gamma_saves_of_the_loss() -> None:
 def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
     assert [claim.id for claim in basis.claims] == ["H1", "H2", "H3", "H4"]  # those that these sweeps are about
     assert not {claim.id for claim in OURS} & {claim.id for claim in CLAIMS}
-    at_looks = basis.plan(BY_ID["H3"])
-    assert (at_looks.analyses, at_looks.error) == (ANALYSES, BEYOND.described.error)
-    assert at_looks.claims == len(OURS) - len({"H4", "H4.2"})  # which are reported
-    once = basis.plan(BY_ID["H1"])
-    assert (once.analyses, once.claims) == ((1200,), at_looks.claims)
+    share = BEYOND.described.error / (len(OURS) - len({"H4", "H4.2"}))  # which are reported
+    at_looks, once = (basis.unjudged(BY_ID[id]) for id in ("H3", "H1"))
+    assert (at_looks.analyses, at_looks.error) == (ANALYSES, share)
+    assert (once.analyses, once.error) == ((1200,), share)
 
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:
     parts = made_up().parts(basis, BY_ID["H4"], 300)
-    at_promised = judged_together({"H4": (Evidence(parts), 300)})["H4"]
-    h4 = judgement("beyond", "default", Outcome(BY_ID["H4"], Plan((1,))), at_promised)
+    h4 = judgement("beyond", "default", Outcome(BY_ID["H4"]), AtPromised(parts, 300))
     assert {h4.verdict} == {part.verdict for part in h4.comparisons} == {None}
     assert "No claim of the study has a verdict" in page(tmp_path, [h4])
 

@@ -10,12 +10,12 @@ from pomrl.judging.basis import Basis
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import less, on_a_par, under
 from pomrl.judging.inference import mean
-from pomrl.judging.precision import Outcome, Plan, judged_part
+from pomrl.judging.precision import Outcome, judged_part
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
 
-PLAN = Plan(tuple(PAPER.described.analyses), ERROR_RATE, len(CLAIMS))
-EMPTY = Outcome(claim("X.1")(lambda: []), PLAN)
+ANALYSES = tuple(PAPER.described.analyses)
+EMPTY = Outcome(claim("X.1")(lambda: []), ANALYSES, ERROR_RATE / len(CLAIMS))
 
 
 def normal(value: float, deviation: float, runs: int = 1000) -> np.ndarray:
@@ -28,7 +28,7 @@ class TestErrorRates:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", error_rates.CASES)
     def test_false_verdicts_are_as_rare_as_the_plan_says(self, name: str) -> None:
-        replications, analyses = 200, error_rates.plan_of(name).analyses[:2]
+        replications, analyses = 200, error_rates.unjudged(name).analyses[:2]
         false = sum(error_rates.false_verdicts(name, replications, analyses).values())
         assert false <= stats.binom(replications, ERROR_RATE / len(CLAIMS)).ppf(0.999)
 
@@ -63,10 +63,9 @@ class TestParts:
         assert judged.no_difference == (verdict is Verdict.HOLDS)
 
     def test_errors_of_all_parts_of_all_claims_add_up_to_the_level(self) -> None:
-        plans = [
-            Basis("default", {}, CLAIMS, PLAN.analyses, ERROR_RATE).plan(each) for each in CLAIMS if not each.is_exact
-        ]
-        assert sum(3 * len(each.analyses) * each.error_of_part(3) for each in plans) == pytest.approx(ERROR_RATE)
+        on = Basis("default", {}, CLAIMS, ANALYSES, ERROR_RATE)
+        made = [on.unjudged(each) for each in CLAIMS if not each.is_exact]
+        assert sum(3 * len(each.analyses) * each.error_of_part(3) for each in made) == pytest.approx(ERROR_RATE)
 
 
 class TestOutcome:

@@ -13,7 +13,7 @@ from pomrl.configuration.study import shipped
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.inference import Exact
 from pomrl.judging.precision import judged_part
-from pomrl.judging.promised import Evidence
+from pomrl.judging.promised import by_itself
 from pomrl.judging.verdict import Verdict
 from pomrl.studies.pomrl.claims import planning_accuracy, theory
 
@@ -45,7 +45,7 @@ class TestTheorem3:
         assert f"{worst['as_printed']:.3f}" in parts[2].compared
         assert [part.verdict() for part in parts] == [NOT, NOT, HOLDS]
         assert [part.is_claimed for part in parts] == [True, True, False]
-        assert Evidence(parts).verdict is NOT
+        assert by_itself(parts) is NOT
 
     @pytest.mark.parametrize(
         ("number", "S", "A", "tasks", "found"), [(0, 10, 2, 10**6, 0.987), (1, 2, 1, 10**7, 0.867)]
@@ -73,7 +73,7 @@ class TestLearnedSimilarity:
         index = pd.MultiIndex.from_product([range(50), range(1, 16)], names=["run", "task"]).to_frame(index=False)
         alpha = 0.5 + direction * 0.02 * index["task"] + rng.normal(0.0, 0.01, len(index))
         simulated = index.assign(alpha=alpha.where(index["task"] > 1, 0.0))
-        assert Evidence(OF_NO_SWEEP["Q2.5"].parts({}, {"learned_mixing_rates": simulated})).verdict is verdict
+        assert by_itself(OF_NO_SWEEP["Q2.5"].parts({}, {"learned_mixing_rates": simulated})) is verdict
 
     @pytest.mark.parametrize(("prior", "verdict"), [("inclusive", HOLDS), ("exclusive", NOT)])
     def test_estimators_that_differ_in_more_than_the_similarity(

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 from tests.support.worlds import heavy_tailed
 
-from pomrl.judging.comparisons import less, no_worse, on_a_par
+from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
 from pomrl.judging.inference import mean
-from pomrl.judging.promised import AtPromised, Evidence, holm
+from pomrl.judging.promised import by_itself
 from pomrl.judging.verdict import Part, Verdict, claimed_range
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
@@ -25,6 +25,7 @@ class TestVerdicts:
             (less, {-0.5: HOLDS, 0.5: NOT}),
             (on_a_par, {-1.0: NOT, -0.31: OPEN, -0.2: HOLDS, 1.0: NOT}),
             (no_worse, {-1.0: HOLDS, 0.0: HOLDS, 1.0: NOT}),
+            (no_better, {-1.0: NOT, 0.0: HOLDS, 1.0: HOLDS}),
         ],
     )
     def test_a_comparison_is_refuted_only_beyond_its_margin(self, compare, verdicts):
@@ -49,43 +50,22 @@ class TestVerdicts:
             refuted = part.estimate.upper < part.above or part.below < part.estimate.lower
             assert (part.verdict() is HOLDS, part.verdict() is NOT) == (holds, refuted)
 
-    def test_a_compound_claim(self):
+    def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
         a, b = self.pairs(0.5)
         holds, refuted, open_part = less(a, b, ""), less(b, a, ""), less(*self.pairs(0.0), "")
-        assert Evidence((holds, holds)).verdict is HOLDS
-        assert Evidence((holds, open_part)).verdict is OPEN
-        assert Evidence((holds, open_part, refuted)).verdict is NOT
+        assert by_itself([holds, holds]) is HOLDS
+        assert by_itself([holds, open_part]) is OPEN
+        assert by_itself([holds, open_part, refuted]) is NOT
+        for part, verdict in ((less(*self.pairs(0.027, 40), ""), HOLDS), (less(*self.pairs(0.027, 40)[::-1], ""), NOT)):
+            assert by_itself([part]) is verdict
+            assert by_itself([part, holds]) is OPEN
 
-    def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
-        a, b = self.pairs(0.02)
-        part, clear = less(a, b, ""), less(a, b + 1.0, "")
-        assert Evidence((part, clear)).p_hold == 2 * part.p_hold
-        assert Evidence((part, clear)).p_refute == min(1.0, 2 * part.p_refute)
-        other, clear = less(b, a, ""), less(b + 1.0, a, "")
-        assert Evidence((other, clear)).p_refute == 2 * clear.p_refute
-
-    def test_holm_by_hand(self):
-        assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-        assert holm([0.6, 0.5]) == [1.0, 1.0]
-        assert holm([0.02]) == [0.02]
-
-    def test_holm_makes_a_weak_claim_inconclusive_and_keeps_the_direction(self):
-        a, b = self.pairs(0.05, n=40)
-        weak, strong = Evidence((less(a, b, ""),)), Evidence((less(b + 1, a, ""),))
-        assert weak.verdict is HOLDS
-        assert AtPromised(weak, 40, 0.051).verdict is OPEN
-        assert AtPromised(weak, 40, 0.05).verdict is HOLDS
-        assert AtPromised(strong, 40, strong.p).verdict is NOT
-
-    def test_false_verdicts_are_as_rare_as_holm_promises(self):
-        """Ten claims at the very edge of truth: any verdict on any of them is false."""
+    def test_false_verdicts_on_a_compound_claim_are_rare(self):
+        """All parts are at the very edge of truth: a verdict on the claim is false."""
         rng = np.random.default_rng(6)
-        wrong = 0
-        for _ in range(200):
-            evidence = [Evidence((Part("", mean(rng.normal(size=15)), below=0.0),)) for _ in range(10)]
-            adjusted = holm([one.p for one in evidence])
-            wrong += any(AtPromised(one, 15, p).verdict is not OPEN for one, p in zip(evidence, adjusted, strict=True))
-        assert wrong <= stats.binom(200, 0.05).ppf(0.999)
+        parts = [[Part("", mean(rng.normal(size=15)), below=0.0) for _ in range(4)] for _ in range(500)]
+        wrong = sum(by_itself(of) is not OPEN for of in parts)
+        assert stats.binom(500, 0.025).ppf(0.01) <= wrong <= stats.binom(500, 0.05).ppf(0.999)
 
     def test_what_is_claimed_in_words(self):
         words = [claimed_range(-np.inf, 0.0), claimed_range(0.95, np.inf), claimed_range(-0.1, 0.1)]

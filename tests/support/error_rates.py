@@ -11,7 +11,7 @@ from tests.support.worlds import CLAIMS, PAPER, heavy_tailed
 
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import less, no_worse, on_a_par
-from pomrl.judging.precision import Outcome, Plan
+from pomrl.judging.precision import Outcome
 from pomrl.judging.verdict import Part, Verdict
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -56,11 +56,11 @@ CASES: dict[str, tuple[Draw, Callable[..., Part]]] = {
 }
 
 
-def plan_of(name: str) -> Plan:
-    """Return the plan of a claim of the paper where such losses occur."""
+def unjudged(name: str) -> Outcome:
+    """Return a claim of the paper where such losses occur."""
     default, *_, notebook = PAPER.variants
     analyses = notebook.analyses if CASES[name][0] is averaged else default.analyses
-    return Plan(analyses or tuple(PAPER.described.analyses), ERROR, JUDGED)
+    return Outcome(claim("X.1")(lambda: []), analyses or tuple(PAPER.described.analyses), ERROR / JUDGED)
 
 
 def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed: int = 0) -> dict[Verdict, int]:
@@ -70,10 +70,9 @@ def false_verdicts(name: str, replications: int, analyses: tuple[int, ...], seed
     """
     draw, compare = CASES[name]
     rng = np.random.default_rng(seed)
-    made = claim("X.1")(lambda: [])
     count: dict[Verdict, int] = {Verdict.HOLDS: 0, Verdict.DOES_NOT_HOLD: 0}
     for _ in range(replications):
-        pairs, outcome = draw(rng, analyses[-1]), Outcome(made, plan_of(name))
+        pairs, outcome = draw(rng, analyses[-1]), unjudged(name)
         for runs in analyses:
             if not outcome.decided:
                 outcome = outcome.after([compare(*pairs[:runs].T, "")])

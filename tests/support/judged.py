@@ -49,4 +49,4 @@ def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> Outcome:
         Part("a less b", mean(np.tile(SAMPLES[each], 500)), below=0.0, topic=topic)
         for topic, each in topics_of(verdict).items()
     ]
-    return Outcome(claim, on.plan(claim)).after(parts)
+    return on.unjudged(claim).after(parts)

@@ -16,7 +16,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.claim import Claim
-from pomrl.judging.precision import Plan
+from pomrl.judging.precision import Outcome
 from pomrl.judging.verdict import Part
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses, SweepLosses
@@ -52,13 +52,13 @@ class Basis:
         """The claims about sweeps that can be judged on this basis, because it has all settings that they read."""
         return [claim for claim in self.registry if claim.id in self._read]
 
-    def plan(self, claim: Claim) -> Plan:
-        """Return when a claim is judged; an exact one has no share of the error."""
+    def unjudged(self, claim: Claim) -> Outcome:
+        """Return when a claim is judged, and its share of the error; an exact one has none."""
         sharing = sum(each.is_judged and not each.is_exact for each in self.registry)
         planned = () if claim.is_judged_once or claim.is_exact else self.analyses
         enough = tuple(runs for runs in planned if runs >= claim.fewest_runs)
         at_once = claim.fewest_runs if planned else self.promised(claim)
-        return Plan(enough or (at_once,), self.error, max(1, sharing))
+        return Outcome(claim, enough or (at_once,), self.error / max(1, sharing))
 
     def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
         """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""

@@ -6,7 +6,6 @@ import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
@@ -19,18 +18,19 @@ from pomrl.judging.basis import Basis, Reader, signature
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.deciding import Case
 from pomrl.judging.judgements import Judgement, Judgements, judgement
-from pomrl.judging.precision import Outcome, Plan
+from pomrl.judging.precision import Outcome
 from pomrl.judging.promised import at_promised_runs, power
 from pomrl.judging.true_shares import parts_in, true_share
 from pomrl.judging.verdict import Part
+from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
 from pomrl.store.simulations import Simulation
 
 BEST_IN_RUN = "gamma_schedule.choice=per_run"
 """What a variant sets under which schedules that choose in hindsight do so in each run."""
 
-Shares = Mapping[str, Mapping[str, Any]]
-"""In how many environments claims are true, and the number of environments, by the claim's id."""
+Shares = Mapping[str, Interval]
+"""In how many environments claims are true, by the claim's id."""
 
 
 def basis(
@@ -144,8 +144,8 @@ def judged(
     at_promised = at_promised_runs(on, reader, at_once)
     outcomes = {case.outcome.claim.id: case.outcome for case in cases}
     # A claim about a simulation has one analysis: of all its sequences.
-    outcomes |= {claim.id: Outcome(claim, on.plan(claim)).after(at_once[claim.id]) for claim in of_no_sweep}
-    outcomes |= {claim.id: Outcome(claim, Plan((1,))) for claim in on.registry if not claim.is_judged}
+    outcomes |= {claim.id: on.unjudged(claim).after(at_once[claim.id]) for claim in of_no_sweep}
+    outcomes |= {claim.id: Outcome(claim) for claim in on.registry if not claim.is_judged}
     known = [claim for claim in on.registry if claim.id in outcomes and claim.id in at_promised]
     ids = [claim.id for claim in known if claim.sweeps and claim.is_judged]
     powers = dict(zip(ids, in_parallel(power, [on] * len(ids), ids), strict=True))
@@ -157,7 +157,7 @@ def judged(
             at_promised[claim.id],
             power=powers.get(claim.id),
             note=variant.notes.get(claim.id, ""),
-            **(shares or {}).get(claim.id, {}),
+            true_in_environments=(shares or {}).get(claim.id),
         )
         for claim in known
     ]
@@ -189,7 +189,4 @@ def true_shares(study: Study, claims: Sequence[Claim], family: Family) -> Shares
             return {}
         bases.append(on)
     parts = in_parallel(parts_in, bases)
-    ids = [claim.id for claim in bases[0].claims] if bases else []
-    return {
-        id: {"true_in_environments": true_share([each[id] for each in parts]), "environments": len(parts)} for id in ids
-    }
+    return {id: true_share([of[id] for of in parts]) for id in (parts[0] if parts else ())}

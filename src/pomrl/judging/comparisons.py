@@ -4,7 +4,7 @@
 seed share their draws whatever else they differ in.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,16 +58,6 @@ def no_worse(a: LossPerRun, b: LossPerRun, words: str, margin: float = MARGIN) -
 def no_better(a: LossPerRun, b: LossPerRun, words: str) -> Part:
     """Compare whether the mean of a is below that of b by less than a `MARGIN`."""
     return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, margin=MARGIN)
-
-
-def instead(part: Part, others: Mapping[str, Part]) -> Part:
-    """Return a part that shows, beside its own, the verdicts on the same comparison with another meaning of a word.
-
-    Args:
-        part: The part.
-        others: The comparisons with other numbers, by what stands for these; they claim the same of their estimates.
-    """
-    return replace(part, instead={number: other.estimate for number, other in others.items()})
 
 
 def gain(sweep: SweepLosses, **settings: Any) -> LossPerRun:

@@ -5,7 +5,7 @@ in estimated seconds of one core, and it counts every run beyond the promised nu
 or not. So which claims are decided within a budget depends neither on the machine nor on what is stored already.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -32,7 +32,7 @@ class Case:
     def is_due(self, runs: int, *, verdict_suffices: bool) -> bool:
         """Return whether an analysis of so many runs is planned and not made, and the claim, or a topic of it, open."""
         is_open = self.outcome.verdict is Verdict.UNDECIDED or not (verdict_suffices or self.outcome.decided)
-        return runs in self.outcome.plan.analyses and self.outcome.runs < runs and is_open
+        return runs in self.outcome.analyses and self.outcome.runs < runs and is_open
 
     def needs(self, runs: int) -> list[Experiment]:
         """Return what the next analysis reads: the experiments of the open parts, with so many runs."""
@@ -65,21 +65,21 @@ class Spending:
     budget: float
     """Estimated seconds of one core."""
     runs: dict[str, int] = field(default_factory=dict)
-    """The runs that each experiment has been granted, by its signature."""
+    """The runs that each experiment has been granted, or is promised, by its signature."""
     spent: float = 0.0
 
-    def grant(self, experiments: Iterable[Experiment], published: Mapping[str, int]) -> bool:
+    def grant(self, experiments: Iterable[Experiment]) -> bool:
         """Take what these experiments cost out of the budget, unless it does not suffice; return whether it does."""
         by_signature = {store.signature(each): each for each in experiments}
         seconds = sum(
-            _seconds(each, each.request.runs - self.runs.get(signature, published[signature]))
+            _seconds(each, each.request.runs - self.runs[signature])
             for signature, each in by_signature.items()
-            if each.request.runs > self.runs.get(signature, published[signature])
+            if each.request.runs > self.runs[signature]
         )
         if self.spent + seconds > self.budget:
             return False
         self.spent += seconds
-        self.runs |= {key: max(each.request.runs, self.runs.get(key, 0)) for key, each in by_signature.items()}
+        self.runs |= {key: max(each.request.runs, self.runs[key]) for key, each in by_signature.items()}
         return True
 
 
@@ -113,16 +113,12 @@ def decide(bases: Sequence[Basis], spending: Spending, reader: Reader, compute: 
         A case for each claim and basis. At each analysis the cheapest claims come first. A claim stays undecided if the
         budget or the last analysis ends its search.
     """
-    published = {
-        store.signature(setting.experiment): setting.experiment.request.runs
-        for basis in bases
-        for settings in basis.settings.values()
-        for setting in settings
-    }
+    of_sweeps = [each.experiment for basis in bases for of in basis.settings.values() for each in of]
+    spending.runs = {store.signature(each): each.request.runs for each in of_sweeps} | spending.runs
 
     def affordable(cases: Sequence[Case], runs: int) -> list[Case]:
         by_cost = sorted(cases, key=lambda case: sum(_seconds(each, runs) for each in case.needs(runs)))
-        granted = [case for case in by_cost if spending.grant(case.needs(runs), published)]
+        granted = [case for case in by_cost if spending.grant(case.needs(runs))]
         compute([experiment for case in granted for experiment in case.needs(runs)])
         return granted
 
@@ -140,10 +136,8 @@ def _analyses(
         possible: Function of the cases that are not decided and of a number of runs. It returns the cases that can be
             judged on so many runs; the others are judged no further.
     """
-    cases = [
-        Case(basis, Outcome(claim, basis.plan(claim))) for basis in bases for claim in basis.claims if claim.is_judged
-    ]
-    analyses = sorted({runs for case in cases for runs in case.outcome.plan.analyses})
+    cases = [Case(basis, basis.unjudged(claim)) for basis in bases for claim in basis.claims if claim.is_judged]
+    analyses = sorted({runs for case in cases for runs in case.outcome.analyses})
     for verdict_suffices in (True, False):  # first every claim gets a verdict, and then every topic
         searched = cases
         for runs in analyses:

@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
 from pomrl.judging.precision import Outcome, by_topic, decisive
-from pomrl.judging.promised import AtPromised
+from pomrl.judging.promised import AtPromised, by_itself
 from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
@@ -39,11 +39,7 @@ Names = Annotated[
 """Names, which have one column."""
 
 
-NAMES_OF_CLAIMS = {
-    "id": "claim",
-    "at_promised_runs": "verdict_at_promised_runs",
-    "by_itself": "verdict_at_promised_runs_by_itself",
-}
+NAMES_OF_CLAIMS = {"id": "claim", "at_promised_runs": "verdict_at_promised_runs_by_itself"}
 """The columns of a judgement whose names are not those of its fields."""
 
 
@@ -71,16 +67,13 @@ class Judgement(Columns):
     promised_runs: Whole | None = None
     runs_of_promised: Whole = 0
     at_promised_runs: Verdict | None = None
-    """The verdict at the promised number of runs, with Holm's correction for the number of claims."""
-    by_itself: Verdict | None = None
-    """That without Holm's correction."""
+    """The verdict at the promised number of runs, without a correction for the number of claims."""
     revised_on: str = ""
     revision: str = ""
     verdict_by_old_rule: Verdict | None = None
     power: Interval | None = None
     """How often the promised number of runs shows that the claim holds."""
     true_in_environments: Interval | None = None
-    environments: Whole | None = None
     comparisons: tuple[Comparison, ...] = Field(exclude=True)
 
     @property
@@ -140,12 +133,12 @@ def judgement(
         revised = claim.revised
         known |= {"revised_on": revised.on, "revision": revised.reason, "verdict_by_old_rule": revised.before}
     if at_promised:
-        runs = at_promised.evidence.runs
+        runs = at_promised.runs
         known |= {"promised_runs": at_promised.promised, "runs_of_promised": runs, "runs": runs}
     if claim.is_judged:
         known |= {"runs": outcome.runs, "reason": outcome.reason}
     if claim.is_judged and at_promised:
-        known |= {"at_promised_runs": at_promised.verdict, "by_itself": at_promised.evidence.verdict}
+        known |= {"at_promised_runs": by_itself(at_promised.parts)}
     verdict = outcome.verdict if claim.is_judged else None
     return Judgement(verdict=verdict, comparisons=_comparisons(outcome, at_promised), **known)
 
@@ -160,7 +153,7 @@ def _comparisons(outcome: Outcome, at_promised: AtPromised | None) -> tuple[Comp
     made = [part.but(decisive=part is shown, **({} if is_judged else {"verdict": None})) for part in parts]
     if not at_promised:
         return tuple(made)
-    fixed = [part.estimate for part in at_promised.evidence.parts]
+    fixed = [part.estimate for part in at_promised.parts]
     return tuple(
         part.but(estimate_at_promised_runs=of.value, lower_at_promised_runs=of.lower, upper_at_promised_runs=of.upper)
         for part, of in zip(made, fixed, strict=True)

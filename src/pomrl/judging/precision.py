@@ -36,31 +36,13 @@ from pomrl.judging.verdict import NARROW, Comparison, Part, Verdict
 from pomrl.results.intervals import ERROR_RATE, Interval
 
 
-@dataclass(frozen=True)
-class Plan:
-    """When a claim is judged, and how often its verdict may be wrong."""
-
-    analyses: tuple[int, ...]
-    """The numbers of runs of all analyses."""
-    error: float = ERROR_RATE
-    """The probability that the verdict on any of several claims is wrong."""
-    claims: int = 1
-    """The number of claims over which the error is shared."""
-
-    def error_of_part(self, parts: int) -> float:
-        """Return the probability with which one of so many parts of a claim may be judged wrongly at an analysis."""
-        return self.error / self.claims / len(self.analyses) / parts
-
-
 def judged_part(part: Part, error: float) -> Comparison:
     """Judge a part by its interval with this error."""
     found = Comparison.of(part, error)
     if found.verdict is Verdict.UNDECIDED and _no_difference(part, found.lower, found.upper):
         verdict = Verdict.DOES_NOT_HOLD if part.margin is None else Verdict.HOLDS
-        found = found.but(verdict=verdict, no_difference=True)
-    others = {number: replace(part, estimate=other, instead={}) for number, other in part.instead.items()}
-    instead = [f"{number}: {judged_part(other, error).verdict}" for number, other in others.items()]
-    return found.but(instead="; ".join(instead))
+        return found.but(verdict=verdict, no_difference=True)
+    return found
 
 
 def _no_difference(part: Part, lower: float, upper: float) -> bool:
@@ -78,7 +60,10 @@ class Outcome:
     """A claim as judged at precision, up to some analysis."""
 
     claim: Claim
-    plan: Plan
+    analyses: tuple[int, ...] = ()
+    """The numbers of runs of all analyses that are planned."""
+    error: float = ERROR_RATE
+    """The probability that the verdict on the claim is wrong, in any of them."""
     parts: tuple[Comparison, ...] = ()
     """The parts, each at the analysis that decided it, or at the last one."""
     runs: int = 0
@@ -110,7 +95,7 @@ class Outcome:
         if self.verdict is not Verdict.UNDECIDED:
             return ""
         if not self.parts:
-            return f"fewer than {self.plan.analyses[0]:,} runs are stored"
+            return f"fewer than {self.analyses[0]:,} runs are stored"
         part = self.decisive
         interval = Interval(part.estimate, part.lower, part.upper).text()
         return f"{part.compared}: {interval} after {self.runs:,} runs, an interval that is too wide to tell"
@@ -127,9 +112,13 @@ class Outcome:
             if judged.verdict is Verdict.UNDECIDED and verdicts[judged.topic] is Verdict.UNDECIDED
         ]
 
+    def error_of_part(self, parts: int) -> float:
+        """Return the probability with which one of so many parts may be judged wrongly at an analysis."""
+        return self.error / len(self.analyses) / parts
+
     def after(self, parts: Sequence[Part]) -> "Outcome":
         """Return the outcome after a further analysis, in which the open parts have these estimates."""
-        error = self.plan.error_of_part(max(1, sum(part.is_claimed for part in parts)))
+        error = self.error_of_part(max(1, sum(part.is_claimed for part in parts)))
         judged = list(self.parts or (None,) * len(parts))
         numbers = range(len(parts)) if self.open is None else self.open
         for number in numbers:

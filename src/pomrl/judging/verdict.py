@@ -7,10 +7,9 @@ claimed is true: it is small where the data refute it, and it is the smaller one
 enough. A `Comparison` is a part as it was judged, and as the table of judgements has it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from math import copysign, inf, isfinite, nan
+from math import inf, isfinite, nan
 from typing import Annotated, Any
 
 import numpy as np
@@ -80,11 +79,6 @@ class Part:
     """The smallest difference from a threshold that matters, in units of the estimate; for a claim of a difference."""
     topic: str = ""
     """What the part is about, where a claim consists of topics that are judged by themselves; else empty."""
-    instead: Mapping[str, Estimate] = field(default_factory=dict)
-    """What is estimated if a word of the claim, such as "near", means another number, which is the key.
-
-    Verdicts on these are shown beside that on the part, and nothing rests on them.
-    """
 
     @property
     def is_claimed(self) -> bool:
@@ -153,10 +147,6 @@ class Comparison(Columns):
     """The upper end of the interval that the verdict rests on; NaN with too few runs."""
     above: float = nan
     below: float = nan
-    margin: float | None = None
-    """The margin of a claim that two numbers are alike or one is no worse; None for any other claim."""
-    instead: str = ""
-    """The verdicts if a word of the claim means another number, as in "0.3: undecided"."""
     runs: Whole = 0
     is_constant: bool = False
     """Whether the number is the same in every run."""
@@ -184,7 +174,6 @@ class Comparison(Columns):
             upper=upper,
             above=part.above,
             below=part.below,
-            margin=part.margin,
             runs=part.estimate.runs,
             is_constant=part.estimate.is_constant,
             verdict=part.verdict(error) if part.is_claimed else None,
@@ -214,12 +203,3 @@ class Comparison(Columns):
         """The estimate with its 95 % interval at the promised number of runs."""
         ends = self.lower_at_promised_runs, self.upper_at_promised_runs
         return Interval(self.estimate_at_promised_runs, *ends).text()
-
-    def at_margin(self, margin: float) -> Verdict:
-        """Return the verdict that the interval shows with another margin, by the rule of `pomrl.judging.precision`."""
-        above, below = (copysign(margin, end) if isfinite(end) else end for end in (self.above, self.below))
-        lower, upper = (self.lower, self.upper) if self.runs else (self.estimate, self.estimate)
-        if lower >= below or upper <= above:
-            return Verdict.DOES_NOT_HOLD
-        holds = (lower > above and upper < below) or upper - lower < NARROW * margin
-        return Verdict.HOLDS if holds else Verdict.UNDECIDED

@@ -8,7 +8,6 @@ from pomrl.study import (
     FIRST,
     LAST,
     MARGIN,
-    NEAR,
     PAIRED,
     Losses,
     Part,
@@ -19,7 +18,6 @@ from pomrl.study import (
     best_is_in,
     claim,
     gain,
-    instead,
     largest,
     less,
     mean,
@@ -48,9 +46,6 @@ IN_PAIRS = Revision(
 
 SIGMAS = (0.01, 0.025, 0.047)
 NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
-
-NEAR_INSTEAD = (0.05, 0.15, 0.3)
-"""How far apart two discount factors may be instead that are near each other."""
 
 
 @of_figure_5(
@@ -115,11 +110,7 @@ def u_shaped(sweep: SweepLosses) -> list[Part]:
         words = f"smallest loss less that at γ = {ada.gammas[end]:g}"
         return below_zero(words, estimate, curve[:, end].mean())
 
-    inside, *others = (
-        best_is_in(ada, curve, near(ada, 0.5, distance), "smallest loss near 0.5 less that elsewhere")
-        for distance in (NEAR, *NEAR_INSTEAD)
-    )
-    inside = instead(inside, {f"within {far}": each for far, each in zip(NEAR_INSTEAD, others, strict=True)})
+    inside = best_is_in(ada, curve, near(ada, 0.5), "smallest loss near 0.5 less that elsewhere")
     return [*under("U-shaped", [above_minimum(0), above_minimum(-1)]), *under("γ* near 0.5", [inside])]
 
 
