@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from tests.support.sample_tasks import some_task
 from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts import METHOD, AgentContract, problem, some_task
+from pomrl.contracts import METHOD, AgentContract, problem
 from pomrl.running.work import Failure, Part, compute
 from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from pomrl.science.data import Trajectories
+from pomrl.science.data import Batch, Trajectories
 
 
 def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
@@ -52,3 +52,10 @@ def test_states_that_rounding_leaves_out_are_not_reached():
 
     drawn = Trajectories(length=4).draw([Largest(np.random.PCG64(0))], np.tile(P, (1, 1, 6, 2, 1)), 2, 1)
     assert set(np.nonzero(drawn)[-1]) == {3}
+
+
+def test_the_frequencies_of_what_was_not_visited_are_uniform() -> None:
+    batch = Batch.of_counts(np.array([[[[1, 3], [0, 0]]]]), 4)
+    assert batch.visits.tolist() == [[[4, 0]]]
+    assert batch.counted.tolist() == [[[True, False]]]
+    assert batch.P_bar.tolist() == [[[[0.25, 0.75], [0.5, 0.5]]]]

@@ -1,5 +1,6 @@
 """Metrics: what they say, against direct computations, and what is stored of them."""
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
@@ -10,13 +11,14 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.support.computed import compute as compute_all
+from tests.support.sample_tasks import some_task
 from tests.support.settings import CONF
 
 from pomrl import api, store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
-from pomrl.contracts import METHOD, UNEQUAL, ComponentContract, problem, some_task
+from pomrl.contracts import METHOD, UNEQUAL, ComponentContract, problem
 from pomrl.results.losses import Losses
 from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.experiment import tables
@@ -24,6 +26,7 @@ from pomrl.science.loss_tables import MEASURED
 from pomrl.science.mdp import Criterion, policy_value
 from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
 from pomrl.science.metrics.shipped import DistinctPolicies, TrainingLoss, Value
+from pomrl.science.problem import Method, Problem
 
 OPTIONS = sorted(path.stem for path in (CONF / "metric").glob("*.yaml"))
 
@@ -32,6 +35,9 @@ class TestMetrics(ComponentContract):
     @pytest.fixture(params=OPTIONS)
     def component(self, request: pytest.FixtureRequest) -> Metric:
         return experiment(PUBLISHED, [f"metric={request.param}"]).method.metric
+
+    def experiments(self, component: Metric) -> Sequence[tuple[Problem, Method]]:
+        return [(problem(), replace(METHOD, metric=component))]
 
     def test_tasks_do_not_influence_one_another(self, component: Metric) -> None:
         outcome = outcomes()

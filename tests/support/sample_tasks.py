@@ -1,0 +1,36 @@
+"""The data of a task, as agents receive them."""
+
+import numpy as np
+
+from pomrl.contracts import METHOD, RUNS, generators
+from pomrl.science.agents.agent import TaskData
+from pomrl.science.data import Batch
+from pomrl.science.exploration import Belief
+from pomrl.science.mdp import Criterion, Rewards
+
+
+def some_task(runs: slice = slice(None), *, of_transitions: bool = False) -> TaskData:
+    """Return the data of a task in three runs, with 0 to 9 transitions of each pair, or of some of the runs."""
+    rng = np.random.default_rng(3)
+    n, S, A = RUNS, 4, 2
+    counts = rng.multinomial(rng.integers(0, 10, (n, S, A)), rng.dirichlet(np.ones(S), (n, S, A)))[runs]
+    R: Rewards = rng.random((n, S, A, S) if of_transitions else (n, S, A))[runs]
+    batch = Batch.of_counts(counts, 5)
+    return TaskData(
+        t=2,
+        criterion=Criterion(0.9),
+        batch=batch,
+        R=R,
+        P_hat=believed(batch).P_hat,
+        gammas=np.tile([0.0, 0.5, 0.9], (len(R), 1)),
+        planner=METHOD.planner,
+        believe=believed,
+        rngs=generators()[runs],
+    )
+
+
+def believed(batch: Batch) -> Belief:
+    """Return what is believed after data if before them one transition to each state was."""
+    S = batch.counts.shape[-1]
+    visits = np.broadcast_to(batch.visits, batch.counts.shape[:-1])
+    return Belief((batch.counts + 1.0) / (visits + S)[..., None], visits + S)
