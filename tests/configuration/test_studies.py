@@ -36,7 +36,7 @@ PROMISED |= dict.fromkeys([*find("jiang2015").sweeps, *find("rathnam2023").sweep
 """Numbers of runs that the paper states for a sweep, or that a sweep beyond the paper has; the others have 100."""
 
 COMPUTED = [
-    *((PAPER, name) for name in ("task_similarity", "gamma_schedules", "samples_and_tasks", "illustration")),
+    *((PAPER, name) for name in ("initial_similarity", "gamma_schedules", "mixing_rates", "illustration")),
     (BEYOND, "unequal_data"),
 ]
 """Sweeps of every kind: the others would take minutes even with two runs.

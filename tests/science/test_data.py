@@ -55,7 +55,7 @@ def test_states_that_rounding_leaves_out_are_not_reached():
 
 
 def test_the_frequencies_of_what_was_not_visited_are_uniform() -> None:
-    batch = Batch.of_counts(np.array([[[[1, 3], [0, 0]]]]), 4)
-    assert batch.visits.tolist() == [[[4, 0]]]
-    assert batch.counted.tolist() == [[[True, False]]]
-    assert batch.P_bar.tolist() == [[[[0.25, 0.75], [0.5, 0.5]]]]
+    batch = Batch.of_counts(np.array([[[[1, 3]], [[0, 0]]]]), 4)
+    assert batch.visits.tolist() == [[[4], [0]]]
+    assert batch.counted.tolist() == [[[True], [False]]]
+    assert batch.P_bar.tolist() == [[[[0.25, 0.75]], [[0.5, 0.5]]]]
