@@ -18,7 +18,7 @@ from pomrl.configuration.wording import number_of
 from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import claims_of_variants
 from pomrl.judging.judgements import Judgements
-from pomrl.report import ReportError, answer, pages
+from pomrl.report import answer, pages
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
 
@@ -28,7 +28,7 @@ ANSWER = "the answer, made by docs_build"
 """The part of a README with the answer of a study."""
 
 
-@one_line_errors(ReportError)
+@one_line_errors()
 def main() -> None:
     """Run with the arguments of the process, and print the paths of the documents that were written."""
     parser = Parser(prog="python -m docs_build", description="Make all generated documents from what is stored.")

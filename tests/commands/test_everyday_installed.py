@@ -29,7 +29,7 @@ class Shrink(RegularisedLeastSquares):
 WORDS = ("--config-dir", "conf", "estimator=pomrl,shrink", "T=2", "S=3", "runs=4")
 
 
-def test_edit_run_plot_table_compare_diff_and_report(installed: Path, tmp_path: Path) -> None:
+def test_edit_run_plot_table_diff_and_report(installed: Path, tmp_path: Path) -> None:
     here, home = tmp_path / "here", tmp_path / "home"
     (here / "conf/estimator").mkdir(parents=True)
     (here / "conf/estimator/shrink.yaml").write_text("defaults: [pomrl, _self_]\n_target_: shrink.Shrink\n")
@@ -54,7 +54,7 @@ def test_edit_run_plot_table_compare_diff_and_report(installed: Path, tmp_path: 
 
         rows = pd.read_csv(io.StringIO(printed("table", "tag=dev", "--format", "csv"))).set_index("estimator")
         assert list(rows.index) == ["pomrl", "shrink"]
-        effect = pd.read_csv(io.StringIO(printed("compare", "tag=dev", "--format", "csv")))
+        effect = pd.read_csv(io.StringIO(printed("diff", "tag=dev", "--format", "csv", status=1)))
         assert effect["changed"].str.fullmatch(r"code: \S+ -> present").all()
         assert set(effect["runs"]) == {4}
         said = pomrl("table", "estimator=shrink")[2]

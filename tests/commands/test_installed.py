@@ -1,6 +1,8 @@
 """The program `pomrl` as a wheel installs it, called in a folder that has nothing to do with this repository."""
 
 import sys
+from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -54,10 +56,16 @@ def test_another_application_of_hydra_loads_nothing_of_ours(program: Program, tm
     assert answer.stdout == "[]\n", answer.stderr
 
 
-def test_an_unknown_command_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "argv", ["pomrl", "plt"])
-    with pytest.raises(SystemExit) as end:
+@pytest.mark.parametrize(
+    ("word", "status", "said"),
+    [("plt", 2, main.COMMANDS), ("--version", 0, ("pomrl ", "are solved by ")), ("--help", 0, main.COMMANDS)],
+)
+def test_commands_and_the_version_are_named(
+    word: str, status: int, said: Iterable[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["pomrl", word])
+    with pytest.raises(SystemExit) if status else nullcontext():
         main.main()
-    said = capsys.readouterr()
-    assert (end.value.code, said.out, said.err.count("\n")) == (2, "", 1)
-    assert all(name in said.err for name in main.COMMANDS)
+    out, err = capsys.readouterr()
+    assert (bool(out), err.count("\n")) == (not status, bool(status))
+    assert all(name in out + err for name in said)

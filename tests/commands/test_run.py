@@ -212,10 +212,3 @@ def test_a_class_of_another_kind_is_refused_without_calling_it(command: Command,
         assert status == 1
         assert said == f"estimator._target_={target}: it has to be a pomrl.science.estimators.estimator.Estimator\n"
     assert not list(tmp_path.iterdir())
-
-
-def test_the_version_says_what_solves_small_models(command: Command) -> None:
-    status, (line,), err = command("--version")
-    assert (status, err) == (0, "")
-    assert line.startswith("pomrl ")
-    assert line.endswith(("by C", "by NumPy"))

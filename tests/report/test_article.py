@@ -10,7 +10,8 @@ from PIL import Image
 from pomrl.configuration.study import Study, find
 from pomrl.judging.claim import claims_of
 from pomrl.judging.claims_of_variants import stored
-from pomrl.report import ReportError, article
+from pomrl.report import article
+from pomrl.store import StoreError
 
 PAPER = find("pomrl")
 TEXT = PAPER.article.read_text(encoding="utf-8")
@@ -71,7 +72,7 @@ def test_every_name_of_the_shipped_article_is_among_the_results_and_its_bytes_ar
 )
 @pytest.mark.usefixtures("folder")
 def test_a_wrong_name_is_one_line_that_names_it(own: Study, text: str, said: str) -> None:
-    with pytest.raises(ReportError, match=re.escape(said)) as raised:
+    with pytest.raises(StoreError, match=re.escape(said)) as raised:
         typeset(own, text)
     assert "\n" not in str(raised.value)
 
@@ -93,7 +94,7 @@ def test_values_are_those_of_the_results(own: Study) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_provisional_results_have_no_article_and_neither_has_a_study_without_one() -> None:
-    with pytest.raises(ReportError, match="provisional"):
+    with pytest.raises(StoreError, match="provisional"):
         article.write(PAPER)
-    with pytest.raises(ReportError, match="no article"):
+    with pytest.raises(StoreError, match="no article"):
         article.write(find("jiang2015"))

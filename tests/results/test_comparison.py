@@ -1,4 +1,4 @@
-"""The comparison of two sides, and the commands that print it: pomrl diff and pomrl compare."""
+"""The comparison of two sides, and the command that prints it: pomrl diff."""
 
 import io
 import re
@@ -11,7 +11,7 @@ import pytest
 from tests.support.computed import call
 
 from pomrl import store
-from pomrl.commands import compare, diff, run, table
+from pomrl.commands import diff, run, table
 from pomrl.results import comparison
 from pomrl.results.comparison import Side, differences, loss_differences, same_problem
 from pomrl.results.losses import Losses
@@ -138,9 +138,9 @@ def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edit
     for digest, more in (("a", "estimator=pomrl,oracle"), ("b", "estimator=pomrl"), ("c", "estimator=pomrl")):
         edited(digest)
         assert call(run, "-m", *SMALL, more, "+tag=dev")[0] == 0
-    status, out, _ = call(compare, "tag=dev", "--format", "csv")
+    status, out, _ = call(diff, "tag=dev", "--format", "csv")
     rows = pd.read_csv(io.StringIO(out))
-    assert (status, list(rows["difference"]), set(rows["runs"])) == (0, [0.0, 0.0, 0.0], {8})
+    assert (status, list(rows["difference"]), set(rows["runs"])) == (1, [0.0, 0.0, 0.0], {8})
     (old,) = re.findall(r"^code: (\S+\+bbbb) -> present$", "\n".join(rows["changed"].unique()), flags=re.MULTILINE)
     assert "in pairs over runs" in call(diff, f"tag=dev code={old}", "T=3 S=4 estimator=pomrl")[1]
     status, out, said = call(table, "tag=dev", "--format", "csv")
@@ -152,4 +152,4 @@ def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edit
     assert "no runs are stored of estimator=oracle" in call(table, "T=3", "S=4", "estimator=oracle")[2].replace(
         "T=3 S=4 ", ""
     )
-    assert "runs of both previous and present code" in call(compare, "T=3", "S=4", "estimator=oracle")[2]
+    assert "runs of both previous and present code" in call(diff, "T=3 S=4 estimator=oracle")[2]

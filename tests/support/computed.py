@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any
 
 import pytest
 from docs_build import documents
@@ -14,7 +15,7 @@ from tests.support.commands import commands
 from tests.support.settings import ROOT
 from tests.support.study_folders import forget, write
 
-from pomrl.commands import claims, figures, report
+from pomrl.commands import claims, figures, main, report
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import STUDIES
 from pomrl.running.plan import plan
@@ -64,10 +65,8 @@ def parts(page):
 """The files of the study; its sweep and figures are copies of those of the paper."""
 
 
-class Command(Protocol):
-    """A module of `pomrl.commands`."""
-
-    def main(self) -> None: ...
+Command = ModuleType
+"""A module of `pomrl.commands`, or another one with a function `main`."""
 
 
 def call(command: Command, *arguments: str) -> tuple[int, str, str]:
@@ -77,7 +76,8 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
         patch.setenv("HYDRA_FULL_ERROR", "0")
         patch.setattr(sys, "argv", ["command", *arguments])
         try:
-            command.main()
+            name = command.__name__.removeprefix("pomrl.commands.").rstrip("_")
+            main.call(name, arguments) if name in main.COMMANDS else command.main()
         except SystemExit as end:
             status = int(end.code or 0)
     return status, out.getvalue(), err.getvalue()

@@ -26,16 +26,7 @@ class Selection:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says in one line what is wrong with the arguments.
-
-    Args:
-        prog: The command as it is called: `pomrl NAME`.
-        description: What it does, in one sentence.
-        epilog: Text after the list of arguments.
-    """
-
-    def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
-        super().__init__(prog, description=description, epilog=epilog)
+    """A parser that says in one line what is wrong with the arguments."""
 
     def error(self, message: str) -> NoReturn:
         """End the command with one line and status 2."""

@@ -7,7 +7,6 @@ other packages, rounding may break a tie otherwise, so that a block has other by
 from secrets import SystemRandom
 
 from pomrl.commands.arguments import Parser, add_asked, chosen
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, printable
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
@@ -23,10 +22,8 @@ DEFAULTS = {
 """What settings leave out where it is not decisive."""
 
 
-@one_line_errors()
-def main() -> None:
+def main(parser: Parser) -> None:
     """Run the command; the exit status is 1 where numbers are not what the code gives, or cannot be recomputed."""
-    parser = Parser(prog="pomrl audit", description="Recompute a random sample of what is stored, and compare it.")
     add_asked(parser)
     parser.add_argument("--blocks", type=int, default=20, metavar="N", help="how many blocks; 20")
     arguments = parser.parse_intermixed_args()

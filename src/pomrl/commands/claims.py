@@ -13,7 +13,6 @@ from math import isfinite
 from pomrl import store
 from pomrl.commands.arguments import Parser, Selection, add_selection, add_study, selected
 from pomrl.commands.claims_view import show
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import progress_of
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
@@ -32,10 +31,8 @@ from pomrl.running.simulating import simulate
 from pomrl.running.work import refuse_failures, work
 
 
-@one_line_errors()
-def main() -> None:
+def main(parser: Parser) -> None:
     """Run the command; exit with status 1 and one line where nothing is stored, or a claim is faulty."""
-    parser = Parser(prog="pomrl claims", description="Judge the claims of a study on what is stored.")
     add_study(parser)
     parser.add_argument("--decide", action="store_true", help="add the runs that undecided claims need")
     parser.add_argument(

@@ -1,11 +1,9 @@
 """The work of `pomrl run` after its command line has been composed: parse, check, compute, and report."""
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 import pandas as pd
-from hydra._internal.utils import get_args_parser
 from rich.table import Table
 
 from pomrl import store
@@ -42,7 +40,7 @@ def run(sweep: Sweep) -> bool:
         return True
     succeeded = compute(experiments)
     if len(experiments) > 1 and succeeded and not experiments[0].request.dry_run:
-        _offer(experiments)
+        warn("pomrl plot and pomrl table with the same words, or tag=NAME, show it; --y NAME shows a metric")
     for experiment in experiments:
         print(store.lookup(experiment).folder)
     return succeeded
@@ -54,17 +52,6 @@ def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
         values = [each.execution if key == "execution" else getattr(each.request, key) for each in experiments]
         if any(value != values[0] for value in values):
             raise ConfigError(f"{key}: it holds for a sweep as a whole; give it one value")
-
-
-def _offer(experiments: Sequence[Experiment]) -> None:
-    """Print the commands that plot and tabulate a sweep that is stored: with its tag, or with the words of this one."""
-    arguments, tag = get_args_parser().parse_args(), experiments[0].request.tag
-    settings = [word for word in arguments.overrides if not word.startswith(("+tag=", "+note=", "hydra"))]
-    own = ["--config-dir", arguments.config_dir] if arguments.config_dir else []
-    metrics = [each.options["metric"] for each in experiments if each.method.is_measured]
-    shown = [*([f"tag={tag}"] if tag is not None else [*settings, *own]), *(["--y", metrics[0]] if metrics else [])]
-    warn(f"to plot it: pomrl plot {shlex.join(shown)}")
-    warn(f"as a table: pomrl table {shlex.join(shown)}")
 
 
 def compute(experiments: Sequence[Experiment]) -> bool:

@@ -1,8 +1,9 @@
-"""Show what differs between experiments, in settings and in results: pomrl diff A B [C ...] [--format FORMAT].
+"""Show what differs between experiments, in settings and in results: pomrl diff A [B ...] [--format FORMAT].
 
 Each side is words of `pomrl run -m`, which may mean several experiments: "estimator=pomrl sigma=0.01,0.02"; or the
 start of a signature, or a folder. Each of B, C, ... is compared with the one of A that differs least, and those that
-share a difference stand together.
+share a difference stand together. Of A alone, what the code before the present one computed is compared with what the
+present code computes of the same settings; other versions are named: pomrl diff "tag=dev code=LABEL" "tag=dev".
 The exit status is that of diff(1): 0 where they are equal, 1 where they differ, 2 on error.
 """
 
@@ -19,27 +20,26 @@ from pomrl.commands.terminal import printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import Sources
-from pomrl.results.chosen_runs import meant
+from pomrl.results.chosen_runs import PRESENT, PREVIOUS, meant
 from pomrl.results.comparison import Pair, Side, differences, effects, grouped, nearest, same_problem
 from pomrl.results.tables import markdown_text
+from pomrl.store import StoreError
 
 WIDEST = 78
 """The most characters of a line."""
 
 
 @one_line_errors(ValueError, status=2)
-def main() -> None:
-    """Run the command with the arguments of the process, and exit with status 0, 1 or 2 as diff(1) does."""
-    parser = Parser(prog="pomrl diff", description="Show what differs between experiments, in settings and in results.")
-    parser.add_argument("side", nargs="+", metavar="A", help='settings: "estimator=pomrl", a signature, or a folder')
+def main(parser: Parser) -> None:
+    """Run the command and exit with status 0, 1 or 2 as diff(1) does."""
+    parser.add_argument("side", nargs="+", metavar="A", help='settings: "estimator=pomrl", a signature, a folder')
     add_config_dir(parser)
     add_format(parser)
     arguments = parser.parse_args()
-    if len(arguments.side) < 2:
-        raise ConfigError(f"{arguments.side[0]}: there is nothing to compare it with; name two or more")
-    first, *others = (sides(text, sources(arguments)) for text in arguments.side)
-    groups = grouped([pair for other in others for pair in nearest(first, other)])
-    if groups:
+    first, *others = arguments.side
+    of = sources(arguments)
+    pairs = [each for other in others for each in nearest(sides(first, of), sides(other, of))] or versions(first, of)
+    if groups := grouped(pairs):
         show(groups, arguments.format)
     else:
         print("no difference")
@@ -52,6 +52,20 @@ def sides(text: str, sources: Sources) -> list[Side]:
     if not found:
         raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
     return [Side.of(each, text) for each in found]
+
+
+def versions(text: str, sources: Sources) -> list[Pair]:
+    """Return what the code before the present one and the present one have computed of the same settings."""
+    of_code: list[dict[str, Side]] = []
+    for code in (PREVIOUS, PRESENT):
+        found, _ = meant([*shlex.split(text), f"code={code}"], sources=sources)
+        of_code.append({repr(each.settings()): Side.of(each, code) for each in found if each.runs})
+    old, new = of_code
+    pairs = [(old[settings], new[settings]) for settings in new if settings in old]
+    if not pairs:
+        both = f"{text}: no experiment has runs of both {PREVIOUS} and {PRESENT} code, which one side alone asks for"
+        raise StoreError(f"{both}; an edited default is another setting, which pomrl table code=all shows")
+    return pairs
 
 
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:

@@ -11,9 +11,9 @@ from pomrl.commands.terminal import exit_with
 from pomrl.configuration.sources import beside_the_package
 
 
-def main() -> None:
+def main(parser: Parser) -> None:
     """Run the command with the arguments of the process; exit with status 1 and one line where no site was built."""
-    Parser(prog="pomrl docs", description="Open the documents in a browser, and print their path.").parse_args()
+    parser.parse_args()
     page = beside_the_package("site") / "index.html"
     if not page.is_file():
         exit_with(f"{page}: it is not built; in a checkout, pip install '.[site]' and python -m mkdocs build --strict")

@@ -3,16 +3,13 @@
 from pathlib import Path
 
 from pomrl.commands.arguments import Parser, add_asked, chosen
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.wording import number_of
 from pomrl.store import crates
 
 
-@one_line_errors()
-def main() -> None:
-    """Run the command with the arguments of the process, and print the path of the crate."""
-    parser = Parser(prog="pomrl export", description="Write what is stored as an RO-Crate, ready for an archive.")
+def main(parser: Parser) -> None:
+    """Run the command and print the path of the crate."""
     parser.add_argument("crate", type=Path, metavar="CRATE.zip", help="the archive to write")
     add_asked(parser)
     arguments = parser.parse_intermixed_args()

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_selection, add_study, selected
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import command
@@ -20,10 +19,8 @@ from pomrl.drawing.figures_of_study import Selection, draw, needed_simulations, 
 from pomrl.running.simulating import simulate
 
 
-@one_line_errors()
-def main() -> None:
+def main(parser: Parser) -> None:
     """Run the command; the exit status is 1 if a figure is not drawn, and sweeps that lack runs are named."""
-    parser = Parser(prog="pomrl figures", description="Draw the figures of a study from stored runs.")
     add_study(parser)
     parser.add_argument("name", nargs="*", help="which to draw (default: all); NAME_intervals draws that version alone")
     add_selection(parser)

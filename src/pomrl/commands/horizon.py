@@ -19,14 +19,11 @@ from pomrl.models_and_logs.logs import Log
 from pomrl.outputs import outputs
 from pomrl.store.provenance import commit
 
-SHOWN = 20
-"""The most rows of the table of actions that is printed."""
-
 
 @one_line_errors(ValueError)
-def main() -> None:
+def main(parser: Parser) -> None:
     """Run the command with the arguments of the process; exit with status 1 and one line where the log is wrong."""
-    arguments = _arguments()
+    arguments = _arguments(parser)
     folder = arguments.output or outputs() / "horizon" / arguments.log.stem
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(
@@ -41,8 +38,7 @@ def main() -> None:
         print(path)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = Parser(prog="pomrl horizon", description="Recommend what to plan the tasks of a log with.")
+def _arguments(parser: Parser) -> argparse.Namespace:
     parser.add_argument("log", type=Path, help="a table of transitions, LOG.parquet or LOG.csv")
     for column in COLUMNS:
         parser.add_argument(
@@ -57,11 +53,6 @@ def _arguments() -> argparse.Namespace:
 def _print(report: HorizonReport, log: Log) -> None:
     for sentence in [*report.words, *log.remarks]:
         print(textwrap.fill(printable(sentence), WIDTH))
-    place = {state: number for number, state in enumerate(log.states)}
-    counted = report.actions.groupby(["state", "action"], sort=False).size().reset_index(name="tasks")
-    counted = counted.assign(place=counted["state"].map(place)).sort_values(["place", "tasks"], ascending=[True, False])
-    shown = counted.drop(columns="place").head(SHOWN)
-    console().print(of_frame("recommended actions, and in how many tasks", shown))
     console().print(of_frame(f"expected loss at γ_eval = {report.gamma_eval:g} of plans on the", report.losses))
 
 

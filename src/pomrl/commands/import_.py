@@ -6,15 +6,12 @@ What is stored already stays as it is. The exit status is 1 if the crate is dama
 from pathlib import Path
 
 from pomrl.commands.arguments import Parser
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import printable, warn
 from pomrl.store import crates
 
 
-@one_line_errors()
-def main() -> None:
-    """Run the command with the arguments of the process, and print the folders that are added."""
-    parser = Parser(prog="pomrl import", description="Check an RO-Crate, and add its experiments to what is stored.")
+def main(parser: Parser) -> None:
+    """Run the command and print the folders that are added."""
     parser.add_argument("crate", type=Path, metavar="CRATE.zip", help="the archive, as pomrl export has written it")
     most = crates.MOST_BYTES / 1e9
     parser.add_argument("--most", type=float, metavar="GB", default=most, help="the most gigabytes of its files; 8.6")

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.metadata import version
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.importing import import_lazily, imported
@@ -16,7 +17,6 @@ COMMANDS: Mapping[str, str] = {
     "diff": "show what differs between experiments, in settings and in results",
     "plot": "plot what is stored of your own sweeps",
     "table": "tabulate what is stored, as text, CSV, Markdown or LaTeX",
-    "compare": "compare what two versions of code computed, in pairs of runs",
     "studies": "list the studies that are shipped, and those in this folder",
     "reproduce": "compute, judge, draw and report a study",
     "claims": "judge the claims of a study on what is stored",
@@ -30,7 +30,7 @@ COMMANDS: Mapping[str, str] = {
     "import": "check an RO-Crate, and add its experiments to what is stored",
 }
 """The commands and what each of them does. The command NAME is the function `main` of `pomrl.commands.NAME`, or of
-`pomrl.commands.NAME_` where NAME is a keyword of Python."""
+`pomrl.commands.NAME_` where NAME is a keyword of Python, which adds its arguments to a parser and reads them."""
 
 HELP = """\
 usage: pomrl COMMAND ...
@@ -59,26 +59,35 @@ def main() -> None:
 def _run() -> None:
     name, arguments = next(iter(sys.argv[1:]), ""), sys.argv[2:]
     if name == "--version":
-        _call("run", ["--version"])
+        from pomrl.science.solvers import compiled
+
+        print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_used() else 'NumPy'}")
     elif name in ("-h", "--help", "help"):
         width = max(map(len, COMMANDS))
         print(HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items())))
     elif name in COMMANDS:
-        _call(name, arguments)
+        call(name, arguments)
     else:
         exit_with(f"{name or 'pomrl'}: name a command; there are {', '.join(COMMANDS)}", 2)
 
 
-def _call(name: str, arguments: Sequence[str]) -> None:
-    """Call the function `main` of a command, which reads its arguments from `sys.argv`."""
+def call(name: str, arguments: Sequence[str]) -> None:
+    """Execute a command with these arguments; an error that a user can cause ends it with one line."""
     sys.argv = [f"pomrl {name}", *arguments]
     gc.set_threshold(200_000)  # what is read stays, so that looking for garbage often finds none
     import_lazily("pandas")  # which takes a quarter of a second, and many commands do without
-    try:
-        module = imported(module_of(name))
-    except ModuleNotFoundError as error:
-        exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[article]' installs it")
-    module.main()
+    if name == "run":  # whose arguments are read by Hydra
+        imported(module_of(name)).main()
+        return
+    from pomrl.commands.arguments import Parser
+    from pomrl.commands.errors import one_line_errors  # here, because help of `run` needs none of it
+
+    with one_line_errors():
+        try:
+            module = imported(module_of(name))
+        except ModuleNotFoundError as error:
+            exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[article]' installs it")
+        module.main(Parser(sys.argv[0], description=COMMANDS[name]))
 
 
 def module_of(name: str) -> str:

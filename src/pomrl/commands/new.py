@@ -11,7 +11,6 @@ from keyword import iskeyword
 from pathlib import Path
 
 from pomrl.commands.arguments import Parser
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.sources import shipped_folders
 
@@ -19,10 +18,8 @@ SKELETON = "skeleton"
 """The folder of this package that a new study is a copy of; in its files, this word is the name of the study."""
 
 
-@one_line_errors()
-def main() -> None:
-    """Run the command with the arguments of the process, and print the paths of the files."""
-    parser = Parser(prog="pomrl new", description="Make a study of your own that runs as it is.")
+def main(parser: Parser) -> None:
+    """Run the command and print the paths of the files."""
     parser.add_argument(
         "folder", type=Path, metavar="FOLDER", help="the folder to make, whose name is that of the study"
     )

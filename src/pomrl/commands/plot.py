@@ -25,9 +25,10 @@ LONGEST = 100
 
 
 @one_line_errors(ValueError)
-def main() -> None:
-    """Run the command with the arguments of the process, and print the paths of the files."""
-    arguments = _parser().parse_intermixed_args()  # filters may follow options
+def main(parser: Parser) -> None:
+    """Run the command and print the paths of the files."""
+    _add_arguments(parser)
+    arguments = parser.parse_intermixed_args()  # filters may follow options
     of = chosen(arguments, arguments.y)
     roles = Roles(arguments.hue, arguments.col, arguments.row)
     shown = Shown(arguments.band, arguments.task, filters(arguments.against) or None)
@@ -41,8 +42,7 @@ def main() -> None:
         warn(note)
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="pomrl plot", description="Plot what is stored of your own sweeps.")
+def _add_arguments(parser: Parser) -> None:
     add_asked(parser)
     parser.add_argument("--x", default="task", help="the horizontal axis: task (default), gamma, or any setting: sigma")
     add_number(parser)
@@ -50,7 +50,6 @@ def _parser() -> Parser:
         parser.add_argument(f"--{role}", metavar="KEY", help=f"the setting that {what} are for")
     parser.add_argument("--band", default="ci", choices=BANDS, help="95 %% interval, standard error or deviation")
     parser.add_argument("--name", help="the name of the files, without suffix; by default it says what they show")
-    return parser
 
 
 def short_name(words: Sequence[str]) -> str:

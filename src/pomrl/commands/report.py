@@ -16,7 +16,7 @@ from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.plots import Shown, draw
 from pomrl.judging.claim import claims_of
 from pomrl.outputs import outputs
-from pomrl.report import ReportError, selection_page
+from pomrl.report import selection_page
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html
 from pomrl.results.chosen_runs import Chosen, choose
@@ -25,10 +25,9 @@ from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
 
-@one_line_errors(ReportError, ValueError)
-def main() -> None:
+@one_line_errors(ValueError)
+def main(parser: Parser) -> None:
     """Write the report and print its path; print one line and exit with status 1 if that is not possible."""
-    parser = Parser(prog="pomrl report", description="Write results into one page.")
     add_asked(parser, "STUDY")
     parser.add_argument("--against", metavar="KEY=VALUE", help="a method to compare these with: estimator=pomrl")
     arguments = parser.parse_intermixed_args()

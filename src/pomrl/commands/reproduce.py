@@ -16,7 +16,6 @@ from itertools import chain, product
 
 from pomrl.commands import claims, computing, figures, report
 from pomrl.commands.arguments import Parser, Selection, add_study, named
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import MOST_RUNS, Experiment
@@ -27,17 +26,15 @@ from pomrl.drawing.figure import figures_of
 from pomrl.judging import claims_of_variants, views
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.report import ReportError, pages
+from pomrl.report import pages
 from pomrl.report.claims_page import claims_page
 
 CLAIMS = "claims"
 """The page of a study with the table of its claims."""
 
 
-@one_line_errors(ReportError)
-def main() -> None:
+def main(parser: Parser) -> None:
     """Run all stages, and print on standard error how long each of them took; exit with status 1 where one failed."""
-    parser = Parser(prog="pomrl reproduce", description="Compute, judge, draw and report a study.")
     add_study(parser)
     parser.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
     parser.add_argument(

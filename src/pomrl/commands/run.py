@@ -11,7 +11,6 @@ import re
 import signal
 import sys
 import warnings
-from importlib.metadata import version
 from typing import Any, NoReturn
 
 import hydra
@@ -33,11 +32,6 @@ def main() -> None:
     An error that the user can cause is printed as one line on standard error. If HYDRA_FULL_ERROR is set, its traceback
     is printed instead.
     """
-    if sys.argv[1:] == ["--version"]:
-        from pomrl.science.solvers import compiled
-
-        print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_used() else 'NumPy'}")
-        raise SystemExit(0)
     warnings.filterwarnings("ignore", message="provider=hydra.searchpath")  # of packages without __init__.py
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
     _exit_at(signal.SIGTERM, signal.SIGHUP)

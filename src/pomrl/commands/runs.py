@@ -14,7 +14,6 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_format, filters
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.tables import print_frame
 from pomrl.commands.terminal import exit_with, printable, warn
 from pomrl.configuration.importing import find_modules_in
@@ -29,10 +28,8 @@ ABANDONED = 3600.0
 """Seconds after which a temporary file is that of a process which was killed."""
 
 
-@one_line_errors()
-def main() -> None:
+def main(parser: Parser) -> None:
     """Run the command; the exit status is 1 where nothing matches the filters, or a file is damaged."""
-    parser = Parser(prog="pomrl runs", description="List what is stored.")
     parser.add_argument("filter", nargs="*", metavar="KEY=VALUE", help="only those with this setting: sigma=0.01,0.02")
     add_format(parser)
     task = parser.add_mutually_exclusive_group()

@@ -17,9 +17,8 @@ from pomrl.results.summary_tables import pivoted, summarised
 
 
 @one_line_errors(ValueError)
-def main() -> None:
-    """Run the command with the arguments of the process, and print the table on standard output."""
-    parser = Parser(prog="pomrl table", description="Tabulate what is stored.")
+def main(parser: Parser) -> None:
+    """Run the command and print the table on standard output."""
     add_asked(parser)
     add_number(parser)
     parser.add_argument("--columns", metavar="KEY", help="a setting whose values become columns, as in papers")

@@ -12,7 +12,3 @@ damaged is refused. Nothing is simulated or judged here; only the means over run
 computed. No clock is read, so that equal inputs give equal bytes. The page names each piece that is missing, with the
 command that makes it.
 """
-
-
-class ReportError(Exception):
-    """The error for results from which the report cannot be written; its message is one line."""

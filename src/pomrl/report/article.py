@@ -24,9 +24,9 @@ from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.judging.claims_of_variants import stored
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison
-from pomrl.report import ReportError
 from pomrl.report.answer import grouped, headline
 from pomrl.results.intervals import Interval
+from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
@@ -37,19 +37,19 @@ def write(study: Study) -> Path:
     The same results give the same bytes.
 
     Raises:
-        ReportError: The study has no article, or its results are provisional or old; a name is not among the results;
+        StoreError: The study has no article, or its results are provisional or old; a name is not among the results;
             or Typst cannot read the text.
         StoreError: A table or a figure is damaged.
     """
     if not study.article.is_file():
-        raise ReportError(
+        raise StoreError(
             f"{study.word}: there is no article/article.typ; it is a Typst document that imports study.typ"
         )
     text = study.article.read_text(encoding="utf-8")
     judgements = stored(study)
     if not judgements.main or judgements.older or any(each.provisional for each in judgements.main):
         state = "older than the present code" if judgements.older else "provisional, or not there"
-        raise ReportError(f"{study.word}: its results are {state}; pomrl reproduce {study.word} computes them")
+        raise StoreError(f"{study.word}: its results are {state}; pomrl reproduce {study.word} computes them")
     pdf = typeset(study, values(study, judgements, text), pictures(study, text))
     path = study.outputs / "article.pdf"
     said = {"command": f"pomrl article {study.word}", **commit()}
@@ -123,7 +123,7 @@ def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) 
     """Return the article as a PDF without a date, with `values` and `pictures`.
 
     Raises:
-        ReportError: A name of the text is not among the values, or Typst cannot read the text.
+        StoreError: A name of the text is not among the values, or Typst cannot read the text.
     """
     with TemporaryDirectory() as folder:
         place = Path(folder)
@@ -136,7 +136,7 @@ def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) 
         try:
             return typst.compile(place / "article.typ", root=place, ignore_system_fonts=True, timestamp=0)
         except typst.TypstError as error:
-            raise ReportError(f"{study.word}/article/article.typ: {_in_one_line(error)}") from error
+            raise StoreError(f"{study.word}/article/article.typ: {_in_one_line(error)}") from error
 
 
 def _in_one_line(error: typst.TypstError) -> str:

@@ -15,10 +15,11 @@ from pomrl.judging import claims_of_variants, views
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS
-from pomrl.report import ReportError, answer, curves, pages, provenance
+from pomrl.report import answer, curves, pages, provenance
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.markup import document
 from pomrl.report.rendering import packed_json, rendered
+from pomrl.store import StoreError
 
 CLAIMS = "claims"
 """The document that lists all claims, in whose place the page has its own list."""
@@ -131,8 +132,8 @@ def html(studies: Sequence[Study], command: str, warn: Callable[[str], object] =
         warn: A function that is called with a line on each study whose verdicts are old.
 
     Raises:
-        ReportError: The studies have neither figures nor claims, or a file is damaged or of another version.
-        StoreError: A table or a stored experiment that a figure shows is damaged.
+        StoreError: The studies have neither figures nor claims; a file, or a stored experiment that a figure shows, is
+            damaged or of another version.
     """
     shown = [Shown(study, f"{study.name}-" * bool(number)) for number, study in enumerate(studies)]
     figures = [
@@ -140,7 +141,7 @@ def html(studies: Sequence[Study], command: str, warn: Callable[[str], object] =
     ]
     if not figures and not any(each.main for each in shown):
         words = " && ".join(f"pomrl reproduce {each.study.word}" for each in shown)
-        raise ReportError(f"there is nothing to report yet; {words} computes, draws and judges all of it")
+        raise StoreError(f"there is nothing to report yet; {words} computes, draws and judges all of it")
     for each in shown:
         if older := views.older_in_words(each.study, each.judgements):
             warn(f"{each.study.word}: {older}")
