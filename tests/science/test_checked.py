@@ -98,7 +98,7 @@ GROUPS |= {SCHEDULE: "gamma_schedule", PolicyIteration: "planner", AGENT: "agent
         (TASKS, "variance", lambda variance: -variance, r"variance: \[0, 0, 0, \d\] = -"),
         (Drift, "means", afterwards(part("P_o", lambda P_o: 2 * P_o)), r"in run 0: the sum of the row P_o\[0, 0\] = 2"),
         (Drift, "means", lambda means: islice(means, 2), "in run 0 ended"),
-        (Generative, "draw", lambda counts: counts + 0.5, r"the fraction of \[0, 0, 0, 0, 0, 0\] = 0\.5"),
+        (Generative, "draw", lambda counts: counts + 0.0, "a array of float64; it has to be an array of int64"),
         (Generative, "draw", lambda counts: counts - 1, r"\[\S.*\] = -1\.0 is not"),
         (Generative, "draw", one_more, r"is_equal, but divided by .*\[0, 1, 0, 2, 1\] = 1\.(2|19)"),
         (PolicyIteration, "_plan", lambda policy: policy + 2, r"policy\[0, 0, 0\] = [23] is not one of the 2 actions"),
@@ -131,8 +131,8 @@ def test_a_component_cannot_write_to_what_it_is_given(what: str) -> None:
         tables(PROBLEM, [replace(METHOD, estimator=Writer(mixing=0.5))], range(2))
 
 
-@pytest.mark.parametrize("kind", ["i1", ">i4", "u8", "f8"])
-def test_counts_may_be_integers_of_every_kind_and_whole_doubles(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["i1", ">i4", "u8"])
+def test_counts_may_be_integers_of_every_kind(kind: str) -> None:
     data = stranger(Generative, draw=lambda counts: counts.astype(kind))
     (found,), (expected,) = (tables(replace(PROBLEM, data=each), [METHOD], range(2)) for each in (data, Generative()))
     np.testing.assert_array_equal(found["planning_loss"], expected["planning_loss"])

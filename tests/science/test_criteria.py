@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.support.sample_models import all_policies, random_models, ring
-from tests.support.settings import CONF
 
-from pomrl.configuration import sweeps
-from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import METHOD, problem
 from pomrl.science.experiment import tables
 from pomrl.science.mdp import Criterion
@@ -18,10 +15,6 @@ from pomrl.science.metrics.shipped import Value
 from pomrl.science.planners import BackwardInduction, PolicyIteration
 from pomrl.science.solvers.undiscounted import NeverEndsError
 from pomrl.science.tasks.random_chains import Dirichlet
-
-METRICS, AGENTS = (sorted(path.stem for path in (CONF / group).glob("*.yaml")) for group in ("metric", "agent"))
-FINITE = replace(problem(), horizon=3, gamma_eval=1.0)
-LAKE = ["task_distribution=frozen_lake", "S=null", "A=null", "sigma=null", "T=2", "gamma_eval=1", "m=30"]
 
 
 def forwards(P: np.ndarray, R: np.ndarray, policies: np.ndarray, gamma: float) -> np.ndarray:
@@ -109,12 +102,6 @@ def test_states_that_never_end_are_named() -> None:
     P[0, 0, 1] = [1 - 1e-9, 1e-9, 0.0]
     with pytest.raises(NeverEndsError, match="state 0 takes more than 60000 steps"):
         criterion.optimal_value(P, R)
-
-
-def test_what_does_not_end_names_its_task_and_run() -> None:
-    given = sweeps.experiment(PUBLISHED, [*LAKE, "task_distribution=cliff_walking", "gamma_schedule.gammas=[0.0]"])
-    with pytest.raises(ValueError, match=r"gamma_eval=1: in task 1 of run 4, state \d+ never ends under its policy"):
-        tables(given.problem, [given.method], [4])
 
 
 def test_losses_and_metrics_are_means_over_the_first_state() -> None:

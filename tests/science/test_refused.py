@@ -39,6 +39,7 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
             "sigma: no UniformBall distribution on another mean model",
         ),
         (f"{COLLECTED} trials=2", "trials=2: where a learner collects its data"),
+        (f"{COLLECTED} reward_model=own", "reward_model=own: a learner that collects"),
         (f"{COLLECTED} meta_batch=separate", "where a learner collects its data"),
         ("data=trajectories data.length=10 m=100001", "m=100001: "),
         ("meta_batch=separate meta_batch.length=5", "meta_batch.length=5: "),

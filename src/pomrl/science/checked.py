@@ -87,12 +87,10 @@ class Returned:
         self.between(total, 1.0 - tolerance, 1.0 + tolerance, part, "the sum of the row ")
 
     def counts(self, counts: Any, shape: tuple[int, ...], part: str = "") -> None:
-        """Refuse what are no whole numbers, at least 0, of this shape: integers, or doubles without a fraction."""
+        """Refuse what are no integers, at least 0, of this shape."""
         whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
-        self.array(counts, shape, part=part, dtype=counts.dtype if whole else np.float64)
+        self.array(counts, shape, part=part, dtype=counts.dtype if whole else np.int64)
         self.between(counts, 0.0, LARGEST, part)
-        if not whole:
-            self.between(counts - np.floor(counts), 0.0, 0.0, part, "the fraction of ")
 
     def _refuse(self, part: str, what: str) -> NoReturn:
         raise ComponentError(f"{self.name} returned {part and f'as {part} '}{what}")

@@ -13,7 +13,7 @@ from pomrl.science.data import Batch, Batches, Trajectories
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
 from pomrl.science.estimators.reward_models import RewardMemory, sampled_means
-from pomrl.science.exploration import Collecting, Exploration, explorations
+from pomrl.science.exploration import Collecting, explorations
 from pomrl.science.mdp import Rewards
 from pomrl.science.problem import Problem
 from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream
@@ -29,8 +29,8 @@ class DrawnTask(NamedTuple):
     P: Models
     R: Rewards
     R_hat: Rewards
-    """The rewards that are planned with, of each of n K trials, unless they are learned from what is explored."""
-    batches: Batches | Exploration | Collecting
+    """The rewards that are planned with, of each of n K trials."""
+    batches: Batches | Collecting
     truth: Truth
 
 
@@ -102,8 +102,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[Draw
         drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
         P, R = (np.concatenate(parts) for parts in ([tasks.P for tasks in drawn], [tasks.R for tasks in drawn]))
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
-            learning, streams = problem.reward_learning, (batch_streams, reward_streams)
-            batches = explorations(problem.data, streams, P, R, problem.m, problem.gamma_eval, learning)
+            batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
             R_hat = R
         else:
             own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)

@@ -5,8 +5,7 @@ optimal values are computed once. Tasks are evaluated in stacks of about `drawn_
 not grow with the number of tasks.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
@@ -24,7 +23,6 @@ from pomrl.science.loss_tables import MEASURED, Columns, tabulate
 from pomrl.science.mdp import expected_rewards
 from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
 from pomrl.science.problem import Method, Problem
-from pomrl.science.solvers.undiscounted import NeverEndsError
 
 
 class _Judged(NamedTuple):
@@ -50,31 +48,18 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     drawn, *copies = shared(draw(problem, runs, size), 1 + len(alike))
     players = [played(problem, method, copy, runs, size) for method, copy in zip(alike, copies, strict=True)]
     results: list[list[Columns]] = [[] for _ in methods]
-    t = 1
     while stack := list(islice(drawn, size)):
         P, R = (joined([getattr(task, name) for task in stack]) for name in ("P", "R"))
         R = np.ascontiguousarray(expected_rewards(R, P))
         of_stack = [list(islice(player, len(stack))) for player in players]
-        with _naming(t, runs):
-            judged = _Judged(P, R, problem.criterion.optimal_value(P, R))
-            read_only(*judged)
-            columns = [_evaluated(each, judged, problem) for each in of_stack]
-        t += len(stack)
+        judged = _Judged(P, R, problem.criterion.optimal_value(P, R))
+        read_only(*judged)
+        columns = [_evaluated(each, judged, problem) for each in of_stack]
         for method, result in zip(methods, results, strict=True):
             i = alike.index(replace(method, metric=PlanningLoss()))
             further = _measured(method.metric, of_stack[i], judged, problem) if method.is_measured else {}
             result.append(columns[i] | further)
     return [tabulate(result, runs, problem.T) for result in results]
-
-
-@contextmanager
-def _naming(t: int, runs: Sequence[int]) -> Generator[None, None, None]:
-    """Name the task and the run in which a state never ends, in a stack of models that begins with task t."""
-    try:
-        yield
-    except NeverEndsError as error:
-        tasks, i = divmod(error.model, len(runs))
-        raise ValueError(f"gamma_eval=1: in task {t + tasks} of run {runs[i]}, {error.why}") from error
 
 
 def _without_metrics(methods: Sequence[Method]) -> list[Method]:

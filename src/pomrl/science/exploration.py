@@ -14,7 +14,6 @@ from jaxtyping import Float, Int
 
 from pomrl.science.data import Batch, Batches, Counts, TaskModels, Trajectories, cumulative, next_states
 from pomrl.science.estimators.memory import Models, PerPair
-from pomrl.science.estimators.reward_models import RewardLearning, RewardMemory
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.randomness import Generators
@@ -52,93 +51,58 @@ class Exploration:
     """Uniform numbers of each trajectory, of which there are m: its start, and an action and a next state in turn."""
     seeds: Int[np.ndarray, " n"]
     """Seeds of what is drawn from beliefs."""
-    learning: RewardLearning
-    """How rewards are estimated from those of the transitions so far."""
-    deviates: Float[np.ndarray, "#n length m"]
-    """Noise of the reward of each transition of each trajectory, before it is scaled."""
 
-    def collect(
-        self, believe: Callable[[Batch], Belief], rewards: RewardMemory
-    ) -> tuple[Batches, Rewards, RewardMemory]:
-        """Return the transitions of all trajectories, the rewards to plan with, and what is known of rewards then.
-
-        Args:
-            believe: What the learner knows after a part of the trajectories.
-            rewards: What it knows of rewards from the tasks before.
-        """
+    def collect(self, believe: Callable[[Batch], Belief]) -> Batches:
+        """Return the transitions of all trajectories of a learner that believes this after a part of them."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
-        total = np.zeros(self.P.shape[:-1])
-        for uniform, noise in zip(np.moveaxis(self.uniform, -1, 0), np.moveaxis(self.deviates, -1, 0), strict=True):
+        for uniform in np.moveaxis(self.uniform, -1, 0):
             belief = believe(Batch.of_counts(counts.copy(), m))
             sampled = belief.P_hat if self.data.behaviour == "epsilon_greedy" else drawn_models(belief, rngs)
             gammas = np.full((len(counts), 1), self.gamma)
-            R, _ = self._rewards(rewards, total, counts)
-            policy = PolicyIteration().plan(sampled, expected_rewards(R, sampled), gammas)[:, 0]
-            counts += self._trajectory(policy, uniform, noise, total)
-        return Batches.same(Batch.of_counts(counts, m)), *self._rewards(rewards, total, counts)
+            policy = PolicyIteration().plan(sampled, expected_rewards(self.R, sampled), gammas)[:, 0]
+            counts += self._trajectory(policy, uniform)
+        return Batches.same(Batch.of_counts(counts, m))
 
-    def _rewards(
-        self, before: RewardMemory, total: Float[np.ndarray, "n S A"], counts: Counts
-    ) -> tuple[Rewards, RewardMemory]:
-        """Return the rewards to plan with after rewards with these sums, and what is known of rewards then."""
-        if self.learning.model == "known":
-            return self.R, before
-        visits = counts.sum(-1, dtype=float)
-        estimated, learned = self.learning.estimate(before, (total / np.maximum(visits, 1.0))[:, None], visits[:, None])
-        return estimated[:, 0], learned
-
-    def _trajectory(
-        self,
-        policy: Int[np.ndarray, "n S"],
-        uniform: Float[np.ndarray, "n X"],
-        noise: Float[np.ndarray, "#n length"],
-        total: Float[np.ndarray, "n S A"],
-    ) -> Counts:
-        """Return the counts of one trajectory of each run, and add its rewards to the total of each pair."""
+    def _trajectory(self, policy: Int[np.ndarray, "n S"], uniform: Float[np.ndarray, "n X"]) -> Counts:
+        """Return the counts of one trajectory of each run."""
         n, S, A, _ = self.P.shape
         run = np.arange(n)
         below = cumulative(self.P).reshape(-1, S).T[:-1]
         explored = self.data.epsilon if self.data.behaviour == "epsilon_greedy" else 0.0
         counts = np.zeros(self.P.shape, np.int64)
         state = (uniform[:, 0] * S).astype(np.intp)
-        for of_action, of_state, error in zip(uniform[:, 1::2].T, uniform[:, 2::2].T, noise.T, strict=True):
+        for of_action, of_state in zip(uniform[:, 1::2].T, uniform[:, 2::2].T, strict=True):
             random = (of_action / max(explored, 1e-300) * A).clip(0, A - 1).astype(np.intp)
             action = np.where(of_action < explored, random, policy[run, state])
             following = next_states(below, (run * S + state) * A + action, of_state)
             counts[run, state, action, following] += 1
-            after = (following,) if self.R.ndim == self.P.ndim else ()
-            total[run, state, action] += self.R[run, state, action, *after] + self.learning.noise * error
             state = following
         return counts
 
 
 def explorations(
     data: Trajectories,
-    rngs: tuple[Generators, Generators],
+    rngs: Generators,
     P: TaskModels,
     R: Rewards,
     m: int,
     gamma: float,
-    learning: RewardLearning,
 ) -> Iterator[Exploration]:
     """Yield what is to be explored in each of T tasks; random numbers are drawn in the order of the tasks.
 
     Args:
         data: How actions are chosen, and the length of trajectories.
-        rngs: The generators of each run for transitions and for rewards, which nothing else is drawn from.
+        rngs: The generator of each run, which nothing else is drawn from.
         P: The models of the tasks.
         R: Their rewards.
         m: Number of trajectories of each task.
         gamma: Discount factor that behaviour is planned with.
-        learning: How rewards are estimated.
     """
     for model, rewards in zip(P, R, strict=True):
-        uniform = np.stack([rng.random((1 + 2 * data.length, m)) for rng in rngs[0]])
-        seeds = np.array([rng.integers(2**62) for rng in rngs[0]])
-        noisy = [] if learning.model == "known" else rngs[1]
-        deviates = np.stack([rng.standard_normal((data.length, m)) for rng in noisy] or [np.zeros((data.length, m))])
-        yield Exploration(data, model, rewards, gamma, uniform, seeds, learning, deviates)
+        uniform = np.stack([rng.random((1 + 2 * data.length, m)) for rng in rngs])
+        seeds = np.array([rng.integers(2**62) for rng in rngs])
+        yield Exploration(data, model, rewards, gamma, uniform, seeds)
 
 
 def drawn_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:

@@ -151,6 +151,11 @@ def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
             f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
             "set trials=1 and meta_batch=own, or data.behaviour=uniform"
         )
+    if problem.data.is_adaptive and problem.reward_model != "known":
+        raise ValueError(
+            f"reward_model={problem.reward_model}: a learner that collects its data plans with the true rewards; set "
+            "reward_model=known, or data.behaviour=uniform"
+        )
     if problem.reward_low > problem.reward_high:
         raise ValueError(f"reward_low={problem.reward_low}: it has to be at most reward_high={problem.reward_high}")
     method.estimator.check(problem.data.most_visits(problem.m))

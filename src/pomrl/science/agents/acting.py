@@ -14,8 +14,7 @@ from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.checked import Returned
 from pomrl.science.data import Batch, Batches, Counts
 from pomrl.science.drawn_tasks import DrawnTask, shared
-from pomrl.science.estimators.reward_models import RewardMemory
-from pomrl.science.exploration import Belief, Collecting, Exploration
+from pomrl.science.exploration import Belief, Collecting
 from pomrl.science.mdp import Rewards
 from pomrl.science.planners import check_policies
 from pomrl.science.problem import Method, Problem
@@ -46,31 +45,15 @@ class Asked:
     What it believes after any batch is kept for agents that may ask; it takes much memory.
     """
 
-    given: Batches | Exploration
-    R_hat: Rewards
-    """The rewards that are planned with, once the batches are there."""
-    rewards: RewardMemory
-    """What is known of rewards, before the task and then after it."""
+    given: Batches | Collecting
     keeps_beliefs: bool
     batches: Batches = field(init=False)
     believe: Callable[[Batch], Belief] = _unasked
 
     def collect(self, believe: Callable[[Batch], Belief]) -> Batches:
         self.believe = believe if self.keeps_beliefs else _unasked
-        if isinstance(self.given, Batches):
-            self.batches = self.given
-        else:
-            self.batches, self.R_hat, self.rewards = self.given.collect(believe, self.rewards)
+        self.batches = self.given if isinstance(self.given, Batches) else self.given.collect(believe)
         return self.batches
-
-
-def asked(tasks: Iterator[DrawnTask], *, keeps_beliefs: bool = False) -> Iterator[DrawnTask]:
-    """Yield the tasks with batches that the loop of Algorithm 1 asks for; what it learns of rewards goes on."""
-    rewards = RewardMemory()
-    for task in tasks:
-        asked = Asked(cast("Batches | Exploration", task.batches), task.R_hat, rewards, keeps_beliefs)
-        yield task._replace(batches=asked)
-        rewards = asked.rewards
 
 
 def estimates(problem: Problem, method: Method, tasks: Iterator[DrawnTask]) -> Iterator[PlanningInput]:
@@ -78,7 +61,7 @@ def estimates(problem: Problem, method: Method, tasks: Iterator[DrawnTask]) -> I
     memories = 1 if problem.meta_batch.is_shared else problem.trials
     told, learned_from = shared(tasks, 2)
     truths = (task.truth.repeated(memories) for task in told)
-    batches = (cast("Batches | Collecting", task.batches) for task in learned_from)
+    batches = (task.batches for task in learned_from)
     return pomrl(batches, problem.m, truths, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
@@ -90,7 +73,8 @@ def played(
     keys = [(run, Stream.AGENTS, index) for run in runs for index in range(memories)]
     rngs = [generator(problem.seed, *key) for key in keys if not agent.plans_only]
     memory = agent.initial_memory(len(keys), problem.S, problem.A)
-    asking, seen = shared(asked(tasks, keeps_beliefs=not agent.plans_only), 2)
+    asked = (task._replace(batches=Asked(task.batches, not agent.plans_only)) for task in tasks)
+    asking, seen = shared(asked, 2)
     known = enumerate(zip(estimates(problem, method, asking), seen, strict=True), start=1)
     while together := list(islice(known, at_a_time if agent.plans_only else 1)):
         trials = [_trials(t, problem, method, given, task, rngs) for t, (given, task) in together]
@@ -101,7 +85,7 @@ def played(
             given_to = cast(Asked, task.batches)
             batches = given_to.batches
             of_trials = policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1])
-            yield Played(given, *of_trials, given_to.R_hat, batches.own.counts)
+            yield Played(given, *of_trials, task.R_hat, batches.own.counts)
             memory = agent.learn(memory, batches.meta, of_task[0].R)
 
 
@@ -110,7 +94,7 @@ def _trials(
 ) -> list[TaskData]:
     """Return the data of each trial that shares the memory; for an agent that `plans_only`, trials are further runs."""
     asked = cast(Asked, task.batches)
-    own, P_hat, gamma, R = asked.batches.own, given.P_hat, given.gamma, asked.R_hat
+    own, P_hat, gamma, R = asked.batches.own, given.P_hat, given.gamma, task.R_hat
     n, K = own.P_bar.shape[:2]
     if method.agent.plans_only:
         own, P_hat = own.reshaped(n * K, 1), P_hat.reshape(n * K, 1, *P_hat.shape[2:])

@@ -92,6 +92,18 @@ def _value_by_elimination(
     return eliminate(system, np.empty((S, S, n))).T
 
 
+def action_values(
+    P: Float[np.ndarray, "M S A S"],
+    R: Float[np.ndarray, "M S A"],
+    V: Float[np.ndarray, "M G S"],
+    gammas: Float[np.ndarray, "M G"],
+) -> Float[np.ndarray, "M G S A"]:
+    """Return R(s, a) + γ Σ_s' P(s, a, s') V(s') for G values of each model."""
+    M, S, A, _ = P.shape
+    following = np.matmul(P.reshape(M, S * A, S), V.swapaxes(1, 2)).swapaxes(1, 2).reshape(*V.shape, A)
+    return R[:, None] + gammas[..., None, None] * following
+
+
 def reward_scale(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
     """Return max(1, max |R|) of each MDP, the scale of rewards that tolerances are relative to."""
     return np.maximum(1.0, _largest(R))

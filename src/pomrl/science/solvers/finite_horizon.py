@@ -8,6 +8,8 @@ policy with h = 1 is stationary, and one with a smaller h than the horizon it is
 import numpy as np
 from jaxtyping import Float, Int
 
+from pomrl.science.solvers.evaluation import action_values
+
 
 def plan(
     P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"], steps: int
@@ -16,7 +18,7 @@ def plan(
     V = np.zeros((*gammas.shape, R.shape[1]))
     policies = np.empty((*gammas.shape, steps, R.shape[1]), np.int16)
     for k in range(steps):
-        Q = _action_values(P, R, V, gammas)
+        Q = action_values(P, R, V, gammas)
         policies[:, :, k], V = Q.argmax(-1), Q.max(-1)
     return policies, V
 
@@ -34,22 +36,10 @@ def policy_values(
     gammas = np.full(policies.shape[:2], gamma)
     for k in range(horizon):
         action = by_steps[:, :, min(k, last), :, None].astype(np.intp)
-        V = np.take_along_axis(_action_values(P, R, V, gammas), action, axis=-1)[..., 0]
+        V = np.take_along_axis(action_values(P, R, V, gammas), action, axis=-1)[..., 0]
     return V
 
 
 def duration(gamma: float, horizon: int) -> float:
     """Return the discounted number of steps up to a horizon, which no value of rewards in [0, 1] exceeds."""
     return float((gamma ** np.arange(horizon)).sum())
-
-
-def _action_values(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    V: Float[np.ndarray, "M G S"],
-    gammas: Float[np.ndarray, "M G"],
-) -> Float[np.ndarray, "M G S A"]:
-    """Return R(s, a) + γ Σ_s' P(s, a, s') V(s') for G values of each model."""
-    M, S, A, _ = P.shape
-    following = np.matmul(P.reshape(M, S * A, S), V.swapaxes(1, 2)).swapaxes(1, 2).reshape(*V.shape, A)
-    return R[:, None] + gammas[..., None, None] * following

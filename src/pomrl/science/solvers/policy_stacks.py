@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import action_tie_tolerance, chain_value, reward_scale
+from pomrl.science.solvers.evaluation import action_tie_tolerance, action_values, chain_value, reward_scale
 
 
 class PolicyStack:
@@ -38,7 +38,7 @@ class PolicyStack:
         V = chain_value(self._P_pi, self._R_pi, gamma)
         tie = action_tie_tolerance(self._scale, gamma)[:, None]
         if self._by_state is None:
-            Q = action_value(self._P, self._R, V, gamma)
+            Q = action_values(self._P, self._R, V[:, None], gamma[:, None])[:, 0]
             better = Q.max(-1) - V > tie
             i, state = np.nonzero(better)
             action = Q[i, state].argmax(-1)
@@ -82,15 +82,3 @@ def _gain(
     gain += R.T
     gain -= of_state
     return gain.transpose(2, 1, 0)
-
-
-def action_value(
-    P: Float[np.ndarray, "n S A S"],
-    R: Float[np.ndarray, "n S A"],
-    V: Float[np.ndarray, "n S"],
-    gamma: Float[np.ndarray, " n"],
-) -> Float[np.ndarray, "n S A"]:
-    """Return the action values Q(s, a) = R(s, a) + γ Σ_s' P(s, a, s') V(s') of n MDPs."""
-    n, S, A, _ = P.shape
-    expected = np.matmul(P.reshape(n, S * A, S), V[..., None]).reshape(n, S, A)
-    return R + gamma[:, None, None] * expected

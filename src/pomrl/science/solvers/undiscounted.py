@@ -8,18 +8,14 @@ states (Bertsekas and Tsitsiklis 1991, An analysis of stochastic shortest path p
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, chain_value, magnitude
+from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, action_values, chain_value, magnitude
 
 MOST_STEPS = 60_000.0
 """Expected steps up to the end of which rounding errors of values stay below 1e-6, for rewards in [0, 1]."""
 
 
 class NeverEndsError(ValueError):
-    """A state has no undiscounted value; `model` is the index of its model, and the message says of the state why."""
-
-    def __init__(self, model: int, why: str) -> None:
-        super().__init__(f"model {model}: {why}")
-        self.model, self.why = model, why
+    """A state has no undiscounted value; the message says which, and why."""
 
 
 def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[np.ndarray, "M S"]:
@@ -33,7 +29,7 @@ def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[
     policy, ends = _proper_policy(P, terminal(P, R)), terminal(P, R)
     while True:
         V, steps = _values(P, R, policy, np.arange(len(P)), ends, "gains for ever under some policy")
-        Q = R + np.matmul(P.reshape(len(P), -1, V.shape[1]), V[..., None]).reshape(R.shape)
+        Q = action_values(P, R, V[:, None], np.ones((len(P), 1)))[:, 0]
         tolerance = ACTION_TIE_TOLERANCE * magnitude(R) * steps
         better = (Q.max(-1) - V > tolerance[:, None]) & ~ends
         if not better.any():
@@ -98,4 +94,4 @@ def _values(
 def _refuse(bad: Bool[np.ndarray, "k S"], model: Int[np.ndarray, " k"], why: str) -> None:
     if bad.any():
         i, state = np.argwhere(bad)[0].tolist()
-        raise NeverEndsError(int(model[i]), f"state {state} {why}; set gamma_eval or gamma below 1, or a horizon")
+        raise NeverEndsError(f"model {model[i]}: state {state} {why}; set gamma_eval or gamma below 1, or a horizon")
