@@ -16,7 +16,7 @@ from pomrl.commands import main
 from pomrl.configuration.importing import imported
 from pomrl.configuration.study import Study, shipped
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, number_of, title_of
-from pomrl.report.markup import caption
+from pomrl.report.markup import paragraphs
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,8 +32,9 @@ def commands() -> str:
     parts = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
     for name, what in main.COMMANDS.items():
         _, _, more = (imported(main.module_of(name)).__doc__ or "").partition("\n\n")
-        paragraphs = more.strip().split("\n\n")
-        prose = [part for part in paragraphs if not part.startswith("pomrl ")]  # without examples, which help has
+        prose = [
+            part for part in more.strip().split("\n\n") if not part.startswith("pomrl ")
+        ]  # without examples, which help has
         parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", *prose, f"```text\n{help_of(name)}\n```"]
     return "\n\n".join(parts)
 
@@ -88,10 +89,9 @@ def figures_in(study: Study) -> Iterator[str]:
     yield f"## {study.name}: {study.described.title}"
     for figure in figures_of(study):
         number, title = number_of(figure.docstring), title_of(figure.docstring)
-        text = caption(number, caption_of(figure.docstring), with_errata=False)
         yield f"### {f'Figure {number}: ' * bool(number)}{title}"
         yield from (f"![{title}]({path})" for path in pictures(figure))
-        yield from map(str, [*text.ours, *text.papers])
+        yield from map(str, paragraphs(caption_of(figure.docstring)))
         yield f"    pomrl figures {study.name} {figure.name}"
 
 

@@ -188,7 +188,7 @@ def table(
 
     Args:
         against: A method to compare with in pairs of runs, such as `{"estimator": "pomrl"}`. Columns NAME_difference
-            and `better`, the probability that a run is better than that of the other method, are added.
+            are added.
         y: A column of stored tables, or a metric, of which the value at gamma_eval counts, or at the gamma that a
             schedule chose.
         task: The tasks that are averaged: `all`, `first`, `last`, or the number of one.

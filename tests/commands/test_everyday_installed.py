@@ -68,8 +68,8 @@ def test_edit_run_plot_table_diff_and_report(installed: Path, tmp_path: Path) ->
         (difference,) = re.findall(r"loss at the largest gamma\t4\t(\S+)", changed)
         assert float(difference) == pytest.approx(rows["mean"]["shrink"] - rows["mean"]["pomrl"], abs=1e-3)
 
-        path = printed("report", "tag=dev", "--against", "estimator=pomrl").strip()
-        assert path == "outputs/reports/tag_dev_against_estimator_pomrl/index.html"
+        path = printed("report", "tag=dev").strip()
+        assert path == "outputs/reports/tag_dev/index.html"
         page = (here / path).read_text()
         assert "shrink" in page
         assert str(tmp_path) not in page

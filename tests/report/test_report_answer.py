@@ -12,7 +12,7 @@ from tests.support.report_outputs import html_of
 from tests.support.worlds import BY_ID, PAPER
 
 from pomrl.judging.judgements import Judgements
-from pomrl.report.answer import MOST, columns, groups, placed
+from pomrl.report.answer import columns, groups, placed
 
 FOUND = {
     "printed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": NOT, "Q1.4": NOT, "Q1.6": OPEN, "T.4": NOT},
@@ -37,33 +37,32 @@ class TestAnswer:
         assert [each.judged for each in (printed, repaired, computed)] == [6, 5, 5]
 
     def test_claims_are_grouped_by_where_they_hold_and_say_why_not(self, found: Judgements) -> None:
-        by_heading = {each.heading: [(of.id, why) for of, why in each.listed] for each in groups(PAPER, found)}
+        by_heading = {heading: [(of.id, why) for of, why in each] for heading, each in groups(PAPER, found).items()}
         lost = "does not hold: a less b is claimed to be < 0, and it is 1.000 [0.999, 1.001]."
         assert by_heading["What holds under every variant"] == [("Q1.1", "")]
         assert by_heading["What holds under repaired and computed alone"] == [("Q1.3", f"Under printed it {lost}")]
         assert by_heading["What holds under computed alone"] == [("Q1.4", f"Under printed it {lost}")]
         nowhere = by_heading["What does not hold under any variant, and why"]
-        assert nowhere == [("Q1.2", f"Under printed it {lost}"), ("T.4", f"Under printed it {lost}")]
+        assert nowhere == [(id, f"Under printed it {lost}") for id in ("T.4", "Q1.2")]  # the main one first
         ((open_one, why),) = by_heading["What is undecided under at least one variant"]
         assert (open_one, why.startswith("Under printed it is undecided: ")) == ("Q1.6", True)
 
     def test_the_words_for_one_variant_name_none(self, tmp_path: Path) -> None:
         study = replace(PAPER, described=replace(PAPER.described, headline=["printed"]))
         found = judged(tmp_path, {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
-        held, lost = groups(study, found)
-        assert (held.heading, lost.heading) == ("What holds", "What does not hold, and why")
-        assert lost.listed[0][1].startswith("Does not hold: a less b")
+        of = groups(study, found)
+        assert list(of) == ["What holds", "What does not hold, and why"]
+        assert of["What does not hold, and why"][0][1].startswith("Does not hold: a less b")
 
-    def test_of_many_claims_the_main_ones_are_listed_and_the_others_folded(self, tmp_path: Path) -> None:
-        found = judged(tmp_path, {"printed": dict.fromkeys(BY_ID, HOLDS)})
-        (held,) = groups(PAPER, found)
-        listed, folded = ([each for each, _ in of] for of in (held.listed, held.folded))
-        assert len(listed) + len(folded) == len(BY_ID) > MOST
-        assert all(each.is_main for each in listed)
-        assert not any(each.is_main for each in folded)
+    def test_main_claims_come_first(self, tmp_path: Path) -> None:
+        (held,) = groups(PAPER, judged(tmp_path, {"printed": dict.fromkeys(BY_ID, HOLDS)})).values()
+        are_main = [each.is_main for each, _ in held]
+        assert len(are_main) == len(BY_ID)
+        assert are_main == sorted(are_main, reverse=True)
+        assert {*are_main} == {True, False}
 
     def test_where_nothing_is_judged_there_is_none(self) -> None:
-        assert columns(PAPER, Judgements({})) == groups(PAPER, Judgements({})) == []
+        assert (columns(PAPER, Judgements({})), groups(PAPER, Judgements({}))) == ([], {})
 
 
 def test_an_interval_is_drawn_with_its_thresholds_and_margins(found: Judgements) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pomrl.report.markup import caption, document, sentence, symbols
+from pomrl.report.markup import document, paragraphs, sentence, symbols
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,9 @@ def test_sentences_begin_with_a_capital_but_symbols_keep_theirs(text: str, expec
     assert sentence(text) == expected
 
 
-def test_captions_tell_our_words_from_those_of_the_paper() -> None:
-    found = caption("F3", 'loss of gamma (E4).\n\nThe paper: "it\nis so."\n\nOurs again.\n')
-    assert found.number == "F3"
-    assert found.ours == ['Loss of γ (<a href="#errata-e4">E4</a>).', "Ours again."]
-    assert found.papers == ["The paper: “it is so.”"]
+def test_captions_have_paragraphs() -> None:
+    assert paragraphs('loss of gamma.\n\nThe paper: "it\nis so."\n') == ["Loss of γ.", "The paper: “it is so.”"]
+    assert paragraphs("") == []
 
 
 def test_documents() -> None:

@@ -2,25 +2,23 @@
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from pomrl.commands.arguments import Parser, add_asked, chosen, filters
+from pomrl.commands.arguments import Parser, add_asked, chosen
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.plot import short_name
 from pomrl.commands.terminal import warn
 from pomrl.configuration.study import Study, find
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.plots import Shown, draw
+from pomrl.drawing.plots import draw
 from pomrl.judging.claim import claims_of
 from pomrl.outputs import outputs
 from pomrl.report import selection_page
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html
 from pomrl.results.chosen_runs import Chosen, choose
-from pomrl.results.summary_tables import counterparts
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.provenance import commit
 
@@ -29,17 +27,16 @@ from pomrl.store.provenance import commit
 def main(parser: Parser) -> None:
     """Write the report and print its path; print one line and exit with status 1 if that is not possible."""
     add_asked(parser, "STUDY")
-    parser.add_argument("--against", metavar="KEY=VALUE", help="a method to compare these with: estimator=pomrl")
     arguments = parser.parse_intermixed_args()
     named = [word for word in arguments.words if "=" not in word]
     settings = len(named) < len(arguments.words) or arguments.where
-    if bool(named) == bool(settings) or (named and arguments.against):
-        parser.error("name studies, or settings of stored experiments with --where and --against, not both")
+    if bool(named) == bool(settings):
+        parser.error("name studies, or settings of stored experiments, not both")
     if named:
         print(write([find(word) for word in named]))
     else:
         command, folder = ["pomrl", "report", *sys.argv[1:]], outputs() / "reports" / short_name(sys.argv[1:])
-        print(write_selection(chosen(arguments), folder, shlex.join(command), arguments.against))
+        print(write_selection(chosen(arguments), folder, shlex.join(command)))
 
 
 def write(studies: Sequence[Study]) -> Path:
@@ -60,35 +57,18 @@ def _write(folder: Path, page: str, command: str) -> Path:
     return path
 
 
-def write_selection(chosen: Chosen, folder: Path, command: str, against: str | None = None) -> Path:
-    """Write the page of stored experiments, and its figures, into a folder, and return its path.
+def write_selection(chosen: Chosen, folder: Path, command: str) -> Path:
+    """Write the page of stored experiments, with a figure of their losses in each task, into a folder; return its path.
 
-    Raises:
-        ValueError: They cannot be compared with the method that is named.
+    Experiments that a figure cannot tell apart have a page without one, which says so.
     """
-    compared = filters([against]) if against else selection_page.reference(chosen)
-    figures: list[FigureFiles] = []
-    remarks: list[str] = []
+    figure, remark, name = None, "", "losses"
     try:
-        counterparts(chosen, compared or {})
+        sidecar = Sidecar(name, command, "Planning loss in each task.", **commit(), sweeps={"stored": chosen.sources()})
+        save(draw(chosen), folder, name, sidecar)
+        figure = FigureFiles(name, folder)
     except ValueError as error:
-        if against:
-            raise
-        compared, remarks = None, [f"Nothing is compared in pairs: {error}."]
-    for name, method in {"losses": None, **({"differences": compared} if compared else {})}.items():
-        try:
-            figures.append(_figure(name, chosen, method, folder, command))
-        except ValueError as error:
-            remarks.append(f"There is no figure of {name}: {error}.")
+        remark = f"There is no figure of losses: {error}."
     for note in chosen.notes:
         warn(note)
-    return _write(folder, selection_page.html(chosen, figures, command, compared, remarks), command)
-
-
-def _figure(name: str, chosen: Chosen, method: Mapping[str, Any] | None, folder: Path, command: str) -> FigureFiles:
-    """Draw means against tasks, or their differences from a method, and return the files."""
-    drawing = draw(chosen, shown=Shown(against=method))
-    title = f"Differences from {', '.join(map(str, method.values()))}" if method else "Planning loss"
-    sidecar = Sidecar(name, command, f"{title} in each task.", **commit(), sweeps={"stored": chosen.sources()})
-    save(drawing, folder, name, sidecar)
-    return FigureFiles(name, folder)
+    return _write(folder, selection_page.html(chosen, figure, command, remark), command)

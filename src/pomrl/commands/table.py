@@ -1,10 +1,9 @@
-"""Tabulate what is stored: pomrl table [KEY=VALUE ...] [--columns KEY] [--against KEY=VALUE] [--format FORMAT].
+"""Tabulate what is stored: pomrl table [KEY=VALUE ...] [--against KEY=VALUE] [--format FORMAT].
 
 Each experiment that `pomrl run -m` with the same words computes has a row with the mean, the interquartile mean and the
 median over runs of its planning loss at gamma_eval, averaged over tasks,
-each with its 95 % interval. With --columns the table has a row for
-each method and a column for each value of a setting, as in papers. With --against each experiment is compared with
-another method on the same problem, in pairs of runs.
+each with its 95 % interval. With --against each experiment is compared with another method on the same problem, in
+pairs of runs.
 """
 
 from pomrl.commands.arguments import Parser, add_asked, add_format, add_number, chosen, filters
@@ -13,7 +12,7 @@ from pomrl.commands.tables import print_frame
 from pomrl.commands.terminal import warn
 from pomrl.configuration.wording import number_of
 from pomrl.results.summaries import STATISTICS
-from pomrl.results.summary_tables import pivoted, summarised
+from pomrl.results.summary_tables import summarised
 
 
 @one_line_errors(ValueError)
@@ -21,14 +20,12 @@ def main(parser: Parser) -> None:
     """Run the command and print the table on standard output."""
     add_asked(parser)
     add_number(parser)
-    parser.add_argument("--columns", metavar="KEY", help="a setting whose values become columns, as in papers")
-    parser.add_argument("--statistic", choices=STATISTICS, help="only this one (default: all; mean with --columns)")
+    parser.add_argument("--statistic", choices=STATISTICS, help="only this one (default: all)")
     add_format(parser)
     arguments = parser.parse_intermixed_args()  # filters may follow options
     of = chosen(arguments, arguments.y)
-    wanted = [arguments.statistic] if arguments.statistic else ["mean"] if arguments.columns else list(STATISTICS)
-    table = summarised(of, arguments.y, arguments.task, wanted, filters(arguments.against))
-    print_frame(pivoted(table, arguments.columns, wanted[0]) if arguments.columns else table, arguments.format)
+    wanted = [arguments.statistic] if arguments.statistic else STATISTICS
+    print_frame(summarised(of, arguments.y, arguments.task, wanted, filters(arguments.against)), arguments.format)
     of_chosen = f"{number_of(of.runs, 'run')} of {number_of(len(of.stored), 'experiment')}"
     for line in (f"{of_chosen}; 95 % intervals; iqm is the interquartile mean", *of.notes):
         warn(line)

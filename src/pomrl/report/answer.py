@@ -20,7 +20,7 @@ from pomrl.report.markup import sentence
 from pomrl.report.rendering import rendered
 
 MOST = 6
-"""The most claims of a group that are listed at once; of more, the main ones are, and the others are folded."""
+"""The most claims of a group that are listed at once; the others are folded."""
 
 
 SENTENCES = {
@@ -41,15 +41,6 @@ class Column:
     """The number of claims that can be checked under this variant only."""
     judged: int
     """The number of claims that have a verdict under the variant."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Claims that have the same verdicts under the variants, each with a sentence on why it does not hold."""
-
-    heading: str
-    listed: Sequence[tuple[Judgement, str]]
-    folded: Sequence[tuple[Judgement, str]]
 
 
 def text(study: Study, judgements: Judgements) -> str:
@@ -137,18 +128,19 @@ def columns(study: Study, judgements: Judgements) -> list[Column]:
     ]
 
 
-def groups(study: Study, judgements: Judgements) -> list[Group]:
-    """Return what holds under every variant of the headline, under some of them, under none, and what is undecided."""
+def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgement, str]]]:
+    """Return claims under a heading that says where they hold, each with why it does not hold; main ones come first.
+
+    The order is: under every variant of the headline, under some of them, under none, and what is undecided.
+    """
     shown = headline(study, judgements)
     found = grouped(judgements, shown)
-    order = sorted(found, key=lambda key: (key is None, -len(key or ())))
-    made = []
-    for key in order:
-        why = [(each, _why(each.id, judgements, shown)) for each in found[key]]
-        main = [each for each in why if each[0].is_main]
-        listed = main if main and len(why) > MOST else why
-        made.append(Group(_heading(key, shown), listed, [each for each in why if each not in listed]))
-    return made
+    return {
+        _heading(key, shown): [
+            (each, _why(each.id, judgements, shown)) for each in sorted(found[key], key=lambda each: not each.is_main)
+        ]
+        for key in sorted(found, key=lambda key: (key is None, -len(key or ())))
+    }
 
 
 def _heading(holds: tuple[str, ...] | None, shown: Sequence[str]) -> str:

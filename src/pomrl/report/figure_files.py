@@ -7,14 +7,14 @@ from io import BytesIO, StringIO
 from pathlib import Path
 
 import pandas as pd
+from markupsafe import Markup
 from PIL import Image
 
 from pomrl.configuration.sweeps import command
 from pomrl.drawing.figure import INTERVALS, caption_of, number_of, title_of
 from pomrl.drawing.files import Sidecar
-from pomrl.report.markup import Caption, caption
+from pomrl.report.markup import paragraphs
 from pomrl.report.provenance import Shown
-from pomrl.results.stored_sweeps import Source
 from pomrl.store.derived import DerivedFiles
 
 PIXELS = 1024
@@ -93,8 +93,6 @@ class FigureFiles:
     """What stands for the study in commands."""
     variant: str = ""
     """The variant under which it is drawn; empty for the default."""
-    with_errata: bool = False
-    """Whether the page has errata without a prefix, to which captions link."""
 
     @property
     def id(self) -> str:
@@ -115,22 +113,19 @@ class FigureFiles:
         """The title of the figure on the page."""
         return title_of(self._said) or self.name
 
-    @cached_property
-    def caption(self) -> Caption:
-        """The caption of the figure."""
-        return caption(number_of(self._said), caption_of(self._said), with_errata=self.with_errata)
+    @property
+    def number(self) -> str:
+        """The figure's number in the paper; empty for a figure that the paper does not have."""
+        return number_of(self._said)
+
+    @property
+    def caption(self) -> list[Markup]:
+        """The paragraphs of the caption; those that quote a paper begin with "The paper"."""
+        return paragraphs(caption_of(self._said))
 
     @property
     def _said(self) -> str:
         return self.docstring or self.versions[0].sidecar.docstring
-
-    @property
-    def sources_of_sweeps(self) -> dict[str, list[list[Source]]]:
-        """The experiments that the versions show by sweep: for each experiment its source in each version."""
-        found: dict[str, dict[str, list[Source]]] = {}
-        for sweep, source in (shown for version in self.versions for shown in version.shown):
-            found.setdefault(sweep, {}).setdefault(source.signature, []).append(source)
-        return {sweep: list(of_sweep.values()) for sweep, of_sweep in found.items()}
 
     @property
     def commands(self) -> list[str]:
@@ -139,15 +134,6 @@ class FigureFiles:
             return [f"pomrl reproduce {self.word}"]
         sidecar = self.versions[-1].sidecar
         return [*(command(sweep) for sweep in sidecar.sweeps if not self.variant), sidecar.command]
-
-    def alternative(self, version: Version) -> str:
-        """Return a text for readers who do not see the picture: its panels, series, bands, and numbers of runs."""
-        panels, series = version.distinct("panel"), version.distinct("series")
-        parts = [f"{f'Figure {self.caption.number}: ' if self.caption.number else ''}{self.title}"]
-        parts += [f"Panels {panels[0]} to {panels[-1]}"] if len(panels) > 1 else []
-        parts += [f"Series: {', '.join(series)}"] if series else []
-        parts += [f"Bands: {version.bands}"] if version.bands else []
-        return ". ".join([*parts, "The values are in the table below."])
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from latex2mathml.converter import convert
@@ -17,7 +16,6 @@ _TILDE = re.compile(r"γ_tilde\b")
 _SUBSCRIPT = re.compile(r"(?<!\w)([^\W\d_]\u0302?)_(eval|max|\w)(?!\w)")
 _SUPERSCRIPT = re.compile(r"\b([A-Z])\^(\w)(?!\w)")
 _QUOTE = re.compile(r'"([^"]*)"')
-_ERRATUM = re.compile(r"\bE(\d+)\b")
 _TITLE = re.compile(r"\A# .*\n")
 _COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 
@@ -36,40 +34,16 @@ def _letters(text: str) -> Markup:
     return Markup(_SUPERSCRIPT.sub(r"\1<sup>\2</sup>", _SUBSCRIPT.sub(r"\1<sub>\2</sub>", escaped)))
 
 
-@dataclass(frozen=True)
-class Caption:
-    """The caption of a figure: paragraphs that describe it, and paragraphs that quote the paper."""
-
-    number: str
-    """The figure's number in the paper; empty for a figure that the paper does not have."""
-    ours: list[Markup]
-    """The paragraphs that say what the figure shows."""
-    papers: list[Markup]
-    """The paragraphs that say what the paper says of its own figure."""
-
-
-def caption(number: str, text: str, *, with_errata: bool = True) -> Caption:
-    """Return a caption from its text; paragraphs on a paper begin with "The paper".
-
-    With `with_errata`, names of errata, such as E4, link to the errata on the page.
-    """
-    paragraphs = [" ".join(part.split()) for part in sentence(text.strip()).split("\n\n")] if text.strip() else []
-    as_html = _with_errata if with_errata else symbols
-    ours = [as_html(part) for part in paragraphs if not part.startswith("The paper")]
-    papers = [as_html(part) for part in paragraphs if part.startswith("The paper")]
-    return Caption(number, ours, papers)
+def paragraphs(text: str) -> list[Markup]:
+    """Return the paragraphs of a caption as HTML."""
+    return [symbols(" ".join(part.split())) for part in sentence(text.strip()).split("\n\n") if part]
 
 
 def sentence(text: str) -> str:
     """Capitalise the first letter of a text, unless its first word is a symbol or contains a capital."""
-    first = text.split(maxsplit=1)[0]
+    first = next(iter(text.split()), "")
     is_word = first.isascii() and first.islower() and not _NAME.match(first)
     return text[:1].upper() + text[1:] if is_word else text
-
-
-def _with_errata(text: str) -> Markup:
-    """Return text as HTML in which names of errata, such as E4, link to the errata on the page."""
-    return Markup(_ERRATUM.sub(r'<a href="#errata-e\1">E\1</a>', str(symbols(text))))
 
 
 def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:

@@ -1,6 +1,5 @@
 """The page of one study or of several: what the other modules of the report read, rendered by the templates."""
 
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -39,38 +38,25 @@ class Shown:
     @cached_property
     def figures(self) -> list[FigureFiles]:
         """The figures of the study, drawn or not, and those that its pages have made."""
-        folder, has_errata = self.study.outputs / FOLDER, not self.prefix and "errata" in pages.documents(self.study)
+        folder = self.study.outputs / FOLDER
         said = {each.name: each.docstring for each in figures_of(self.study)}
         drawn = {path.stem.removesuffix(INTERVALS): "" for path in sorted(folder.glob("*.json"))}
         return [
-            FigureFiles(name, folder, docstring, self.study.word, with_errata=has_errata)
+            FigureFiles(name, folder, docstring, self.study.word)
             for name, docstring in (said | {name: "" for name in drawn if name not in said}).items()
         ]
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
-        """The figures that are drawn under each other variant.
-
-        The variants are those that the description names, those under which figures are drawn, and those with an option
-        in the place of another one under which claims are judged.
-        """
+        """The figures that are drawn under each other variant; those that the description names come first."""
         folder = self.study.outputs / FOLDER
-        of_families = {each.name for family in self.study.families.values() for each in family.variants}
-        judged = [name for name in self.judgements.variants if name not in of_families]
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
-        names = dict.fromkeys([*self.study.described.variants, *judged, *folders])
         drawn = {
             name: [replace(each, folder=folder / name, variant=name) for each in self.figures]
-            for name in names
-            if name != self.study.unchanged
+            for name in dict.fromkeys([*self.study.described.variants, *folders])
         }
-        return {name: [each for each in figures if each.versions] for name, figures in drawn.items()}
-
-    def command_of(self, variant: str) -> str:
-        """Return the command that draws the figures under a variant."""
-        named = variant in self.study.described.variants
-        words = ["--variants", variant] if named else ["--replace", f"OLD={variant}"]
-        return shlex.join(["pomrl", "figures", self.study.word, *words])
+        found = {name: [each for each in figures if each.versions] for name, figures in drawn.items()}
+        return {name: figures for name, figures in found.items() if figures}
 
     @cached_property
     def judgements(self) -> Judgements:

@@ -19,29 +19,14 @@ Shown = tuple[str, Source]
 class SweepProvenance:
     """The experiments of one sweep that figures show."""
 
-    name: str
+    command: str
+    """The command that computes the sweep."""
     sources: Sequence[Source]
     """One source for each experiment."""
     common: Mapping[str, Any]
     """The settings that all experiments of the sweep share, with dotted keys."""
     digest: str
     """The SHA-256 of the digests of all blocks of runs that figures show."""
-
-    @property
-    def varied(self) -> list[str]:
-        """The keys of the settings that the sweep varies."""
-        return list(self.sources[0].settings)
-
-    @property
-    def command(self) -> str:
-        """The command that computes the sweep."""
-        return command(self.name)
-
-    @property
-    def runs(self) -> str:
-        """The number of runs of each experiment; the smallest and the largest number if they differ."""
-        counts = {source.runs for source in self.sources}
-        return " to ".join(map(str, sorted({min(counts), max(counts)})))
 
 
 @dataclass(frozen=True)
@@ -52,17 +37,12 @@ class ReportProvenance:
     """The time at which the first computation started, in ISO format; empty if nothing is stored."""
     last: str
     """The time at which the last computation ended, in ISO format; empty if nothing is stored."""
-    environments: list[tuple[Mapping[str, str], int]]
+    environments: Sequence[tuple[Mapping[str, str], int]]
     """Versions and platform, with the number of experiments computed with them."""
     commits: list[tuple[str, int]]
     """Commits at which experiments were computed, with the number of experiments."""
     figures: list[tuple[str, int]]
     """Commits at which figures were drawn, with the number of figures."""
-
-    @property
-    def experiments(self) -> int:
-        """The number of stored experiments that figures show."""
-        return sum(count for _, count in self.commits)
 
 
 def stored_experiments(shown: Iterable[Shown]) -> dict[str, store.StoredExperiment]:
@@ -94,7 +74,7 @@ def _sweep(name: str, sources: Sequence[Source]) -> SweepProvenance:
     first = settings[0] if settings else {}
     common = {key: value for key, value in first.items() if all(each.get(key) == value for each in settings)}
     digests = "".join(digest for source in sources for digest in source.blocks.values())
-    return SweepProvenance(name, sources, common, hashlib.sha256(digests.encode()).hexdigest())
+    return SweepProvenance(command(name), sources, common, hashlib.sha256(digests.encode()).hexdigest())
 
 
 def report_provenance(shown: Iterable[Shown], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
@@ -104,16 +84,11 @@ def report_provenance(shown: Iterable[Shown], drawn: Sequence[Sidecar] = ()) -> 
     return ReportProvenance(
         min((each.start for each in made), default=""),
         max((each.end or each.start for each in made), default=""),
-        [(dict(key), count) for key, count in _counted(environments)],
-        _counted(map(_commit, made)),
-        _counted(map(_commit, drawn)),
+        [(dict(key), count) for key, count in Counter(environments).most_common()],
+        Counter(map(_commit, made)).most_common(),
+        Counter(map(_commit, drawn)).most_common(),
     )
 
 
 def _commit(of: store.Provenance | Sidecar) -> str:
     return f"{of.commit}{' with changes' * bool(of.dirty)}" if of.commit else "outside of a repository"
-
-
-def _counted(values: Iterable[Any]) -> list[tuple[Any, int]]:
-    """Return each distinct value with the number of times that it occurs, the most frequent first."""
-    return sorted(Counter(values).items(), key=lambda item: (-item[1], str(item[0])))

@@ -6,13 +6,11 @@ runs; those of the mean are Student's.
 """
 
 from collections.abc import Callable, Mapping
-from math import sqrt
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtri
 
-from pomrl.results.intervals import ENDS, Interval
+from pomrl.results.intervals import Interval
 from pomrl.results.statistics import difference, percentile
 
 RESAMPLES = 2000
@@ -63,20 +61,6 @@ def paired_difference(a: PerRun, b: PerRun, statistic: str) -> Interval:
         return difference(a, b, paired=True)
     of = ROBUST[statistic]
     return _bootstrapped(np.stack([a, b]), lambda both: of(both[1]) - of(both[0]))
-
-
-def probability_of_improvement(a: PerRun, b: PerRun) -> Interval:
-    """Return the probability that b is smaller than a in a run, with its 95 % interval; equal numbers count one half.
-
-    The interval is Wilson's for a share of n independent pairs, which with ties is too wide rather than too narrow. It
-    has a width also where b is smaller in every pair.
-    """
-    n = len(a)
-    share = float(np.mean((b < a) + 0.5 * (b == a)))
-    z = float(ndtri(ENDS[1]))
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return Interval(share, max(0.0, centre - half), min(1.0, centre + half))
 
 
 def _bootstrapped(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:

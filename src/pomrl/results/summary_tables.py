@@ -9,11 +9,7 @@ import pandas as pd
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run
 from pomrl.results.intervals import Interval
-from pomrl.results.summaries import STATISTICS, paired_difference, probability_of_improvement, summary
-from pomrl.results.tables import as_text
-
-BETTER = "better"
-"""The column of the probability that a run is better than the same run of the method that it is compared with."""
+from pomrl.results.summaries import STATISTICS, paired_difference, summary
 
 
 def summarised(
@@ -32,34 +28,26 @@ def summarised(
         statistics: Names of summaries, from `summaries.STATISTICS`. Each has three columns: NAME, NAME_lower and
             NAME_upper, the ends of its 95 % interval.
         against: Settings of a method, such as `{"estimator": "pomrl"}`. Each experiment is compared with that of this
-            method on the same problem: columns NAME_difference, less than 0 where the method of the row is smaller, and
-            `better`, the probability that it is smaller in a run; with 95 % intervals of pairs of runs.
+            method on the same problem: columns NAME_difference, less than 0 where the method of the row is smaller,
+            with 95 % intervals of pairs of runs.
 
     Raises:
         ValueError: A setting in `against` is not of a method, or an experiment has no counterpart.
     """
-    samples = _samples(chosen, value, tasks)
+    numbers = per_run(chosen, value, tasks=tasks).sort_values("run")
+    samples = [rows.to_numpy() for _, rows in numbers.groupby("experiment")[value]]
     places = counterparts(chosen, against) if against else {}
     rows: list[dict[str, Any]] = []
     for place, sample in enumerate(samples):
         row = {key: chosen.settings[place].get(key) for key in chosen.varying} | {"runs": chosen.runs}
         for name in statistics:
             row |= summary(sample, name).columns(name)
-        if against:
-            other = samples[places[place]]
+        for name in statistics if against else ():
             itself = places[place] == place
-            compared = {f"{name}_difference": paired_difference(other, sample, name) for name in statistics}
-            compared[BETTER] = probability_of_improvement(other, sample)
-            for name, interval in compared.items():
-                row |= (Interval(np.nan, np.nan, np.nan) if itself else interval).columns(name)
+            of_pairs = paired_difference(samples[places[place]], sample, name)
+            row |= (Interval(np.nan, np.nan, np.nan) if itself else of_pairs).columns(f"{name}_difference")
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _samples(chosen: Chosen, value: str, tasks: Tasks) -> list[np.ndarray]:
-    """Return the numbers of the runs of each experiment."""
-    numbers = per_run(chosen, value, tasks=tasks)
-    return [rows.to_numpy() for _, rows in numbers.sort_values("run").groupby("experiment")[value]]
 
 
 def counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
@@ -84,25 +72,3 @@ def counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:
         where = ", ".join(f"{name}={value}" for name, value in zip(shared, lacking[0], strict=True))
         raise ValueError(f"{asked}: no such experiment is chosen{' where ' * bool(where)}{where}")
     return {place: places[key] for place, key in enumerate(keys)}
-
-
-def pivoted(table: "pd.DataFrame", column: str, statistic: str) -> "pd.DataFrame":
-    """Return a table of `summarised` with a row for each method and a column for each value of a setting.
-
-    Args:
-        table: The table.
-        column: The setting, which varies in the table.
-        statistic: The name of the summary that the cells have, with its interval.
-
-    Raises:
-        ValueError: The setting does not vary.
-    """
-    keys = list(table.columns[: list(table.columns).index("runs")])
-    if column not in keys:
-        raise ValueError(
-            f"{column}: it does not vary in these experiments; what varies is {', '.join(keys) or 'nothing'}"
-        )
-    text = as_text(table).assign(**{column: [f"{column}={value}" for value in as_text(table)[column]]})
-    rows = [key for key in keys if key != column]
-    wide = text.set_index([*rows, column] if rows else ["runs", column])[statistic].unstack(sort=False, fill_value="")
-    return wide.reset_index(drop=not rows).rename_axis(columns=None)

@@ -1,6 +1,5 @@
 """The one printer of tables: a frame as text, CSV, Markdown or LaTeX; each line ends with a line break."""
 
-import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -13,9 +12,6 @@ MOST_CHARACTERS = 4000
 """Longer text is cut, because it quotes an absurd value."""
 
 Rows = Sequence[Sequence[str]]
-
-_SPECIAL = re.compile(r"([&%$#_{}])")
-"""Characters with a meaning in LaTeX."""
 
 
 def written(table: "pd.DataFrame", form: str = "text") -> str:
@@ -31,7 +27,7 @@ def written(table: "pd.DataFrame", form: str = "text") -> str:
     if form == "markdown":
         return markdown([*map(markdown_text, head)], [[*map(markdown_text, row)] for row in rows])
     if form == "latex":
-        return latex(head, rows)
+        return pd.DataFrame(rows, columns=head).to_latex(index=False, escape=True)
     return "".join("\t".join(row) + "\n" for row in [head, *rows])
 
 
@@ -71,10 +67,3 @@ def markdown(head: Sequence[str], rows: Rows) -> str:
 def markdown_text(cell: str) -> str:
     """Return text as it stands in a cell of a Markdown table, where a bar would end the cell and < begin a tag."""
     return cell.replace("|", "\\|").replace("<", "&lt;")
-
-
-def latex(head: Sequence[str], rows: Rows) -> str:
-    """Return a table for the package booktabs."""
-    header, *body = [" & ".join(_SPECIAL.sub(r"\\\1", cell) for cell in line) + r" \\" for line in [head, *rows]]
-    lines = [rf"\begin{{tabular}}{{{'l' * len(head)}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule"]
-    return "\n".join([*lines, r"\end{tabular}"]) + "\n"
