@@ -1,6 +1,6 @@
 """Planning by libraries, as their documentation shows it, and tuned as it allows; each plans one model."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import mdpsolver
 import mdptoolbox.mdp
@@ -39,11 +39,6 @@ def quantecon_operators(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> Pol
         while not np.array_equal(greedy := problem.compute_greedy(problem.evaluate_policy(policy)), policy):
             policy = greedy
         yield policy
-
-
-def quantecon_values(P: np.ndarray, R: np.ndarray, gamma: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Evaluate policies of a model by `evaluate_policy`."""
-    return Model(R, P, gamma).evaluate_policy
 
 
 @one_by_one

@@ -1,6 +1,6 @@
 """What a user could write: policy iteration, started at each gamma from the policy of the gamma before."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -30,12 +30,6 @@ def numpy_plan(
             policy[better] = Q[better].argmax(1)
             P_pi[better], R_pi[better] = P[better, policy[better]], R[better, policy[better]]
         yield policy.copy()
-
-
-def numpy_values(P: np.ndarray, R: np.ndarray, gamma: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Evaluate policies of a model by `numpy.linalg.solve`."""
-    states, identity = np.arange(len(R)), np.eye(len(R))
-    return lambda policy: np.linalg.solve(identity - gamma * P[states, policy], R[states, policy])
 
 
 @njit(fastmath=True)
@@ -98,24 +92,3 @@ def numba_plan(P, R, gammas):
             for s in range(S):
                 policies[i, g, s] = policy[s]
     return policies
-
-
-@njit(fastmath=True)
-def numba_losses(P, R, V_star, policies, gamma):
-    """Return the planning losses; a policy that equals the one before is not evaluated again."""
-    M, G, S = policies.shape
-    losses, system, V = np.empty((M, G)), np.empty((S, S)), np.empty(S)
-    for i in range(M):
-        for g in range(G):
-            new = g == 0
-            for s in range(S):
-                new |= policies[i, g, s] != policies[i, g - 1, s]
-            if new:
-                _solve(P[i], R[i], policies[i, g], gamma, system, V)
-                loss = 0.0
-                for s in range(S):
-                    loss = max(loss, abs(V_star[i, s] - V[s]))
-                losses[i, g] = loss
-            else:
-                losses[i, g] = losses[i, g - 1]
-    return losses

@@ -42,28 +42,7 @@ def grid(G: int) -> Float[np.ndarray, " G"]:
 Plan = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """A function of (P, R, gammas) that returns the policy of each model and gamma."""
 
-Losses = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float], np.ndarray]
-"""A function of (P, R, V_star, policies, gamma) that returns the planning loss of each policy."""
-
 
 def one_by_one(plan: Callable[[np.ndarray, np.ndarray, np.ndarray], Iterator[Sequence[int] | np.ndarray]]) -> Plan:
     """Plan many models by a function of (P, R, gammas) that yields the policies of one."""
     return lambda P, R, gammas: np.array([list(plan(*model, gammas)) for model in zip(P, R, strict=True)], np.int16)
-
-
-def losses_by(values: Callable[[np.ndarray, np.ndarray, float], Callable[[np.ndarray], np.ndarray]]) -> Losses:
-    """Compute losses by a function of (P, R, gamma) that returns what evaluates policies of this model.
-
-    A policy that equals the one before is not evaluated again.
-    """
-
-    def losses(P: np.ndarray, R: np.ndarray, V_star: np.ndarray, policies: np.ndarray, gamma: float) -> np.ndarray:
-        found = np.empty(policies.shape[:2])
-        for i, of_model in enumerate(policies):
-            evaluate = values(P[i], R[i], gamma)
-            for g, policy in enumerate(of_model):
-                is_new = not g or not np.array_equal(policy, of_model[g - 1])
-                found[i, g] = np.abs(V_star[i] - evaluate(policy)).max() if is_new else found[i, g - 1]
-        return found
-
-    return losses
