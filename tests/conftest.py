@@ -15,6 +15,10 @@ from xdist.scheduler import LoadFileScheduling
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # in libraries that are loaded later, and in processes that tests start
 threadpool_limits(limits=1, user_api="blas")
 
+# Tests keep every core busy by themselves: processes of joblib, each of which imports the library anew, are started
+# only where a test asks for a number of them.
+os.environ["LOKY_MAX_CPU_COUNT"] = "1"
+
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell starts its background jobs so, and every process that a test interrupts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)

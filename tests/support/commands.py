@@ -50,7 +50,8 @@ class Commands:
 @contextmanager
 def commands(folder: Path, **environment: str) -> Iterator[Commands]:
     """Yield what executes commands in a folder, with these variables and no others of this process but the path."""
-    of_process = {"PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1", **environment}
+    kept = {name: os.environ[name] for name in ("PATH", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT")}
+    of_process = kept | environment
     words, pipe = [sys.executable, "-c", ANSWERING], subprocess.PIPE
     with subprocess.Popen(words, cwd=folder, env=of_process, stdin=pipe, stdout=pipe, text=True) as process:
         yield Commands(process)
