@@ -139,43 +139,6 @@ def _check(t: Numbers, arguments: BoundArguments, variant: str, prior: str) -> N
         raise ValueError(f"t={t}: it has to be at least 1 and at most T={T}")
 
 
-def jiang_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Numbers) -> Values:
-    """Return the bound of Theorem 1 (Jiang et al.) on the planning loss of one task estimated by frequencies.
-
-    It is a discounted reward and holds with probability at least 1 - delta. It is U(gamma) with C equal to
-    `single_task_uncertainty`, which explains the arguments besides the discount factors.
-
-    Args:
-        gamma: Discount factor that is planned with, in [0, gamma_eval].
-        gamma_eval: Discount factor at which policies are judged, below 1.
-        arguments: The arguments of `single_task_uncertainty`.
-
-    Raises:
-        ValueError: The discount factors are not 0 <= gamma <= gamma_eval < 1.
-    """
-    return regret_upper_bound(gamma, single_task_uncertainty(**arguments), gamma_eval)
-
-
-def single_task_uncertainty(
-    *, m: Numbers, S: Numbers, A: Numbers, delta: Numbers, Sigma: Numbers = 1.0, log_policies: Numbers | None = None
-) -> Values:
-    """Return the constant C of `jiang_bound`, 2 sqrt(Sigma log(2 S A |Pi|/delta)/(2 m)), without a unit.
-
-    Args:
-        m: Number of transitions that are sampled for each (s, a).
-        S: Number of states.
-        A: Number of actions.
-        delta: Probability that the bound may fail, strictly between 0 and 1.
-        Sigma: Diameter of the set of models. The bound is proven for 1 only; the smaller diameters that the paper puts
-            there make it false (ERRATA.md: E9).
-        log_policies: Logarithm of the number |Pi| of policies that can be optimal at gamma; by default S log(A), that
-            of the number of all policies.
-    """
-    m, S, A = (np.asarray(number, float) for number in (m, S, A))
-    log_term = np.log(2.0 * S * A / delta) + (S * np.log(A) if log_policies is None else log_policies)
-    return 2.0 * np.sqrt(Sigma * log_term / (2.0 * m))
-
-
 def planning_loss_bound(
     *, gamma: Numbers, gamma_eval: Numbers, t: Numbers, **arguments: Unpack[BoundArguments]
 ) -> Values:

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from pomrl.bounds import planning_loss_bound as planning_loss_bound
     from pomrl.bounds import regret_order as regret_order
     from pomrl.configuration.sources import PUBLISHED as PUBLISHED
-    from pomrl.configuration.study import Study as Study
     from pomrl.configuration.sweeps import Setting as Setting
     from pomrl.configuration.sweeps import experiment as experiment
-    from pomrl.configuration.variants import Family as Family
     from pomrl.configuration.variants import Job as Job
     from pomrl.configuration.variants import Variant as Variant
     from pomrl.configuration.variants import family as family

@@ -91,35 +91,6 @@ def test_bytes_are_the_same_alone_and_in_a_sweep(command: Command) -> None:
     assert stored_bytes(alone[-1]) == before
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "axis",
-    [
-        "S=4,12",
-        "estimator=without_meta,oracle,pomrl,ada_pomrl,aggregating,fixed_mixing",
-        "gamma_schedule=grid,fixed,best_fixed,dynamic_best,dong,upper_bound",
-    ],
-)
-def test_every_key_and_every_option_can_be_swept(command: Command, axis: str) -> None:
-    status, lines, said = command("-m", *SMALL, axis)
-    assert status == 0, said
-    assert len(lines) == axis.count(",") + 1
-
-
-@pytest.mark.parametrize("words", ["sigma=0.01,0.02 -m S=3,4", "sigma=0.01,0.02 S=3,4 --multirun"])
-def test_multirun_may_stand_between_and_behind_overrides(command: Command, words: str) -> None:
-    status, lines, said = command(*words.split(), "dry_run=true")
-    assert status == 0, said
-    assert len(set(lines)) == 4
-
-
-def test_hindsight_schedules_show_their_own_losses(command: Command) -> None:
-    _, _, said = command("-m", *SMALL, "gamma_schedule=grid,dynamic_best")
-    grid, best = (line.split() for line in said.splitlines() if line.startswith(" gamma_schedule="))
-    assert len(grid) == len(best) + 2  # it has no minimum over gammas
-    assert float(best[4]) == float(grid[5])
-
-
 def test_a_dry_run_writes_nothing(command: Command, tmp_path: Path) -> None:
     status, _, said = command("-m", *SMALL, "sigma=0.01,0.02", "dry_run=true")
     assert status == 0

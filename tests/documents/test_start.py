@@ -25,8 +25,11 @@ def test_its_commands_and_its_python_work(
             status, out, err = pomrl(*shlex.split(line)[1:])
             assert status == 0, err
             said[line] = out + err
-    assert len(list((tmp_path / "outputs" / "plots").glob("*.png"))) == sum("plot" in line for line in LINES) == 3
-    assert {"first", "last", "minimum", "gamma*"} <= set(said["pomrl run"].split())
+    assert len(list((tmp_path / "outputs" / "plots").glob("*.png"))) == sum("plot" in line for line in LINES) == 4
+    first, last = (
+        float(said[f"pomrl table --task {task}"].split("\n")[1].split("\t")[1].split()[0]) for task in ("first", "last")
+    )
+    assert last < first  # as the document says
     assert "mean difference" in said["pomrl table tag=first --against estimator=pomrl"]
     monkeypatch.chdir(tmp_path)
     for block in re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL):

@@ -13,7 +13,7 @@ from itertools import chain
 from tests.faults import commands, damages, kills
 from tests.faults.outcomes import Result, table, wrong
 
-from pomrl.commands.terminal import console
+from pomrl.commands.terminal import print_frame
 
 PARTS: dict[str, tuple[int, int, Callable[[int, int], Iterator[Result]]]] = {
     "kills": (100, 8, kills.results),
@@ -38,7 +38,7 @@ def main() -> None:
         for each in chain.from_iterable(injected):
             found.append(each)
             print(f"\r{len(found)}", end="", file=sys.stderr)
-    console(width=160).print(table(found))
+    print_frame(table(found))
     print(f"{sum(each.number for each in found)} faults in {time.monotonic() - start:.0f} s")
     for each in wrong(found):
         print(f"{each.became}: {each.kind}: {each.name}\n{each.detail}\n")

@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pandas as pd
-from rich.table import Table
-
-from pomrl.commands.tables import of_frame
 
 HANGING = 300
 """Seconds after which something counts as hanging; everything here takes seconds, also on a busy machine."""
@@ -80,14 +77,14 @@ def time_limit() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def table(results: Sequence[Result]) -> Table:
+def table(results: Sequence[Result]) -> pd.DataFrame:
     """Return a table with a row for each kind of fault, and how many ended in which way."""
     numbers = pd.DataFrame(
         [(each.kind, each.became, each.number) for each in results], columns=["kind", "end", "number"]
     )
     counts = numbers.pivot_table("number", "kind", "end", "sum", fill_value=0, sort=False)
     counts = counts.reindex(columns=[*ENDS, *WRONG], fill_value=0)
-    return of_frame("injected faults", counts.assign(number=counts.sum(axis=1)).reset_index())
+    return counts.assign(number=counts.sum(axis=1)).reset_index()
 
 
 def wrong(results: Sequence[Result]) -> list[Result]:

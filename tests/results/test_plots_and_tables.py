@@ -91,8 +91,7 @@ class TestTables:
     ) -> None:
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
         small = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
-        _, _, said = call(run, "-m", *small, "estimator=pomrl,ada_pomrl", "estimator.prior=uniform,inclusive")
-        assert said.count("prior=uniform ") == 2
+        call(run, "-m", *small, "estimator=pomrl,ada_pomrl", "estimator.prior=uniform,inclusive")
         rows = frame("--where", "T=2")
         assert rows[["estimator", "estimator.prior"]].drop_duplicates().shape == (4, 2)
         err = call(table, "--against", "estimator=pomrl")[2]

@@ -102,8 +102,8 @@ def test_new_makes_no_study_where_something_is(here: Path) -> None:
     write(here / "mine")
     (here / "file").write_text("")
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
-    assert refused(new, "mine") == "mine: it exists already"
-    assert refused(new, "file") == "file: it exists already"
+    assert refused(new, "mine") == "mine: File exists"
+    assert refused(new, "file") == "file: File exists"
     assert refused(new, "file/mine") == "file/mine: Not a directory"
     assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
 

@@ -11,7 +11,6 @@ from pomrl.bounds import (
     VERSIONS,
     average_regret_bound,
     average_uncertainty,
-    jiang_bound,
     model_error_bound,
     planning_loss_bound,
 )
@@ -110,14 +109,6 @@ def test_loss_bounds_are_the_upper_bound_function_of_the_uncertainty():
         assert float(planning_loss_bound(**at, t=5, **SETTING, variant=variant)) == pytest.approx(expected, rel=1e-12)
         mean = np.mean(planning_loss_bound(**at, t=np.arange(1, 10), **SETTING, variant=variant))
         assert float(average_regret_bound(**at, **SETTING, variant=variant)) == pytest.approx(mean, rel=1e-12)
-
-
-def test_bound_of_jiang_et_al_by_hand():
-    expected = 0.3 / (0.1 * 0.4) + 2 * 0.6 / 0.16 * sqrt(log(2 * 5 * 2 * 2**5 / 0.1) / 100)
-    at: Any = {"gamma": 0.6, "gamma_eval": 0.9, "m": 50, "S": 5, "A": 2, "delta": 0.1}
-    assert float(jiang_bound(**at)) == pytest.approx(expected, rel=1e-13)
-    assert float(jiang_bound(**at, log_policies=0.0)) < expected
-    assert float(jiang_bound(**at, Sigma=0.0)) == pytest.approx(0.3 / (0.1 * 0.4), rel=1e-13)
 
 
 @pytest.mark.parametrize("C", [0.001, 0.02, 0.3, 0.7, 0.999, 1.0, 4.0])

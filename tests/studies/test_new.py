@@ -49,7 +49,7 @@ def test_a_new_study_runs_from_any_folder(here: Path, monkeypatch: pytest.Monkey
     assert blocks(here) == before
     assert len(before) == 6
     monkeypatch.chdir(here / "own")
-    assert " fresh Does a shrunk prior help? 1" in " ".join(call(studies)[1].split())
+    assert "fresh Does a shrunk prior help? 1" in " ".join(call(studies)[1].split())
 
 
 def test_a_new_study_is_clean_and_bears_its_own_name(here: Path) -> None:

@@ -19,5 +19,5 @@ def test_a_new_study_is_made_reproduced_and_listed(program: Program, tmp_path: P
     assert answer.stdout.splitlines()[-1] == "outputs/studies/mine/report/index.html"
     assert "Shrunk" in (tmp_path / "here" / answer.stdout.splitlines()[-1]).read_text()
     listed = program("studies").stdout
-    assert all(f"\n {name} " in listed for name in ("beyond", "pomrl", "mine"))
+    assert all(f"\n{name}\t" in listed for name in ("beyond", "pomrl", "mine"))
     assert {path.name for path in (tmp_path / "here").iterdir()} == {"mine", "outputs"}

@@ -24,7 +24,6 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "two claims of one id": ("claims.py", f"{CLAIM}\n\n{CLAIM.replace('helps', 'h')}", ("helps", "'K1'")),
     "claim about no sweep": ("claims.py", CLAIM.replace('"first"', '"last"'), ("claim K1", "last", "first")),
     "claim that names no sweep": ("claims.py", CLAIM.replace('"first", ', ""), ("@claim", "K1")),
-    "claim of no figure": ("claims.py", CLAIM.replace('"curves"', '"curve"'), ("figures='curve'", "there is curves")),
     "claim without words": ("claims.py", re.sub(r'    """.*"""\n', "", CLAIM), ("meta_learning_helps", "docstring")),
     "syntax error": ("claims.py", "def claim(:\n", ("mine/claims.py:1", "invalid syntax")),
     "import error": ("claims.py", "\nfrom pomrl.study import clam\n", ("claims.py:2", "clam")),

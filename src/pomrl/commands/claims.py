@@ -15,18 +15,15 @@ from pomrl.commands.arguments import Parser, Selection, add_selection, add_study
 from pomrl.commands.claims_view import show
 from pomrl.commands.progress import progress_of
 from pomrl.commands.terminal import exit_with, warn
-from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
-from pomrl.configuration.wording import number_of
-from pomrl.drawing.figure import figures_of
 from pomrl.judging import claims_of_variants, deciding, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.deciding import Case, Spending
 from pomrl.judging.judgements import Judgement
-from pomrl.running.plan import plan, unfinished
+from pomrl.running.plan import estimate, plan, unfinished
 from pomrl.running.simulating import simulate
 from pomrl.running.work import refuse_failures, work
 
@@ -54,7 +51,7 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
         selection: The variants under which they are judged.
         budget: What the runs may cost that are added, in estimated seconds of one core; None to add none.
     """
-    every = known(study)
+    every = claims_of(study)
     if not every:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
     of_runs = {claim.id for claim in every if claim.sweeps}
@@ -73,18 +70,6 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
     judged_on = claims_of_variants.judged_on(study, every, shown)
     judgements.write(study.outputs, made, f"pomrl claims {study.word}", judged_on)
     show(study, claims_of_variants.stored(study), shown)
-
-
-def known(study: Study) -> list[Claim]:
-    """Return the claims of a study; ConfigError where one names a figure that the study does not have."""
-    claims = claims_of(study)
-    there = [each.name for each in figures_of(study)] if any(each.figures for each in claims) else []
-    for claim in claims:
-        for name in claim.figures:
-            if name not in there:
-                what = f"figures={name!r}: there is no such figure; there is {', '.join(there) or 'none'}"
-                raise ConfigError(f"{study.word}: claim {claim.id}: {what}")
-    return claims
 
 
 def _judged(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
@@ -135,10 +120,8 @@ def _cases(bases: Sequence[Basis], reader: Reader, spending: Spending, budget: f
 def _compute(experiments: Sequence[Experiment], why: str = "") -> None:
     """Compute what the store lacks of experiments, and say so, and why."""
     jobs = plan(experiments)
-    if lacking := unfinished(jobs):
-        runs = max(job.experiment.request.runs for job in lacking)
-        what = f"up to {number_of(runs, 'run')} of {number_of(len(lacking), 'experiment')}"
-        warn(f"{what}{why}: about {sum(job.seconds for job in lacking):.0f} s of one core")
+    if unfinished(jobs):
+        warn(f"{estimate(jobs)}{why}")
     with progress_of(jobs) as advance:
         refuse_failures(work(jobs, advance))
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 from rich.table import Table
 
-from pomrl.commands import tables
-from pomrl.commands.terminal import console, printable
+from pomrl.commands.terminal import console, plain_table, print_frame, printable
 from pomrl.configuration.study import Study
 from pomrl.configuration.wording import number_of
 from pomrl.judging import judgements as table_of_judgements
@@ -24,7 +23,8 @@ def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
     """Print the verdicts of a study under these variants."""
     terminal = console()
     if len(shown) > MOST_COLUMNS:
-        terminal.print(_counts(study, judged, shown))
+        of_each = {name: counts(judged.of(name).values()) for name in ranked(judged, shown)}
+        print_frame(pd.DataFrame(of_each).T.reindex(columns=ORDER).rename_axis("variant").reset_index())
         return
     listed = judged.listed(shown)
     terminal.print(_rows(study, judged, shown))
@@ -53,7 +53,7 @@ def _rows(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:
     """Return the table of claims in narrow columns, with the colour of the verdict under the first variant."""
     listed, columns = judged.listed(shown), views.columns(study, judged, shown, {})
     columns[views.DECISIVE] = ["\nclaimed ".join(filter(None, _numbers(each))) for each in listed]
-    table = tables.plain_table(f"claims of {study.name}", *columns)
+    table = plain_table(f"claims of {study.name}", *columns)
     for column, name in zip(table.columns, columns, strict=True):
         column.header = "estimate" if name == views.DECISIVE else name.replace("_", "_\n")
     for each, cells in zip(listed, zip(*columns.values(), strict=True), strict=True):
@@ -67,10 +67,3 @@ def _rows(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:
 def _numbers(each: Judgement) -> tuple[str, str]:
     """Return the estimate of the decisive comparison above its interval, and what is claimed of it."""
     return each.decisive.found.replace(" ", "\n", 1), each.decisive.claimed
-
-
-def _counts(study: Study, judged: Judgements, shown: Sequence[str]) -> Table:
-    """Return a table with the number of claims that have each verdict under each of many variants."""
-    numbers = {name: counts(judged.of(name).values()) for name in ranked(judged, shown)}
-    rows = [{"variant": name, **{str(verdict): of[verdict] for verdict in ORDER}} for name, of in numbers.items()]
-    return tables.of_frame(f"claims of {study.name} under variants", pd.DataFrame(rows))

@@ -15,8 +15,7 @@ import pandas as pd
 
 from pomrl.commands.arguments import Parser, add_config_dir, add_format, sources
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.tables import print_frame
-from pomrl.commands.terminal import printable
+from pomrl.commands.terminal import print_frame, printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import Sources

@@ -11,8 +11,7 @@ from pathlib import Path
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.progress import progress
-from pomrl.commands.tables import of_frame
-from pomrl.commands.terminal import WIDTH, console, printable
+from pomrl.commands.terminal import WIDTH, print_frame, printable
 from pomrl.models_and_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl.models_and_logs.log_tables import COLUMNS, from_log
 from pomrl.models_and_logs.logs import Log
@@ -53,7 +52,8 @@ def _arguments(parser: Parser) -> argparse.Namespace:
 def _print(report: HorizonReport, log: Log) -> None:
     for sentence in [*report.words, *log.remarks]:
         print(textwrap.fill(printable(sentence), WIDTH))
-    console().print(of_frame(f"expected loss at γ_eval = {report.gamma_eval:g} of plans on the", report.losses))
+    print(f"expected loss at γ_eval = {report.gamma_eval:g} of plans on the")
+    print_frame(report.losses.round(2))
 
 
 def _written(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:

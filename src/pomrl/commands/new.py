@@ -24,8 +24,6 @@ def main(parser: Parser) -> None:
         "folder", type=Path, metavar="FOLDER", help="the folder to make, whose name is that of the study"
     )
     folder: Path = parser.parse_args().folder
-    if folder.exists():
-        exit_with(f"{folder}: it exists already")
     name = folder.name
     if not name.isidentifier() or iskeyword(name) or name in (path.name for path in shipped_folders()):
         exit_with(f"{folder}: the name has to be a name in Python, such as my_study, and not that of a shipped study")

@@ -66,7 +66,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     selection, budget = named(study, None), study.described.budget if runs is None else None
     further = named(study, variants) if variants else None
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
-    if every := claims.known(study):
+    if every := claims_of(study):
         claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
         work["claims"] = lambda: claims.check(study, selection, budget)
     if further:

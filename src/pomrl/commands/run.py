@@ -5,7 +5,6 @@ pomrl run -m sigma=0.01,0.025,0.047         a sweep
 pomrl run experiment=task_similarity        a published sweep (conf/experiment)
 """
 
-import argparse
 import os
 import re
 import signal
@@ -35,7 +34,6 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="provider=hydra.searchpath")  # of packages without __init__.py
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
     _exit_at(signal.SIGTERM, signal.SIGHUP)
-    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in MULTIRUN)  # argparse wants overrides in one piece
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises its errors instead of printing them
     try:
@@ -63,8 +61,9 @@ def compose() -> Sweep | None:
     Raises:
         ConfigError: The configurations cannot be composed, or a plugin of Hydra has composed them elsewhere.
     """
-    arguments = _hydra_arguments()
-    for word in arguments.overrides:
+    parser = get_args_parser()
+    parser.error = lambda message: exit_with(f"{message}; --hydra-help lists the options", 2)
+    for word in parser.parse_args().overrides:
         key, _, value = word.partition("=")
         if re.match("hydra[./](launcher|sweeper)", key):  # which may compute elsewhere, and makes folders before
             raise ConfigError(f"{word}: {FOREIGN}")
@@ -87,20 +86,6 @@ def compose() -> Sweep | None:
         return config
     check_plugins(with_hydra)
     return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
-
-
-MULTIRUN = ("-m", "--multirun")
-"""Arguments that people also write between and behind overrides."""
-
-
-def _hydra_arguments() -> argparse.Namespace:
-    """Return the arguments as Hydra reads them; end with one line and status 2 where it cannot."""
-    parser = get_args_parser()
-    parser.error = lambda message: exit_with(f"{message}; --hydra-help lists the options", 2)
-    arguments = parser.parse_args()
-    if arguments.experimental_rerun is not None:
-        exit_with("--experimental-rerun: nothing here is stored as a pickle; the command itself computes it again", 2)
-    return arguments
 
 
 def _exit_at(*signals: signal.Signals) -> None:

@@ -14,8 +14,7 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_format, filters
-from pomrl.commands.tables import print_frame
-from pomrl.commands.terminal import exit_with, printable, warn
+from pomrl.commands.terminal import exit_with, print_frame, printable, warn
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.settings import varying_keys
 from pomrl.outputs import outputs

@@ -5,8 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from pomrl.commands.arguments import Parser
-from pomrl.commands.tables import of_frame
-from pomrl.commands.terminal import console, warn
+from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import DESCRIPTION
 from pomrl.configuration.study import Study, find, shipped
@@ -23,7 +22,7 @@ def main(parser: Parser) -> None:
         }
         for study in [*shipped(), *_in_this_folder()]
     ]
-    console().print(of_frame("studies", pd.DataFrame(rows)))
+    print_frame(pd.DataFrame(rows))
 
 
 def _in_this_folder() -> list[Study]:

@@ -8,8 +8,7 @@ pairs of runs.
 
 from pomrl.commands.arguments import Parser, add_asked, add_format, add_number, chosen, filters
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.tables import print_frame
-from pomrl.commands.terminal import warn
+from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.wording import number_of
 from pomrl.results.summaries import STATISTICS
 from pomrl.results.summary_tables import summarised

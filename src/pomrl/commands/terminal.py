@@ -3,10 +3,12 @@
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from pomrl.results.tables import printable
+from pomrl.results.tables import as_text, printable, written
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # because both take long to load, and errors need neither
+    import pandas as pd
     from rich.console import Console
+    from rich.table import Table
 
 GOES_ON = "finished blocks are stored, and the same command goes on from them"
 """The end of the message that is printed when a computation has ended early."""
@@ -15,17 +17,12 @@ WIDTH = 80
 """The number of columns of output that does not go to a terminal."""
 
 
-def console(*, stderr: bool = False, width: int = WIDTH) -> "Console":
-    """Return a console that prints text without markup.
-
-    Args:
-        stderr: Whether it prints on standard error instead of standard output.
-        width: The number of columns of output that does not go to a terminal; a terminal's own width is taken.
-    """
-    from rich.console import Console  # here, because it takes long to load and errors do not need it
+def console(*, stderr: bool = False) -> "Console":
+    """Return a console that prints text without markup, on standard output or on standard error."""
+    from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    columns = None if stream.isatty() else width
+    columns = None if stream.isatty() else WIDTH
     return Console(stderr=stderr, width=columns, safe_box=True, highlight=False, markup=False, emoji=False)
 
 
@@ -43,3 +40,31 @@ def exit_with(line: str, status: int = 1) -> NoReturn:
     """Print a line on standard error and end the command with this exit status."""
     warn(line)
     raise SystemExit(status)
+
+
+def print_frame(frame: "pd.DataFrame", form: str = "text") -> None:
+    """Print a frame in one of the forms of `results.tables`; text is a table that fits where it goes to a terminal.
+
+    No character of its cells is markup or controls the terminal.
+    """
+    if form != "text" or not sys.stdout.isatty():
+        print(written(frame, form), end="")
+        return
+    text = as_text(frame)
+    table = plain_table("", *map(str, text.columns))
+    for row in text.itertuples(index=False):
+        table.add_row(*(printable(str(cell)) for cell in row))
+    console().print(table)
+
+
+def plain_table(title: str, *columns: str) -> "Table":
+    """Return an empty table without frames."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    heading = Text(printable(title), style="table.title") if title else None
+    table = Table(title=heading, title_justify="left", caption_justify="left", box=box.SIMPLE, pad_edge=False)
+    for column in columns:
+        table.add_column(Text(printable(column)), overflow="fold")
+    return table
