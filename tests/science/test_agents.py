@@ -55,7 +55,7 @@ class TestAgents(AgentContract):
 
 
 def fast(agent: Agent[Any]) -> Agent[Any]:
-    fewer = {"steps": 50, "samples": 3, "folds": 2}
+    fewer = {"steps": 20, "samples": 2, "folds": 2}
     return replace(agent, **{key: value for key, value in fewer.items() if hasattr(agent, key)})
 
 

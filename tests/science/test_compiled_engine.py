@@ -6,7 +6,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from tests.support.engine_fuzzer import assert_engines_agree
-from tests.support.sample_models import random_models
 
 from pomrl.science.solvers import compiled
 from pomrl.science.solvers.elimination import SMALL
@@ -61,14 +60,3 @@ def test_an_engine_that_was_not_built_is_refused_with_what_to_do(monkeypatch: py
         pass
     with compiled.using("auto"):
         assert not compiled.is_used()
-
-
-@built
-@pytest.mark.parametrize(
-    ("model", "action", "message"), [(2, 0, "model"), (-1, 0, "model"), (0, 2, "action"), (0, -1, "action")]
-)
-def test_indices_that_are_out_of_range_are_refused(model: int, action: int, message: str) -> None:
-    P, R = random_models(np.random.default_rng(0), 2, 3, 2)
-    policy = np.full((1, 3), action)
-    with pytest.raises(IndexError, match=message):
-        compiled.evaluate_policies(P, R, np.array([model]), policy, np.array([0.5]))

@@ -44,15 +44,6 @@ def test_leading_axes_broadcast():
             np.testing.assert_allclose(V[i, g], value_of(P[i], R[i], policy[0, g], gamma[i, g]), rtol=1e-12)
 
 
-@pytest.mark.parametrize("S", [2, 3, 5])
-def test_as_many_models_as_states_are_no_special_case(S: int):
-    rng = np.random.default_rng(9)
-    P, R = random_models(rng, S, S, 2)
-    policy = rng.integers(2, size=(S, S))
-    one_by_one = [policy_value(P[i], R[i], policy[i], 0.9) for i in range(S)]
-    assert np.array_equal(policy_value(P, R, policy, 0.9), one_by_one)
-
-
 @pytest.mark.parametrize("gamma_eval", [0.0, 0.5, 0.99])
 def test_loss_is_the_largest_difference_of_values_over_states(gamma_eval: float):
     P, R = random_models(np.random.default_rng(11), 4, 4, 3)

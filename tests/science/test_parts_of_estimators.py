@@ -90,16 +90,6 @@ def test_mse_optimal_estimates_the_transition_variance_where_the_similarity_is_l
 # The similarity
 
 
-def test_known_similarity_is_the_largest_standard_deviation_or_that_of_each_pair():
-    _, truth = draw_batches(15, 1, 5)
-    memory = memory_of([truth.P_o])
-    largest = known(mixing="paper").similarity_estimate(memory, 5, truth)
-    each = known(mixing="paper", scope="per_pair").similarity_estimate(memory, 5, truth)
-    np.testing.assert_allclose(each, np.sqrt(truth.variance).max(-1), rtol=1e-15)
-    np.testing.assert_allclose(largest, np.sqrt(truth.variance).max((1, 2, 3))[:, None, None], rtol=1e-15)
-    assert len(np.unique(largest)) == 3
-
-
 @pytest.mark.parametrize("similarity", ["welford", "debiased"])
 @pytest.mark.parametrize("scope", ["max", "per_pair"])
 def test_sigma_1_rules_tasks_1_and_2_and_no_other(similarity, scope):

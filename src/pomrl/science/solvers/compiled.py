@@ -116,14 +116,7 @@ def evaluate_policies(
     policies: Int[np.ndarray, "k S"],
     gammas: Float[np.ndarray, " k"],
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of k policies, each of the model with the given index and at its own discount factor.
-
-    Raises:
-        IndexError: If an index of a model or an action is out of range; the engine would read other memory.
-    """
-    for name, index, count in (("model", models, len(P)), ("action", policies, R.shape[2])):
-        if index.min(initial=0) < 0 or index.max(initial=0) >= max(count, 1):
-            raise IndexError(f"the index of a {name} is not between 0 and {count - 1}")
+    """Return the values of k policies, each of the model with the given index and at its own discount factor."""
     V = np.empty(policies.shape)
     P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
     models, policies = np.require(models, np.int64, ["C", "A"]), np.require(policies, np.int16, ["C", "A"])
