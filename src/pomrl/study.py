@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from pomrl.judging.comparisons import ROUNDING as ROUNDING
     from pomrl.judging.comparisons import below_zero as below_zero
     from pomrl.judging.comparisons import best_grows as best_grows
+    from pomrl.judging.comparisons import best_is_between as best_is_between
     from pomrl.judging.comparisons import best_is_in as best_is_in
     from pomrl.judging.comparisons import does_not_improve as does_not_improve
     from pomrl.judging.comparisons import gain as gain
@@ -89,11 +90,11 @@ if TYPE_CHECKING:
     from pomrl.judging.extremes import largest as largest
     from pomrl.judging.extremes import minimum_difference as minimum_difference
     from pomrl.judging.extremes import minimum_ratio as minimum_ratio
+    from pomrl.judging.extremes import ratio as ratio
     from pomrl.judging.inference import Estimate as Estimate
     from pomrl.judging.inference import Exact as Exact
     from pomrl.judging.inference import Student as Student
     from pomrl.judging.inference import mean as mean
-    from pomrl.judging.inference import ratio as ratio
     from pomrl.judging.inference import smooth as smooth
     from pomrl.judging.judgements import Judgement as Judgement
     from pomrl.judging.judgements import Judgements as Judgements

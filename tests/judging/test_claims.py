@@ -86,6 +86,6 @@ class TestClaims:
             return [Part("share of heads", mean(table["heads"].to_numpy()), above=0.5)]
 
         assert not heads.sweeps
-        assert heads.parts({}, {"coin": coin()})[0].estimate.value == 0.75
+        assert heads.parts({"coin": coin()})[0].estimate.value == 0.75
         with pytest.raises(LookupError):
             heads.parts({})

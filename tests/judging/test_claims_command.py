@@ -56,7 +56,7 @@ class TestCommand:
             assert "opposite under" not in of
         assert by_text["A.5"].verdict is Verdict.UNDECIDED
         assert judged.of("printed")["T.1"].verdict is Verdict.DOES_NOT_HOLD  # without any run
-        assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised) == (12, 100)
+        assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised_runs) == (12, 100)
         assert "Q1.1" in by_text  # it reads ada-POMRL with its default start, which is one of the three
         assert judged.variants == ["printed", "repaired"]
         page = claims_page(PAPER, judged, {})

@@ -9,8 +9,8 @@ from tests.support.worlds import heavy_tailed, table_of
 
 from pomrl.judging import inference
 from pomrl.judging.comparisons import best_grows
-from pomrl.judging.extremes import minimum_difference
-from pomrl.judging.inference import mean, ratio
+from pomrl.judging.extremes import minimum_difference, ratio
+from pomrl.judging.inference import mean
 from pomrl.results.losses import Losses
 
 

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 from tests.support.worlds import heavy_tailed
 
-from pomrl.judging.comparisons import best_grows, less, rank_correlation
-from pomrl.judging.inference import correlation, mean, ratio
+from pomrl.judging.comparisons import best_grows, less, less_in_shares, rank_correlation
+from pomrl.judging.extremes import ratio
+from pomrl.judging.inference import correlation, mean
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses
 
@@ -76,4 +77,5 @@ class TestEstimates:
     def test_what_is_always_equal_refutes_nothing(self):
         same, growing = heavy_tailed(np.random.default_rng(5), 30), Losses(np.ones((30, 4, 3)), np.arange(3.0))
         assert less(same, same, "").verdict() is Verdict.UNDECIDED
+        assert less_in_shares(same, same, same + 0.1, "").verdict() is Verdict.UNDECIDED  # but for rounding
         assert best_grows(growing, growing.loss, "").verdict() is Verdict.UNDECIDED

@@ -11,9 +11,10 @@ from pomrl.judging.extremes import (
     minimum_difference,
     minimum_ratio,
     p_best,
+    ratio,
     smaller_best_gamma,
 )
-from pomrl.judging.inference import mean, ratio
+from pomrl.judging.inference import mean
 from pomrl.results.statistics import bootstrap_means, normal_means
 from pomrl.science.gamma_star import best_index
 

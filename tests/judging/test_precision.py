@@ -10,7 +10,7 @@ from pomrl.judging.basis import Basis
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import less, on_a_par, under
 from pomrl.judging.inference import mean
-from pomrl.judging.precision import Outcome, judged_part
+from pomrl.judging.precision import Outcome, decisive, judged_part
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
 
@@ -87,7 +87,7 @@ class TestOutcome:
         outcome = EMPTY.after([self.clear, self.against, self.wide])
         assert outcome.verdict is Verdict.DOES_NOT_HOLD
         assert outcome.open == []
-        assert outcome.decisive.estimate == self.against.estimate.value
+        assert decisive(outcome.parts).estimate == self.against.estimate.value
 
     def test_each_topic_is_searched_for_itself(self) -> None:
         parts = [*under("one", [self.against, self.wide]), *under("other", [self.clear, self.wide])]

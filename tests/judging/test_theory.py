@@ -38,7 +38,7 @@ class TestExact:
 
 class TestTheorem3:
     def test_the_counterexamples_refute_it_and_the_simulation_is_beside_them(self, simulations) -> None:
-        parts = OF_NO_SWEEP["T.1"].parts({}, simulations)
+        parts = OF_NO_SWEEP["T.1"].parts(simulations)
         table = simulations["model_error_coverage"]
         worst = table.groupby("variant")["coverage"].min()
         assert parts[2].estimate.value == worst["repaired"] >= 0.999
@@ -55,7 +55,7 @@ class TestTheorem3:
         bound = float(model_error_bound(t=1, variant="as_printed", **setting))
         errors = np.abs(np.arange(1001) / 1000 - 0.5)
         of_a_pair = stats.binom.pmf(np.arange(1001), 1000, 0.5)[errors > bound].sum()
-        part = OF_NO_SWEEP["T.1"].parts({}, simulations)[number]
+        part = OF_NO_SWEEP["T.1"].parts(simulations)[number]
         assert part.estimate.value == pytest.approx(1.0 - (1.0 - of_a_pair) ** (S * A), rel=1e-9)
         assert round(part.estimate.value, 3) == found
 
@@ -73,7 +73,7 @@ class TestLearnedSimilarity:
         index = pd.MultiIndex.from_product([range(50), range(1, 16)], names=["run", "task"]).to_frame(index=False)
         alpha = 0.5 + direction * 0.02 * index["task"] + rng.normal(0.0, 0.01, len(index))
         simulated = index.assign(alpha=alpha.where(index["task"] > 1, 0.0))
-        assert by_itself(OF_NO_SWEEP["Q2.5"].parts({}, {"learned_mixing_rates": simulated})) is verdict
+        assert by_itself(OF_NO_SWEEP["Q2.5"].parts({"learned_mixing_rates": simulated})) is verdict
 
     @pytest.mark.parametrize(("prior", "verdict"), [("inclusive", HOLDS), ("exclusive", NOT)])
     def test_estimators_that_differ_in_more_than_the_similarity(

@@ -53,11 +53,11 @@ class Basis:
         return [claim for claim in self.registry if claim.id in self._read]
 
     def unjudged(self, claim: Claim) -> Outcome:
-        """Return when a claim is judged, and its share of the error; an exact one has none."""
+        """Return when a claim is judged, and its share of the error, of which exact claims need none."""
         sharing = sum(each.is_judged and not each.is_exact for each in self.registry)
-        planned = () if claim.is_judged_once or claim.is_exact else self.analyses
+        planned = () if claim.is_judged_once else self.analyses
         enough = tuple(runs for runs in planned if runs >= claim.fewest_runs)
-        at_once = claim.fewest_runs if planned else self.promised(claim)
+        at_once = claim.fewest_runs if planned or not claim.sweeps else self.promised(claim)
         return Outcome(claim, enough or (at_once,), self.error / max(1, sharing))
 
     def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
@@ -67,11 +67,7 @@ class Basis:
         return list({id(each): each for part in wanted for each in of_parts[part]}.values())
 
     def promised(self, claim: Claim) -> int:
-        """Return the number of runs that the sweeps ask for that a claim is about; of a simulation, its sequences."""
-        if claim.is_exact:
-            return 0
-        if claim.simulation is not None:
-            return claim.simulation.sequences or 1
+        """Return the number of runs that the sweeps ask for that a claim is about."""
         return min(experiment.request.runs for experiment in self.read_by(claim))
 
     def stored(self, claim: Claim, parts: Collection[int] | None = None) -> int:

@@ -69,19 +69,15 @@ class Claim:
         """A claim is exact if it needs no runs, because its numbers are computed and not estimated."""
         return not self.sweeps and self.simulation is None
 
-    def parts(
-        self, sweeps: Mapping[str, SweepLosses], simulations: "Mapping[str, pd.DataFrame] | None" = None
-    ) -> tuple[Part, ...]:
-        """Check the claim on the losses of sweeps and the tables of simulations, which are found by their names.
+    def parts(self, given: "Mapping[str, SweepLosses | pd.DataFrame]") -> tuple[Part, ...]:
+        """Check the claim on the losses of its sweeps, or the table of its simulation, which are found by their names.
 
         Raises:
             LookupError: A sweep or the simulation is not among them, or a sweep lacks a setting.
             TypeError: The function does not return a list of parts, of which there is at least one.
         """
-        if self.simulation is not None:
-            found = self.check((simulations or {})[self.simulation.name])
-        else:
-            found = self.check(*(sweeps[name] for name in self.sweeps))
+        names = (self.simulation.name,) if self.simulation else self.sweeps
+        found = self.check(*(given[name] for name in names))
         if not isinstance(found, list | tuple) or not found or not all(isinstance(part, Part) for part in found):
             what = f"{found!r:.40}" if not found else type(found).__name__
             raise TypeError(f"a claim returns a list of parts, such as [less(a, b, 'a less b')], and this one {what}")

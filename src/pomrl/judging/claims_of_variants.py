@@ -171,7 +171,7 @@ def at_precision(study: Study, variant: Variant, cases: Sequence[Case]) -> list[
 
 def without_sweeps(claim: Claim) -> tuple[Part, ...]:
     """Return the parts of an exact claim or of one about a simulation, which is stored."""
-    return claim.parts({}, {each.name: each.load() for each in needed_simulations([claim])})
+    return claim.parts({each.name: each.load() for each in needed_simulations([claim])})
 
 
 def needed_simulations(claims: Sequence[Claim]) -> list[Simulation]:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pomrl.judging.extremes import may_be_best, minimum_difference, minimum_ratio, smaller_best_gamma
-from pomrl.judging.inference import Count, Estimate, correlation, mean, ratio
+from pomrl.judging.extremes import may_be_best, minimum_difference, minimum_ratio, ratio, smaller_best_gamma
+from pomrl.judging.inference import Count, Estimate, correlation, mean
 from pomrl.judging.verdict import INTEREST, Part
 from pomrl.results.losses import Losses, LossPerRun, SweepLosses
 from pomrl.science.gamma_star import minimising
@@ -80,40 +80,20 @@ def slope(tasks: int) -> Float[np.ndarray, " T"]:
     return centred / (centred @ centred) * (tasks - 1)
 
 
-def best_is_in(  # noqa: PLR0913
-    losses: Losses,
-    curve: Float[np.ndarray, "n G"] | None = None,
-    inside: Bool[np.ndarray, " G"] | None = None,
-    words: str = "",
-    *,
-    above: float = -np.inf,
-    below: float = np.inf,
-    task: int | None = None,
-    of: str = "",
-) -> Part:
-    """Compare whether the smallest mean loss inside a set of discount factors is below that outside.
-
-    Args:
-        losses: The losses of an experiment with a grid of discount factors.
-        curve: The losses against the discount factor, by default those in `task`, or on average over tasks.
-        inside: The set, by default the discount factors strictly between `above` and `below`.
-        words: What is compared, by default made of the set and of `of`.
-        above: The lower end of the set.
-        below: The upper end of the set.
-        task: The task, from 1 on.
-        of: What the losses are of.
-    """
-    if curve is None:
-        curve = losses.average_curve if task is None else losses.curve(task)
-    if inside is None:
-        inside = (losses.gammas > above + ROUNDING) & (losses.gammas < below - ROUNDING)
-    if not words:
-        where = f"above {above:g}" if np.isfinite(above) else ""
-        where = f"{where} and below {below:g}".removeprefix(" and ") if np.isfinite(below) else where
-        words = f"{of}: smallest loss at a gamma {where} less that elsewhere".removeprefix(": ")
+def best_is_in(losses: Losses, curve: Float[np.ndarray, "n G"], inside: Bool[np.ndarray, " G"], words: str) -> Part:
+    """Compare whether the smallest mean loss of a curve inside a set of discount factors is below that outside."""
     estimate = minimum_difference(curve[:, inside], curve[:, ~inside])
     gamma_star = losses.best(curve.mean(0, keepdims=True)).item()
     return below_zero(f"{words} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
+
+
+def best_is_between(losses: Losses, of: str, *, above: float = -np.inf, below: float = np.inf) -> Part:
+    """Compare whether the smallest mean loss, on average over tasks, lies strictly between two discount factors."""
+    inside = (losses.gammas > above + ROUNDING) & (losses.gammas < below - ROUNDING)
+    ends = {"above": above, "below": below}
+    where = " and ".join(f"{side} {end:g}" for side, end in ends.items() if np.isfinite(end))
+    words = f"{of}: smallest loss at a gamma {where} less that elsewhere"
+    return best_is_in(losses, losses.average_curve, inside, words)
 
 
 def near(losses: Losses, gamma: float, distance: float = NEAR) -> Bool[np.ndarray, " G"]:

@@ -16,7 +16,7 @@ They are conservative: a minimum over I means costs a factor I in the p-value, w
 interval wider by about an eighth for I = 10.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtr, stdtrit
 
-from pomrl.judging.inference import LARGE, Estimate, cautious, furthest, inverted
+from pomrl.judging.inference import LARGE, Estimate, cautious, furthest
 from pomrl.results.statistics import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
@@ -82,8 +82,10 @@ class Pairs:
         exactly the threshold in all runs.
         """
         deviation, skew = self.deviation_and_skew(factor)
+        gap = self.difference(factor) - threshold
+        gap = np.where((deviation == 0.0) & (np.abs(gap) <= NO_SPREAD), 0.0, gap)  # what is left is rounding
         with np.errstate(divide="ignore", invalid="ignore"):
-            return cautious((self.difference(factor) - threshold) / deviation, skew)
+            return cautious(gap / deviation, skew)
 
     def is_less(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of the hypothesis that min(a) - factor * min(b) is at least a threshold."""
@@ -109,10 +111,6 @@ class Minimum(Estimate):
     is_ratio: bool = False
 
     @property
-    def is_possible(self) -> bool:
-        return super().is_possible and bool(np.isfinite(self.value))
-
-    @property
     def is_constant(self) -> bool:
         return self.is_possible and not self.errors.any()
 
@@ -126,6 +124,8 @@ class Minimum(Estimate):
         return self.pairs.is_more(level, factor), self.pairs.is_less(level, factor)
 
     def _interval(self, error: float) -> tuple[float, float]:
+        if not np.isfinite(self.value):
+            return np.nan, np.nan
         if self.is_ratio:
             return inverted(self.p_values, self.value, 2.0 * float(self.errors.max() / self.pairs.b.min()), error)
         value = self.pairs.difference(1.0)
@@ -139,6 +139,32 @@ class Minimum(Estimate):
     def standard_error(self) -> float:
         smallest = self.pairs.a.argmin(), self.pairs.b.argmin()
         return super().standard_error if self.is_ratio else float(self.errors[smallest])
+
+
+def inverted(
+    p_values: Callable[[float], tuple[float, float]], value: float, step: float, error: float
+) -> tuple[float, float]:
+    """Return the interval whose ends have half of `error` as p-value; infinite where no threshold has.
+
+    Args:
+        p_values: The p-values of a number, at most and at least a threshold.
+        value: The estimate.
+        step: How far from it the search for either end begins.
+        error: The probability with which the interval may miss the number.
+    """
+
+    def end(side: int, away: float) -> float:
+        def excess(threshold: float) -> float:
+            return p_values(threshold)[side] - error / 2
+
+        from scipy.optimize import brentq  # here, because it takes long to load
+
+        for far in (value + away * 2.0**k for k in range(12)):
+            if excess(far) < 0.0:
+                return float(brentq(excess, value, far, xtol=1e-9))  # pyright: ignore[reportArgumentType]
+        return float(np.copysign(np.inf, away))
+
+    return end(0, -step), end(1, step)
 
 
 @dataclass(frozen=True)
@@ -203,6 +229,14 @@ def minimum_ratio(a: Means, b: Means) -> Minimum:
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest else np.nan
     return Minimum(value, len(a), Pairs.of(a, b), is_ratio=True)
+
+
+def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> Minimum:
+    """Estimate mean(a) / mean(b) - 1 over pairs, by the t tests of mean(a) - r mean(b): its interval is Fieller's.
+
+    b is not negative. The estimate is NaN where all of b is 0, and its interval has no bounds where mean(b) may be 0.
+    """
+    return minimum_ratio(a[:, None], b[:, None])
 
 
 def p_best(curve: Means) -> Float[np.ndarray, " G"]:

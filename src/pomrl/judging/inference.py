@@ -1,11 +1,10 @@
 """Estimates over runs, with intervals at any level and p-values for any threshold.
 
-There are five kinds of numbers, each with its method, and a sixth, `Exact`, which is known and has no interval:
+There are four kinds of numbers, each with its method, and a fifth, `Exact`, which is known and has no interval:
 
 - Smooth functions of mean losses, such as a difference or a ratio of deviations: Student's interval with the
   leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval.
-- Ratios of two means: the interval of the t tests of mean(a) - r mean(b), which is Fieller's.
-- Minima of mean losses over a grid, and gamma*, which lies where the minimum is: t tests in pairs
+- Ratios of two means, minima of mean losses over a grid, and gamma*, which lies where the minimum is: t tests in pairs
   (`pomrl.judging.extremes`).
 - Correlations of gamma* with an index: the percentile bootstrap over runs.
 - How many of several statements are true: Holm's correction of their p-values.
@@ -200,60 +199,6 @@ def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Ratio(Estimate):
-    """The estimate mean(a) / mean(b) - 1, over pairs."""
-
-    a: Float[np.ndarray, " n"]
-    b: Float[np.ndarray, " n"]
-
-    @property
-    def is_constant(self) -> bool:
-        return self.deviation == 0.0
-
-    @cached_property
-    def deviation(self) -> float:
-        """The standard error of a linear approximation; NaN with too few runs, or where b is 0 in all of them."""
-        if not self.b.any():
-            return np.nan
-        return mean((self.a - (1.0 + self.value) * self.b) / self.b.mean()).deviation
-
-    def _p_values(self, threshold: float) -> tuple[float, float]:
-        """Judge the difference whose sign says on which side of the threshold the ratio lies."""
-        return mean(self.a - (1.0 + threshold) * self.b).p_values(0.0)
-
-    def _interval(self, error: float) -> tuple[float, float]:
-        if np.isnan(self.deviation):
-            return np.nan, np.nan
-        return inverted(self.p_values, self.value, 2.0 * self.deviation, error)
-
-
-def inverted(
-    p_values: Callable[[float], tuple[float, float]], value: float, step: float, error: float
-) -> tuple[float, float]:
-    """Return the interval whose ends have half of `error` as p-value; infinite where no threshold has.
-
-    Args:
-        p_values: The p-values of a number, at most and at least a threshold.
-        value: The estimate.
-        step: How far from it the search for either end begins.
-        error: The probability with which the interval may miss the number.
-    """
-
-    def end(side: int, away: float) -> float:
-        def excess(threshold: float) -> float:
-            return p_values(threshold)[side] - error / 2
-
-        from scipy.optimize import brentq  # here, because it takes long to load
-
-        for far in (value + away * 2.0**k for k in range(12)):
-            if excess(far) < 0.0:
-                return float(brentq(excess, value, far, xtol=1e-9))  # pyright: ignore[reportArgumentType]
-        return float(np.copysign(np.inf, away))
-
-    return end(0, -step), end(1, step)
-
-
-@dataclass(frozen=True)
 class Correlation(Estimate):
     """A correlation between quantities that are estimated themselves, with its values in B resamples of the runs.
 
@@ -344,14 +289,6 @@ def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
         return Student(value, n, deviation)
     skewness = (influence**3).mean() / (squares / n) ** 1.5
     return Student(value, n, deviation, float(skewness / np.sqrt(n)))
-
-
-def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> Ratio:
-    """Estimate mean(a) / mean(b) - 1 over pairs.
-
-    b is not negative. The estimate is NaN where all of b is 0, and its interval has no bounds where mean(b) may be 0.
-    """
-    return Ratio(float(a.mean() / b.mean() - 1.0) if b.any() else np.nan, len(a), a, b)
 
 
 def correlation(statistic: Statistic, sample: Sample) -> Correlation:

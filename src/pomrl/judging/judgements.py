@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, Valida
 from pomrl.judging.precision import Outcome, by_topic, decisive
 from pomrl.judging.promised import AtPromised, by_itself
 from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
-from pomrl.results.intervals import Interval
+from pomrl.results.intervals import ERROR_RATE, Interval
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, read_rows, write_table
 
@@ -52,7 +52,7 @@ class Judgement(Columns):
     variant: str
     id: str
     statement: str
-    title: str
+    title: str = ""
     """A short form of the statement, or the statement."""
     where: str = ""
     figures: Names = ()
@@ -64,7 +64,8 @@ class Judgement(Columns):
     """Why it is undecided; empty if it is not."""
     note: str = ""
     runs: Whole = 0
-    promised_runs: Whole | None = None
+    promised_runs: Whole = 0
+    """The number of runs that its sweeps promise; 0 where it is not known."""
     runs_of_promised: Whole = 0
     at_promised_runs: Verdict | None = None
     """The verdict at the promised number of runs, without a correction for the number of claims."""
@@ -77,11 +78,6 @@ class Judgement(Columns):
     comparisons: tuple[Comparison, ...] = Field(exclude=True)
 
     @property
-    def promised(self) -> int:
-        """The promised number of runs; 0 where it is not known."""
-        return self.promised_runs or 0
-
-    @property
     def decisive(self) -> Comparison:
         """The comparison on which the verdict rests; the first one where there is no verdict."""
         return next(each for each in self.comparisons if each.decisive)
@@ -89,7 +85,7 @@ class Judgement(Columns):
     @property
     def provisional(self) -> bool:
         """Return whether fewer runs are stored than promised."""
-        return self.runs_of_promised < self.promised
+        return self.runs_of_promised < self.promised_runs
 
     @property
     def is_decided_by_too_few(self) -> bool:
@@ -146,17 +142,18 @@ def judgement(
 def _comparisons(outcome: Outcome, at_promised: AtPromised | None) -> tuple[Comparison, ...]:
     """Return the parts at precision, or where there was no analysis, at the promised number of runs."""
     is_judged = outcome.claim.is_judged
-    parts = outcome.parts or (at_promised.compared(together=is_judged) if at_promised else ())
+    fixed = at_promised.parts if at_promised else ()
+    error = ERROR_RATE / (max(1, len(fixed)) if is_judged else 1)  # the intervals of a verdict hold together
+    parts = outcome.parts or [Comparison.of(part, error) for part in fixed]
     if not parts:
         return (Comparison(),)
     shown = decisive(parts) if is_judged else parts[0]
     made = [part.but(decisive=part is shown, **({} if is_judged else {"verdict": None})) for part in parts]
     if not at_promised:
         return tuple(made)
-    fixed = [part.estimate for part in at_promised.parts]
     return tuple(
         part.but(estimate_at_promised_runs=of.value, lower_at_promised_runs=of.lower, upper_at_promised_runs=of.upper)
-        for part, of in zip(made, fixed, strict=True)
+        for part, of in zip(made, (each.estimate for each in fixed), strict=True)
     )
 
 
@@ -254,4 +251,4 @@ def _judgement(rows: Sequence[Mapping[str, str]]) -> Judgement:
     """Return what rows of the table say of a claim; empty cells are left out of them."""
     ends = {"estimate": "", "lower": "_lower", "upper": "_upper"}
     shares = {name: {end: rows[0][name + of] for end, of in ends.items()} for name in SHARES if name in rows[0]}
-    return Judgement.model_validate({"title": rows[0]["statement"], **rows[0], **shares, "comparisons": rows})
+    return Judgement.model_validate({**rows[0], **shares, "comparisons": rows})

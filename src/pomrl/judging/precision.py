@@ -85,18 +85,13 @@ class Outcome:
         return bool(self.parts) and Verdict.UNDECIDED not in self.verdicts.values()
 
     @property
-    def decisive(self) -> Comparison:
-        """The part on which the verdict rests; there is one as soon as there was an analysis."""
-        return decisive(self.parts)
-
-    @property
     def reason(self) -> str:
         """Why the claim is undecided, in words; empty if it is decided."""
         if self.verdict is not Verdict.UNDECIDED:
             return ""
         if not self.parts:
             return f"fewer than {self.analyses[0]:,} runs are stored"
-        part = self.decisive
+        part = decisive(self.parts)
         interval = Interval(part.estimate, part.lower, part.upper).text()
         return f"{part.compared}: {interval} after {self.runs:,} runs, an interval that is too wide to tell"
 

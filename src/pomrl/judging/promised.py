@@ -17,7 +17,7 @@ import numpy as np
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim
 from pomrl.judging.precision import together
-from pomrl.judging.verdict import Comparison, Part, Verdict
+from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import CONFIDENCE, ERROR_RATE, Interval
 
 DRAWS = 100
@@ -43,10 +43,6 @@ class AtPromised:
     def runs(self) -> int:
         """The number of runs (of a simulation: of sequences) behind the part that has fewest."""
         return min(part.estimate.runs for part in self.parts)
-
-    def compared(self, *, together: bool) -> tuple[Comparison, ...]:
-        """Return the parts with their 95 % intervals, which hold for all of them together or for each by itself."""
-        return tuple(Comparison.of(part, ERROR_RATE / (len(self.parts) if together else 1)) for part in self.parts)
 
 
 def by_itself(parts: Sequence[Part]) -> Verdict:

@@ -96,20 +96,15 @@ class Part:
         return _p(np.min([self.estimate.at_least(self.above), self.estimate.at_most(self.below)]))
 
     def verdict(self, error: float = ERROR_RATE) -> Verdict:
-        """Return the verdict that the interval with this error shows."""
-        return verdict_of(self.p_hold, self.p_refute, error)
+        """Return the verdict that the interval with this error shows, half of which may be made in either direction."""
+        if self.p_refute <= error / 2:
+            return Verdict.DOES_NOT_HOLD
+        return Verdict.HOLDS if self.p_hold <= error / 2 else Verdict.UNDECIDED
 
 
 def _p(value: float) -> float:
     """Replace the NaN of too few runs by 1, which shows nothing."""
     return 1.0 if np.isnan(value) else float(value)
-
-
-def verdict_of(p_hold: float, p_refute: float, error: float) -> Verdict:
-    """Return the verdict that two p-values show, where half of the error may be made in either direction."""
-    if p_refute <= error / 2:
-        return Verdict.DOES_NOT_HOLD
-    return Verdict.HOLDS if p_hold <= error / 2 else Verdict.UNDECIDED
 
 
 Whole = Annotated[int, BeforeValidator(float)]

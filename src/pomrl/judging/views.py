@@ -71,7 +71,7 @@ def columns(
         main: [verdict_with_topics(each) if each.variant == main else "" for each in listed],
         **{name: [in_words(each.verdict) if each else "" for each in of] for name, of in under.items()},
         DECISIVE: [decisive_in_words(each.decisive) for each in listed],
-        POWER: [f"{each.power.percent()} of {each.promised:,} runs" if each.power else "" for each in listed],
+        POWER: [f"{each.power.percent()} of {each.promised_runs:,} runs" if each.power else "" for each in listed],
         ENVIRONMENTS: [environments_in_words(unchanged.get(each.id, each)) for each in listed],
         OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed],
     }

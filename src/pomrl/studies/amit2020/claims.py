@@ -13,7 +13,7 @@ from pomrl.study import (
     SweepLosses,
     at_best_fixed,
     best_grows,
-    best_is_in,
+    best_is_between,
     claim,
     less,
     mean,
@@ -181,7 +181,7 @@ def what_is_gained_where_chains_mix_slowly(sweep: SweepLosses) -> list[Part]:
 
 def _shorter_wins(sweep: SweepLosses, agents: Mapping[str, str]) -> list[Part]:
     return [
-        best_is_in(sweep.at(agent=agent, m=n), below=GAMMA_EVAL, of=f"{name}, {n} trajectories")
+        best_is_between(sweep.at(agent=agent, m=n), f"{name}, {n} trajectories", below=GAMMA_EVAL)
         for agent, name in agents.items()
         for n in FEW
     ]

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from pomrl.studies.jiang2015.policies import all_policies, is_optimal_somewhere, loss_bound, model_of_policy
-from pomrl.study import Exact, Part, SweepLosses, best_grows, best_is_in, claim, less, mean, no_worse
+from pomrl.study import Exact, Part, SweepLosses, best_grows, best_is_between, claim, less, mean, no_worse
 
 NUMBERS = (5, 10, 20, 50, 200)
 """Numbers of trajectories."""
@@ -31,7 +31,7 @@ def shorter_horizons_win(sweep: SweepLosses) -> list[Part]:
     Abstract: "the policy found using a shorter planning horizon can actually be better than a policy learned with the
     true horizon"; with 5, 10 and 20 trajectories.
     """
-    return [best_is_in(sweep.at(m=n), below=GAMMA_EVAL, of=f"{n} trajectories") for n in FEW]
+    return [best_is_between(sweep.at(m=n), f"{n} trajectories", below=GAMMA_EVAL) for n in FEW]
 
 
 @claim("J2", "guidance", figures=("guidance_gamma",))
@@ -40,7 +40,7 @@ def too_short_horizons_lose(sweep: SweepLosses) -> list[Part]:
 
     Experiments, random MDPs: the loss against gamma falls and then grows; with 5, 10 and 20 trajectories.
     """
-    return [best_is_in(sweep.at(m=n), above=0.0, of=f"{n} trajectories") for n in FEW]
+    return [best_is_between(sweep.at(m=n), f"{n} trajectories", above=0.0) for n in FEW]
 
 
 @claim("J3", "guidance", figures=("guidance_gamma",))
@@ -59,7 +59,7 @@ def many_data_need_long_horizons(sweep: SweepLosses) -> list[Part]:
 
     Experiments, random MDPs: 200 trajectories, where close is taken as above 0.85.
     """
-    return [best_is_in(sweep.at(m=200), above=0.85, of="200 trajectories")]
+    return [best_is_between(sweep.at(m=200), "200 trajectories", above=0.85)]
 
 
 @claim("J5", "guidance", "guidance_training", figures=("training_and_test",))
