@@ -10,11 +10,10 @@ from tests.support.computed import call
 from tests.support.study_folders import forget
 
 ARGUMENTS = (
-    "=", "a=b=c", "~", "sigma", "sigma=[", "sigma=nan", "sigma=${nothing}", "sigma=???", "sigma=[1,2]", "T=40000",
+    "=", "a=b=c", "~", "sigma=[", "sigma=${nothing}", "sigma=???", "sigma=[1,2]", "T=40000",
     "runs=99999999999999999999", "gamma_eval=1", "\U0001f600=1", "estimator=null", "estimator=../pomrl",
-    "+experiment=theory", "hydra=null", "--config-dir=nowhere", "--no-such-flag", "estimator=pomrl,oracle",
+    "+experiment=theory", "hydra=null", "--config-dir=nowhere",
     "gamma_schedule.gammas=[]", "-m sigma=range(1,0)", "-m seed=range(0,1e12)", "estimator._target_=builtins.exit",
-    "estimator._target_=pomrl.science.planners.PolicyIteration",
 )  # fmt: skip
 
 YAML = {

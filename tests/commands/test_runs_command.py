@@ -38,10 +38,6 @@ def stored(sigma: float, count: int = 60) -> StoredExperiment:
     return opened
 
 
-def blocks_of(one: StoredExperiment) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in one.folder.glob("*.parquet")}
-
-
 class TestLists:
     def test_each_experiment_has_one_line_and_forms_agree(self) -> None:
         signatures = [stored(sigma, 2).signature for sigma in (0.01, 0.02)]

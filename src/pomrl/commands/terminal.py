@@ -8,7 +8,6 @@ from pomrl.results.tables import as_text, printable, written
 if TYPE_CHECKING:  # because both take long to load, and errors need neither
     import pandas as pd
     from rich.console import Console
-    from rich.table import Table
 
 GOES_ON = "finished blocks are stored, and the same command goes on from them"
 """The end of the message that is printed when a computation has ended early."""
@@ -50,21 +49,13 @@ def print_frame(frame: "pd.DataFrame", form: str = "text") -> None:
     if form != "text" or not sys.stdout.isatty():
         print(written(frame, form), end="")
         return
-    text = as_text(frame)
-    table = plain_table("", *map(str, text.columns))
-    for row in text.itertuples(index=False):
-        table.add_row(*(printable(str(cell)) for cell in row))
-    console().print(table)
-
-
-def plain_table(title: str, *columns: str) -> "Table":
-    """Return an empty table without frames."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    heading = Text(printable(title), style="table.title") if title else None
-    table = Table(title=heading, title_justify="left", caption_justify="left", box=box.SIMPLE, pad_edge=False)
-    for column in columns:
-        table.add_column(Text(printable(column)), overflow="fold")
-    return table
+    text, table = as_text(frame), Table(box=box.SIMPLE, pad_edge=False)
+    for column in text:
+        table.add_column(Text(printable(str(column))), overflow="fold")
+    for row in text.itertuples(index=False):
+        table.add_row(*(Text(printable(str(cell))) for cell in row))
+    console().print(table)

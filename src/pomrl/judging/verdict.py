@@ -41,8 +41,6 @@ class Verdict(StrEnum):
 class VerdictLook:
     """How a verdict is shown, and counted."""
 
-    style: str
-    """A colour of a terminal."""
     sign: str
     """A character for the report, so that no verdict is told by its colour alone."""
     color: str
@@ -50,9 +48,9 @@ class VerdictLook:
 
 
 LOOKS = {
-    Verdict.DOES_NOT_HOLD: VerdictLook(style="red", sign="✗", color="#EE8866"),
-    Verdict.UNDECIDED: VerdictLook(style="yellow", sign="?", color="#EEEEEE"),
-    Verdict.HOLDS: VerdictLook(style="green", sign="✓", color="#77AADD"),
+    Verdict.DOES_NOT_HOLD: VerdictLook(sign="✗", color="#EE8866"),
+    Verdict.UNDECIDED: VerdictLook(sign="?", color="#EEEEEE"),
+    Verdict.HOLDS: VerdictLook(sign="✓", color="#77AADD"),
 }
 """The look of each verdict, in the order in which verdicts are listed: what a reader asks for first comes first."""
 
