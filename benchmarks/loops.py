@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-from jaxtyping import Float, Int
 from numba import njit
 
 from benchmarks.problems import one_by_one
@@ -13,9 +12,7 @@ TIE = 1e-12
 
 
 @one_by_one
-def numpy_plan(
-    P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
-) -> Iterator[Int[np.ndarray, " S"]]:
+def numpy_plan(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> Iterator[np.ndarray]:
     """Plan in NumPy. P_pi and R_pi are kept, because most steps change few of their rows, and so is I."""
     S, A = R.shape
     identity, states, policy, rows = np.eye(S), np.arange(S), R.argmax(1), P.reshape(S * A, S)

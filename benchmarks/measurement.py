@@ -1,7 +1,6 @@
 """Honest timing: results are checked first, then contenders take turns with us; ratios are taken within turns."""
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -20,14 +19,6 @@ ROUNDS = 7
 
 LARGE_MODELS = {100: (4, 5), 300: (2, 3), 1000: (1, 3)}
 """For each number of states: models and rounds."""
-
-COSTS = {
-    "S": [(S, 2, 21, M) for S, M in ((5, 1500), (10, 1500), (16, 500), (30, 100), (100, 10), (300, 2), (1000, 1))],
-    "A": [(10, A, 21, 1500) for A in (2, 4, 8, 16)],
-    "gammas": [(10, 2, G, 1500) for G in (1, 5, 21, 100)],
-    "models (runs x tasks)": [(10, 2, 21, M) for M in (15, 150, 1500, 3000, 6000)],
-}
-"""What is varied: (S, A, gammas, models)."""
 
 
 def ratios() -> pd.DataFrame:
@@ -62,24 +53,6 @@ def compare(
         "lowest": round(ratio.min(), 1),
         "highest": round(ratio.max(), 1),
     }
-
-
-def costs() -> pd.DataFrame:
-    """Measure what one plan with its evaluation costs us, as the size of models and their number grow."""
-    rows = []
-    for axis, settings in COSTS.items():
-        for S, A, G, M in settings:
-            models, gammas = draw(M, S, A), grid(G) if G > 1 else np.array([GAMMA_EVAL])
-            cost = np.median([microseconds(OURS, models, gammas) for _ in range(3)])
-            rows.append({"varied": axis, "S": S, "A": A, "gammas": G, "models": M, "cost [us]": round(cost, 3)})
-    return pd.DataFrame(rows)
-
-
-TABLES: dict[str, tuple[str, Callable[[], pd.DataFrame]]] = {
-    "ratios": ("how many times as long as ours, plan and evaluate, CPU time of one thread; over rounds", ratios),
-    "costs": ("cost of ours; microseconds of CPU time for one plan and its evaluation", costs),
-}
-"""What is measured, with its title, by the name of its file."""
 
 
 def microseconds(contender: Contender, models: Models, gammas: Float[np.ndarray, " G"]) -> float:

@@ -5,7 +5,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 jax.config.update("jax_enable_x64", val=True)
 
@@ -13,16 +13,12 @@ TIE = 1e-12
 """An action is kept unless another is better by more than this, over 1 - gamma, so that rounding makes no cycles."""
 
 
-def by_lapack(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
-) -> Int[np.ndarray, "M G S"]:
+def by_lapack(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np.ndarray:
     """Plan with `jnp.linalg.solve`."""
     return np.asarray(_plan_all(P, R, gammas, by_elimination=False))
 
 
-def by_elimination(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
-) -> Int[np.ndarray, "M G S"]:
+def by_elimination(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np.ndarray:
     """Plan with an elimination without pivots, whose operations XLA does for many models at once."""
     return np.asarray(_plan_all(P, R, gammas, by_elimination=True))
 

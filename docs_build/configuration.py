@@ -16,6 +16,7 @@ from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import experiment
+from pomrl.results.tables import markdown
 from pomrl.science.problem import Problem
 
 HEAD = """# The configuration
@@ -135,8 +136,7 @@ def _section(title: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
 def _table(rows: Sequence[tuple[str, str, str, str]]) -> str:
     if not rows:
         return "No keys.\n"
-    lines = ["| key | meaning | values | default |", "| --- | --- | --- | --- |"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows), ""])
+    return markdown(("key", "meaning", "values", "default"), rows)
 
 
 if __name__ == "__main__":
