@@ -45,4 +45,4 @@ def test_of_figures() -> None:
 def test_of_judgements() -> None:
     claim = next(claim for claim in claims_of(find("pomrl")) if claim.is_judged)
     outcome = Outcome(claim, (1000,)).after([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
-    assert sorted(described("claims")) == sorted(table_of([judgement("pomrl", "printed", outcome)]).columns)
+    assert sorted(described("claims")) == sorted(table_of([judgement("printed", outcome)]).columns)

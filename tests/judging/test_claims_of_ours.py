@@ -1,7 +1,6 @@
 """Claims of the studies `beyond` and `horizons`: their rules on losses that are made up."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -136,5 +135,5 @@ class TestAssumptions:
             return order[name] + learning * ((model, name) == ("known", "ada_pomrl"))
 
         sweep = made_of({"reward_model": ("known", "own"), "estimator": order}, mean, GAMMAS[[0, 1, 3]])
-        found = as_claimed(BEYOND["U1"], replace(sweep, described=lambda _: {"sigma": 0.01}))
+        found = as_claimed(BEYOND["U1"], sweep)
         assert found == [True] * 6 + [False, True, True, True, True, False]

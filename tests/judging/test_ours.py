@@ -91,12 +91,12 @@ def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:
     parts = made_up().parts(basis, BY_ID["H4"], 300)
-    h4 = judgement("beyond", "default", Outcome(BY_ID["H4"]), AtPromised(parts, 300))
+    h4 = judgement("default", Outcome(BY_ID["H4"]), AtPromised(parts, 300))
     assert {h4.verdict} == {part.verdict for part in h4.comparisons} == {None}
     assert "No claim of the study has a verdict" in page(tmp_path, [h4])
 
     h3 = judged(basis, "H3", ada_pomrl=SHORT_IS_BEST, empirical_bayes=[1.0, 1.0, 1.0, 0.4])
-    text = page(tmp_path, [judgement("beyond", "default", h3), h4])
+    text = page(tmp_path, [judgement("default", h3), h4])
     assert "Of the 1 claim that can be checked, 1 holds." in text
     head, _, comparisons = text.partition("## All comparisons")
     of_h4 = [line for line in comparisons.splitlines() if line.startswith("| H4 |")]

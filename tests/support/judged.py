@@ -34,7 +34,7 @@ def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]
         on = Basis(name, {}, CLAIMS, tuple(PAPER.described.analyses))
         cases = [Case(on, outcome(on, id, verdict)) for id, verdict in verdicts.items()]
         assert [case.outcome.verdicts for case in cases] == list(map(topics_of, verdicts.values()))
-        made += claims_of_variants.at_precision(PAPER, variant, cases)
+        made += claims_of_variants.at_precision(variant, cases)
     judgements.write(folder, made, "pomrl claims pomrl")
     return judgements.read(folder, list(PAPER.described.variants))
 

@@ -103,7 +103,7 @@ def _under_family(
     made: list[Judgement] = []
     for variant, on in zip(family.variants, bases, strict=True):
         if variant.name not in named:
-            made += claims_of_variants.at_precision(study, variant, [case for case in cases if case.basis is on])
+            made += claims_of_variants.at_precision(variant, [case for case in cases if case.basis is on])
     return made
 
 

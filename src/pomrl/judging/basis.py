@@ -13,7 +13,6 @@ from jaxtyping import Int
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.claim import Claim
 from pomrl.judging.precision import Outcome
@@ -80,8 +79,7 @@ class Basis:
         for name in claim.sweeps:
             experiments = {tuple(each.varied.values()): each.experiment for each in self.settings[name]}
             names = tuple(key.rpartition(".")[2] for key in self.settings[name][0].varied)
-            described = partial(_described, experiments)
-            found[name] = SweepLosses(names, _OnDemand(experiments, losses), self.choice, described)
+            found[name] = SweepLosses(names, _OnDemand(experiments, losses), self.choice)
         return found
 
     @cached_property
@@ -141,13 +139,6 @@ class _OnDemand(UserDict[tuple[Any, ...], Any]):
 
     def __getitem__(self, key: tuple[Any, ...]) -> Losses:
         return self.make(self.data[key])
-
-
-def _described(experiments: Mapping[tuple[Any, ...], Experiment], key: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the settings of one of the experiments of a sweep by the last parts of their keys."""
-    experiment = experiments[key]
-    settings = flat_settings(scientific_settings(experiment), experiment.options)
-    return {name.rpartition(".")[2]: value for name, value in settings.items()}
 
 
 def signature(experiment: Experiment) -> str:

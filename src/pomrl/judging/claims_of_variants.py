@@ -151,7 +151,6 @@ def judged(
     powers = dict(zip(ids, in_parallel(power, [on] * len(ids), ids), strict=True))
     return [
         judgement(
-            study.name,
             variant.name,
             outcomes[claim.id],
             at_promised[claim.id],
@@ -163,10 +162,10 @@ def judged(
     ]
 
 
-def at_precision(study: Study, variant: Variant, cases: Sequence[Case]) -> list[Judgement]:
+def at_precision(variant: Variant, cases: Sequence[Case]) -> list[Judgement]:
     """Return the judgements under a variant of a family, of which verdicts at precision are wanted alone."""
     outcomes = [case.outcome for case in cases]
-    return [judgement(study.name, variant.name, each, note=variant.notes.get(each.claim.id, "")) for each in outcomes]
+    return [judgement(variant.name, each, note=variant.notes.get(each.claim.id, "")) for each in outcomes]
 
 
 def without_sweeps(claim: Claim) -> tuple[Part, ...]:

@@ -48,7 +48,6 @@ class Judgement(Columns):
 
     model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_CLAIMS.get(name, name))
 
-    study: str
     variant: str
     id: str
     statement: str
@@ -111,20 +110,17 @@ class Judgement(Columns):
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 
 
-def judgement(
-    study: str, variant: str, outcome: Outcome, at_promised: AtPromised | None = None, **known: Any
-) -> Judgement:
+def judgement(variant: str, outcome: Outcome, at_promised: AtPromised | None = None, **known: Any) -> Judgement:
     """Return the judgement of a claim under a variant.
 
     Args:
-        study: The name of the study.
         variant: The name of the variant.
         outcome: The claim at precision.
         at_promised: The claim at the promised number of runs; None if no run is stored.
         known: Further fields: what is to be said of the claim under this variant, and shares.
     """
     claim = outcome.claim
-    known |= {"study": study, "variant": variant} | {name: getattr(claim, name) for name in OF_CLAIM}
+    known |= {"variant": variant} | {name: getattr(claim, name) for name in OF_CLAIM}
     if claim.revised:
         revised = claim.revised
         known |= {"revised_on": revised.on, "revision": revised.reason, "verdict_by_old_rule": revised.before}

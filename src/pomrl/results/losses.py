@@ -166,8 +166,6 @@ class SweepLosses:
     """The losses of each combination of values of these settings, in the order of `names`."""
     choice: HindsightChoice = "population"
     """How the schedules that choose in hindsight do so, under the reading of the paper in question (A8)."""
-    described: Callable[[tuple[Any, ...]], Mapping[str, Any]] = lambda _: {}
-    """A function of such a combination that returns all settings of its experiment, by the last parts of their keys."""
 
     def where(self, **fixed: Any) -> "SweepLosses":
         """Return the settings with these values of some names, as a sweep that varies the others."""
@@ -178,13 +176,13 @@ class SweepLosses:
         }
         names = tuple(name for name in self.names if name not in fixed)
         losses = {part: self.losses[key] for part, key in whole.items()}
-        return SweepLosses(names, losses, self.choice, lambda part: self.described(whole[part]))
+        return SweepLosses(names, losses, self.choice)
 
     def at(self, **settings: Any) -> Losses:
         """Return the losses of the setting with these values; a name that is left out does not vary there.
 
         Raises:
-            LookupError: The sweep has no such setting, or does not vary a key, and its experiment has another value.
+            LookupError: The sweep has no such setting, or does not vary a key.
         """
         key = tuple(settings.get(name) for name in self.names)
         asked = ", ".join(f"{name}={value!r}" for name, value in settings.items())
@@ -192,9 +190,7 @@ class SweepLosses:
             values = zip(self.names, zip(*self.losses, strict=True), strict=True)
             known = "; ".join(f"{name} is {', '.join(map(repr, dict.fromkeys(of)))}" for name, of in values)
             raise LookupError(f"the sweep has no setting {asked}; in it {known}")
-        fixed = self.described(key) if settings.keys() - set(self.names) else settings
         for name in settings.keys() - set(self.names):
-            if fixed.get(name) != settings[name]:
-                varied = ", ".join(self.names) or "nothing"
-                raise LookupError(f"the sweep has no setting {asked}: it does not vary {name}; it varies {varied}")
+            varied = ", ".join(self.names) or "nothing"
+            raise LookupError(f"the sweep has no setting {asked}: it does not vary {name}; it varies {varied}")
         return self.losses[key]
