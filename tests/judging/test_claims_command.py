@@ -39,6 +39,7 @@ class TestCommand:
             store_runs(start, 12)
         out = call(command, "pomrl")[1]
         assert max(len(line) for line in out.splitlines() if "\t" not in line) <= 80
+        assert "**" not in out
         words = " ".join(out.split())
         judged = judgements.read(PAPER.outputs)
         by_text = judged.of("repaired")
