@@ -94,19 +94,14 @@ def test_files_give_the_log_of_the_frame(log: Log, suffix: str, tmp_path: Path):
     assert found.states == log.states
 
 
-EPISODE = {"task": 0, "observations": [0, 1, 0], "actions": [0, 1], "rewards": [1.0, 2.0], "terminated": True}
-"""An episode as an environment of Gymnasium gives it."""
-
 ONE_ROW = {"state": 0, "action": 0, "reward": 1.0, "next_state": 0}
 
 
-def test_episodes_lead_to_an_end_where_they_are_terminated_and_go_on_where_they_are_truncated():
-    log = pomrl.from_log([EPISODE, EPISODE | {"terminated": False, "truncated": True}])
+def test_an_episode_that_is_terminated_leads_to_an_end():
+    frame = pd.DataFrame({"task": 0, "state": [0, 1, 1], "action": [0, 1, 1], "reward": 1.0, "next_state": [1, 0, 0]})
+    log = pomrl.from_log(frame.assign(done=[0, 1, 0]), terminated="done")
     assert log.states == (0, 1, "end")
     assert log.counts[0, 1, 1].tolist() == [1, 0, 1]
-    frame = pd.DataFrame({"task": 0, "state": [0, 1], "action": [0, 1], "reward": [1.0, 2.0], "next_state": [1, 0]})
-    marked = pomrl.from_log(frame.assign(terminated=[0, 1]), terminated="terminated")
-    assert (marked.counts == pomrl.from_log([EPISODE | {"terminated": [False, True]}]).counts).all()
 
 
 def test_of_many_tasks_some_are_judged():
@@ -130,10 +125,6 @@ BAD = {
     "an end that is neither true nor false": (
         lambda path: pomrl.from_log(chain_log().assign(done="no"), terminated="done"),
         "row 0: the value of 'done' is neither true nor false",
-    ),
-    "an episode that lacks its last observation": (
-        lambda path: pomrl.from_log([EPISODE, EPISODE | {"observations": [0, 1]}]),
-        "episode 1: it needs task, actions, as many rewards, one observation more",
     ),
     "a column for two roles": (lambda path: pomrl.from_log(chain_log(), next_state="state"), "given twice"),
     "a huge log": (

@@ -1,19 +1,38 @@
 """Files that are made of what is stored: each is verified, named with its command, and written whole or not at all.
 
-Damages at random are in `tests.faults.damages`.
+POMRL_FAULTS=100 damages files and kills commands at random a hundred times as often.
 """
 
 import random
+import re
+import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from tests.support.computed import DRAWN, SMALL, call, outputs_of_every_kind, page
-from tests.support.damage import copied, damage
+from docs_build import documents
+from tests.support.cluster import ROOT, environment
+from tests.support.computed import (
+    DRAWN,
+    SMALL,
+    SWEEP,
+    Command,
+    call,
+    outputs_of_every_kind,
+    page,
+    page_without_provenance,
+)
+from tests.support.damage import FAULTS, copied, damage, damage_one, kill
 
-from pomrl.commands import figures, report, runs
+from pomrl import store
+from pomrl.commands import claims, export, figures, import_, report, reproduce, run, runs
 from pomrl.drawing.files import Sidecar
+from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
 
 pytestmark = pytest.mark.slow
@@ -91,3 +110,90 @@ def test_settings_of_a_stranger_cannot_become_part_of_the_page(sound: tuple[Path
     assert call(report, sound[1])[0] == 0
     assert "alert(1)" in page(damaged)
     assert hostile not in page(damaged)
+
+
+def said(command: Command, *arguments: str) -> tuple[int, str]:
+    """Call a command; return its status and what it said, which is a line or two if it is refused."""
+    status, out, err = call(command, *arguments)
+    assert not status or (out + err).strip()
+    assert out or not status or err.count("\n") <= 3
+    return status, out + err
+
+
+def tables() -> dict[str, bytes]:
+    """The values of all tables that can be read."""
+    found: dict[str, bytes] = {}
+    for each in store.all_experiments():
+        with suppress(StoreError):
+            found[each.signature] = each.table().to_csv().encode()
+    return found
+
+
+WHAT_TO_DO = "pomrl (claims|figures|run|runs|reproduce) |the command that made it|no ordinary file|Is a directory"
+"""What the line of a report that is refused says."""
+
+
+@pytest.mark.parametrize("seed", range(4 * FAULTS))
+def test_nothing_that_is_damaged_is_used_without_a_word(sound: tuple[Path, str], damaged: Path, seed: int) -> None:
+    """What reads is right or refused; after each fourth damage everything is made again, and is as it was."""
+    whole, study = sound
+    expected, table_of_claims = tables(), f"{STUDY}/claims.csv"
+    done = damage_one(damaged, random.Random(seed))
+    assert tables().items() <= expected.items()
+    found = said(runs, "--verify")[1]
+    said(runs)
+    status, line = said(report, study)
+    assert not status or (line.count("\n") == 1 and re.search(WHAT_TO_DO, line))
+    same = page_without_provenance(damaged) == page_without_provenance(whole)
+    assert status or same or ".json: it is missing" in found or "no longer stored" in page(damaged), done
+    status, _ = said(claims, study)
+    assert status or (damaged / table_of_claims).read_bytes() == (whole / table_of_claims).read_bytes()
+    if seed % 4 == 0:
+        drawn = {path.stem for path in (done.path, done.other) if path.parent.name == "figures"}
+        makers = [(run, f"experiment={SWEEP}", "runs=2"), *((figures, study, name) for name in drawn)]
+        made = [said(*each)[0] for each in (*makers, (claims, study), (documents, study), (report, study))]
+        assert tables() == expected
+        if done.kind != "directory":  # which is not removed
+            assert (*made, said(runs, "--verify")[0]) == (0,) * (len(made) + 1)
+            assert page_without_provenance(damaged) == page_without_provenance(whole)
+
+
+COMPARED = (".parquet", ".csv", ".pdf", ".png", ".md")
+"""The ends of the names of files whose bytes do not depend on when they are made."""
+
+
+def files(outputs: Path, made: tuple[str, ...] = ("",)) -> dict[str, bytes]:
+    """The content of such files in outputs whose paths begin so."""
+    paths = [path for path in sorted(outputs.rglob("*")) if path.suffix in COMPARED and path.is_file()]
+    found = {str(path.relative_to(outputs)): path.read_bytes() for path in paths}
+    return {path: content for path, content in found.items() if path.startswith(made)}
+
+
+@pytest.mark.parametrize("seed", range(FAULTS))
+def test_a_command_that_is_killed_is_finished_by_calling_it_again(
+    sound: tuple[Path, str], damaged: Path, seed: int, tmp_path: Path
+) -> None:
+    """It ends with the files that it would have had, and leaves no process and no other file."""
+    whole, study = sound
+    crate = str(tmp_path / "crate.zip")
+    assert call(export, crate)[0] == 0
+    kept, stored = f"{STUDY}/figures", ("runs", "simulations")
+    removed, made, (command, *words) = (
+        ("studies", (*stored, kept), (figures, study, *DRAWN)),
+        ("studies", (*stored, f"{STUDY}/claims"), (claims, study)),
+        ("", ("runs",), (import_, crate)),
+        ("", (*stored, STUDY), (reproduce, study, "--runs", "2")),
+    )[seed % 4]
+    shutil.rmtree(damaged / removed)
+    name = command.__name__.rpartition(".")[2].removesuffix("_")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pomrl", name, *words],
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True},
+        **{"cwd": ROOT, "env": environment(POMRL_OUTPUTS=str(damaged))},
+    )
+    time.sleep(1 + random.Random(seed).random() * (10 if command is reproduce else 3))
+    kill(process)
+    assert call(command, *words)[0] == 0
+    assert call(runs, "--prune", "--yes")[0] == call(runs, "--verify")[0] == 0
+    assert not [*damaged.rglob(".*.tmp"), *damaged.glob(".import-*")]
+    assert files(damaged) == files(whole, made)

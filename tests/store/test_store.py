@@ -166,6 +166,13 @@ def test_hindsight_is_chosen_from_the_grid_when_it_is_read() -> None:
     assert (chosen["planning_loss"].to_numpy() == smallest).all()
 
 
+def test_a_description_that_lies_in_another_folder_is_not_used() -> None:
+    kept, other = stored(range(10)), store.open_experiment(experiment(sigma=0.02))
+    (kept.folder / "experiment.json").write_bytes((other.folder / "experiment.json").read_bytes())
+    assert store.find(sigma=0.02) == [other]
+    assert "its settings are not those of this experiment" in kept.faults()[0]
+
+
 def test_runs_are_found_by_their_settings() -> None:
     kept = stored(range(10))
     assert store.find(sigma=0.01, estimator="fixed_mixing") == [kept]

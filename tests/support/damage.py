@@ -3,8 +3,15 @@
 import os
 import random
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
+from tests.support.cluster import HANG, until
+
+FAULTS = int(os.environ.get("POMRL_FAULTS", "1"))
+"""How often each test of kills and damages at random is repeated, with another seed each time."""
 
 KINDS = ("flip", "truncate", "empty", "append", "delete", "swap", "directory", "symlink", "fifo", "sparse")
 
@@ -71,3 +78,12 @@ def copied(folder: Path, to: Path) -> Path:
     """A copy of a folder, in place of whatever was there."""
     shutil.rmtree(to, ignore_errors=True)
     return Path(shutil.copytree(folder, to))
+
+
+def kill(process: "subprocess.Popen[str]") -> int:
+    """Kill a process, which is the leader of those that it started; return their number. TimeoutError if one stays."""
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    until(lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in children))
+    process.communicate(timeout=HANG)
+    return len(children)

@@ -1,6 +1,6 @@
-"""Logs from tables: from data frames, from files, and from the episodes of Gymnasium's environments."""
+"""Logs from tables: from data frames and from files."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ COLUMNS = ("task", "state", "action", "reward", "next_state")
 
 
 def from_log(
-    frame: "pd.DataFrame | str | Path | Sequence[Mapping[str, Any]]",
+    frame: "pd.DataFrame | str | Path",
     *,
     task: str = "task",
     state: str = "state",
@@ -34,9 +34,7 @@ def from_log(
     kinds differ: the state 1 is not the state '1', so that a column of numbers and one of texts share no state.
 
     Args:
-        frame: A table with a row for each transition, or the path of one, a file of the format parquet or CSV; or
-            episodes of environments of Gymnasium, for which no column is to be named: each has the keys observations
-            (one more than there are actions), actions, rewards, terminated (of the last step, or of each) and task.
+        frame: A table with a row for each transition, or the path of one, a file of the format parquet or CSV.
         task: The name of the column that says which task a transition belongs to.
         state: The column of states.
         action: The column of actions.
@@ -50,8 +48,6 @@ def from_log(
         ValueError: The table cannot be read, lacks a column, or has a bad entry; the message names the first one.
     """
     named = (task, state, action, reward, next_state, *([] if terminated is None else [terminated]))
-    if isinstance(frame, list | tuple) and all(isinstance(each, Mapping) for each in frame):
-        frame, terminated, named = _of_episodes(frame), "terminated", (*COLUMNS, "terminated")
     table = _read(frame, named)
     if not len(table.frame):
         raise ValueError(f"{table.where}: there are no transitions")
@@ -70,25 +66,6 @@ def from_log(
         np.bincount(cell, weights, int(np.prod(shape))).reshape(shape) for weights in (None, rewards, rewards**2)
     )
     return Log(counts, total, squares, tasks, states, actions)
-
-
-def _of_episodes(episodes: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
-    """Return the transitions of episodes as a table with the columns `COLUMNS` and terminated."""
-    tables = [pd.DataFrame()]
-    for number, episode in enumerate(episodes):
-        try:
-            observations, actions = list(episode["observations"]), list(episode["actions"])
-            ends = np.zeros(len(actions), bool)
-            ends[-1:] = np.ravel(episode["terminated"])[-1:]
-            task, rewards = [episode["task"]] * len(actions), list(episode["rewards"])
-            columns = (task, observations[:-1], actions, rewards, observations[1:], ends)
-            tables.append(pd.DataFrame(dict(zip((*COLUMNS, "terminated"), columns, strict=True))))
-        except (KeyError, ValueError) as error:
-            raise ValueError(
-                f"episode {number}: it needs task, actions, as many rewards, one observation more, and terminated "
-                f"({error!r})"
-            ) from error
-    return pd.concat(tables)
 
 
 @dataclass(frozen=True, eq=False)

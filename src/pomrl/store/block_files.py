@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pomrl.science.loss_tables import SCHEMA
+from pomrl.store import files
 from pomrl.store.layout import REPAIR, StoreError
 
 _NAME = re.compile(r"runs-(\d{6,18})-(\d{6,18})-([0-9a-f]{16})\.parquet")
@@ -65,12 +66,10 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str]) -> dict[str,
     """
     path = folder / block.name
     try:
-        content = path.read_bytes()
+        content = files.content(path)
         if StoredBlock.of(block.runs, content) != block:
             raise StoreError(f"{path}: its digest is not the one in its name; {REPAIR}")
         return decode(content, folder.name, block.runs, names)
-    except FileNotFoundError as error:
-        raise StoreError(f"{path}: it is missing; {REPAIR}") from error
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:
         raise StoreError(f"{path}: it is no table of these runs of this experiment; {REPAIR}") from error
 

@@ -41,7 +41,7 @@ class DerivedFiles:
     def content(self, name: str) -> bytes:
         """Return the content of one of the files; StoreError, with what renews it, if it is not what was written."""
         path, said = self.sidecar.with_name(name), self.said()
-        if not path.is_file() or _digest(content := path.read_bytes()) != said["files"].get(name):
+        if _digest(content := files.content(path)) != said["files"].get(name):
             remedy = f"{said.get('command') or 'the command that made it'} renews it"
             raise StoreError(f"{path}: its digest is not the one in {self.sidecar.name}; {remedy}")
         return content

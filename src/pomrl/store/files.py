@@ -8,6 +8,9 @@ from tempfile import NamedTemporaryFile
 
 from pomrl.store.layout import StoreError
 
+MOST_BYTES = 2**32
+"""The size that no file of the store reaches; one that has it was damaged, and would not fit into memory."""
+
 _CHECK = b',\n "check": "'
 
 
@@ -30,10 +33,15 @@ def write(path: Path, content: bytes) -> None:
         raise
 
 
+def content(path: Path) -> bytes:
+    """Return the content of a file; nothing if it is no ordinary file, or larger than what was ever written."""
+    return path.read_bytes() if path.is_file() and path.stat().st_size < MOST_BYTES else b""
+
+
 def read_json(path: Path) -> bytes:
     """Return the JSON in a file of `json_with_checksum`; StoreError if it is not what was written."""
     try:
-        said, _, check = (path.read_bytes() if path.is_file() else b"").rpartition(_CHECK)
+        said, _, check = content(path).rpartition(_CHECK)
     except OSError as error:
         raise StoreError(f"{path}: it is missing or cannot be read") from error
     if check != _end(said):

@@ -69,8 +69,8 @@ def _validator() -> TypeAdapter[Manifest]:
 def _read(path: Path, _file: int, _time: int) -> Manifest:
     try:
         manifest = _validator().validate_json(files.read_json(path))
-    except ValidationError as error:
-        raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
+    except (StoreError, ValidationError) as error:
+        raise StoreError(f"{path}: it is damaged, or another version wrote it; {REPAIR}") from error
     return manifest if manifest.signature == path.parent.name else checked(path, manifest)
 
 

@@ -1,0 +1,93 @@
+"""Drivers of sweeps that are killed lose nothing and leave no process; the same command ends with the same files.
+
+POMRL_FAULTS=100 kills a hundred times as often.
+"""
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.cluster import ROOT, blocks, components, driver, environment, until
+from tests.support.computed import call
+from tests.support.damage import FAULTS, kill
+
+from pomrl.commands import run
+from pomrl.store import StoredExperiment
+
+pytestmark = pytest.mark.slow
+
+SWEEP = ("-m", "sigma=0.01,0.02", "estimator=slow,ada_pomrl", "T=3", "runs=100")
+"""Four experiments of two blocks each, one estimator of which takes its time."""
+
+KILLED_AT_A_FLUSH = """
+import os, signal
+from pomrl.commands.run import main
+
+flush, left = os.fsync, {count}
+
+def killing(descriptor):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    flush(descriptor)
+
+os.fsync = killing
+main()
+"""
+"""A program that kills itself at the n-th time that it has a file written to the disk."""
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the components and their options."""
+    folder = components(tmp_path_factory.mktemp("components"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        yield folder
+        sys.modules.pop("faults", None)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(own: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of the sweep if nothing disturbs it."""
+    return finished(tmp_path_factory.mktemp("undisturbed"), own)
+
+
+def finished(outputs: Path, own: Path) -> dict[str, bytes]:
+    """Run the command to its end; return the files of blocks, none of which was written again if it was whole."""
+    experiments = [StoredExperiment(folder) for folder in outputs.glob("runs/*/")]
+    whole = [each.folder / block.name for each in experiments for block in each.blocks() if not each.fault_of(block)]
+    before = [path.stat().st_mtime_ns for path in whole]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(outputs))
+        status, _, err = call(run, f"--config-dir={own}/options", *SWEEP, "execution.workers=1")
+    assert status == 0, err
+    assert [path.stat().st_mtime_ns for path in whole] == before
+    return blocks(outputs)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends processes with their driver on Linux only")
+@pytest.mark.parametrize("seed", range(FAULTS))
+def test_drivers_that_are_killed(seed: int, own: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    drivers, wanted = 2 - seed % 2, random.Random(seed).randint(1, 6)
+    processes = [driver(tmp_path, *SWEEP, "execution.workers=2", paths=(own,)) for _ in range(drivers)]
+    until(lambda: len(blocks(tmp_path)) >= wanted or any(each.poll() is not None for each in processes))
+    assert sum(map(kill, processes)) >= 2
+    assert finished(tmp_path, own) == undisturbed
+
+
+@pytest.mark.parametrize("seed", range(FAULTS))
+def test_a_driver_that_is_killed_inside_a_write(
+    seed: int, own: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    program = KILLED_AT_A_FLUSH.format(count=random.Random(seed).randint(6, 12))
+    command = [sys.executable, "-c", program, f"--config-dir={own}/options", *SWEEP, "execution.workers=1"]
+    of_process = environment(own, POMRL_OUTPUTS=str(tmp_path))
+    assert subprocess.run(command, cwd=ROOT, env=of_process, capture_output=True, check=False).returncode == -9
+    assert list(tmp_path.rglob(".*.tmp"))
+    assert 0 < len(blocks(tmp_path)) < len(undisturbed)
+    assert finished(tmp_path, own) == undisturbed
