@@ -39,6 +39,14 @@ def test_a_greedy_learner_takes_the_best_actions_of_its_estimate():
     assert taken.sum() == batch.visits.sum()
 
 
+def test_random_actions_lead_to_their_own_next_states():
+    task = exploration(replace(GREEDY, epsilon=0.8), m=20)
+    P = np.broadcast_to(np.eye(4)[:2], task.P.shape)  # action a leads to state a
+    counts = replace(task, P=P).collect(lambda _: Belief(task.P, np.ones((3, 1, 1)))).meta.counts
+    assert (counts[P == 0] == 0).all()
+    assert (counts.sum((1, 3)) > 20).all()
+
+
 def test_a_sample_of_a_sure_belief_is_its_estimate_and_of_an_unsure_one_is_not():
     task = exploration(replace(GREEDY, behaviour="posterior_sampling"), n=60)
     greedy = exploration(GREEDY, n=60).collect(lambda _: Belief(task.P, np.ones((60, 1, 1)))).meta.counts
