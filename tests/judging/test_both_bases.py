@@ -14,6 +14,7 @@ from pomrl.judging import claims_of_variants
 from pomrl.judging.basis import Basis
 from pomrl.judging.verdict import Verdict
 from pomrl.report import pages
+from pomrl.report.answer import groups
 from pomrl.report.answer import text as answer
 from pomrl.report.claims_page import claims_page
 from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
@@ -65,6 +66,11 @@ class TestAnswer:
             name: {"Q1.1": HOLDS, "Q1.2": NOT, "Q3.3": {"U": HOLDS, "near": NOT}} for name in ("printed", "computed")
         }
         assert ", and 2 under none, though 1 of these in part." in answer(PAPER, judged(tmp_path, found))
+
+    def test_a_claim_that_is_open_under_one_variant_says_why_it_is_open(self, tmp_path: Path) -> None:
+        found = judged(tmp_path, {"printed": {"Q1.1": NOT}, "computed": {"Q1.1": OPEN}})
+        (((_, why),),) = groups(PAPER, found).values()
+        assert why.startswith("Under computed it is undecided")
 
     def test_a_variant_outside_of_the_headline_is_compared_with_its_first(self, tmp_path: Path) -> None:
         study = replace(PAPER, described=replace(PAPER.described, headline=["printed"]))

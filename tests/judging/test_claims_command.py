@@ -1,7 +1,6 @@
 """The command `pomrl claims`, and the stored runs that it reads."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,8 +20,6 @@ from pomrl.report.claims_page import claims_page
 
 pytestmark = pytest.mark.slow
 
-Call = Callable[..., tuple[int, list[str], str]]
-
 
 @pytest.fixture(autouse=True)
 def no_environments(monkeypatch: pytest.MonkeyPatch, empty_outputs: Path, simulated: Path) -> None:
@@ -37,14 +34,14 @@ class TestCommand:
     ) -> None:
         for start in (0.01, 0.1, 0.5):
             store_runs(start, 12)
-        out = call(command, "pomrl")[1]
+        out = call(command, "pomrl", "--variants", "repaired")[1]
         assert max(len(line) for line in out.splitlines() if "\t" not in line) <= 80
         assert "**" not in out
         words = " ".join(out.split())
         judged = judgements.read(PAPER.outputs)
         by_text = judged.of("repaired")
         few = [id for id in by_text if id in BY_ID]
-        lacking = [claim.id for claim in CLAIMS if claim.id not in {each.id for each in judged.main}]
+        lacking = [id for id in BY_ID if id not in by_text]
         assert {"Q3.1", "Q4.4"} <= {*lacking}
         assert f"not computed: {', '.join(lacking)}" in words
         assert f"{len(few)} claims with fewer runs than their sweeps promise" in words
@@ -56,10 +53,8 @@ class TestCommand:
             assert "environments" not in of
             assert "opposite under" not in of
         assert by_text["A.5"].verdict is Verdict.UNDECIDED
-        assert judged.of("printed")["T.1"].verdict is Verdict.DOES_NOT_HOLD  # without any run
         assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised_runs) == (12, 100)
         assert "Q1.1" in by_text  # it reads ada-POMRL with its default start, which is one of the three
-        assert judged.variants == ["printed", "repaired"]
         page = claims_page(PAPER, judged, {})
         assert f"## At the promised numbers of runs\n\nProvisional: {len(few)} claims have fewer runs" in page
 
