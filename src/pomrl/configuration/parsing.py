@@ -44,7 +44,7 @@ class Request:
     force: bool = False
     """Compute again what is stored."""
     dry_run: bool = False
-    """Only list what would be computed."""
+    """Only say what would be computed."""
     yes: bool = False
     """Compute also more than 10,000 jobs, or more than an hour."""
     tag: Label = None
