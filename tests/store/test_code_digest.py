@@ -27,14 +27,6 @@ def test_of_the_theory_what_a_simulation_uses_by_way_of_a_face_counts_and_no_mor
     assert not {"pomrl.bounds", "pomrl.study"} & related
 
 
-def test_the_bound_that_a_schedule_minimises_counts_and_those_of_the_theory_do_not() -> None:
-    covered = modules(
-        ["pomrl.science.experiment", "pomrl.science.gamma_schedules", "pomrl.science.estimators.estimator"]
-    )
-    assert "pomrl.science.upper_bound" in covered
-    assert not [name for name in covered if name.startswith(("pomrl.bounds", "pomrl.store"))]
-
-
 def test_it_is_blind_to_comments_and_docstrings_but_not_to_code() -> None:
     one = 'def f(x):\n    """Text."""\n    return x + 1  # comment\n'
     same = "def f(x):\n    # another\n\n    return (x + 1)\n"

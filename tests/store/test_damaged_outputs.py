@@ -150,8 +150,8 @@ def test_nothing_that_is_damaged_is_used_without_a_word(sound: tuple[Path, str],
     assert status or (damaged / table_of_claims).read_bytes() == (whole / table_of_claims).read_bytes()
     if seed % 4 == 0:
         drawn = {path.stem for path in (done.path, done.other) if path.parent.name == "figures"}
-        makers = [(run, f"experiment={SWEEP}", "runs=2"), *((figures, study, name) for name in drawn)]
-        made = [said(*each)[0] for each in (*makers, (claims, study), (documents, study), (report, study))]
+        made = [said(run, f"experiment={SWEEP}", "runs=2")[0], *(said(figures, study, name)[0] for name in drawn)]
+        made += [said(each, study)[0] for each in (claims, documents, report)]
         assert tables() == expected
         if done.kind != "directory":  # which is not removed
             assert (*made, said(runs, "--verify")[0]) == (0,) * (len(made) + 1)
