@@ -12,7 +12,7 @@ from tests.support.settings import CONF, ROOT
 from pomrl.configuration.composed import Composed, ConfigError, UnreadableOverrideError
 from pomrl.configuration.composition import Composer, plain
 from pomrl.configuration.sources import PUBLISHED, Sources
-from pomrl.configuration.sweeps import names, sweep
+from pomrl.configuration.sweeps import sweep
 from pomrl.configuration.variants import replacing
 
 
@@ -26,17 +26,6 @@ def by_hydra(overrides: Sequence[str]) -> Composed:
     composer = Composer.of_sources(PUBLISHED)
     config = composer.load_configuration("config", list(overrides), RunMode.RUN, from_shell=False)
     return plain(config, config.hydra.runtime.choices)
-
-
-@pytest.mark.parametrize("name", names(PUBLISHED)[::9])
-def test_a_job_is_composed_as_hydra_composes_it(name: str) -> None:
-    """Hydra's own part is left out where a job is composed among others, and nothing else differs."""
-    composer = Composer.of_sources(PUBLISHED)
-    job = composer.product({"experiment": name, **composer.axes(name)})[-1]
-    composed, expected = composer.one(job), by_hydra(job)
-    assert composed.values == expected.values
-    assert composed.options.items() <= expected.options.items()
-    assert not [group for group in expected.options.keys() - composed.options if not group.startswith("hydra/")]
 
 
 @pytest.mark.parametrize(
@@ -104,14 +93,6 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
         (study / "sweeps" / "first.yaml").write_text(f"# @package _global_\nseed: {seed}\n")
         seeds += [one.experiment.problem.seed for one in sweep(PUBLISHED.with_study(study), "mine/first")]
     assert seeds == [1, 2]
-
-
-def test_nothing_that_is_composed_is_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept could be edited, and then another experiment would be computed than the one that was asked for."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("HOME", str(tmp_path))
-    sweep(Sources(shutil.copytree(CONF, tmp_path / "conf")), "theory")
-    assert [path.name for path in tmp_path.iterdir()] == ["conf"]
 
 
 @pytest.mark.parametrize(

@@ -1,82 +1,28 @@
-from collections.abc import Iterator
-from functools import cache
+"""What configurations become: the settings that a signature covers."""
+
+from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import DictConfig, OmegaConf
-from tests.support.settings import CONF, OPTIONS
+from pytest_regressions.data_regression import DataRegressionFixture
+from tests.support.settings import OPTIONS
 
+from pomrl.configuration import sweeps
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.composition import plain, register_resolvers
-from pomrl.configuration.parsing import Experiment, parse
+from pomrl.configuration.composition import Composer
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import flat_settings, scientific_settings
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import signature
 
-
-@pytest.fixture(autouse=True)
-def hydra_is_ready() -> Iterator[None]:
-    register_resolvers()
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        yield
-
-
-@cache
-def composed(*overrides: str) -> DictConfig:
-    return compose("config", list(overrides), return_hydra_config=True)
+GOLDEN = Path(__file__).parent / "golden"
 
 
 def experiment(*overrides: str) -> Experiment:
-    return parse(plain(composed(*overrides), composed(*overrides).hydra.runtime.choices))
+    return sweeps.experiment(PUBLISHED, overrides)
 
 
-@pytest.mark.parametrize("option", OPTIONS)
-def test_every_option_is_a_component_whose_keys_are_all_in_its_file(option: str) -> None:
-    group, _, name = option.partition("=")
-    parsed = experiment(option)
-    assert parsed.options[group] == name
-
-
-def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes() -> None:
-    described = scientific_settings(experiment())
-    assert described["task_distribution"] == {
-        "_target_": "pomrl.science.tasks.random_chains.Dirichlet",
-        "measure": "variance",
-        "zeros": 5,
-        "mean_model": "per_run",
-        "mean_seed": 0,
-        "varying": 1.0,
-        "reward": "state_action",
-        "smoothing": 0.0,
-        "concentration_over_S": None,
-        "reward_spread": 0.0,
-    }
-    assert described["estimator"] == {
-        "_target_": "pomrl.science.estimators.pomrl.RegularisedLeastSquares",
-        "mixing": "paper",
-        "prior": "inclusive",
-        "similarity": "welford",
-        "index": "text",
-        "plug": "variance",
-        "scope": "max",
-        "variance": "sample",
-        "sigma_1": 0.5,
-        "v2": 1.0,
-        "samples": "visits",
-        "first_task": None,
-        "first_batch": "use",
-        "start_weight": 0.0,
-        "lag": 0,
-        "forgetting": 1.0,
-        "weights": "tasks",
-    }
-    assert described["stream"] == {"_target_": "pomrl.science.tasks.streams.Stationary"}
-    assert described["data"] == {"_target_": "pomrl.science.data.Generative"}
-    assert described["meta_batch"] == {"_target_": "pomrl.science.meta_batches.Own", "unvisited": "skip"}
-    numbers = {key: described[key] for key in ("S", "A", "m", "T", "sigma", "gamma_eval", "seed", "trials", "loss")}
-    assert numbers == {
-        "S": 10, "A": 2, "m": 5, "T": 15, "sigma": 0.01, "gamma_eval": 0.99, "seed": 0, "trials": 1, "loss": "max"
-    }  # fmt: skip
-    assert described["gamma_schedule"]["gammas"] == [i / 20 for i in range(20)] + [0.99]
+def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes(data_regression: DataRegressionFixture) -> None:
+    data_regression.check(scientific_settings(experiment()), fullpath=GOLDEN / "default_settings.yml")
 
 
 def test_the_grid_ends_with_gamma_eval_and_has_nothing_above_it() -> None:
@@ -123,15 +69,6 @@ def test_a_default_of_a_class_that_a_file_leaves_out_is_in_the_settings() -> Non
     assert scientific_settings(experiment("estimator=without_meta"))["estimator"]["prior"] == "inclusive"
 
 
-FAMILY = "science.estimators.pomrl.RegularisedLeastSquares"
-
-
-def test_a_name_that_no_class_of_ours_ever_had_is_refused() -> None:
-    for name in ("pomrl.planners.Nothing", "pomrl..Nothing", "pomrl.nothing.Nothing"):
-        with pytest.raises(ConfigError, match="there is no such class"):
-            experiment(f"planner._target_={name}")
-
-
 def test_an_option_without_a_class_is_refused() -> None:
     with pytest.raises(ConfigError, match="_target_"):
         experiment("~estimator._target_")
@@ -151,16 +88,9 @@ NOT_IN_THE_SIGNATURE = {
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_key_is_in_the_signature_or_has_a_reason_not_to_be(option: str) -> None:
-    values = {key: value for key, value in composed(option).items() if key != "hydra"}
+    group, _, name = option.partition("=")
+    assert experiment(option).options[group] == name
     signed = set(flat_settings(scientific_settings(experiment(option)), {}))
-    keys = [
-        f"{key}.{part}"
-        for key, value in values.items()
-        if OmegaConf.is_dict(value)
-        for part in value
-        if part != "_target_"
-    ]
-    keys += [str(key) for key, value in values.items() if not OmegaConf.is_dict(value)]
-    for key in keys:
+    for key in flat_settings(Composer.of_sources(PUBLISHED).one([option]).values, {}):
         excluded = key in NOT_IN_THE_SIGNATURE or key.partition(".")[0] in NOT_IN_THE_SIGNATURE
         assert (key in signed) != excluded, key

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from pomrl import store
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting
@@ -48,14 +47,6 @@ def flat(setting: Setting) -> dict[str, object]:
 
 
 class TestPublished:
-    def test_the_default_reading_is_what_is_published(self) -> None:
-        assert readings()[PAPER.unchanged].keys() == {*SWEEPS}
-        for name, settings in readings()[PAPER.unchanged].items():
-            expected = PAPER.settings(name)
-            assert [setting.varied for setting in settings] == [setting.varied for setting in expected]
-            signatures = [store.signature(setting.experiment) for setting in settings]
-            assert signatures == [store.signature(setting.experiment) for setting in expected]
-
     def test_every_choice_by_itself_changes_its_key_and_nothing_else(self) -> None:
         assert [choice.name for choice in READINGS] == [each.name for each in READINGS_OF.variants if each.is_single]
         for choice in READINGS:
@@ -86,10 +77,6 @@ class TestPublished:
             learns = setting.varied["estimator"] in ("pomrl", "ada_pomrl")
             assert (prior == "exclusive") == learns
 
-    def test_what_a_sweep_varies_it_varies(self) -> None:
-        starts = [flat(setting)["estimator.sigma_1"] for setting in readings()["sigma_1_0.1"]["initial_similarity"]]
-        assert starts == [0.01, 0.1, 0.5]
-
     def test_environments_differ_in_their_mean_model_alone(self) -> None:
         found = [on.settings["task_similarity"] for on in environments()]
         assert len(found) == 5
@@ -105,15 +92,8 @@ class TestPublished:
     def test_in_an_environment_those_claims_are_judged_whose_settings_it_has(self) -> None:
         of_one = environments()[0]
         assert of_one.analyses == ()  # no claim is judged in one environment alone
-        of_similarity = [f"Q3.{number}" for number in range(1, 10)]
-        assert {claim.id for claim in of_one.claims} == {
-            *(f"Q1.{number}" for number in range(1, 8)),
-            *(f"Q2.{number}" for number in (1, 2, 3, 4, 6)),
-            *of_similarity,
-            "Q4.5",
-            "A.1",
-            "A.2",
-        }
+        of_similarity = {f"Q3.{number}" for number in range(1, 10)}
+        assert of_similarity < {claim.id for claim in of_one.claims}
         at_one_sigma = [setting for setting in of_one.settings["task_similarity"] if setting.varied["sigma"] == 0.01]
         without = {claim.id for claim in Basis("", {"task_similarity": at_one_sigma}, of_one.registry).claims}
         assert {claim.id for claim in of_one.claims} - without == {*of_similarity, "A.2"}

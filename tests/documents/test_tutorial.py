@@ -15,8 +15,6 @@ from tests.support.settings import ROOT
 pytestmark = pytest.mark.slow
 
 NOTEBOOK = ROOT / "examples" / "tutorial.ipynb"
-LARGEST = 200_000
-"""The largest size of the file in bytes, so that pages of repositories show it."""
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +56,3 @@ def test_the_stored_outputs_are_those_of_a_fresh_kernel(stored: Any, executed: A
     for notebook in (stored, executed):
         pictures = [cell for cell, kind, _ in outputs_of(notebook) if kind == "image/png"]
         assert pictures == ["lake-figure", "report-figure"]
-
-
-def test_the_file_is_small_and_knows_nothing_of_a_machine(stored: Any) -> None:
-    assert NOTEBOOK.stat().st_size < LARGEST
-    assert set(stored.metadata) == {"kernelspec", "language_info"}
-    assert stored.metadata.language_info == {"name": "python"}
-    assert not any(cell.metadata for cell in stored.cells)
-    assert not [text for _, _, text in texts(stored) if "/" in text.replace("</", "")]

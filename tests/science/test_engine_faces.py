@@ -95,12 +95,12 @@ def test_engines_agree_whatever_the_arguments_under_sanitizers(tmp_path: Path) -
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
     }
-    command = [sys.executable, "-m", "tests.support.engine_fuzzer", "--cases", "150", "--seed", "0"]
+    command = [sys.executable, "-m", "tests.support.engine_fuzzer", "60"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     assert "runtime error" not in done.stderr
     assert "AddressSanitizer" not in done.stderr
-    assert "150 cases" in done.stdout
+    assert "60 cases" in done.stdout
     assert f"engine: {tmp_path}" in done.stdout
 
 
@@ -111,7 +111,7 @@ def sanitize(folder: Path) -> None:
     source = folder / "src" / "pomrl" / "science" / "solvers"
     source.mkdir(parents=True)
     shutil.copy(ROOT / "src" / "pomrl" / "science" / "solvers" / "_compiled.c", source)
-    flags = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+    flags = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
     build = [sys.executable, "setup.py", "--quiet", "build_ext", "--build-lib", str(folder)]
     environment = os.environ | {"CC": "gcc", "CFLAGS": flags, "LDFLAGS": "-fsanitize=address,undefined"}
     subprocess.run(build, cwd=folder, env=environment, check=True, capture_output=True)

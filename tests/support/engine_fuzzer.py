@@ -1,14 +1,13 @@
 """A differential fuzzer of the engines: whatever the arguments, both have the same results or raise the same error.
 
-    python -m tests.support.engine_fuzzer --cases 500 --seed 0
+    python -m tests.support.engine_fuzzer 500
 
 It draws the dtypes, byte orders, layouts, sizes and values of models, discount factors and policies, also wrong ones,
-and calls the faces of planning and evaluation with each engine. It also calls the functions of the extension module
-with buffers that are wrong. Under the sanitizers (`tests/science/test_engine_faces.py`), memory that is read or written
-out of bounds ends the process.
+and calls the faces of planning and evaluation with each engine. Under the sanitizers
+(`tests/science/test_engine_faces.py`), memory that is read or written out of bounds ends the process.
 """
 
-import argparse
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -134,77 +133,17 @@ def assert_engines_agree(rng: np.random.Generator) -> list[str]:
     return ends
 
 
-def buffers(M: int = 3, S: int = 4, A: int = 2, G: int = 5) -> tuple[list[Any], list[Any]]:
-    """Right arguments of the functions of the extension module, `plan` and `evaluate`."""
-    P, R = np.full((M, S, A, S), 1 / S), np.ones((M, S, A))
-    gammas, policies = np.full((M, G), 0.5), np.zeros((M, G, S), np.int16)
-    to_plan = [P, R, gammas, policies, M, S, A, G, 1e-12, 100]
-    models, of_each = np.arange(M), np.zeros((M, S), np.int16)
-    return to_plan, [P, R, models, of_each, np.full(M, 0.5), np.empty((M, S)), M, S, A]
-
-
-def wrong_buffers(array: np.ndarray) -> list[Any]:
-    """Buffers that must not be taken for the given one, and one that is none."""
-    other = np.float32 if array.dtype.kind == "f" else np.float64
-    unlike = [
-        array.astype(other),
-        array.astype(array.dtype.newbyteorder()),
-        array.view(f"V{array.itemsize}"),
-        odd_address(array),
-    ]
-    short = [array.ravel()[:-1].copy(), array.ravel()[:0].copy(), array[..., ::2], bytes(array.nbytes)]
-    return [*unlike, *short, np.repeat(array, 2), array.tolist(), None]
-
-
-WRONG_SIZES = (-(2**63), -(2**31), -1, 0, 7, 32_768, 2**31, 2**32 + 1, 2**61, 2**63 - 1)
-
-
-def refuses(function: Callable[..., Any], arguments: list[Any]) -> bool:
-    try:
-        function(*arguments)
-    except (ValueError, TypeError, IndexError, OverflowError, BufferError):
-        return True
-    return False
-
-
-def assert_wrong_buffers_are_refused() -> int:
-    """Call the extension module with one wrong argument at a time; returns how many calls it refused."""
-    built, calls = compiled._built(), 0
-    for function, right in zip((built.plan, built.evaluate), buffers(), strict=True):
-        assert not refuses(function, list(right))
-        sizes = [i for i, value in enumerate(right) if isinstance(value, int)][: 4 if function == built.plan else 3]
-        arrays = [i for i, value in enumerate(right) if isinstance(value, np.ndarray)]
-        wrong = [(i, value) for i in arrays for value in wrong_buffers(right[i])]
-        wrong += [(i, value) for i in sizes for value in WRONG_SIZES]
-        for i, value in wrong:
-            arguments = [*right[:i], value, *right[i + 1 :]]
-            assert refuses(function, arguments), f"{function.__name__}: argument {i} may be {value!r}"
-            calls += 1
-    _, right = buffers()
-    for i, value in ((2, 3), (2, -1), (2, 2**62), (3, 2), (3, -1), (3, 32_767)):
-        index = right[i].copy()
-        index.flat[-1] = value
-        assert refuses(built.evaluate, [*right[:i], index, *right[i + 1 :]]), f"evaluate: an index may be {value}"
-        calls += 1
-    return calls
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--cases", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args()
+def main(cases: int) -> None:
     ends = Counter[str]()
-    for number in range(chosen.cases):
+    for number in range(cases):
         try:
-            ends.update(assert_engines_agree(np.random.default_rng((chosen.seed, number))))
+            ends.update(assert_engines_agree(np.random.default_rng((0, number))))
         except Exception as error:
-            error.add_note(f"case {number} of seed {chosen.seed}")
+            error.add_note(f"case {number}")
             raise
-    refused = assert_wrong_buffers_are_refused()
     print(f"engine: {compiled._built().__file__}")
-    print(f"{chosen.cases} cases: {ends['result']} results, {ends['error']} errors; {refused} wrong buffers refused")
+    print(f"{cases} cases: {ends['result']} results, {ends['error']} errors")
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))

@@ -57,13 +57,6 @@ def find_plugins(*own: Path) -> None:
         sys.path[:] = paths
 
 
-def ended(error: BaseException) -> str:
-    """Say with which error an import ended, and at which line of the last module that was being executed."""
-    modules = [frame for frame in extract_tb(error.__traceback__) if frame.name == "<module>"]
-    where = f" at {shown(modules[-1].filename)}:{modules[-1].lineno}" if modules else ""
-    return f"ended{where} with {error!r}"
-
-
 def place_of(error: BaseException, file: str, line: int = 1) -> str:
     """Return the place in a user's file at which an error was raised, FILE:LINE.
 

@@ -18,7 +18,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from pomrl.checks import CHECKED, Ascending
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import ended, find_modules_in, imported, shown
+from pomrl.configuration.importing import find_modules_in, imported, in_words, place_of, shown
 from pomrl.configuration.parsing import checked
 from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, remember, shipped_folders
 from pomrl.configuration.sweeps import Setting, names, sweep
@@ -219,7 +219,8 @@ class Study:
         except SyntaxError as error:
             raise ConfigError(f"{self.word}: {shown(error.filename or name)}:{error.lineno}: {error.msg}") from error
         except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
-            raise ConfigError(f"{self.word}: {self.package}.{name}: importing it {ended(error)}") from error
+            place = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
+            raise ConfigError(f"{self.word}: {place}: {in_words(error)}") from error
         if not Path(str(found.__file__)).resolve().is_relative_to(self.folder):
             raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
         return found
