@@ -66,7 +66,7 @@ def {name}():
             "two families have a variant wide",
         ),
         (FAMILY.format(name="a", sigma=0.02) + "    yield of_keys('wide', {})\n", "a: there are two variants wide"),
-        (FAMILY.format(name="a", sigma="unknown"), "variants.py:4 with NameError"),
+        (FAMILY.format(name="a", sigma="unknown"), "variants.py:6: NameError"),
         ("", "there is no variant or family of variants a; there is default"),
     ],
 )
