@@ -27,7 +27,7 @@ def folder(drawings: Mapping[str, Drawing], sweeps: StoredSweeps, empty_outputs:
 
 @pytest.mark.usefixtures("folder")
 def test_the_page_shows_both_with_their_numbers_of_runs_and_tables() -> None:
-    page = html([find("pomrl")], "pomrl report pomrl")
+    page = html(find("pomrl"), "pomrl report pomrl")
     assert page.count("<img") == 3
     article = page.partition('id="figure-pomrl_vs_adapomrl"')[2].partition("</article>")[0]
     for part in (

@@ -27,6 +27,13 @@ def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def path(computed: Path) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(computed))
+        return command.write(find("pomrl"))
+
+
 @pytest.fixture(scope="module")
 def folder(computed: Path) -> Iterator[Path]:
     """These outputs, which are in use in a module of tests; none of them changes what it finds there."""
@@ -35,23 +42,16 @@ def folder(computed: Path) -> Iterator[Path]:
         yield computed
 
 
-@pytest.fixture(scope="module")
-def path(folder: Path) -> Path:
-    path = command.write([find("pomrl")])
-    assert path.is_relative_to(folder)
-    return path
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def page(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def elements(page: str) -> Elements:
     return Elements(page)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def embedded(page: str) -> dict:
     return curves_of(page)

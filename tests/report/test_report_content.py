@@ -28,7 +28,7 @@ from pomrl.report import pages
 from pomrl.report.figure_files import PIXELS, Picture
 from pomrl.store.derived import DerivedFiles
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder")]
 
 MEGABYTE = 10**6
 
@@ -166,12 +166,3 @@ def test_provenance_is_that_of_what_is_stored(page: str) -> None:
 def test_figures_that_claims_name_exist(name: str) -> None:
     known = {figure.name for figure in figures_of(find(name))}
     assert all(set(claim.figures) <= known and claim.figures for claim in claims_of(find(name)))
-
-
-@pytest.mark.usefixtures("folder")
-def test_studies_share_a_page_and_their_elements_have_names_of_their_own() -> None:
-    found = Elements(html_of("pomrl", "beyond"))
-    ids = found.values("id")
-    assert len(ids) == len(set(ids))
-    assert {"scorecard", "beyond-scorecard", "beyond-assumptions", "beyond-figure-streams"} <= set(ids)
-    assert {unquote(value[1:]) for value in found.values("href") if value.startswith("#")} <= set(ids)

@@ -17,7 +17,7 @@ from pomrl.results.statistics import band
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder")]
 
 ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"]
 """The estimators of the sweep task_similarity."""

@@ -41,16 +41,11 @@ def test_claims_alone_and_figures_alone(folder: Path, empty_outputs: Path) -> No
     assert targets <= set(Elements(found).values("id"))
 
 
-@pytest.mark.parametrize(
-    ("column", "value", "said"),
-    [("statement", None, r"of another version \('statement'\)"), ("verdict", "perhaps", "of another version")],
-)
-def test_claims_of_another_version(
-    folder: Path, empty_outputs: Path, column: str, value: str | None, said: str
-) -> None:
+@pytest.mark.parametrize(("column", "value"), [("statement", None), ("verdict", "perhaps")])
+def test_claims_of_another_version(folder: Path, empty_outputs: Path, column: str, value: str | None) -> None:
     table = pd.read_csv(of_study(folder) / "claims.csv")
     changed = table.drop(columns=column) if value is None else table.assign(**{column: value})
     content = {"claims.csv": changed.to_csv(index=False).encode()}
     DerivedFiles(of_study(empty_outputs) / "claims.json").write(content, {})
-    with pytest.raises(store.StoreError, match=said):
+    with pytest.raises(store.StoreError, match="of another version"):
         html_of("pomrl")

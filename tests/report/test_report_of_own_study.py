@@ -47,7 +47,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> str:
         status, _, err = call(figures_command, str(study))
         assert status == 0, err
         assert (outputs / "studies" / "marked_up" / "figures" / "drawn.png").exists()
-        return html([find(str(study))], f"pomrl report {EVIL}")
+        return html(find(str(study)), f"pomrl report {EVIL}")
 
 
 def test_what_its_authors_write_is_escaped_fetches_nothing_and_leads_somewhere(own: str) -> None:

@@ -1,8 +1,7 @@
-"""Write the results of studies, or of any stored experiments, into one page: pomrl report STUDY ... | KEY=VALUE ..."""
+"""Write the results of each study, or of any stored experiments, into a page: pomrl report STUDY ... | KEY=VALUE ..."""
 
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from pomrl.commands.arguments import Parser, add_asked, chosen
@@ -33,22 +32,22 @@ def main(parser: Parser) -> None:
     if bool(named) == bool(settings):
         parser.error("name studies, or settings of stored experiments, not both")
     if named:
-        print(write([find(word) for word in named]))
+        for study in map(find, named):
+            print(write(study))
     else:
         command, folder = ["pomrl", "report", *sys.argv[1:]], outputs() / "reports" / short_name(sys.argv[1:])
         print(write_selection(chosen(arguments), folder, shlex.join(command)))
 
 
-def write(studies: Sequence[Study]) -> Path:
-    """Write the page of studies into the outputs of the first one, and return its path.
+def write(study: Study) -> Path:
+    """Write the page of a study into its outputs, and return the path.
 
-    That of a single study with neither claims nor figures is the page of what is stored of its sweeps.
+    That of a study with neither claims nor figures is the page of what is stored of its sweeps.
     """
-    command = f"pomrl report {' '.join(study.word for study in studies)}"
-    first, folder = studies[0], studies[0].outputs / "report"
-    if len(studies) == 1 and first.sweeps and not claims_of(first) and not figures_of(first):
-        return write_selection(choose([f"experiment={','.join(map(first.option, first.sweeps))}"]), folder, command)
-    return _write(folder, html(studies, command, warn), command)
+    command, folder = f"pomrl report {study.word}", study.outputs / "report"
+    if study.sweeps and not claims_of(study) and not figures_of(study):
+        return write_selection(choose([f"experiment={','.join(map(study.option, study.sweeps))}"]), folder, command)
+    return _write(folder, html(study, command, warn), command)
 
 
 def _write(folder: Path, page: str, command: str) -> Path:

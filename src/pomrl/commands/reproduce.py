@@ -79,7 +79,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
         raise ConfigError(f"{study.word}: it has no sweeps/*.yaml, no claims and no figures yet")
     _refuse_what_cannot_be_composed(drawn)
     work["pages"] = lambda: renew_pages(study, claims_of_variants.stored(study))
-    work["report"] = lambda: print(report.write([study]))
+    work["report"] = lambda: print(report.write(study))
     if study.article.is_file() and runs is None:
         work["article"] = lambda: _typeset(study)
     return work

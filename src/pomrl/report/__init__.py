@@ -1,4 +1,4 @@
-"""The report: one HTML page of studies, written by `pomrl report`, that needs no other file and no network.
+"""The report: one HTML page of a study, written by `pomrl report`, that needs no other file and no network.
 
 Data flow from a study and its outputs through the modules of this package to the page:
 

@@ -1,6 +1,6 @@
-"""The page of one study or of several: what the other modules of the report read, rendered by the templates."""
+"""The page of a study: what the other modules of the report read, rendered by the templates."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -29,34 +29,30 @@ MOST_COLUMNS = 4
 
 @dataclass(frozen=True)
 class Shown:
-    """Everything that the page shows of one study."""
+    """Everything that the page shows of a study."""
 
     study: Study
-    prefix: str
-    """What the identifiers of the study's elements begin with; empty for the first study of a page."""
 
     @cached_property
     def figures(self) -> list[FigureFiles]:
         """The figures of the study, drawn or not, and those that its pages have made."""
         folder = self.study.outputs / FOLDER
         said = {each.name: each.docstring for each in figures_of(self.study)}
-        drawn = {path.stem.removesuffix(INTERVALS): "" for path in sorted(folder.glob("*.json"))}
-        return [
-            FigureFiles(name, folder, docstring, self.study.word)
-            for name, docstring in (said | {name: "" for name in drawn if name not in said}).items()
-        ]
+        drawn = [path.stem.removesuffix(INTERVALS) for path in sorted(folder.glob("*.json"))]
+        names = dict.fromkeys([*said, *drawn])
+        return [FigureFiles(name, folder, said.get(name, ""), self.study.word) for name in names]
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
         """The figures that are drawn under each other variant; those that the description names come first."""
         folder = self.study.outputs / FOLDER
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
-        drawn = {
-            name: [replace(each, folder=folder / name, variant=name) for each in self.figures]
-            for name in dict.fromkeys([*self.study.described.variants, *folders])
-        }
-        found = {name: [each for each in figures if each.versions] for name, figures in drawn.items()}
-        return {name: figures for name, figures in found.items() if figures}
+        found = {}
+        for name in dict.fromkeys([*self.study.described.variants, *folders]):
+            figures = [replace(each, folder=folder / name, variant=name) for each in self.figures]
+            if drawn := [each for each in figures if each.versions]:
+                found[name] = drawn
+        return found
 
     @cached_property
     def judgements(self) -> Judgements:
@@ -92,15 +88,15 @@ class Shown:
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
         """The pages of the study: identifier, title and content of each, but the one that lists all claims."""
-        links = {f"{name}.md": f"#{self.prefix}{name}" for name in pages.documents(self.study) if name != CLAIMS}
-        links |= {f"{CLAIMS}.md": f"#{self.prefix}scorecard"}
-        links |= {f"{figure.name}.png": f"#{self.prefix}{figure.id}" for figure in self.figures}
+        links = {f"{name}.md": f"#{name}" for name in pages.documents(self.study) if name != CLAIMS}
+        links |= {f"{CLAIMS}.md": "#scorecard"}
+        links |= {f"{figure.name}.png": f"#{figure.id}" for figure in self.figures}
         found = []
         for name in pages.documents(self.study):
             text = pages.text(self.study, name)
             if name != CLAIMS:
                 title = text.partition("\n")[0].removeprefix("# ")
-                found.append((f"{self.prefix}{name}", title, document(text, f"{self.prefix}{name}", links)))
+                found.append((name, title, document(text, name, links)))
         return found
 
     def brought(self, suffix: str) -> list[Markup]:
@@ -109,37 +105,33 @@ class Shown:
         return [Markup(path.read_text(encoding="utf-8")) for path in paths]
 
 
-def html(studies: Sequence[Study], command: str, warn: Callable[[str], object] = str) -> str:
-    """Render the page of studies.
+def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str:
+    """Render the page of a study.
 
     Args:
-        studies: The studies, of which the first one gives the page its title.
+        study: The study.
         command: The command that makes the page again.
-        warn: A function that is called with a line on each study whose verdicts are old.
+        warn: A function that is called with a line if the verdicts are old.
 
     Raises:
-        StoreError: The studies have neither figures nor claims; a file, or a stored experiment that a figure shows, is
+        StoreError: The study has neither figures nor claims; a file, or a stored experiment that a figure shows, is
             damaged or of another version.
     """
-    shown = [Shown(study, f"{study.name}-" * bool(number)) for number, study in enumerate(studies)]
-    figures = [
-        figure for each in shown for figure in chain(each.figures, *each.under_variants.values()) if figure.versions
-    ]
-    if not figures and not any(each.main for each in shown):
-        words = " && ".join(f"pomrl reproduce {each.study.word}" for each in shown)
-        raise StoreError(f"there is nothing to report yet; {words} computes, draws and judges all of it")
-    for each in shown:
-        if older := views.older_in_words(each.study, each.judgements):
-            warn(f"{each.study.word}: {older}")
+    of = Shown(study)
+    figures = [figure for figure in chain(of.figures, *of.under_variants.values()) if figure.versions]
+    if not figures and not of.main:
+        raise StoreError(
+            f"there is nothing to report yet; pomrl reproduce {study.word} computes, draws and judges all of it"
+        )
+    if older := views.older_in_words(study, of.judgements):
+        warn(f"{study.word}: {older}")
     sources: dict[str, list[provenance.Shown]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(each.shown for each in figure.versions))
-    plain = [figure.versions[-1] for figure in figures if not figure.variant]
-    data = curves.data(chain.from_iterable(version.shown for version in plain))
+    data = curves.data(chain.from_iterable(each.versions[-1].shown for each in figures if not each.variant))
     return rendered(
         "study.html.j2",
-        shown=shown,
-        first=shown[0],
+        of=of,
         command=command,
         sweeps={variant: provenance.sweep_provenances(of_variant) for variant, of_variant in sources.items()},
         provenance=provenance.report_provenance(
