@@ -10,7 +10,6 @@ from pomrl.study import (
     PanelGrid,
     StoredSweeps,
     band,
-    context,
     figure,
     of_estimators,
     panels,
@@ -37,10 +36,9 @@ def model_error(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     bands = [band(series.rows(sweeps), ["task"], "model_error", kind) for series in OF_PAPER]
     points = [series.points(of_series, "task", kind) for series, of_series in zip(OF_PAPER, bands, strict=True)]
     data = pd.concat(points, ignore_index=True)
-    with context():
-        drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
-        panels.curves(ax, data, OF_PAPER)
-        panels.task_axis(ax, data)
-        ax.set_ylabel("Largest error of the model")
-        panels.legend(ax, columns=2)
-        return panels.finish(drawn, data, OF_PAPER, sweeps)
+    drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
+    panels.curves(ax, data, OF_PAPER)
+    panels.task_axis(ax, data)
+    ax.set_ylabel("Largest error of the model")
+    panels.legend(ax, columns=2)
+    return panels.finish(drawn, data, OF_PAPER, sweeps)

@@ -18,6 +18,7 @@ from typing import Any
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
 from pomrl.drawing.drawing import Drawing, Series
+from pomrl.drawing.style import context
 from pomrl.results.stored_sweeps import StoredSweeps
 from pomrl.store.simulations import Simulation
 
@@ -37,16 +38,21 @@ class Figure:
     """The name of its files."""
     docstring: str
     """Title and caption."""
-    sweeps: tuple[str, ...]
-    """The names of the sweeps that it shows."""
     draw: Draw
     """Function of the stored sweeps and simulations by name, and of the kind of bands if there are series."""
-    series: tuple[Series, ...] = ()
-    """The series of runs that it shows; if there are none, it gets whole sweeps, and has no version with intervals."""
-    simulations: tuple[Simulation, ...] = ()
-    """The simulations that it shows."""
-    module: str = ""
+    module: str
     """The dotted name of the module that defines it."""
+    series: Sequence[Series] = ()
+    """The series of runs that it shows; if there are none, it gets whole sweeps, and has no version with intervals."""
+    whole: Sequence[str] = ()
+    """The names of the sweeps that it shows if these are not those of its series."""
+    simulations: Sequence[Simulation] = ()
+    """The simulations that it shows."""
+
+    @property
+    def sweeps(self) -> list[str]:
+        """The names of the sweeps that it shows."""
+        return list(dict.fromkeys(self.whole or (each.sweep for each in self.series if each.sweep)))
 
     @property
     def versions(self) -> list[str]:
@@ -66,13 +72,12 @@ class Figure:
 
 
 def figure(
-    *sweeps: str, name: str | None = None, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
+    *sweeps: str, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
 ) -> Callable[[Draw], Figure]:
-    """Make a figure of the function that draws it, or that returns its panels.
+    """Make a figure of the function that draws it, in the style of all figures, or that returns its panels.
 
     Args:
         sweeps: The names of the sweeps that the figure shows; by default those of its series.
-        name: The name of its files, by default that of the function.
         series: The series of runs that a drawing function shows; they say which experiments of the sweeps it gets, and
             give the figure a version with 95 % intervals, for which the function is called with the kind "ci".
         simulations: The simulations that it shows.
@@ -86,27 +91,14 @@ def figure(
         )
 
     def make(function: Draw) -> Figure:
-        draw, shown = function, series
-        if not inspect.signature(function).parameters:
-            panels = function()
-            draw, shown = panels.draw, panels.series
+        name, module = function.__name__, function.__module__
         docstring = inspect.cleandoc(function.__doc__ or "")
-        return _figure(name or function.__name__, docstring, draw, shown, sweeps, simulations, function.__module__)
+        if inspect.signature(function).parameters:
+            return Figure(name, docstring, context()(function), module, series, sweeps, simulations)
+        panels = function()
+        return Figure(name, docstring, panels.draw, module, panels.series)
 
     return make
-
-
-def _figure(
-    name: str,
-    docstring: str,
-    draw: Draw,
-    series: Sequence[Series],
-    sweeps: Sequence[str] = (),
-    simulations: Sequence[Simulation] = (),
-    module: str = "",
-) -> Figure:
-    shown = sweeps or dict.fromkeys(each.sweep for each in series if each.sweep)
-    return Figure(name, docstring, tuple(shown), draw, tuple(series), tuple(simulations), module)
 
 
 def figures_of(study: Study) -> list[Figure]:
@@ -133,7 +125,7 @@ def _defined(module: ModuleType) -> Iterator[Figure]:
     if panels is not None:
         name = vars(module).get("NAME", module.__name__.rpartition(".")[2])
         docstring = inspect.cleandoc(module.__doc__ or "")
-        yield _figure(name, docstring, panels.draw, panels.series, module=module.__name__)
+        yield Figure(name, docstring, panels.draw, module.__name__, panels.series)
     defined = {id(each): each for each in vars(module).values() if isinstance(each, Figure)}
     yield from (each for each in defined.values() if each.module == module.__name__)
 

@@ -18,7 +18,6 @@ from pomrl.study import (
     at_largest_gamma,
     band,
     collect,
-    context,
     figure,
     in_task,
     of_values,
@@ -93,13 +92,12 @@ def penalties(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     wanted = [series for of_panel in PENALTIES.values() for series in of_panel]
     points = [each.points(band(each.rows(sweeps), ["agent.l2"], kind=kind), "agent.l2", kind) for each in wanted]
     data = collect(points, wanted)
-    with context():
-        drawn, axes = panels.row_of_panels(2, TEXT_WIDTH, 2.6, share_y=True)
-        for ax, (title, series) in zip(axes, PENALTIES.items(), strict=True):
-            panels.curves(ax, data, series)
-            ax.set_xscale("log")
-            ax.set_xlabel("Weight of L2")
-            panels.letter(ax, series[0].panel, title)
-        panels.loss_axis(axes[0])
-        panels.shared_legend(drawn, axes, columns=4)
-        return panels.finish(drawn, data, wanted, sweeps)
+    drawn, axes = panels.row_of_panels(2, TEXT_WIDTH, 2.6, share_y=True)
+    for ax, (title, series) in zip(axes, PENALTIES.items(), strict=True):
+        panels.curves(ax, data, series)
+        ax.set_xscale("log")
+        ax.set_xlabel("Weight of L2")
+        panels.letter(ax, series[0].panel, title)
+    panels.loss_axis(axes[0])
+    panels.shared_legend(drawn, axes, columns=4)
+    return panels.finish(drawn, data, wanted, sweeps)

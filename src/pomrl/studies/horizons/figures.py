@@ -14,7 +14,6 @@ from pomrl.study import (
     Series,
     StoredSweeps,
     collect,
-    context,
     figure,
     panels,
     ratio,
@@ -52,8 +51,8 @@ CELLS = [(problem, m, panel) for m, panel in zip(SIZES, "abc", strict=True) for 
 SERIES = [_series(look, runs, *cell) for cell in CELLS for look, runs in METHODS.items()]
 
 
-@figure("frequencies", "penalties", "weights", "priors", "posteriors", "schedules", name="advice")
-def draw(sweeps: StoredSweeps) -> Drawing:
+@figure("frequencies", "penalties", "weights", "priors", "posteriors", "schedules")
+def advice(sweeps: StoredSweeps) -> Drawing:
     """What each method loses.
 
     The loss of each method as a share of the loss of planning on frequencies with gamma_eval, on average over tasks.
@@ -62,14 +61,13 @@ def draw(sweeps: StoredSweeps) -> Drawing:
     vertical axis is logarithmic, and shares below 0.1 % are drawn at its end.
     """
     data = collect(_shares(sweeps), SERIES)
-    with context():
-        drawn, axes = panels.blank(TEXT_WIDTH, 7.0), []
-        for (ax,), m, panel in zip(panels.grid_of_panels(drawn, len(SIZES), 1), SIZES, "abc", strict=True):
-            _draw_panel(ax, data[data["panel"] == panel])
-            panels.letter(ax, panel, f"m = {m}")
-            axes.append(ax)
-        panels.shared_legend(drawn, axes, columns=3)
-        return panels.finish(drawn, data, SERIES, sweeps)
+    drawn, axes = panels.blank(TEXT_WIDTH, 7.0), []
+    for (ax,), m, panel in zip(panels.grid_of_panels(drawn, len(SIZES), 1), SIZES, "abc", strict=True):
+        _draw_panel(ax, data[data["panel"] == panel])
+        panels.letter(ax, panel, f"m = {m}")
+        axes.append(ax)
+    panels.shared_legend(drawn, axes, columns=3)
+    return panels.finish(drawn, data, SERIES, sweeps)
 
 
 def _shares(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:

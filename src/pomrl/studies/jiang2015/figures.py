@@ -20,7 +20,6 @@ from pomrl.study import (
     band,
     best_fixed,
     collect,
-    context,
     figure,
     in_task,
     of_values,
@@ -83,11 +82,10 @@ def guidance_policies(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
 
     In one estimated model, for n trajectories. There are 1,024 policies. Bands show one standard error.
     """
-    with context():
-        drawn, ax, data = _one_panel(sweeps, POLICIES, "gamma", kind)
-        panels.gamma_axis(ax)
-        panels.loss_axis(ax, "Different policies")
-        return panels.finish(drawn, data, POLICIES, sweeps)
+    drawn, ax, data = _one_panel(sweeps, POLICIES, "gamma", kind)
+    panels.gamma_axis(ax)
+    panels.loss_axis(ax, "Different policies")
+    return panels.finish(drawn, data, POLICIES, sweeps)
 
 
 @figure(series=CHOICES)
@@ -96,16 +94,15 @@ def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
 
     In random MDPs, on average over states; both axes are logarithmic. Bands show one standard error.
     """
-    with context():
-        drawn, ax, data = _one_panel(sweeps, CHOICES, "m", kind)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xticks(list(LOOKS), [str(n) for n in LOOKS])
-        ax.set_yticks([0.05, 0.1, 0.2, 0.5, 1, 2], ["0.05", "0.1", "0.2", "0.5", "1", "2"])
-        ax.minorticks_off()
-        ax.set_xlabel("Trajectories n")
-        ax.set_ylabel("Planning loss")
-        return panels.finish(drawn, data, CHOICES, sweeps)
+    drawn, ax, data = _one_panel(sweeps, CHOICES, "m", kind)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks(list(LOOKS), [str(n) for n in LOOKS])
+    ax.set_yticks([0.05, 0.1, 0.2, 0.5, 1, 2], ["0.05", "0.1", "0.2", "0.5", "1", "2"])
+    ax.minorticks_off()
+    ax.set_xlabel("Trajectories n")
+    ax.set_ylabel("Planning loss")
+    return panels.finish(drawn, data, CHOICES, sweeps)
 
 
 COUNTS = {
@@ -132,19 +129,18 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     parts = [each.values(of_counts, "gamma", "y", "count") for each in COUNTS.values()]
     parts += [each.values(of_bounds, "gamma", "y", "bound") for each in BOUNDS]
     data = pd.concat(parts, ignore_index=True)
-    with context():
-        drawn, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
-        for ax, series, label in ((a, list(COUNTS.values()), "Policies"), (b, BOUNDS, "Bound on the loss")):
-            panels.curves(ax, data, series)
-            panels.gamma_axis(ax)
-            panels.letter(ax, series[0].panel, "")
-            ax.set_ylabel(label)
-        a.set_yscale("log")
-        a.set_ylim(0.8, 1500)
-        b.set_ylim(0.0, 150.0)
-        b.axhline(100.0, color="0.4", linewidth=0.8, linestyle=":", label="no loss exceeds this")
-        panels.shared_legend(drawn, [a, b], columns=4)
-        return panels.finish(drawn, data)
+    drawn, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
+    for ax, series, label in ((a, list(COUNTS.values()), "Policies"), (b, BOUNDS, "Bound on the loss")):
+        panels.curves(ax, data, series)
+        panels.gamma_axis(ax)
+        panels.letter(ax, series[0].panel, "")
+        ax.set_ylabel(label)
+    a.set_yscale("log")
+    a.set_ylim(0.8, 1500)
+    b.set_ylim(0.0, 150.0)
+    b.axhline(100.0, color="0.4", linewidth=0.8, linestyle=":", label="no loss exceeds this")
+    panels.shared_legend(drawn, [a, b], columns=4)
+    return panels.finish(drawn, data)
 
 
 def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:

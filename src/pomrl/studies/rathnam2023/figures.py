@@ -14,7 +14,6 @@ from pomrl.study import (
     Series,
     StoredSweeps,
     at_largest_gamma,
-    context,
     figure,
     in_task,
     look,
@@ -89,18 +88,17 @@ def implied_prior(_: StoredSweeps) -> Drawing:
         for C, each in ROWS.items()
     ]
     data, series = pd.concat(parts, ignore_index=True), [*DISCOUNTS.values(), *ROWS.values()]
-    with context():
-        drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
-        panels.curves(ax, data, series)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xticks([1, 2, 5, 10, 15], ["1", "2", "5", "10", "15"])
-        ax.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
-        ax.minorticks_off()
-        ax.set_xlabel("Transitions n of a pair")
-        ax.set_ylabel("Transitions of the prior")
-        panels.legend(ax, columns=2)
-        return panels.finish(drawn, data)
+    drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
+    panels.curves(ax, data, series)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks([1, 2, 5, 10, 15], ["1", "2", "5", "10", "15"])
+    ax.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
+    ax.minorticks_off()
+    ax.set_xlabel("Transitions n of a pair")
+    ax.set_ylabel("Transitions of the prior")
+    panels.legend(ax, columns=2)
+    return panels.finish(drawn, data)
 
 
 def _table(n: np.ndarray, **columns: float | np.ndarray) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from pomrl.study import (
     StoredSweeps,
     bootstrap_means,
     collect,
-    context,
     figure,
     gain_of_best_gamma,
     look,
@@ -41,8 +40,8 @@ GAINS = [_series(panel, sigma) for panel, sigma in zip("abc", SIGMAS, strict=Tru
 WEIGHTS = [_series(panel, sigma) for panel, sigma in zip("def", SIGMAS, strict=True)]
 
 
-@figure(SWEEP, name="horizon_or_prior")
-def draw(sweeps: StoredSweeps) -> Drawing:
+@figure(SWEEP)
+def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
     """A shorter horizon, or a better prior?.
 
     What a shorter horizon gains for learners with a worse and a better prior, and the prior that it stands for.
@@ -54,20 +53,19 @@ def draw(sweeps: StoredSweeps) -> Drawing:
     """
     wanted = [series for panel in [*GAINS, *WEIGHTS] for series in panel]
     data = collect([*_gains(sweeps), *_weights(sweeps)], wanted)
-    with context():
-        figure = panels.blank(TEXT_WIDTH, 5.2)
-        gains, weights = panels.grid_of_panels(figure, 2, len(SIGMAS), share_y=True)
-        for ax, of_panel, sigma in zip(gains, GAINS, SIGMAS, strict=True):
-            _draw_gains(ax, data, of_panel)
-            panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
-        for ax, of_panel, sigma in zip(weights, WEIGHTS, SIGMAS, strict=True):
-            panels.curves(ax, data, of_panel)
-            panels.task_axis(ax, data[data["panel"] == of_panel[0].panel])
-            panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
-        gains[0].set_ylabel("Gain of best γ")
-        weights[0].set_ylabel("Prior weight of γ*")
-        panels.shared_legend(figure, weights, columns=4)
-        return panels.finish(figure, data, wanted, sweeps)
+    figure = panels.blank(TEXT_WIDTH, 5.2)
+    gains, weights = panels.grid_of_panels(figure, 2, len(SIGMAS), share_y=True)
+    for ax, of_panel, sigma in zip(gains, GAINS, SIGMAS, strict=True):
+        _draw_gains(ax, data, of_panel)
+        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+    for ax, of_panel, sigma in zip(weights, WEIGHTS, SIGMAS, strict=True):
+        panels.curves(ax, data, of_panel)
+        panels.task_axis(ax, data[data["panel"] == of_panel[0].panel])
+        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+    gains[0].set_ylabel("Gain of best γ")
+    weights[0].set_ylabel("Prior weight of γ*")
+    panels.shared_legend(figure, weights, columns=4)
+    return panels.finish(figure, data, wanted, sweeps)
 
 
 def _gains(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:

@@ -14,7 +14,6 @@ from pomrl.study import (
     StoredSweeps,
     UniformBall,
     at_largest_gamma,
-    context,
     figure,
     look,
     panels,
@@ -48,8 +47,8 @@ PANELS = [_panel(letter, sigma) for letter, sigma in zip("abc", SIGMAS, strict=T
 SERIES = series_of(PANELS)
 
 
-@figure(series=SERIES, name="long_streams")
-def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+@figure(series=SERIES)
+def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """A thousand tasks.
 
     The average regret over a thousand tasks, beside the order of the bound on it, on logarithmic axes.
@@ -65,13 +64,12 @@ def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     measured = measured[measured["x"].isin(SHOWN)]
     orders = [_order(measured, panel, sigma) for panel, sigma in zip(PANELS, SIGMAS, strict=True)]
     data = pd.concat([measured, *orders], ignore_index=True)
-    with context():
-        figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
-        for ax, panel, sigma in zip(axes, PANELS, SIGMAS, strict=True):
-            _draw_panel(ax, data, panel, sigma)
-        axes[0].set_ylabel("Average regret")
-        panels.shared_legend(figure, axes, columns=4)
-        return panels.finish(figure, data, SERIES, sweeps)
+    figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
+    for ax, panel, sigma in zip(axes, PANELS, SIGMAS, strict=True):
+        _draw_panel(ax, data, panel, sigma)
+    axes[0].set_ylabel("Average regret")
+    panels.shared_legend(figure, axes, columns=4)
+    return panels.finish(figure, data, SERIES, sweeps)
 
 
 def radius(sigma: float) -> float:

@@ -13,7 +13,6 @@ from pomrl.study import (
     Series,
     StoredSweeps,
     collect,
-    context,
     figure,
     look,
     panels,
@@ -35,8 +34,8 @@ PANELS = [
 ]
 
 
-@figure(SWEEP, name="wrong_priors")
-def draw(sweeps: StoredSweeps) -> Drawing:
+@figure(SWEEP)
+def wrong_priors(sweeps: StoredSweeps) -> Drawing:
     """What a shorter horizon gains under a wrong prior.
 
     What a shorter horizon gains for a posterior mean whose prior has a fixed weight, against that weight.
@@ -48,16 +47,15 @@ def draw(sweeps: StoredSweeps) -> Drawing:
     """
     wanted = [series for panel in PANELS for series in panel]
     data = collect(_gains(sweeps, wanted), wanted)
-    with context():
-        figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
-        for ax, of_panel, (sigma, weight) in zip(axes, PANELS, TRUE_WEIGHTS.items(), strict=True):
-            panels.curves(ax, data, of_panel)
-            ax.axvline(weight, color="black", linewidth=0.8, linestyle=":")
-            ax.set_xlabel("Weight α of the prior")
-            panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
-        axes[0].set_ylabel("Relative gain of best γ")
-        panels.shared_legend(figure, axes, columns=2)
-        return panels.finish(figure, data, wanted, sweeps)
+    figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
+    for ax, of_panel, (sigma, weight) in zip(axes, PANELS, TRUE_WEIGHTS.items(), strict=True):
+        panels.curves(ax, data, of_panel)
+        ax.axvline(weight, color="black", linewidth=0.8, linestyle=":")
+        ax.set_xlabel("Weight α of the prior")
+        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+    axes[0].set_ylabel("Relative gain of best γ")
+    panels.shared_legend(figure, axes, columns=2)
+    return panels.finish(figure, data, wanted, sweeps)
 
 
 def _gains(sweeps: StoredSweeps, wanted: list[Series]) -> Iterator[pd.DataFrame]:

@@ -15,7 +15,6 @@ from pomrl.study import (
     Kind,
     Panel,
     StoredSweeps,
-    context,
     figure,
     panels,
     series_of,
@@ -43,8 +42,8 @@ HORIZONS = [_horizons(c, letter) for c, letter in zip(SHOWN, "cf", strict=True)]
 SERIES = [*series_of([*ROWS[0], *ROWS[1]]), *HORIZONS[0].series, *HORIZONS[1].series]
 
 
-@figure(overlay.SIMILARITY, series=SERIES, name="authors_planning_omrl")
-def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+@figure(overlay.SIMILARITY, series=SERIES)
+def authors_planning_omrl(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """Figure 4, as the authors computed it: Planning with online meta-learning.
 
     Planning with online meta-learning, at two similarities of the tasks.
@@ -58,14 +57,13 @@ def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     cell prints 0.950 and 0.5, which are drawn as crosses.
     """
     data = pd.concat([overlay.points(sweeps, [*ROWS[0], *ROWS[1]], kind), *_of_horizons(sweeps, kind)])
-    with context():
-        figure = panels.blank(TEXT_WIDTH, 5.6)
-        grid = panels.grid_of_panels(figure, 2, 3)
-        rights = [_draw_row(*each, data) for each in zip(grid, ROWS, HORIZONS, strict=True)]
-        axes = [*grid[0], rights[0]]
-        more = [panels.minimum_marker(), *overlay.legend_entries(data)]
-        panels.shared_legend(figure, axes, columns=4, more=more)
-        return panels.finish(figure, data, SERIES, sweeps)
+    figure = panels.blank(TEXT_WIDTH, 5.6)
+    grid = panels.grid_of_panels(figure, 2, 3)
+    rights = [_draw_row(*each, data) for each in zip(grid, ROWS, HORIZONS, strict=True)]
+    axes = [*grid[0], rights[0]]
+    more = [panels.minimum_marker(), *overlay.legend_entries(data)]
+    panels.shared_legend(figure, axes, columns=4, more=more)
+    return panels.finish(figure, data, SERIES, sweeps)
 
 
 def _of_horizons(sweeps: StoredSweeps, kind: Kind | None) -> list[pd.DataFrame]:

@@ -19,7 +19,6 @@ from pomrl.study import (
     StoredSweeps,
     UniformBall,
     at_gamma,
-    context,
     figure,
     look,
     panels,
@@ -55,8 +54,8 @@ PANELS = [_panel(letter, *of) for letter, of in (AGAINST_T | AGAINST_GAMMA).item
 SERIES = series_of(PANELS)
 
 
-@figure(series=SERIES, name="average_regret")
-def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+@figure(series=SERIES)
+def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """Measured regret beside its bounds.
 
     The measured average regret of POMRL(sigma) beside the bounds on it.
@@ -69,17 +68,16 @@ def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
     data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)
-    with context():
-        figure = panels.blank(TEXT_WIDTH, 5.2)
-        rows = figure.add_gridspec(3, 1, height_ratios=[0.7, 1.0, 1.7])
-        above, measured, against_gamma = (figure.add_subfigure(row) for row in rows)
-        (lower,) = panels.grid_of_panels(measured, 1, 3, share_y=True)
-        (below,) = panels.grid_of_panels(against_gamma, 1, 3, share_y=True)
-        (upper,) = panels.grid_of_panels(above, 1, 3, share_y=True)
-        _draw_against_T(upper, lower, data)
-        _draw_against_gamma(below, data)
-        panels.shared_legend(against_gamma, [*below, *lower], columns=5)
-        return panels.finish(figure, data, SERIES, sweeps)
+    figure = panels.blank(TEXT_WIDTH, 5.2)
+    rows = figure.add_gridspec(3, 1, height_ratios=[0.7, 1.0, 1.7])
+    above, measured, against_gamma = (figure.add_subfigure(row) for row in rows)
+    (lower,) = panels.grid_of_panels(measured, 1, 3, share_y=True)
+    (below,) = panels.grid_of_panels(against_gamma, 1, 3, share_y=True)
+    (upper,) = panels.grid_of_panels(above, 1, 3, share_y=True)
+    _draw_against_T(upper, lower, data)
+    _draw_against_gamma(below, data)
+    panels.shared_legend(against_gamma, [*below, *lower], columns=5)
+    return panels.finish(figure, data, SERIES, sweeps)
 
 
 def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataFrame) -> None:

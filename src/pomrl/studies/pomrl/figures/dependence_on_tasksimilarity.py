@@ -9,7 +9,6 @@ from pomrl.study import (
     Kind,
     Panel,
     StoredSweeps,
-    context,
     draw_row,
     figure,
     of_tasks,
@@ -30,8 +29,8 @@ AGAINST_GAMMA = [
 SERIES = [*PER_TASK.series, *series_of(AGAINST_GAMMA)]
 
 
-@figure(series=SERIES, name="dependence_on_tasksimilarity")
-def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+@figure(series=SERIES)
+def dependence_on_tasksimilarity(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """Figure 5: How much similarity matters.
 
     The loss in each task, and the loss of ada-POMRL against gamma, at three task similarities sigma.
@@ -51,13 +50,12 @@ def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """
     curves = [points for panel in AGAINST_GAMMA for points in panel.points(sweeps, kind)]
     data = pd.concat([PER_TASK.points(sweeps, kind), *curves], ignore_index=True)
-    with context():
-        figure = panels.blank(TEXT_WIDTH, 5.2)
-        upper, lower = figure.subfigures(2, 1, squeeze=False)[:, 0]
-        (above,) = panels.grid_of_panels(upper, 1, 3, share_y=True)
-        (below,) = panels.grid_of_panels(lower, 1, 3, share_y=True)
-        PER_TASK.draw_row(above, data, PER_TASK.panels)
-        draw_row(below, data, AGAINST_GAMMA)
-        panels.shared_legend(upper, above, columns=4)
-        panels.shared_legend(lower, below, columns=7, more=[panels.minimum_marker()])
-        return panels.finish(figure, data, SERIES, sweeps)
+    figure = panels.blank(TEXT_WIDTH, 5.2)
+    upper, lower = figure.subfigures(2, 1, squeeze=False)[:, 0]
+    (above,) = panels.grid_of_panels(upper, 1, 3, share_y=True)
+    (below,) = panels.grid_of_panels(lower, 1, 3, share_y=True)
+    PER_TASK.draw_row(above, data, PER_TASK.panels)
+    draw_row(below, data, AGAINST_GAMMA)
+    panels.shared_legend(upper, above, columns=4)
+    panels.shared_legend(lower, below, columns=7, more=[panels.minimum_marker()])
+    return panels.finish(figure, data, SERIES, sweeps)

@@ -3,15 +3,15 @@
 from math import sqrt
 
 from pomrl.studies.pomrl import simplex
-from pomrl.study import COLUMN_WIDTH, Drawing, Look, Series, StoredSweeps, context, figure, panels
+from pomrl.study import COLUMN_WIDTH, Drawing, Look, Series, StoredSweeps, figure, panels
 
 CONCENTRATION = 15.0
 DRAWS = 1000
 TASKS = Series(Look("Task models", "#4477AA", ".", "", size=2.0))
 
 
-@figure(name="dirichlet_task_dist")
-def draw(_: StoredSweeps) -> Drawing:
+@figure()
+def dirichlet_task_dist(_: StoredSweeps) -> Drawing:
     """Figure F1: Draws of tasks.
 
     Draws of tasks from Dir(15, 15, 15) on the simplex of three states.
@@ -22,8 +22,7 @@ def draw(_: StoredSweeps) -> Drawing:
     """
     data = simplex.points(TASKS, simplex.dirichlet(CONCENTRATION, DRAWS))
     variance = simplex.variance(CONCENTRATION)
-    with context():
-        figure, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 3.0)
-        simplex.draw(ax, data, [TASKS])
-        panels.letter(ax, "", f"Dir(15, 15, 15)\nvariance {variance:.5f}, standard deviation {sqrt(variance):.4f}")
-        return panels.finish(figure, data)
+    figure, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 3.0)
+    simplex.draw(ax, data, [TASKS])
+    panels.letter(ax, "", f"Dir(15, 15, 15)\nvariance {variance:.5f}, standard deviation {sqrt(variance):.4f}")
+    return panels.finish(figure, data)

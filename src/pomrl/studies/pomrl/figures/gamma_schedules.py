@@ -7,7 +7,6 @@ from pomrl.study import (
     Kind,
     Panel,
     StoredSweeps,
-    context,
     draw_row,
     figure,
     lettered,
@@ -26,8 +25,8 @@ UPPER_BOUND = Panel("Upper bound", [schedules.wanted("pomrl", "fixed"), *OFFSETS
 SERIES = series_of(PANELS)
 
 
-@figure(series=SERIES, name="gamma_schedules")
-def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+@figure(series=SERIES)
+def gamma_schedules(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """Figure 6: Schedules of the discount factor.
 
     The loss of POMRL in each task under the gamma schedules.
@@ -44,9 +43,8 @@ def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     gamma_eval and is shown for gamma_0 in (0.25, 0.50). Error bars depict 1-standard error for 600 independent runs."
     """
     data = points_of_panels(sweeps, PANELS, kind)
-    with context():
-        figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 3.0)
-        draw_row(axes, data, PANELS)
-        for ax, columns in zip(axes, (1, 1, 2), strict=True):
-            panels.legend(ax, columns=columns)
-        return panels.finish(figure, data, SERIES, sweeps)
+    figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 3.0)
+    draw_row(axes, data, PANELS)
+    for ax, columns in zip(axes, (1, 1, 2), strict=True):
+        panels.legend(ax, columns=columns)
+    return panels.finish(figure, data, SERIES, sweeps)

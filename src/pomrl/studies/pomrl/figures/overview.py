@@ -17,7 +17,6 @@ from pomrl.study import (
     Series,
     StoredSweeps,
     band,
-    context,
     figure,
     look,
     panels,
@@ -37,8 +36,8 @@ BATCH_ERROR = Series(Look("Error of the batch", look("without_meta").color, "D")
 HORIZON = Series(Look("Horizon (right axis)", "#444444", "s", ":"), panel="c")
 
 
-@figure(simulations=[RELATED_TASKS], name="overview")
-def draw(sweeps: StoredSweeps) -> Drawing:
+@figure(simulations=[RELATED_TASKS])
+def overview(sweeps: StoredSweeps) -> Drawing:
     """Figure 1, redrawn with real draws: The idea, with real draws.
 
     Related tasks, the estimate of one of them, and what is gained as tasks go by.
@@ -52,20 +51,19 @@ def draw(sweeps: StoredSweeps) -> Drawing:
     factor gamma is that of the schedule that follows the upper bound.
     """
     data = _data(sweeps[RELATED_TASKS.name].table)
-    with context():
-        figure, (a, b, c) = panels.row_of_panels(3, TEXT_WIDTH, 2.6)
-        simplex.draw(a, data, [TASKS, MEAN_MODEL])
-        simplex.draw(b, data, [TASK, BATCH, PRIOR, ESTIMATE])
-        _connect(b, data)
-        _gains(c, data)
-        panels.letter(a, "a", "Related tasks, one by one")
-        panels.letter(b, "b", "Batch and prior, mixed")
-        panels.letter(c, "c", "What is learned adds up")
-        for ax in (a, b):
-            panels.legend(ax)
-        drawing = panels.finish(figure, data)
-        for left, right in ((a, b), (b, c)):
-            _arrow(figure, left, right)
+    figure, (a, b, c) = panels.row_of_panels(3, TEXT_WIDTH, 2.6)
+    simplex.draw(a, data, [TASKS, MEAN_MODEL])
+    simplex.draw(b, data, [TASK, BATCH, PRIOR, ESTIMATE])
+    _connect(b, data)
+    _gains(c, data)
+    panels.letter(a, "a", "Related tasks, one by one")
+    panels.letter(b, "b", "Batch and prior, mixed")
+    panels.letter(c, "c", "What is learned adds up")
+    for ax in (a, b):
+        panels.legend(ax)
+    drawing = panels.finish(figure, data)
+    for left, right in ((a, b), (b, c)):
+        _arrow(figure, left, right)
     return drawing
 
 

@@ -9,7 +9,6 @@ from pomrl.study import (
     Series,
     StoredSweeps,
     collect,
-    context,
     figure,
     of_estimators,
     of_tasks,
@@ -26,8 +25,8 @@ HORIZONS = HorizonPanel("ada-POMRL, best γ", LOSS_AT_BEST, BEST, "sd")
 SERIES = [*PER_TASK.series, *AGAINST_GAMMA.series, *HORIZONS.series]
 
 
-@figure(series=SERIES, name="planning_omrl")
-def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+@figure(series=SERIES)
+def planning_omrl(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """Figure 4: Planning with online meta-learning.
 
     Planning with online meta-learning at sigma = 0.01.
@@ -46,12 +45,11 @@ def draw(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """
     points = [points for panel in (PER_TASK, AGAINST_GAMMA, HORIZONS) for points in panel.points(sweeps, kind)]
     data = collect(points, SERIES)
-    with context():
-        figure, (a, b, c) = panels.row_of_panels(3, TEXT_WIDTH, 2.8)
-        PER_TASK.draw(a, data)
-        AGAINST_GAMMA.draw(b, data)
-        right = HORIZONS.draw(c, data)
-        panels.legend(a)
-        panels.legend(b, columns=2, more=[panels.minimum_marker()])
-        panels.legend(c, more=right.get_legend_handles_labels()[0])
-        return panels.finish(figure, data, SERIES, sweeps)
+    figure, (a, b, c) = panels.row_of_panels(3, TEXT_WIDTH, 2.8)
+    PER_TASK.draw(a, data)
+    AGAINST_GAMMA.draw(b, data)
+    right = HORIZONS.draw(c, data)
+    panels.legend(a)
+    panels.legend(b, columns=2, more=[panels.minimum_marker()])
+    panels.legend(c, more=right.get_legend_handles_labels()[0])
+    return panels.finish(figure, data, SERIES, sweeps)

@@ -14,7 +14,6 @@ from pomrl.study import (
     Look,
     Series,
     StoredSweeps,
-    context,
     figure,
     panels,
     sequence,
@@ -36,8 +35,8 @@ MIXING = {
 PANELS = dict(zip("abc", PRIORS, strict=True))
 
 
-@figure(simulations=SIMULATIONS, name="squared_error")
-def draw(sweeps: StoredSweeps) -> Drawing:
+@figure(simulations=SIMULATIONS)
+def squared_error(sweeps: StoredSweeps) -> Drawing:
     """Squared error against the mixing rate.
 
     The mean squared error of an estimate against the weight alpha of its prior, for Dirichlet tasks: simulated (points)
@@ -48,17 +47,16 @@ def draw(sweeps: StoredSweeps) -> Drawing:
     """
     errors, rates = (sweeps[each.name].table for each in SIMULATIONS)
     data = pd.concat([points for panel in PANELS for points in _points(panel, errors, rates)], ignore_index=True)
-    with context():
-        figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.7, share_y=True)
-        for ax, (panel, prior) in zip(axes, PANELS.items(), strict=True):
-            curves = _curves(panel)
-            panels.curves(ax, data, [*curves, *map(_simulated, curves), *_marks(panel)])
-            panels.letter(ax, panel, f"{prior} prior")
-            ax.set_xlabel("Weight α of the prior")
-        axes[0].set_ylabel("Mean squared error")
-        axes[0].set_ylim(0.0, 0.2)
-        panels.shared_legend(figure, axes, columns=3)
-        return panels.finish(figure, data)
+    figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.7, share_y=True)
+    for ax, (panel, prior) in zip(axes, PANELS.items(), strict=True):
+        curves = _curves(panel)
+        panels.curves(ax, data, [*curves, *map(_simulated, curves), *_marks(panel)])
+        panels.letter(ax, panel, f"{prior} prior")
+        ax.set_xlabel("Weight α of the prior")
+    axes[0].set_ylabel("Mean squared error")
+    axes[0].set_ylim(0.0, 0.2)
+    panels.shared_legend(figure, axes, columns=3)
+    return panels.finish(figure, data)
 
 
 def _curves(panel: str) -> list[Series]:

@@ -10,7 +10,6 @@ from pomrl.study import (
     Look,
     Series,
     StoredSweeps,
-    context,
     figure,
     panels,
     sequence,
@@ -26,8 +25,8 @@ TRIVIAL = 100.0
 """The trivial bound 1/(1 - gamma_eval), which no loss exceeds."""
 
 
-@figure(name="upper_bound")
-def draw(_: StoredSweeps) -> Drawing:
+@figure()
+def upper_bound(_: StoredSweeps) -> Drawing:
     """The upper bound and its minimum.
 
     The upper bound U(gamma) of Sec. 6.2 for several values of the uncertainty C, and its minimum by Proposition 1 (E1).
@@ -36,20 +35,19 @@ def draw(_: StoredSweeps) -> Drawing:
     the regret only up to gamma_eval, so curves and minima are cut there.
     """
     data = pd.concat([*_points("a"), *_points("b")], ignore_index=True)
-    with context():
-        figure, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
-        for ax, panel, title in ((a, "a", "Near the minimum"), (b, "b", "All of it")):
-            panels.curves(ax, data, [*_curves(panel), *_minima(panel)])
-            panels.gamma_axis(ax)
-            panels.letter(ax, panel, title)
-            ax.axhline(TRIVIAL, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
-            ax.set_ylabel("U(γ)")
-        a.set_ylim(85.0, 105.0)
-        b.set_yscale("log")
-        b.set_ylim(60.0, 20_000.0)
-        b.set_yticks([100, 1000, 10_000])
-        panels.shared_legend(figure, [a, b], columns=4)
-        return panels.finish(figure, data)
+    figure, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
+    for ax, panel, title in ((a, "a", "Near the minimum"), (b, "b", "All of it")):
+        panels.curves(ax, data, [*_curves(panel), *_minima(panel)])
+        panels.gamma_axis(ax)
+        panels.letter(ax, panel, title)
+        ax.axhline(TRIVIAL, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
+        ax.set_ylabel("U(γ)")
+    a.set_ylim(85.0, 105.0)
+    b.set_yscale("log")
+    b.set_ylim(60.0, 20_000.0)
+    b.set_yticks([100, 1000, 10_000])
+    panels.shared_legend(figure, [a, b], columns=4)
+    return panels.finish(figure, data)
 
 
 def _curves(panel: str) -> list[Series]:
