@@ -9,7 +9,7 @@ from pomrl.bounds import average_regret_bound
 from pomrl.configuration.study import find
 from pomrl.results.statistics import band
 from pomrl.science.tasks.random_chains import UniformBall
-from pomrl.studies.pomrl.figures import average_regret
+from pomrl.studies.pomrl.figures import bounds
 
 
 def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tables):
@@ -17,7 +17,7 @@ def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tab
         ax = drawings["average_regret"].figure.axes[index]
         rows = choose(tables["theory"], sigma=sigma, batches="m100000_T30", gamma=0.9)
         assert_close(ax, "POMRL(σ)", "task", band(running_average(rows), ["task"], "y", kind="se"))
-        problem = average_regret.problem(sigma, 100_000, 30)
+        problem = bounds.problem(sigma, 100_000, 30)
         mean = problem.mean(0)
         radius = UniformBall(zeros=5).almost_sure_radius(mean)
         bound = average_regret_bound(
@@ -38,8 +38,8 @@ def test_measured_regret_against_gamma(drawings, tables):
 def test_problems_are_those_of_the_sweep():
     settings = find("pomrl").settings("theory")
     problems = [replace(setting.experiment.problem, seed=0) for setting in settings]  # bounds have no seed
-    panels = {**average_regret.AGAINST_T, **average_regret.AGAINST_GAMMA}
-    assert all(average_regret.problem(*of) in problems for of in panels.values())
+    panels = {**bounds.AGAINST_T, **bounds.AGAINST_GAMMA}
+    assert all(bounds.problem(*of) in problems for of in panels.values())
 
 
 def test_minima_of_the_upper_bound(drawings):

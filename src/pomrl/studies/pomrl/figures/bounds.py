@@ -1,4 +1,4 @@
-"""Measured regret beside its bounds."""
+"""The figures of bounds: on the loss of a plan, on the average regret, and where the latter are vacuous."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from pomrl.studies.pomrl.averages import average_of_first
-from pomrl.studies.pomrl.looks import BOUNDS
-from pomrl.studies.pomrl.theory.bound_tables import regret_bounds
+from pomrl.studies.pomrl.theory.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
 from pomrl.study import (
     TEXT_WIDTH,
     Drawing,
     Kind,
+    Look,
     Panel,
     Problem,
     Series,
@@ -24,8 +24,100 @@ from pomrl.study import (
     panels,
     points_of_panels,
     running_average,
+    sequence,
     series_of,
 )
+
+BOUNDS = {
+    "as_printed": Look("Bound, as printed", "#a02020", "", ":"),
+    "corrected": Look("Bound, corrected", "#999999", "", "-"),
+    "sharpened": Look("Bound, sharpened", "black", "", "--"),
+}
+"""The bounds on the average regret, by their variants; where two are almost equal, dashes leave both to be seen."""
+
+UNCERTAINTIES = sequence((0.02, 0.1, 0.3, 0.6, 1.0), "C = {:g}".format)
+MINIMA = {
+    "as_printed": Look("minimum, as printed", "#a02020", "X", "", size=6.0),
+    "corrected": Look("minimum, corrected", "black", "o", "", size=4.0),
+}
+FINE_GAMMAS = np.append(np.linspace(0.0, 0.98, 99), 0.99).tolist()
+TRIVIAL = 100.0
+"""The trivial bound 1/(1 - gamma_eval), which no loss exceeds."""
+
+
+@figure()
+def upper_bound(_: StoredSweeps) -> Drawing:
+    """The upper bound and its minimum.
+
+    The upper bound U(gamma) of Sec. 6.2 for several values of the uncertainty C, and its minimum by Proposition 1 (E1).
+
+    The minimum is marked where the proposition puts it as printed, and where it is by the corrected formula. U bounds
+    the regret only up to gamma_eval, so curves and minima are cut there.
+    """
+    data = pd.concat([*_upper_bound_points("a"), *_upper_bound_points("b")], ignore_index=True)
+    figure, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
+    for ax, panel, title in ((a, "a", "Near the minimum"), (b, "b", "All of it")):
+        panels.curves(ax, data, [*_of_uncertainties(panel), *_minima(panel)])
+        panels.gamma_axis(ax)
+        panels.letter(ax, panel, title)
+        ax.axhline(TRIVIAL, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
+        ax.set_ylabel("U(γ)")
+    a.set_ylim(85.0, 105.0)
+    b.set_yscale("log")
+    b.set_ylim(60.0, 20_000.0)
+    b.set_yticks([100, 1000, 10_000])
+    panels.shared_legend(figure, [a, b], columns=4)
+    return panels.finish(figure, data)
+
+
+def _of_uncertainties(panel: str) -> list[Series]:
+    return [Series(look, settings={"C": C}, panel=panel) for C, look in UNCERTAINTIES.items()]
+
+
+def _minima(panel: str) -> list[Series]:
+    return [Series(look, settings={"variant": variant}, panel=panel) for variant, look in MINIMA.items()]
+
+
+def _upper_bound_points(panel: str) -> list[pd.DataFrame]:
+    curves, minima = upper_bound_curves(list(UNCERTAINTIES), FINE_GAMMAS)
+    of_curves = [series.values(curves, "gamma", "U", "bound") for series in _of_uncertainties(panel)]
+    return of_curves + [series.values(minima, "gamma", "U", "bound") for series in _minima(panel)]
+
+
+SIGMAS = (0.0, 0.01, 0.1)
+SAMPLES = sorted({5, *np.geomspace(1, 10**7, 57).round().astype(int).tolist()})
+TASKS = 15
+VACUOUS = [
+    [Series(look, settings={"sigma": sigma, "variant": variant}, panel=panel) for variant, look in BOUNDS.items()]
+    for panel, sigma in zip("abc", SIGMAS, strict=True)
+]
+
+
+@figure()
+def vacuous_bounds(_: StoredSweeps) -> Drawing:
+    """The discount factors from which on the bounds are vacuous.
+
+    Each curve shows the gamma from which on a bound on the average regret is vacuous, against the samples m.
+
+    For all gamma above a curve the bound exceeds 1/(1 - gamma_eval), which no loss does. There is a panel for each
+    sigma (the almost-sure bound); T = 15.
+    """
+    vacuity = vacuity_map(SAMPLES, [TASKS], SIGMAS)
+    bounds = [series.values(vacuity, "m", "vacuous_from", "bound") for of_panel in VACUOUS for series in of_panel]
+    data = pd.concat(bounds, ignore_index=True)
+    figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.5, share_y=True)
+    for ax, of_panel, sigma in zip(axes, VACUOUS, SIGMAS, strict=True):
+        panels.curves(ax, data, of_panel)
+        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+        ax.set_xscale("log")
+        ax.set_xticks([1, 100, 10_000, 1_000_000])
+        ax.axvline(5, color="0.4", linewidth=0.8, linestyle=":", label="the paper's m")
+        ax.set_xlabel("Samples m")
+        ax.set_ylim(0.0, 1.02)
+    axes[0].set_ylabel("γ from which it is vacuous")
+    panels.shared_legend(figure, axes, columns=4)
+    return panels.finish(figure, data)
+
 
 GAMMA = 0.9
 GAMMAS = [*(np.arange(20) / 20).tolist(), 0.99]
