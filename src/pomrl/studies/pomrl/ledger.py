@@ -6,7 +6,6 @@ So all comparisons are in pairs over runs. Intervals have 95 %.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -130,20 +129,14 @@ def effects(ledger: Ledger, runs: int | None = None) -> pd.DataFrame:
     for each in ledger.differences:
         if each.choice is None:
             continue
-        places = {
-            "text": ((), (each.choice,)),
-            "notebook": (without(every, each.choice), every),
-        }
+        places = {"text": ((), (each.choice,)), "notebook": (without(every, each.choice), every)}
         for place, choices in places.items():
             before, after = map(ledger.settings, choices)
             if _signatures(before) != _signatures(after):
                 found = _effects(each, loaded(before, runs), loaded(after, runs))
-                rows += [_row(each.name, number, place, interval) for number, interval in found]
-    return pd.DataFrame(rows)
-
-
-def _row(name: str, number: str, place: str, interval: Interval) -> dict[str, Any]:
-    return {"difference": name, "number": number, "place": place, **asdict(interval)}
+                of_place = {"difference": each.name, "place": place}
+                rows += [{**of_place, "number": number, **asdict(interval)} for number, interval in found]
+    return pd.DataFrame(rows, columns=["difference", "number", "place", "estimate", "lower", "upper"])
 
 
 def _signatures(settings: Mapping[str, Sequence[Setting]]) -> list[str]:

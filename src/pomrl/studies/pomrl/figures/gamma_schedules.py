@@ -1,27 +1,65 @@
-"""Schedules of the discount factor."""
+"""The planning loss per task under the gamma schedules (Sec. 6)."""
 
-from pomrl.studies.pomrl import schedules
 from pomrl.study import (
+    RUNNING_AVERAGE,
     TEXT_WIDTH,
     Drawing,
     Kind,
     Panel,
+    PanelGrid,
+    Series,
     StoredSweeps,
+    View,
+    at_largest_gamma,
+    best_fixed,
     draw_row,
+    dynamic_best,
     figure,
     lettered,
+    look,
     of_values,
     panels,
     points_of_panels,
+    running_average,
     sequence,
     series_of,
 )
 
+STORED: dict[str, tuple[str, View]] = {
+    "fixed": ("grid", at_largest_gamma),
+    "best_fixed": ("grid", best_fixed),
+    "dynamic_best": ("grid", dynamic_best),
+    "dong": ("dong", at_largest_gamma),
+    "upper_bound": ("upper_bound", at_largest_gamma),
+}
+"""For each gamma schedule, the option of the sweep that its losses are read from, and the view that selects them.
+
+`fixed` is the constant gamma_eval.
+"""
+
+
+def wanted(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
+    """Return the series of a schedule: its loss in task t, or with `averaged` its average loss in tasks 1 to t."""
+    stored, view = STORED[schedule]
+    shown = running_average(view) if averaged else view
+    settings = {"estimator": estimator, "gamma_schedule": stored}
+    return Series(look(schedule, "gamma_schedule"), "gamma_schedules", settings, shown)
+
+
+def all_and_averages(estimator: str) -> list[Panel]:
+    """Return a panel of all schedules, and one of their averages over tasks without the constant gamma_eval."""
+    averages = [wanted(estimator, name, averaged=True) for name in STORED if name != "fixed"]
+    return [
+        Panel("All schedules", [wanted(estimator, name) for name in STORED], "task", "se"),
+        Panel("Averages", averages, "task", "se", zoomed=True, label=RUNNING_AVERAGE),
+    ]
+
+
 OFFSETS = of_values(
     "gamma_0", "gamma_schedule.gamma_0", sequence((0.25, 0.3, 0.35, 0.4, 0.45, 0.5), "γ₀ = {:g}".format)
 )
-UPPER_BOUND = Panel("Upper bound", [schedules.wanted("pomrl", "fixed"), *OFFSETS], "task", "se")
-(PANELS,) = lettered([[*schedules.all_and_averages("pomrl"), UPPER_BOUND]])
+UPPER_BOUND = Panel("Upper bound", [wanted("pomrl", "fixed"), *OFFSETS], "task", "se")
+(PANELS,) = lettered([[*all_and_averages("pomrl"), UPPER_BOUND]])
 SERIES = series_of(PANELS)
 
 
@@ -48,3 +86,14 @@ def gamma_schedules(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     for ax, columns in zip(axes, (1, 1, 2), strict=True):
         panels.legend(ax, columns=columns)
     return panels.finish(figure, data, SERIES, sweeps)
+
+
+@figure()
+def gamma_schedules_adapomrl() -> PanelGrid:
+    """Schedules with ada-POMRL.
+
+    Panels (a) and (b) of Figure 6 with ada-POMRL instead of POMRL.
+
+    ada-POMRL has to estimate the task similarity, which two of the schedules use. Bands show one standard error.
+    """
+    return PanelGrid([all_and_averages("ada_pomrl")], legend_columns=5, row_height=2.8, share_y=False)

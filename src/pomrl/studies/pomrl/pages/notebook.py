@@ -1,6 +1,7 @@
 """The tables of the page on the authors' notebook: what each difference from the paper's text does."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import product
 
 import pandas as pd
 
@@ -23,32 +24,25 @@ def tables(of_ledger: Ledger, found: pd.DataFrame, checks: pd.DataFrame) -> dict
     with_key = [each for each in of_ledger.differences if each.choice]
     without_key = [each for each in of_ledger.differences if not each.choice]
     return {
-        "differences with a key": _differences(with_key),
-        "differences without a key": _reasons(without_key),
+        "differences with a key": _listed(with_key, "key", _keys),
+        "differences without a key": _listed(without_key, "why it has no key", lambda each: each.why),
         "effects": _effects(found),
         "effects on others": _effects_on_others(found),
         "ladder": _ladder(checks),
     }
 
 
-def _differences(differences: Sequence[Difference]) -> str:
+def _listed(differences: Sequence[Difference], head: str, last: Callable[[Difference], str]) -> str:
+    """Return the table of differences, whose last column has this head."""
     rows = [
-        [_name(each), each.where, _sentence(each.text), each.notebook, each.kind, _keys(each)] for each in differences
+        [_name(each), each.where, each.text or "says nothing of it", each.notebook, each.kind, last(each)]
+        for each in differences
     ]
-    return markdown_table(["difference", "section", "the text", "the notebook", "kind", "key"], rows)
-
-
-def _reasons(differences: Sequence[Difference]) -> str:
-    rows = [[_name(each), each.where, _sentence(each.text), each.notebook, each.kind, each.why] for each in differences]
-    return markdown_table(["difference", "section", "the text", "the notebook", "kind", "why it has no key"], rows)
+    return markdown_table(["difference", "section", "the text", "the notebook", "kind", head], rows)
 
 
 def _name(difference: Difference) -> str:
     return difference.name + (f" ({difference.of})" if difference.of else "")
-
-
-def _sentence(text: str) -> str:
-    return text or "says nothing of it"
 
 
 def _keys(difference: Difference) -> str:
@@ -66,8 +60,8 @@ def _effects(effects: pd.DataFrame) -> str:
     numbers, places = (LOSS, GAIN, GAMMA_STAR), ("text", "notebook")
     cells = effects.set_index(["difference", "number", "place"])
     names = effects.loc[effects["number"] == LOSS, "difference"].unique()
-    heads = [f"{number}, in the {place}'s" for number in numbers for place in places]
-    rows = [[name, *(_cell(cells, (name, *key)) for key in _pairs(numbers, places))] for name in names]
+    heads = [f"{number}, in the {place}'s" for number, place in product(numbers, places)]
+    rows = [[name, *(_cell(cells, (name, *key)) for key in product(numbers, places))] for name in names]
     return markdown_table(["difference", *heads], rows)
 
 
@@ -88,10 +82,6 @@ def _ladder(checks: pd.DataFrame) -> str:
         [rung, *(f"{cells.loc[(rung, name), 'estimate']:.2f}" for name in names)] for rung in checks["rung"].unique()
     ]
     return markdown_table(["rung", *names], rows)
-
-
-def _pairs(numbers: Sequence[str], places: Sequence[str]) -> list[tuple[str, str]]:
-    return [(number, place) for number in numbers for place in places]
 
 
 def _cell(effects: pd.DataFrame, key: tuple[str, ...]) -> str:
