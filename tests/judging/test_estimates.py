@@ -77,5 +77,5 @@ class TestEstimates:
     def test_what_is_always_equal_refutes_nothing(self):
         same, growing = heavy_tailed(np.random.default_rng(5), 30), Losses(np.ones((30, 4, 3)), np.arange(3.0))
         assert less(same, same, "").verdict() is Verdict.UNDECIDED
-        assert less_in_shares(same, same, same + 0.1, "").verdict() is Verdict.UNDECIDED  # but for rounding
+        assert less_in_shares(same, same, same + 1 / 3, "").verdict() is Verdict.UNDECIDED  # but for rounding
         assert best_grows(growing, growing.loss, "").verdict() is Verdict.UNDECIDED

@@ -11,10 +11,11 @@ from tests.support.worlds import BEYOND, CLAIMS, OURS, MadeUp
 from pomrl.configuration.parsing import Experiment
 from pomrl.judging import claims_of_variants, inference, judgements
 from pomrl.judging.basis import Basis
+from pomrl.judging.inference import mean
 from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.precision import Outcome
 from pomrl.judging.promised import AtPromised
-from pomrl.judging.verdict import Verdict
+from pomrl.judging.verdict import Part, Verdict
 from pomrl.report.claims_page import claims_page
 from pomrl.results.losses import Losses
 from pomrl.studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
@@ -87,6 +88,13 @@ def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
     at_looks, once = (basis.unjudged(BY_ID[id]) for id in ("H3", "H1"))
     assert (at_looks.analyses, at_looks.error) == (ANALYSES, share)
     assert (once.analyses, once.error) == ((1200,), share)
+
+
+def test_before_its_first_analysis_a_claim_has_intervals_that_hold_together(basis: Basis) -> None:
+    parts = [Part("", mean(np.random.default_rng(0).normal(size=runs)), below=0.0) for runs in (40, 30)]
+    found = judgement("default", basis.unjudged(BY_ID["H3"]), AtPromised(tuple(parts), 300))
+    assert (found.runs_of_promised, found.provisional) == (30, True)
+    assert [each.lower for each in found.comparisons] == [part.estimate.interval(0.025)[0] for part in parts]
 
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:
