@@ -21,9 +21,9 @@ class Corners(RandomChains):
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         return self._weight(mean) ** 2 * mean.P_o * (1.0 - mean.P_o) * mean.varying[..., None]
 
-    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+    def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
         w = self._weight(mean)
-        return (1.0 - w) * mean.P_o + w * rng.multinomial(1, mean.P_o)
+        return (1.0 - w) * mean.P_o + w * rng.multinomial(1, mean.P_o, (tasks, *mean.P_o.shape[:2]))
 
     @staticmethod
     def _weight(mean: MeanModel) -> float:

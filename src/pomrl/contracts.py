@@ -314,7 +314,7 @@ def drawn_mean(component: RandomChains, run: int = 0, sigma: float = SIGMA) -> M
 def drawn_tasks(component: RandomChains, mean: MeanModel, tasks: int) -> np.ndarray:
     """Draw the models of several tasks from a new generator with a fixed seed."""
     rng = np.random.default_rng(1)
-    return np.stack([component.draw_task(rng, mean) for _ in range(tasks)])
+    return component.draw_tasks(rng, mean, tasks)
 
 
 TASKS = 12

@@ -139,15 +139,15 @@ class Beyond(GammaSchedule):
 class Global(Dirichlet):
     """Draws from a generator of its own."""
 
-    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        return super()._draw(np.random.default_rng(), mean)
+    def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
+        return super()._draw(np.random.default_rng(), mean, tasks)
 
 
 class Biased(Dirichlet):
     """Tasks are nearer to their mean than is said."""
 
-    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        return (super()._draw(rng, mean) + mean.P_o) / 2
+    def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
+        return (super()._draw(rng, mean, tasks) + mean.P_o) / 2
 
 
 class Repeating(Generative):

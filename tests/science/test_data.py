@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
-from pomrl.science.data import Batch, Trajectories
+from pomrl.science.data import MOST_ONE_BY_ONE, Batch, Generative, Trajectories
 
 
 def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
@@ -15,13 +16,14 @@ def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
 
 
 def counted_one_by_one(P: np.ndarray, u: np.ndarray, m: int, length: int) -> np.ndarray:
-    """The transitions of m trajectories that follow uniform numbers u[1 + 2 length, m], each simulated by itself."""
+    """The transitions of m trajectories that follow uniform numbers u[1 + length, m], each simulated by itself."""
     S, A, _ = P.shape
     counts = np.zeros(P.shape, int)
     for i in range(m):
         s = int(u[0, i] * S)
         for step in range(length):
-            a, left = int(u[1 + 2 * step, i] * A), u[2 + 2 * step, i]
+            a = int(u[1 + step, i] * A)
+            left = u[1 + step, i] * A - a
             following = 0
             while left >= P[s, a, : following + 1].sum() and P[s, a, following + 1 :].any():
                 following += 1
@@ -34,12 +36,25 @@ def test_trajectories_are_those_of_a_simulation_one_by_one():
     P, m, length, batches = np.stack([[model(0), model(1)], [model(2), model(3)]]), 3, 6, 2
     drawn = Trajectories(length=length).draw([np.random.default_rng(run) for run in range(2)], P, m, batches)
     for run in range(2):
-        u = np.random.default_rng(run).random((2, 1 + 2 * length, batches * m))
+        u = np.random.default_rng(run).random((2, 1 + length, batches * m))
         for t in range(2):
             for batch in range(batches):
                 of_batch = u[t, :, batch * m : (batch + 1) * m]
                 expected = counted_one_by_one(P[t, run], of_batch, m, length)
                 assert np.array_equal(drawn[t, run, batch], expected)
+
+
+@pytest.mark.parametrize("m", [5, MOST_ONE_BY_ONE, MOST_ONE_BY_ONE + 1])
+def test_batches_of_a_generative_model_are_multinomial(m: int):
+    P, rngs = np.stack([model(0), model(1)]), [np.random.default_rng(run) for run in range(2)]
+    counts = Generative().draw(rngs, np.stack([P] * 10), m, 300)
+    assert np.all(counts.sum(-1) == m)
+    assert not counts[np.broadcast_to(P[:, None] == 0, counts.shape)].any()
+    for p, of_run in zip(P, counts.swapaxes(0, 1), strict=True):
+        sampled = of_run.reshape(-1, *p.shape)
+        variance, squares = m * p * (1 - p), (sampled - m * p) ** 2
+        assert np.all(np.abs(sampled.mean(0) - m * p) <= 5 * np.sqrt(variance / len(sampled)))
+        assert np.all(np.abs(squares.mean(0) - variance) <= 5 * squares.std(0) / np.sqrt(len(sampled)))
 
 
 def test_states_that_rounding_leaves_out_are_not_reached():

@@ -8,7 +8,14 @@ import pytest
 from pomrl.contracts import assert_models
 from pomrl.science.randomness import Stream, generator
 from pomrl.science.tasks.distribution import MeanModel
-from pomrl.science.tasks.random_chains import SMALLEST_DEVIATION, Dirichlet, Gaussian, RandomChains, UniformBall
+from pomrl.science.tasks.random_chains import (
+    SMALLEST_CONCENTRATION,
+    SMALLEST_DEVIATION,
+    Dirichlet,
+    Gaussian,
+    RandomChains,
+    UniformBall,
+)
 
 DRAWS = 6_000
 STANDARD_ERRORS = 5.0
@@ -16,7 +23,7 @@ STANDARD_ERRORS = 5.0
 
 def draws_of(distribution: RandomChains, mean: MeanModel, number: int = DRAWS, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    return np.stack([distribution.draw_task(rng, mean) for _ in range(number)])
+    return distribution.draw_tasks(rng, mean, number)
 
 
 def assert_mean(draws: np.ndarray, expected: np.ndarray):
@@ -99,10 +106,10 @@ def test_uniform_ball_has_the_moments_of_the_closed_form(sigma: float):
 
 
 class Halved(Dirichlet):
-    """Tasks half as far from their mean, by an override of what draws one task."""
+    """Tasks half as far from their mean, by an override of what draws them."""
 
-    def _draw(self, rng, mean):
-        return (super()._draw(rng, mean) + mean.P_o) / 2
+    def _draw(self, rng, mean, tasks):
+        return (super()._draw(rng, mean, tasks) + mean.P_o) / 2
 
 
 @pytest.mark.parametrize("kind", [Dirichlet, Halved, Gaussian, UniformBall])
@@ -111,10 +118,25 @@ def test_tasks_drawn_together_are_those_drawn_one_by_one(kind: type[RandomChains
     distribution = kind(zeros=2, varying=varying)
     means = [distribution.draw_mean(3, run, 6, 2, sigma) for run in range(4)]
     together, alone = ([generator(3, run, Stream.TASKS) for run in range(4)] for _ in range(2))
-    drawn = distribution.draw_tasks(together, means, 5)
-    one_by_one = [[distribution.draw_task(rng, mean) for rng, mean in zip(alone, means, strict=True)] for _ in range(5)]
-    assert drawn.tobytes() == np.array(one_by_one).tobytes()
+    drawn = distribution.draw(together, means, 5).P
+    one_by_one = np.concatenate([distribution.draw(alone, means, 1).P for _ in range(5)])
+    assert drawn.tobytes() == one_by_one.tobytes()
     assert [rng.random() for rng in together] == [rng.random() for rng in alone]
+
+
+@pytest.mark.parametrize("concentration", [SMALLEST_CONCENTRATION, 0.999 * SMALLEST_CONCENTRATION])
+def test_dirichlet_tasks_of_small_concentrations(concentration: float):
+    """Gamma variates below a concentration are drawn by their logarithms, which changes no moments."""
+    distribution = Dirichlet(zeros=3, concentration_over_S=concentration / 6)
+    mean = distribution.draw_mean(0, 0, 6, 2, None)
+    draws = distribution.draw_tasks(np.random.default_rng(0), mean, DRAWS)
+    assert_models(draws)
+    assert_mean(draws, mean.P_o)
+    assert_variance(draws, distribution.variance(mean))
+    first, others = (
+        distribution.draw_tasks(rng, mean, n) for rng in [np.random.default_rng(0)] for n in (2, DRAWS - 2)
+    )
+    assert np.array_equal(np.concatenate([first, others]), draws)
 
 
 # Concentrations that are given, and smoothing
@@ -149,7 +171,7 @@ def test_the_smallest_sigma_is_drawn_and_a_smaller_one_refused(kind: type[Random
     distribution = kind(measure=measure, zeros=5)
     mean = distribution.draw_mean(0, 0, 10, 2, 1.01 * limit)
     rng = np.random.default_rng(0)
-    drawn = np.stack([distribution.draw_task(rng, mean) for _ in range(300)])
+    drawn = distribution.draw_tasks(rng, mean, 300)
     assert 0.8 < drawn.std(0).max() / mean.sigma < 1.3
     with pytest.raises(ValueError, match="it has to be 0 or at least"):
         distribution.draw_mean(0, 0, 10, 2, 0.99 * limit)

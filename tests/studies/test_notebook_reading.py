@@ -29,7 +29,7 @@ def of_notebook(*overrides: str) -> Any:
 def drawn(problem: Any, run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The models P[T,S,A,S] of a run, and the transitions of the learner and of the meta-learner, [T,batch,S,A,S]."""
     mean, rng = problem.mean(run), generator(problem.seed, run, Stream.TASKS)
-    P = np.stack([problem.task_distribution.draw_task(rng, mean) for _ in range(problem.T)])
+    P = problem.task_distribution.draw_tasks(rng, mean, problem.T)
     counts = [
         Trajectories(length=length).draw([generator(problem.seed, run, stream)], P[:, None], problem.m, batches)
         for length, stream, batches in ((10, Stream.BATCHES, problem.trials), (5, Stream.META_BATCHES, 12))

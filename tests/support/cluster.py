@@ -56,7 +56,7 @@ class Gated(RegularisedLeastSquares):
 class Poison(Dirichlet):
     """Kills whoever draws from it, but for the driver, which checks its means."""
 
-    def draw_task(self, rng, mean):
+    def draw_tasks(self, rng, mean, tasks):
         os.kill(os.getpid(), signal.SIGKILL)
 '''
 

@@ -4,7 +4,7 @@ What travels through the loop over tasks are counts of transitions, because pair
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -15,6 +15,9 @@ from pydantic import Field
 
 from pomrl.checks import Component, read_only
 from pomrl.science.randomness import Generators
+
+MOST_ONE_BY_ONE = 50
+"""The most transitions from each pair that are drawn one by one; more are drawn as multinomial numbers."""
 
 MOST_TRANSITIONS = 10**6
 """The most transitions that a batch of trajectories may have."""
@@ -146,9 +149,16 @@ class Generative(Data):
     is_equal: ClassVar[bool] = True
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
-        T, n, *model = P.shape
-        repeated = np.broadcast_to(P[:, :, None], (T, n, batches, *model))
-        return np.stack([rng.multinomial(m, repeated[:, i]) for i, rng in enumerate(rngs)], axis=1)
+        T, n, S, A, _ = P.shape
+        if m > MOST_ONE_BY_ONE:
+            repeated = np.broadcast_to(P[:, :, None], (T, n, batches, S, A, S))
+            return np.stack([rng.multinomial(m, repeated[:, i]) for i, rng in enumerate(rngs)], axis=1)
+        uniform = np.stack([rng.random((T, batches, m, S * A)) for rng in rngs])
+        below = np.moveaxis(cumulative(P).reshape(T, n, 1, S * A, S), -1, 0).copy()
+        state = next_states(below, uniform.transpose(3, 1, 0, 2, 4))  # m transitions of each pair
+        pair = np.arange(state[0].size).reshape(state[0].shape)
+        counts = np.bincount((pair * S + state).ravel(), minlength=pair.size * S)
+        return counts.reshape(T, n, batches, S, A, S)
 
     def most_visits(self, m: int) -> int:
         return m
@@ -209,15 +219,17 @@ class Trajectories(Data):
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, S, A, _ = P.shape
-        uniform = np.stack([rng.random((T, 1 + 2 * self.length, batches * m)) for rng in rngs], axis=2)
+        uniform = np.stack([rng.random((T, 1 + self.length, batches * m)) for rng in rngs], axis=2)
         model = np.arange(T * n).reshape(T, n, 1)
         batch = model * batches + np.repeat(np.arange(batches), m)
-        below = cumulative(P).reshape(-1, S).T[:-1].copy()
+        below = cumulative(P).reshape(-1, S).T.copy()
         state = (uniform[:, 0] * S).astype(np.intp)
         found = np.empty((self.length, *state.shape), np.intp)
         for step in range(self.length):
-            pair = state * A + (uniform[:, 1 + 2 * step] * A).astype(np.intp)
-            state = next_states(below, model * (S * A) + pair, uniform[:, 2 + 2 * step])
+            rest, action = np.modf(uniform[:, 1 + step] * A)  # what is left of the uniform number is uniform again
+            pair = state * A + action.astype(np.intp)
+            row = model * (S * A) + pair
+            state = next_states((of_state.take(row) for of_state in below), rest)
             found[step] = (batch * (S * A) + pair) * S + state
         counts = np.bincount(found.ravel(), minlength=T * n * batches * S * A * S)
         return counts.reshape(T, n, batches, S, A, S)
@@ -233,15 +245,14 @@ def joined(of_tasks: Sequence[np.ndarray]) -> np.ndarray:
 
 def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
     """Return the cumulative probabilities of rows, with 1 from the last supported state on, whatever rounding did."""
-    after = np.flip(np.flip(P, -1).cumsum(-1), -1) - P
-    return np.where(after > 0, P.cumsum(-1), 1.0)
+    below = P.cumsum(-1)
+    below[below == below[..., -1:]] = 1.0
+    return below
 
 
-def next_states(
-    below: Float[np.ndarray, "states rows"], row: Num[np.ndarray, "*N"], u: Float[np.ndarray, "*N"]
-) -> Num[np.ndarray, "*N"]:
-    """Return the next state of each row by the inverse of its cumulative probabilities, which `below` has by state."""
-    state = np.zeros(row.shape, np.intp)
+def next_states(below: Iterable[Float[np.ndarray, "*#N"]], u: Float[np.ndarray, "*N"]) -> Num[np.ndarray, "*N"]:
+    """Return next states by the inverse of their cumulative probabilities, which `below` has state by state."""
+    state = np.zeros(u.shape, np.intp)
     for of_state in below:
-        state += of_state.take(row) <= u
+        state += of_state <= u
     return state

@@ -9,7 +9,7 @@ import numpy as np
 
 from pomrl.checks import read_only
 from pomrl.science import checked
-from pomrl.science.data import Batch, Batches, Trajectories
+from pomrl.science.data import Batch, Batches, Trajectories, joined
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
 from pomrl.science.estimators.reward_models import RewardMemory, sampled_means
@@ -100,7 +100,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[Draw
     while together := list(islice(settings, at_a_time)):
         alike = [list(group) for _, group in groupby(together, key=id)]
         drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
-        P, R = (np.concatenate(parts) for parts in ([tasks.P for tasks in drawn], [tasks.R for tasks in drawn]))
+        P, R = joined([tasks.P for tasks in drawn]), joined([tasks.R for tasks in drawn])
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
             R_hat = R

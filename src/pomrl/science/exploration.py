@@ -68,14 +68,15 @@ class Exploration:
         """Return the counts of one trajectory of each run."""
         n, S, A, _ = self.P.shape
         run = np.arange(n)
-        below = cumulative(self.P).reshape(-1, S).T[:-1]
+        below = cumulative(self.P).reshape(-1, S).T
         explored = self.data.epsilon if self.data.behaviour == "epsilon_greedy" else 0.0
         counts = np.zeros(self.P.shape, np.int64)
         state = (uniform[:, 0] * S).astype(np.intp)
         for of_action, of_state in zip(uniform[:, 1::2].T, uniform[:, 2::2].T, strict=True):
             random = (of_action / max(explored, 1e-300) * A).clip(0, A - 1).astype(np.intp)
             action = np.where(of_action < explored, random, policy[run, state])
-            following = next_states(below, (run * S + state) * A + action, of_state)
+            row = (run * S + state) * A + action
+            following = next_states((of_next.take(row) for of_next in below), of_state)
             counts[run, state, action, following] += 1
             state = following
         return counts

@@ -24,6 +24,13 @@ Probabilities near 1 are rounded to multiples of the machine epsilon. Below this
 spread of the drawn models; far below it, all tasks are equal, or the concentration of a Dirichlet overflows.
 """
 
+SMALLEST_CONCENTRATION = 0.1
+"""Smallest concentration at which gamma variates are drawn as they are: below it, all those of a row may be 0.
+
+The sum of a row's variates has the concentration as its shape. That it underflows has the probability 1e-31 at this
+concentration, and one in a thousand at a tenth of it.
+"""
+
 
 class RandomChains(TaskDistribution):
     """Base class of distributions around random chains. Subclasses say how the models of tasks spread around the mean.
@@ -139,29 +146,24 @@ class RandomChains(TaskDistribution):
                 f"{self.measure}; it has to be below {mean.largest_sigma**power:.6g}"
             )
 
-    def draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Draw the model P_t of the next task; pairs that do not vary have P_o, as do all pairs if sigma is 0."""
+    def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
+        """Draw the models P_t of the next tasks of a run; pairs that do not vary have P_o, as do all if sigma is 0."""
         if mean.sigma == 0:
-            return mean.P_o
-        return np.where(mean.varying[..., None], self._draw(rng, mean), mean.P_o)
-
-    def draw_tasks(
-        self, rngs: Generators, means: Sequence[MeanModel], tasks: int
-    ) -> Float[np.ndarray, "tasks n S A S"]:
-        """Draw the models of the next tasks of n runs, each from its own generator, as `draw_task` does one by one."""
-        runs = list(zip(rngs, means, strict=True))
-        return np.stack([[self.draw_task(rng, mean) for rng, mean in runs] for _ in range(tasks)])
+            return np.broadcast_to(mean.P_o, (tasks, *mean.P_o.shape))
+        drawn = self._draw(rng, mean, tasks)
+        return drawn if mean.varying.all() else np.where(mean.varying[..., None], drawn, mean.P_o)
 
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         R = np.stack([mean.R for mean in means])
+        of_runs = list(zip(rngs, means, strict=True))
         if not self.reward_spread:
-            return Tasks(self.draw_tasks(rngs, means, tasks), np.broadcast_to(R, (tasks, *R.shape)))
+            P = np.stack([self.draw_tasks(*of_run, tasks) for of_run in of_runs], axis=1)
+            return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
         shape = (R.shape[1], R.shape[2] if self.reward == "state_action" else 1)
-        drawn = [  # one task after the other, in the order of their streams
-            (self.draw_tasks(rngs, means, 1)[0], np.stack([rng.standard_normal(shape) for rng in rngs]))
-            for _ in range(tasks)
-        ]
-        P, deviates = map(np.stack, zip(*drawn, strict=True))
+        P, deviates = np.empty((tasks, *R.shape, R.shape[1])), np.empty((tasks, len(R), *shape))
+        for t in range(tasks):  # one task after the other, in the order of their streams
+            for i, (rng, mean) in enumerate(of_runs):
+                P[t, i], deviates[t, i] = self.draw_tasks(rng, mean, 1)[0], rng.standard_normal(shape)
         return Tasks(P, R + self.reward_spread * deviates)
 
     @abstractmethod
@@ -169,8 +171,11 @@ class RandomChains(TaskDistribution):
         """Return the limit that sigma, as a standard deviation, has to stay below; P_o is that of the varying pairs."""
 
     @abstractmethod
-    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Draw a model with the mean P_o in which all pairs vary; sigma is above 0."""
+    def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
+        """Draw the next models with the mean P_o in which all pairs vary; sigma is above 0.
+
+        Tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.
+        """
 
 
 class Dirichlet(RandomChains):
@@ -217,38 +222,22 @@ class Dirichlet(RandomChains):
         P_o = mean.P_o * mean.varying[..., None]
         return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
 
-    def draw_tasks(
-        self, rngs: Generators, means: Sequence[MeanModel], tasks: int
-    ) -> Float[np.ndarray, "tasks n S A S"]:
-        """Draw the variates of each task by itself, as the order of its stream demands, and normalise all together."""
-        if type(self) is not Dirichlet or not all(mean.sigma > 0 for mean in means):
-            return super().draw_tasks(rngs, means, tasks)  # a subclass may draw a task in another way
-        P_o, varying = np.stack([mean.P_o for mean in means]), np.stack([mean.varying for mean in means])
-        shape = np.stack([self.concentration(mean) * mean.P_o for mean in means])
-        gamma, uniform, one_more = *np.empty((2, tasks, *shape.shape)), shape + 1.0
-        for i, rng in enumerate(rngs):
-            for t in range(tasks):
-                rng.standard_gamma(one_more[i], out=gamma[t, i])
-                rng.random(out=uniform[t, i])
-        return np.where(varying[..., None], _normalised(gamma, uniform, shape), P_o)
-
-    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        shape = self.concentration(mean) * mean.P_o
-        return _normalised(rng.standard_gamma(shape + 1.0), rng.random(shape.shape), shape)
+    def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
+        """Draw normalised gamma variates, by their logarithms where those of a whole row could underflow to 0."""
+        concentration = self.concentration(mean)
+        shape = concentration * mean.P_o
+        if concentration >= SMALLEST_CONCENTRATION:
+            weight = rng.standard_gamma(shape, (tasks, *shape.shape))
+        else:
+            log_gamma = np.stack([_log_gamma(rng, shape) for _ in range(tasks)])
+            weight = np.exp(log_gamma - log_gamma.max(-1, keepdims=True))
+        return weight / weight.sum(-1, keepdims=True)
 
 
-def _normalised(
-    gamma: Float[np.ndarray, "*#n S"], uniform: Float[np.ndarray, "*#n S"], shape: Float[np.ndarray, "*#n S"]
-) -> Float[np.ndarray, "*n S"]:
-    """Return normalised gamma variates of shape a from those of shape a + 1; where a is 0, they are 0.
-
-    They are formed by their logarithms, since G(a) = G(a + 1) U^(1/a) underflows at small a.
-    """
+def _log_gamma(rng: np.random.Generator, shape: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+    """Draw the logarithms of gamma variates, G(a) = G(a + 1) U^(1/a); they are minus infinity where a is 0."""
     with np.errstate(divide="ignore"):
-        log_gamma = np.log(gamma) + np.log(1.0 - uniform) / shape
-    weight = np.exp(log_gamma - log_gamma.max(-1, keepdims=True))
-    weight = np.where(shape == 0, 0.0, weight)
-    return weight / weight.sum(-1, keepdims=True)
+        return np.log(rng.standard_gamma(shape + 1.0)) + np.log(1.0 - rng.random(shape.shape)) / shape
 
 
 class Gaussian(RandomChains):
@@ -263,7 +252,10 @@ class Gaussian(RandomChains):
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         return np.where((mean.P_o > 0) & mean.varying[..., None], mean.sigma**2, 0.0)
 
-    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+    def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
+        return np.stack([self._draw_task(rng, mean) for _ in range(tasks)])
+
+    def _draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         weight = np.zeros_like(mean.P_o)
         while (empty := weight.sum(-1) == 0).any():
             P_o = mean.P_o[empty]
@@ -305,7 +297,10 @@ class UniformBall(RandomChains):
         room, scale = self._room(P_o)
         return float((room / scale).max())
 
-    def _draw(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+    def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
+        return np.stack([self._draw_task(rng, mean) for _ in range(tasks)])
+
+    def _draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         """Draw a normal direction, which is uniform, and a radius whose d-th power is uniform, in d dimensions."""
         supported = mean.P_o > 0
         states = supported.sum(-1, keepdims=True)

@@ -104,7 +104,7 @@ def _uniform_ball_tasks(
     mean = MeanModel(P_o, np.zeros((S, n)), np.ones((S, n), bool), deviation, 1.0 / S / sqrt(S + 1))
     distribution = UniformBall(zeros=0)
     for _ in range(T):
-        P_t = distribution.draw_task(rng, mean).swapaxes(0, 1)[:, :, None]
+        P_t = distribution.draw_tasks(rng, mean, 1)[0].swapaxes(0, 1)[:, :, None]
         yield P_t, Batches.same(Batch.of_counts(rng.multinomial(m, P_t), m, equal=True))
 
 
