@@ -60,12 +60,12 @@ def test_what_is_stored_is_not_computed_again(command: Command) -> None:
 
 def test_more_runs_extend_what_is_stored_and_the_bytes_are_those_of_one_computation(command: Command) -> None:
     command("T=2", "runs=3")
-    _, lines, _ = command("T=2", "runs=55")
+    _, lines, _ = command("T=2", "runs=205")
     extended = stored_bytes(lines[-1])
     assert (Path(lines[-1]) / "run.log").read_text().count("stored runs") == 3
-    command("T=2", "runs=55", "force=true")
+    command("T=2", "runs=205", "force=true")
     assert stored_bytes(lines[-1]) == extended
-    assert [name[:18] for name in extended] == ["runs-000000-000049", "runs-000050-000054"]
+    assert [name[:18] for name in extended] == ["runs-000000-000199", "runs-000200-000204"]
 
 
 @pytest.mark.slow
@@ -169,12 +169,12 @@ def test_a_traceback_is_there_for_the_asking(
         run.main()
 
 
-@pytest.mark.parametrize("axis", ["runs=60,50", "runs=50,60"])
+@pytest.mark.parametrize("axis", ["runs=210,200", "runs=200,210"])
 def test_a_sweep_over_runs_computes_the_most_that_is_asked_for(command: Command, axis: str) -> None:
     status, lines, said = command("-m", "T=1", axis)
     assert (status, len(set(lines))) == (0, 1)
-    assert "60 of 60 runs" in said
-    assert [name[:18] for name in stored_bytes(lines[0])] == ["runs-000000-000049", "runs-000050-000059"]
+    assert "210 of 210 runs" in said
+    assert [name[:18] for name in stored_bytes(lines[0])] == ["runs-000000-000199", "runs-000200-000209"]
 
 
 def test_a_class_of_another_kind_is_refused_without_calling_it(command: Command, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sources:
 
 def asked(sources: Sources, deed: str) -> tuple[Experiment, list[Experiment]]:
     """Return an experiment that misbehaves in its second block, and two beside it."""
-    small = ["T=2", "S=4", "runs=70", "execution.workers=2"]
+    small = ["T=2", "S=4", "runs=220", "execution.workers=2"]
     guilty = experiment_of(sources, ["estimator=stranger", f"estimator.deed={deed}", *small])
     return guilty, [experiment_of(sources, [f"estimator={name}", *small]) for name in ("stranger", "ada_pomrl")]
 
@@ -49,8 +49,8 @@ def test_an_exception_is_kept_with_its_traceback_and_loses_only_its_method(
     assert signature == store.lookup(guilty).signature
     assert failure.reason.startswith(reason)
     assert "stranger.py" in failure.traceback
-    assert [store.lookup(each).complete() for each in (guilty, *others)] == [50, 70, 70]
-    assert said[-1] == (210, 1)
+    assert [store.lookup(each).complete() for each in (guilty, *others)] == [200, 220, 220]
+    assert said[-1] == (660, 1)
 
 
 def test_a_process_that_dies_ends_the_sweep_and_what_is_stored_stays(sources: Sources) -> None:
@@ -58,7 +58,7 @@ def test_a_process_that_dies_ends_the_sweep_and_what_is_stored_stays(sources: So
     assert work(plan(others), lambda *_: None) == {}
     with pytest.raises(ExecutionError, match="memory"):
         work(plan([guilty, *others]), lambda *_: None)
-    assert [store.lookup(each).complete() for each in others] == [70, 70]
+    assert [store.lookup(each).complete() for each in others] == [220, 220]
 
 
 @pytest.mark.parametrize("group", [*PROBLEM_GROUPS, *METHOD_GROUPS])

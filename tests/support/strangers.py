@@ -26,7 +26,7 @@ class Stranger(RegularisedLeastSquares):
     deed: str = "nothing"
 
     def learn(self, memory, batch):
-        if len(batch.P_bar) == 20:  # runs 50 to 69
+        if len(batch.P_bar) == 20:  # runs 200 to 219
             DEEDS[self.deed]()
         return super().learn(memory, batch)
 """

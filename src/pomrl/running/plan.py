@@ -14,7 +14,7 @@ from pomrl.science.problem import Problem, check
 from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
 
-MOST_CHECKED = 10_000
+MOST_CHECKED = 50
 """The most runs of a problem whose mean model is drawn and checked before any run is computed."""
 
 LONG = 3600.0

@@ -2,7 +2,7 @@
 
     outputs/runs/<signature>/
       experiment.json                          settings, which give the signature; code, versions, tags
-      runs-000000-000049-<digest>.parquet      a block of runs, under the digest of its content
+      runs-000000-000199-<digest>.parquet      a block of runs, under the digest of its content
       run.log
 
 A file gets its name when it is whole, and its name says what its content is. So there is no list of blocks to keep

@@ -5,7 +5,9 @@ from pathlib import Path
 from pomrl.outputs import outputs
 
 SCHEMA_VERSION = 2
-BLOCK = 50
+BLOCK = 200
+"""The runs that are stored together: fewer take longer, and more are lost when a process is killed."""
+
 REPAIR = "the same pomrl run computes it again"
 
 
