@@ -32,6 +32,14 @@ class TestErrorRates:
         false = sum(error_rates.false_verdicts(name, replications, analyses).values())
         assert false <= stats.binom(replications, ERROR_RATE / len(CLAIMS)).ppf(0.999)
 
+    @pytest.mark.slow
+    def test_a_small_effect_is_hardly_ever_refuted(self) -> None:
+        """It may be found to hold, or to be of no interest, and both are right."""
+        replications = 100
+        found = error_rates.verdicts("less, by 1 %", replications, ANALYSES)
+        assert found[Verdict.DOES_NOT_HOLD] <= stats.binom(replications, ERROR_RATE / len(CLAIMS)).ppf(0.999)
+        assert min(found[Verdict.HOLDS], found[Verdict.NO_DIFFERENCE]) > 0
+
     def test_without_the_correction_for_skewness_small_levels_are_not_kept(self) -> None:
         """So the test above could fail: Student's intervals of 1000 skewed losses miss far too often."""
         rng, error, replications = np.random.default_rng(1), 0.01, 5000
@@ -44,23 +52,48 @@ class TestErrorRates:
 
 
 class TestParts:
-    def test_a_difference_that_hardly_matters_is_not_reproduced(self) -> None:
+    def test_a_difference_that_hardly_matters_is_of_no_interest(self) -> None:
         part = less(5.0 + normal(-0.01, 0.1), np.full(1000, 5.0), "")
         assert part.interest == pytest.approx(0.02 * 5.0)
-        judged = judged_part(part, 1e-4)
-        assert judged.no_difference
-        assert judged.verdict is Verdict.DOES_NOT_HOLD
+        assert judged_part(part, 1e-4).verdict is Verdict.NO_DIFFERENCE
 
     @pytest.mark.parametrize(("value", "deviation"), [(-0.01, 5.0), (-0.05, 1.0)])  # the latter by one of its ends
     def test_a_wide_interval_decides_nothing(self, value: float, deviation: float) -> None:
         judged = judged_part(less(5.0 + normal(value, deviation), np.full(1000, 5.0), ""), 1e-4)
-        assert (judged.verdict, judged.no_difference) == (Verdict.UNDECIDED, False)
+        assert judged.verdict is Verdict.UNDECIDED
 
-    @pytest.mark.parametrize(("deviation", "verdict"), [(0.05, Verdict.HOLDS), (0.5, Verdict.UNDECIDED)])
-    def test_at_its_margin_on_a_par_holds_once_the_interval_is_narrow(self, deviation: float, verdict: Verdict) -> None:
+    @pytest.mark.parametrize(("deviation", "verdict"), [(0.05, Verdict.NO_DIFFERENCE), (0.5, Verdict.UNDECIDED)])
+    def test_at_its_margin_a_narrow_interval_shows_no_difference(self, deviation: float, verdict: Verdict) -> None:
         judged = judged_part(on_a_par(1.1 + normal(0.0, deviation), np.ones(1000), ""), 1e-4)
         assert judged.verdict is verdict
-        assert judged.no_difference == (verdict is Verdict.HOLDS)
+
+    @pytest.mark.parametrize("value", [-0.5, -0.15, -0.08, 0.0, 0.05, 0.3])
+    @pytest.mark.parametrize("within", [(-np.inf, 0.0), (-0.1, 0.1)])
+    def test_the_chance_of_a_decision_is_how_often_more_runs_bring_one(
+        self, value: float, within: tuple[float, float]
+    ) -> None:
+        """Against drawing the number as the present runs leave it open, and the runs that are to come around it."""
+        above, below = within
+        error, now, last, rng = 1e-3, 1000, 4000, np.random.default_rng(1)
+        present = normal(value, 5.0, now)
+        part = Part("", mean(present), above=above, below=below, interest=0.01)
+        judged = judged_part(part, error, last)
+        assert judged.verdict is Verdict.UNDECIDED
+        later = []
+        for _ in range(400):
+            number = present.mean() + present.std() / np.sqrt(now) * rng.standard_normal()
+            runs = np.concatenate([present, number + present.std() * rng.standard_normal(last - now)])
+            later.append(judged_part(Part("", mean(runs), above=above, below=below, interest=0.01), error).verdict)
+        decided, against = (
+            np.mean([each is not Verdict.UNDECIDED for each in later]),
+            later.count(Verdict.DOES_NOT_HOLD),
+        )
+        assert judged.chance == pytest.approx(decided, abs=0.1)
+        assert judged.chance_against == pytest.approx(against / 400, abs=0.1)
+
+    def test_a_decision_that_no_difference_may_bring_is_waited_for(self) -> None:
+        part = Part("", mean(normal(0.0, 5.0)), below=0.0, interest=0.5)
+        assert judged_part(part, 1e-3, 16_000).chance == 1.0
 
     def test_errors_of_all_parts_of_all_claims_add_up_to_the_level(self) -> None:
         on = Basis("default", {}, CLAIMS, ANALYSES, ERROR_RATE)
@@ -95,6 +128,19 @@ class TestOutcome:
         assert outcome.verdicts == {"one": Verdict.DOES_NOT_HOLD, "other": Verdict.UNDECIDED}
         assert outcome.open == [3]
         assert not outcome.decided
+
+    def test_a_topic_that_will_hardly_be_decided_is_not_looked_at_again(self) -> None:
+        hopeless = Part("", mean(normal(0.0, 100.0, 8000)), above=-0.5, below=0.5, interest=0.01)
+        outcome = EMPTY.after([*under("one", [hopeless]), *under("other", [self.wide])])
+        assert outcome.open == [1]
+        assert EMPTY.after([hopeless]).open == []
+        assert "hardly tell" in EMPTY.after([hopeless]).reason
+
+    def test_a_claim_that_shows_no_difference_in_one_part_is_decided(self) -> None:
+        none = Part("", mean(normal(0.0, 0.1)), below=0.0, interest=0.1)
+        assert EMPTY.after([none, self.clear]).verdict is Verdict.NO_DIFFERENCE
+        assert EMPTY.after([none, self.wide]).decided
+        assert EMPTY.after([none, self.against]).verdict is Verdict.DOES_NOT_HOLD
 
     def test_what_is_undecided_says_why(self) -> None:
         assert "fewer than 1,000 runs" in EMPTY.reason

@@ -30,9 +30,9 @@ class Case:
     outcome: Outcome
 
     def is_due(self, runs: int, *, verdict_suffices: bool) -> bool:
-        """Return whether an analysis of so many runs is planned and not made, and the claim, or a topic of it, open."""
+        """Return whether an analysis of so many runs is planned and not made, and wanted for the claim or a topic."""
         is_open = self.outcome.verdict is Verdict.UNDECIDED or not (verdict_suffices or self.outcome.decided)
-        return runs in self.outcome.analyses and self.outcome.runs < runs and is_open
+        return runs in self.outcome.analyses and self.outcome.runs < runs and is_open and self.outcome.open != []
 
     def needs(self, runs: int) -> list[Experiment]:
         """Return what the next analysis reads: the experiments of the open parts, with so many runs."""

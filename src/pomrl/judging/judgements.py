@@ -104,8 +104,8 @@ class Judgement(Columns):
         if self.verdict is Verdict.UNDECIDED:
             return f"is undecided: {self.reason}."
         part = self.decisive
-        found = "there is no difference of interest" if part.no_difference else f"it is {part.found}"
-        sentence = f"does not hold: {part.compared} is claimed to be {part.claimed}, and {found}."
+        verdict = "does not hold" if self.verdict is Verdict.DOES_NOT_HOLD else "shows no difference of interest"
+        sentence = f"{verdict}: {part.compared} is claimed to be {part.claimed}, and it is {part.found}."
         open_topics = [topic for topic, verdict in self.topics.items() if verdict is Verdict.UNDECIDED]
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Verdict
 
-ORDER = (Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED)
+ORDER = (Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
 """The order in which verdicts are counted."""
 
 

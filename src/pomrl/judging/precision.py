@@ -5,9 +5,8 @@
 DeMets 1983, "Discrete sequential boundaries for clinical trials", Biometrika 70), here in equal shares. Of the error of
 a study, 5 % by default, each of its claims has an equal share, each of the claim's analyses an equal share of that, and
 each of its parts an equal share of the analysis. By the union bound the probability that any verdict on any part of any
-claim is wrong is at most that error, as far as the intervals are right and a verdict of no difference, see below, is
-called wrong only where the number is further from the threshold than that verdict says. The union bound needs no
-assumption on how the analyses depend on each other; that they do makes the plan conservative.
+claim is wrong is at most that error, as far as the intervals are right. The union bound needs no assumption on how the
+analyses depend on each other; that they do makes the plan conservative.
 
 **A part is decided** at the first analysis at which
 
@@ -17,32 +16,63 @@ assumption on how the analyses depend on each other; that they do makes the plan
   by less than matters. For a claim of a difference, that is an equivalence test: the interval lies within the smallest
   effect of interest (`Part.interest`: 2 % of the comparator's mean; 0.02 for gammas, correlations and shares) of the
   threshold. It is also met once the full width of the interval is below a quarter of that effect, and usually a good
-  deal sooner. For a claim with a margin, the full width of the interval is below a quarter of the margin. A claim that
-  two numbers are on a par, or that one is no worse, then holds. A claim of a difference does not hold.
+  deal sooner. For a claim with a margin, the full width of the interval is below a quarter of the margin.
+
+Each of the three says something that is true or false: that the number is in the range that is claimed, that it is not,
+or that it is closer to a threshold than matters. A small effect may be found to hold or to be of no interest, and both
+are right; it is called refuted as rarely as the error says.
 
 A verdict is a function of the first runs up to the analysis that decides it. What is stored beyond them never changes
 it, and neither does the order in which runs were computed.
 
-A claim *holds* when all its parts are decided in its favour, *does not hold* when one is decided against it,
-and is *undecided* otherwise. A claim with topics (`Part.topic`) is pursued until all of them are decided.
+A claim *holds* when all its parts hold, *does not hold* when one is refuted, shows *no difference of interest* when one
+shows none, and is *undecided* otherwise. A claim with topics (`Part.topic`) is pursued until all of them are decided.
+
+**Looking ends early** where it promises nothing (stopping for futility): a topic that the last analysis decides with a
+probability of at most 5 %, given what the present runs say of its numbers, is not looked at again and stays undecided.
+This adds no verdict, and so no error.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, sqrt
+from statistics import NormalDist
 
 from pomrl.judging.claim import Claim
 from pomrl.judging.verdict import NARROW, Comparison, Part, Verdict
 from pomrl.results.intervals import ERROR_RATE, Interval
 
+FUTILE = 0.05
+"""The probability of a decision by the last analysis up to which a topic is not looked at again."""
 
-def judged_part(part: Part, error: float) -> Comparison:
-    """Judge a part by its interval with this error."""
+
+def judged_part(part: Part, error: float, last: int = 0) -> Comparison:
+    """Judge a part by its interval with this error, and say with what chance an analysis of `last` runs decides it."""
     found = Comparison.of(part, error)
-    if found.verdict is Verdict.UNDECIDED and _no_difference(part, found.lower, found.upper):
-        verdict = Verdict.DOES_NOT_HOLD if part.margin is None else Verdict.HOLDS
-        return found.but(verdict=verdict, no_difference=True)
-    return found
+    if found.verdict is not Verdict.UNDECIDED:
+        return found
+    if _no_difference(part, found.lower, found.upper):
+        return found.but(verdict=Verdict.NO_DIFFERENCE)
+    chance, against = _chances(part, error, (found.upper - found.lower) / 2, last)
+    return found.but(chance=chance, chance_against=against)
+
+
+def _chances(part: Part, error: float, half: float, last: int) -> tuple[float, float]:
+    """Return the probabilities that `last` runs decide a part, and that they do so against the claim.
+
+    The later estimate is normal around the present one, whose error is part of its deviation, and intervals shrink with
+    the root of the number of runs. Where that is not so, or no difference of interest may be found, both are 1.
+    """
+    now = part.estimate.runs
+    if not isfinite(half) or half <= 0 or now >= last or part.estimate.may_stay:
+        return 1.0, 1.0
+    at_end = half * sqrt(now / last)
+    if 2 * at_end < NARROW * part.margin if part.margin is not None else at_end < part.interest:
+        return 1.0, 1.0
+    deviation = half / NormalDist().inv_cdf(1 - error / 2) * sqrt(1 - now / last)
+    later = NormalDist(part.estimate.value, deviation).cdf
+    against = later(part.above - at_end) + 1.0 - later(part.below + at_end)
+    return against + max(0.0, later(part.below - at_end) - later(part.above + at_end)), against
 
 
 def _no_difference(part: Part, lower: float, upper: float) -> bool:
@@ -93,19 +123,26 @@ class Outcome:
             return f"fewer than {self.analyses[0]:,} runs are stored"
         part = decisive(self.parts)
         interval = Interval(part.estimate, part.lower, part.upper).text()
-        return f"{part.compared}: {interval} after {self.runs:,} runs, an interval that is too wide to tell"
+        futile = f", and {self.analyses[-1]:,} runs would hardly tell" if self.open == [] else ""
+        return f"{part.compared}: {interval} after {self.runs:,} runs, an interval that is too wide to tell{futile}"
 
     @property
     def open(self) -> list[int] | None:
         """The numbers, from 0 on, of the parts that a further analysis judges; None for all."""
         if not self.parts:
             return None
-        verdicts = self.verdicts
+        topics = {topic for topic, verdict in self.verdicts.items() if verdict is Verdict.UNDECIDED}
+        pursued = {topic for topic in topics if self._chance(topic) > FUTILE}
         return [
             number
             for number, judged in enumerate(self.parts)
-            if judged.verdict is Verdict.UNDECIDED and verdicts[judged.topic] is Verdict.UNDECIDED
+            if judged.verdict is Verdict.UNDECIDED and judged.topic in pursued
         ]
+
+    def _chance(self, topic: str) -> float:
+        """Return a bound on the chance that the last analysis decides a topic: all of its parts, or one against it."""
+        parts = [each for each in self.parts if each.topic == topic and each.verdict is Verdict.UNDECIDED]
+        return sum(each.chance_against for each in parts) + min(each.chance for each in parts)
 
     def error_of_part(self, parts: int) -> float:
         """Return the probability with which one of so many parts may be judged wrongly at an analysis."""
@@ -117,7 +154,7 @@ class Outcome:
         judged = list(self.parts or (None,) * len(parts))
         numbers = range(len(parts)) if self.open is None else self.open
         for number in numbers:
-            judged[number] = judged_part(parts[number], error)
+            judged[number] = judged_part(parts[number], error, self.analyses[-1])
         runs = min((parts[number].estimate.runs for number in numbers), default=self.runs)
         return replace(self, parts=tuple(each for each in judged if each is not None), runs=runs)
 
@@ -141,6 +178,7 @@ def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdic
 
 def together(verdicts: Sequence[Verdict | None]) -> Verdict:
     """Return the verdict on a claim, or a topic, whose parts have these verdicts, of which None is none."""
-    if Verdict.DOES_NOT_HOLD in verdicts:
-        return Verdict.DOES_NOT_HOLD
+    for against in (Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE):
+        if against in verdicts:
+            return against
     return Verdict.HOLDS if {*verdicts} - {None} == {Verdict.HOLDS} else Verdict.UNDECIDED

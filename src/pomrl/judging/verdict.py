@@ -34,6 +34,7 @@ class Verdict(StrEnum):
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
+    NO_DIFFERENCE = "no difference of interest"
     UNDECIDED = "undecided"
 
 
@@ -44,11 +45,12 @@ class VerdictLook:
     sign: str
     """A character for the report, so that no verdict is told by its colour alone."""
     color: str
-    """A fill colour of figures; the three are told apart without red and green, and in print by their lightness."""
+    """A fill colour of figures; they are told apart without red and green, and in print by their lightness."""
 
 
 LOOKS = {
     Verdict.DOES_NOT_HOLD: VerdictLook(sign="✗", color="#EE8866"),
+    Verdict.NO_DIFFERENCE: VerdictLook(sign="≈", color="#EEDD88"),
     Verdict.UNDECIDED: VerdictLook(sign="?", color="#EEEEEE"),
     Verdict.HOLDS: VerdictLook(sign="✓", color="#77AADD"),
 }
@@ -122,8 +124,8 @@ class Columns(BaseModel):
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
 
-NAMES_OF_PARTS = {"runs": "part_runs", "verdict": "part_verdict", "no_difference": "no_difference_of_interest"}
-"""The columns of a comparison whose names are not those of its fields, which a judgement has too, or which are long."""
+NAMES_OF_PARTS = {"runs": "part_runs", "verdict": "part_verdict"}
+"""The columns of a comparison whose names are not those of its fields, which a judgement has too."""
 
 
 class Comparison(Columns):
@@ -145,8 +147,6 @@ class Comparison(Columns):
     """Whether the number is the same in every run."""
     verdict: VerdictOrNone = Verdict.UNDECIDED
     """The verdict on the comparison; None where nothing is claimed."""
-    no_difference: bool = False
-    """Whether the verdict is that there is no difference of interest."""
     decisive: bool = True
     """Whether the verdict on the claim rests on it; where there is no verdict, whether it is the first one."""
     estimate_at_promised_runs: float = nan
@@ -154,6 +154,10 @@ class Comparison(Columns):
     upper_at_promised_runs: float = nan
     p_hold: float = Field(default=1.0, exclude=True)
     p_refute: float = Field(default=1.0, exclude=True)
+    chance: float = Field(default=1.0, exclude=True)
+    """The probability that the last analysis decides it."""
+    chance_against: float = Field(default=1.0, exclude=True)
+    """The probability that the last analysis decides it, and not in favour of the claim."""
 
     @staticmethod
     def of(part: Part, error: float) -> "Comparison":

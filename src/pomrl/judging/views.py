@@ -82,8 +82,8 @@ def legend(study: Study, shown: Collection[str]) -> str:
     """Return what is to be said of the table of claims with these columns."""
     sentences = [
         "Each claim was computed until it was decided, at fixed numbers of runs over which its error is spread.",
-        "A claim of a difference does not hold where its interval shows the opposite, or that no difference is left "
-        "that matters.",
+        "Where an interval shows that a number differs from the threshold of the claim by less than matters, there is "
+        "no difference of interest.",
         "Its estimate is that of the decisive comparison, with the interval that decided it.",
     ]
     if further := [words for column, words in EXPLAINED.items() if column in shown]:

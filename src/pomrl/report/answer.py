@@ -26,6 +26,7 @@ MOST = 6
 SENTENCES = {
     Verdict.HOLDS: ("holds", "hold"),
     Verdict.DOES_NOT_HOLD: ("does not", "do not"),
+    Verdict.NO_DIFFERENCE: ("shows no difference of interest", "show no difference of interest"),
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
 }
 """What is said of one claim, and of several, with each verdict."""

@@ -50,8 +50,8 @@ def computed(job: Job) -> list[str]:
 
     Its schedules are those of ada-POMRL. Its runs cost more, because the loss of each is a mean over batches of every
     task: claims are judged at smaller numbers of runs, as far as the budget reaches. The notebook takes a hundred
-    batches. Twenty have the same mean, differ from run to run by 2 to 15 % more, and take a fifth of the time. Q1.2 alone
-    reads that spread, which falls over tasks by far more.
+    batches. Twenty have the same mean, differ from run to run by 2 to 15 % more, and take a fifth of the time. Q1.2
+    alone reads that spread, which falls over tasks by far more.
     """
     is_of_schedules = job.sweep in SCHEDULES
     kept = [each for each in job.overrides if not (is_of_schedules and each.startswith("estimator="))]

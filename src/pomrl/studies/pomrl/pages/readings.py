@@ -5,10 +5,15 @@ from collections.abc import Iterable, Mapping
 from pomrl.studies.pomrl import readings_figure
 from pomrl.study import Change, Judgement, Page, Verdict, changes, environments_in_words, markdown_table, over, ranked
 
-WORDS = {Verdict.HOLDS: "holds", Verdict.DOES_NOT_HOLD: "does not", Verdict.UNDECIDED: "undecided"}
+WORDS = {
+    Verdict.HOLDS: "holds",
+    Verdict.DOES_NOT_HOLD: "does not",
+    Verdict.NO_DIFFERENCE: "no difference",
+    Verdict.UNDECIDED: "undecided",
+}
 """The verdicts in a word or two."""
 
-COUNTS = ("hold", "do not", "undecided")
+COUNTS = ("hold", "do not", "no difference", "undecided")
 """The heads of the columns that count verdicts."""
 
 
