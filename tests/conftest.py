@@ -72,6 +72,14 @@ def no_workers_are_left() -> Iterator[None]:
     get_reusable_executor().shutdown(wait=True)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_folder_stays_on_the_path() -> Iterator[None]:
+    """Folders of studies that a module's tests make hide nothing from the next module's."""
+    before = [*sys.path]
+    yield
+    sys.path[:] = before
+
+
 @pytest.fixture(autouse=True)
 def errors_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands that a test starts print an error as one line, also after another test ran a command in this process."""

@@ -17,8 +17,8 @@ from pomrl.commands import run as command
 
 pytestmark = pytest.mark.slow
 
-SWEEP = ("-m", "sigma=0.01,0.02", "estimator=ada_pomrl,oracle", "T=2", "S=4", "runs=60")
-GATED = ("-m", "sigma=0.01,0.02", "estimator=gated", "T=2", "S=4", "runs=70")
+SWEEP = ("-m", "sigma=0.01,0.02", "estimator=ada_pomrl,oracle", "T=2", "S=4", "runs=210")
+GATED = ("-m", "sigma=0.01,0.02", "estimator=gated", "T=2", "S=4", "runs=220")
 """Two blocks that do not wait, and two that wait as long as there is a gate."""
 
 

@@ -19,7 +19,7 @@ from pomrl.store import StoredExperiment
 
 pytestmark = pytest.mark.slow
 
-SWEEP = ("-m", "sigma=0.01,0.02", "estimator=slow,ada_pomrl", "T=3", "runs=100")
+SWEEP = ("-m", "sigma=0.01,0.02", "estimator=slow,ada_pomrl", "T=3", "runs=300")
 """Four experiments of two blocks each, one estimator of which takes its time."""
 
 KILLED_AT_A_FLUSH = """

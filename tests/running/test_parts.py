@@ -12,12 +12,18 @@ from pomrl.running import cost
 from pomrl.running.plan import plan
 from pomrl.running.work import divide
 
-SETTING = ("T=2", "S=4", "runs=70", "estimator=ada_pomrl")
+SETTING = ("T=2", "S=4", "runs=220", "estimator=ada_pomrl")
 
 
 @pytest.mark.parametrize(
     ("workers", "seconds", "expected"),
-    [(1, 9.0, [50, 20]), (2, 9.0, [50, 20]), (4, 9.0, [25, 25, 10, 10]), (4, 0.0, [50, 20]), (140, 9.0, [1] * 70)],
+    [
+        (1, 9.0, [200, 20]),
+        (2, 9.0, [200, 20]),
+        (4, 9.0, [100, 100, 10, 10]),
+        (4, 0.0, [200, 20]),
+        (440, 9.0, [1] * 220),
+    ],
 )
 def test_there_is_a_part_for_each_process_where_blocks_are_dear(
     workers: int, seconds: float, expected: list[int], empty_outputs: Path, monkeypatch: pytest.MonkeyPatch
@@ -25,7 +31,7 @@ def test_there_is_a_part_for_each_process_where_blocks_are_dear(
     monkeypatch.setattr(cost, "seconds", lambda problem, method, runs: seconds * runs)
     parts = divide(plan([experiment(PUBLISHED, [*SETTING, f"execution.workers={workers}"])]))
     assert [len(part.runs) for part in parts] == expected
-    assert [run for part in parts for run in part.runs] == list(range(70))
+    assert [run for part in parts for run in part.runs] == list(range(220))
 
 
 def test_the_files_are_the_same_for_any_number_of_parts(
@@ -33,7 +39,7 @@ def test_the_files_are_the_same_for_any_number_of_parts(
 ) -> None:
     """The second block is completed in two requests, of which each is divided."""
     found = []
-    for workers, requests in ((1, [120]), (3, [60, 120])):
+    for workers, requests in ((1, [420]), (3, [210, 420])):
         monkeypatch.setattr(cost, "PART", 1e-9)
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / str(workers)))
         for runs in requests:

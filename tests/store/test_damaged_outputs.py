@@ -61,7 +61,7 @@ def damaged(sound: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyP
     ("name", "command"),
     [
         ("claims.csv", "claims {study}"),
-        ("figures/vacuous_bounds.png", "figures {study} vacuous_bounds"),
+        ("figures/dirichlet_task_dist.png", "figures {study} dirichlet_task_dist"),
         ("pages/claims.md", "reproduce {study}"),
         ("pages/notes.md", "reproduce {study}"),
         ("report/index.html", "report {study}"),
@@ -84,16 +84,16 @@ def test_a_drawing_that_was_interrupted_is_no_figure_and_one_that_was_renewed_ha
     sound: tuple[Path, str], damaged: Path
 ) -> None:
     whole, study = sound
-    sidecar = damaged / STUDY / "figures/vacuous_bounds.json"
+    sidecar = damaged / STUDY / "figures/dirichlet_task_dist.json"
     sidecar.with_suffix(".csv").write_text("panel,series\n")
     status, _, err = call(report, study)
     assert status == 1
-    assert err.endswith(f"vacuous_bounds.json; pomrl figures {study} vacuous_bounds renews it\n")
+    assert err.endswith(f"dirichlet_task_dist.json; pomrl figures {study} dirichlet_task_dist renews it\n")
     sidecar.unlink()
     assert call(report, study)[0] == 0
-    assert 'id="figure-vacuous_bounds"' in page(damaged)
+    assert 'id="figure-dirichlet_task_dist"' in page(damaged)
     assert page(damaged).count("<img") == 2  # the other figure, and its version with intervals
-    assert call(figures, study, "vacuous_bounds")[0] == 0
+    assert call(figures, study, "dirichlet_task_dist")[0] == 0
     assert call(report, study)[0] == 0
     assert page(damaged) == page(whole)
 

@@ -58,10 +58,10 @@ def test_who_completes_what_another_process_has_completed_meanwhile_writes_the_s
 
 
 def test_only_what_is_missing_is_asked_for() -> None:
-    kept = stored(range(50), range(50, 60))
-    assert store.missing(kept, 60) == ([], [])
-    assert store.missing(kept, 40) == ([], [])
-    assert store.missing(kept, 120)[0] == [range(60, 100), range(100, 120)]
+    kept = stored(range(200), range(200, 210))
+    assert store.missing(kept, 210) == ([], [])
+    assert store.missing(kept, 190) == ([], [])
+    assert store.missing(kept, 420)[0] == [range(210, 400), range(400, 420)]
 
 
 def test_who_reads_while_another_process_writes_meets_no_fault() -> None:
@@ -95,16 +95,16 @@ def _flip(path: Path) -> None:
     ids=["a flipped bit", "half a file", "an empty file", "another name", "no file"],
 )
 def test_a_damaged_block_is_not_read_and_computed_again(damage: Callable[[Path], None]) -> None:
-    kept = stored(range(50), range(50, 60))
+    kept = stored(range(200), range(200, 210))
     path, content = block_of(kept), block_of(kept).read_bytes()
     damage(path)
     with pytest.raises(store.StoreError):
         kept.table()
-    assert store.missing(kept, 60)[0] == [range(50)]
-    add(kept, range(50), table(range(50)))
+    assert store.missing(kept, 210)[0] == [range(200)]
+    add(kept, range(200), table(range(200)))
     assert path.read_bytes() == content
     assert kept.faults() == []
-    assert kept.complete() == 60
+    assert kept.complete() == 210
 
 
 @pytest.mark.parametrize("runs", ["000010-000005", "0000000-0000009", "00000-00009"])

@@ -12,7 +12,7 @@ from tests.support.elements import curves_of
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, write
 
 from pomrl import store
-from pomrl.commands import plot, report, reproduce
+from pomrl.commands import plot, reproduce
 from pomrl.configuration.study import find
 
 pytestmark = pytest.mark.slow
@@ -78,15 +78,6 @@ def test_experiments_of_shared_sweeps_are_stored_once(here: Path) -> None:
     assert ada == signatures("one", "first")[0]
     stored = {path.name for path in (here / "outputs" / "runs").iterdir()}
     assert stored == {*signatures("one", "first"), halved}
-
-
-def test_a_page_of_both_shows_both(here: Path) -> None:
-    assert call(report, "one", "two") == (0, "outputs/studies/one/report/index.html\n", "")
-    page = (here / "outputs" / "studies" / "one" / "report" / "index.html").read_text()
-    assert "A small study" in page
-    assert "Another study" in page
-    assert page.count('id="claim-K1"') == 1
-    assert page.count('id="two-claim-K1"') == 1
 
 
 def test_an_option_of_a_study_looks_the_same_everywhere(here: Path) -> None:

@@ -24,7 +24,7 @@ from pomrl.running.work import refuse_failures, work
 SWEEP = "initial_similarity"
 """The sweep of the outputs of every kind."""
 
-DRAWN = ["initial_similarity", "vacuous_bounds"]
+DRAWN = ["initial_similarity", "dirichlet_task_dist"]
 """Their figures."""
 
 SMALL = "small"
@@ -47,7 +47,7 @@ def start_matters_at_first(sweep):
     return [less(*(sweep.at(sigma_1=start).tasks((1, 2, 3)) for start in (0.1, 0.5)), "start 0.1 less start 0.5")]
 
 
-@claim("T.1", simulation=MODEL_ERROR_COVERAGE, figures=("vacuous_bounds",))
+@claim("T.1", simulation=MODEL_ERROR_COVERAGE, figures=("dirichlet_task_dist",))
 def bounds_hold(simulated):
     """The bounds on the model error hold in 95 % of sequences of tasks.
 

@@ -32,7 +32,7 @@ def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
         figure, (ax,) = panels.row_of_panels(1, TILE_WIDTH * columns + 1.0, TILE_HEIGHT * rows + 3.0)
         _draw_tiles(ax, verdicts, estimates)
         handles = [Patch(facecolor=look.color, edgecolor="0.6", label=str(verdict)) for verdict, look in LOOKS.items()]
-        figure.legend(handles=handles, loc="outside lower center", ncols=3)
+        figure.legend(handles=handles, loc="outside lower center", ncols=2)
         return panels.finish(figure, matrix)
 
 
@@ -68,7 +68,7 @@ def _draw_tiles(ax: Axes, verdicts: pd.DataFrame, numbers: pd.DataFrame) -> None
     order = {str(verdict): index for index, verdict in enumerate(LOOKS)}
     colors = ListedColormap([look.color for look in LOOKS.values()])
     codes = verdicts.map(lambda verdict: order[str(verdict)]).to_numpy(int)
-    ax.pcolormesh(codes, cmap=colors, vmin=0, vmax=2, edgecolor="white", linewidth=0.7)
+    ax.pcolormesh(codes, cmap=colors, vmin=0, vmax=len(LOOKS) - 1, edgecolor="white", linewidth=0.7)
     for i, row in enumerate(numbers.to_numpy(float)):
         for j, value in enumerate(row):
             ax.text(j + 0.5, i + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=7.0)
