@@ -4,17 +4,22 @@ from collections.abc import Sequence
 
 from pomrl import store
 from pomrl.commands.progress import progress_of
-from pomrl.commands.terminal import warn
+from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.jobs import MOST_JOBS
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
+from pomrl.results.chosen_runs import choose
+from pomrl.results.summary_tables import summarised
 from pomrl.running.plan import Job, estimate, plan, refuse_what_takes_long
 from pomrl.running.work import work
 
+MOST_ROWS = 100
+"""The most experiments of which a sweep prints the mean losses; with more, people no longer read them."""
+
 
 def run(sweep: Sweep) -> bool:
-    """Compute the experiments of a sweep, print the folder of each; return whether all of them succeeded.
+    """Compute the experiments of a sweep, print the mean loss and the folder of each; return whether all succeeded.
 
     Of a sweep of which the first job alone was composed, because it is large, only an estimate is printed.
 
@@ -30,7 +35,12 @@ def run(sweep: Sweep) -> bool:
         return True
     succeeded = compute(experiments)
     if succeeded and not experiments[0].request.dry_run:
-        warn("pomrl plot and pomrl table with the same words, or with its tag, show it; --y NAME shows a metric")
+        if len(experiments) <= MOST_ROWS:
+            of_sweep = choose([*dict.fromkeys(map(store.signature, experiments))])
+            print_frame(summarised(of_sweep, statistics=["mean"]), stderr=True)
+        warn(
+            "mean: planning loss at gamma_eval over tasks and runs, with its 95 % interval; pomrl table and pomrl plot show more"
+        )
     for experiment in experiments:
         print(store.lookup(experiment).folder)
     return succeeded

@@ -41,13 +41,14 @@ def exit_with(line: str, status: int = 1) -> NoReturn:
     raise SystemExit(status)
 
 
-def print_frame(frame: "pd.DataFrame", form: str = "text") -> None:
+def print_frame(frame: "pd.DataFrame", form: str = "text", *, stderr: bool = False) -> None:
     """Print a frame in one of the forms of `results.tables`; text is a table that fits where it goes to a terminal.
 
     No character of its cells is markup or controls the terminal.
     """
-    if form != "text" or not sys.stdout.isatty():
-        print(written(frame, form), end="")
+    stream = sys.stderr if stderr else sys.stdout
+    if form != "text" or not stream.isatty():
+        print(written(frame, form), end="", file=stream)
         return
     from rich import box
     from rich.table import Table
@@ -58,4 +59,4 @@ def print_frame(frame: "pd.DataFrame", form: str = "text") -> None:
         table.add_column(Text(printable(str(column))), overflow="fold")
     for row in text.itertuples(index=False):
         table.add_row(*(Text(printable(str(cell))) for cell in row))
-    console().print(table)
+    console(stderr=stderr).print(table)

@@ -9,6 +9,7 @@ Processes leave the interrupts of the terminal to the command that started them,
 import ctypes
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -45,6 +46,8 @@ def one_by_one(
         ordered: Whether results come in the order of the arguments.
     """
     calls = list(map(delayed(function), *arguments))
+    # Joblib starts a process anew when its memory has grown, and warns of that.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     parallel = Parallel(
         n_jobs=workers or max(1, min(cpu_count(), len(calls))),
         return_as="generator" if ordered else "generator_unordered",

@@ -121,7 +121,7 @@ def refuse_failures(failures: Mapping[str, Failure]) -> None:
 
 
 def divide(jobs: Sequence[Job]) -> list[Part]:
-    """Divide what jobs lack into parts: the methods at one problem together, and dear blocks for all processes."""
+    """Divide what jobs lack into parts, the dearest first: the methods at one problem together, dear blocks for all."""
     methods: defaultdict[tuple[Problem, range], dict[str, Method]] = defaultdict(dict)
     for job in jobs:
         for block in job.missing:
@@ -130,7 +130,8 @@ def divide(jobs: Sequence[Job]) -> list[Part]:
     if not blocks:
         return []
     at_once = jobs[0].experiment.execution.at_once(sum(block.seconds for block in blocks))
-    return [part for block in blocks for part in _divided(block, ceil(at_once / len(blocks)))]
+    parts = [part for block in blocks for part in _divided(block, ceil(at_once / len(blocks)))]
+    return sorted(parts, key=lambda part: part.seconds, reverse=True)
 
 
 def _divided(block: Part, most: int) -> list[Part]:

@@ -44,7 +44,7 @@ NOTES = {
 }
 
 
-@variant(analyses=(1000, 2000, 4000), notes=NOTES)
+@variant(analyses=(500, 1000, 2000), notes=NOTES)
 def computed(job: Job) -> list[str]:
     """The same claims by the same rules, with the experiments that the first author's published notebook computes.
 
