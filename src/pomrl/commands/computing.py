@@ -38,9 +38,7 @@ def run(sweep: Sweep) -> bool:
         if len(experiments) <= MOST_ROWS:
             of_sweep = choose([*dict.fromkeys(map(store.signature, experiments))])
             print_frame(summarised(of_sweep, statistics=["mean"]), stderr=True)
-        warn(
-            "mean: planning loss at gamma_eval over tasks and runs, with its 95 % interval; pomrl table and pomrl plot show more"
-        )
+        warn("mean: planning loss at gamma_eval, with its 95 % interval; pomrl table and pomrl plot show more")
     for experiment in experiments:
         print(store.lookup(experiment).folder)
     return succeeded
