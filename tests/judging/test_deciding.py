@@ -90,13 +90,15 @@ class TestReading:
 
 
 class TestDeciding:
-    def outcomes(self, basis: Basis, budget: float, noise: float = 0.02) -> tuple[dict[str, Verdict], list[set[int]]]:
+    def outcomes(
+        self, basis: Basis, budget: float, noise: float = 0.02, most: float = np.inf
+    ) -> tuple[dict[str, Verdict], list[set[int]]]:
         asked: list[set[int]] = []
 
         def compute(experiments: Sequence[Experiment]) -> None:
             asked.append({each.request.runs for each in experiments})
 
-        cases = decide([basis], Spending(budget), in_a_world(basis, noise), compute)
+        cases = decide([basis], Spending(budget, most=most), in_a_world(basis, noise), compute)
         return {case.outcome.claim.id: case.outcome.verdict for case in cases}, asked
 
     def test_what_is_clear_is_decided_at_the_first_analysis(self, basis: Basis) -> None:
@@ -124,6 +126,10 @@ class TestDeciding:
     def test_what_is_open_is_judged_at_every_analysis(self, basis: Basis) -> None:
         _, asked = self.outcomes(basis, np.inf, noise=0.5)
         assert [runs for runs in asked if runs][: len(ANALYSES)] == [{runs} for runs in ANALYSES]
+
+    def test_no_claim_is_judged_on_more_runs_than_the_most(self, basis: Basis) -> None:
+        _, asked = self.outcomes(basis, np.inf, noise=0.5, most=ANALYSES[0])
+        assert set().union(*asked) == {ANALYSES[0]}
 
     def test_more_budget_changes_no_verdict(self, basis: Basis) -> None:
         less, more = (self.outcomes(basis, budget, noise=0.3)[0] for budget in (0.02, 10.0))

@@ -8,7 +8,7 @@ place of another.
 """
 
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, Selection, add_selection, add_study, selected
@@ -36,20 +36,22 @@ def main(parser: Parser) -> None:
         "--budget", type=float, metavar="SECONDS", help="of one core, estimated, for --decide (default: the study's)"
     )
     add_selection(parser)
+    parser.add_argument("--precise", action="store_true", help="with --decide: on more runs, where fewer do not tell")
     arguments = parser.parse_args()
     study = find(arguments.study)
     selection = selected(study, arguments)
     budget = (study.described.budget if arguments.budget is None else arguments.budget) if arguments.decide else None
-    check(study, selection, budget)
+    check(study, selection, budget, precise=arguments.precise)
 
 
-def check(study: Study, selection: Selection, budget: float | None) -> None:
+def check(study: Study, selection: Selection, budget: float | None, *, precise: bool = False) -> None:
     """Judge the claims of a study, write the table of judgements, and print the verdicts.
 
     Args:
         study: The study.
         selection: The variants under which they are judged.
         budget: What the runs may cost that are added, in estimated seconds of one core; None to add none.
+        precise: Whether runs are added up to the numbers that the study has for it, too.
     """
     every = claims_of(study)
     if not every:
@@ -59,7 +61,8 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
     if not of_runs or budget is not None or store.all_experiments():
         simulate(claims_of_variants.needed_simulations(every), warn)
         claims_of_variants.refuse_failing(study, every)
-        made = _judged(study, every, selection, budget)
+        most = max(study.described.analyses) if study.described.precise and not precise else inf
+        made = _judged(study, every, selection, budget, most)
     if not any(
         isfinite(part.estimate) for each in made if each.id in of_runs or not of_runs for part in each.comparisons
     ):
@@ -72,9 +75,11 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
     show(study, claims_of_variants.stored(study), shown)
 
 
-def _judged(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
+def _judged(
+    study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None, most: float
+) -> list[Judgement]:
     """Judge claims under single variants, each with what those before leave of the budget, and under families."""
-    reader, spending = Reader(), Spending(budget or 0.0)
+    reader, spending = Reader(), Spending(budget or 0.0, most=most)
     made: list[Judgement] = []
     for variant in selection.variants:
         refused = list[str]() if variant.replaced else None
@@ -88,17 +93,17 @@ def _judged(study: Study, claims: Sequence[Claim], selection: Selection, budget:
         made += claims_of_variants.judged(study, variant, on, reader, cases, shares)
     for family in selection.families:
         if not family.is_sample:
-            made += _under_family(study, claims, family, budget, reader)
+            made += _under_family(study, claims, family, budget, most, reader)
     return made
 
 
 def _under_family(
-    study: Study, claims: Sequence[Claim], family: Family, budget: float | None, reader: Reader
+    study: Study, claims: Sequence[Claim], family: Family, budget: float | None, most: float, reader: Reader
 ) -> list[Judgement]:
     """Judge claims under all variants of a family together, within the budget of the family."""
     bases = [claims_of_variants.basis(study, claims, variant) for variant in family.variants]
     own_budget = None if budget is None else family.budget
-    cases = _cases(bases, reader, Spending(own_budget or 0.0), own_budget)
+    cases = _cases(bases, reader, Spending(own_budget or 0.0, most=most), own_budget)
     named = {variant.name for variant in study.variants}
     made: list[Judgement] = []
     for variant, on in zip(family.variants, bases, strict=True):

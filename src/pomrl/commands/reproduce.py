@@ -40,12 +40,13 @@ def main(parser: Parser) -> None:
     parser.add_argument(
         "--variants", metavar="NAME,...", help="judge the claims under these families too, or under all"
     )
+    parser.add_argument("--precise", action="store_true", help="judge claims on more runs, where fewer do not tell")
     arguments = parser.parse_args()
     if arguments.runs is not None and not 1 <= arguments.runs <= MOST_RUNS:
         exit_with(f"--runs {arguments.runs}: it has to be at least 1, and at most {MOST_RUNS}", 2)
     study = find(arguments.study)
     times, failed = [], False
-    for name, work in stages(study, arguments.runs, arguments.variants).items():
+    for name, work in stages(study, arguments.runs, arguments.variants, precise=arguments.precise).items():
         warn(f"== {name}")
         start = time.monotonic()
         failed |= bool(work())
@@ -55,7 +56,9 @@ def main(parser: Parser) -> None:
         raise SystemExit(1)
 
 
-def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str, Callable[[], object]]:
+def stages(
+    study: Study, runs: int | None, variants: str | None, *, precise: bool = False
+) -> Mapping[str, Callable[[], object]]:
     """Return the stages by their names, in their order; `runs` is the number of runs of each experiment.
 
     A stage returns whether some of it was not possible, each of which it has named in a line.
@@ -68,7 +71,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
     if every := claims_of(study):
         claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
-        work["claims"] = lambda: claims.check(study, selection, budget)
+        work["claims"] = lambda: claims.check(study, selection, budget, precise=precise)
     if further:
         families = replace(further, variants=())
         work["variants"] = lambda: _variants(study, families, decides=runs is None)

@@ -69,7 +69,7 @@ def basis(
         variant=variant.name,
         settings=settings,
         registry=claims,
-        analyses=tuple(study.described.analyses) if variant.analyses is None else variant.analyses,
+        analyses=variant.analyses or (*study.described.analyses, *study.described.precise),
         error=study.described.error / shared,
         choice="per_run" if per_run else "population",
     )

@@ -8,6 +8,7 @@ or not. So which claims are decided within a budget depends neither on the machi
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
@@ -67,6 +68,8 @@ class Spending:
     runs: dict[str, int] = field(default_factory=dict)
     """The runs that each experiment has been granted, or is promised, by its signature."""
     spent: float = 0.0
+    most: float = inf
+    """The most runs that a claim is judged on."""
 
     def grant(self, experiments: Iterable[Experiment]) -> bool:
         """Take what these experiments cost out of the budget, unless it does not suffice; return whether it does."""
@@ -117,6 +120,8 @@ def decide(bases: Sequence[Basis], spending: Spending, reader: Reader, compute: 
     spending.runs = {store.signature(each): each.request.runs for each in of_sweeps} | spending.runs
 
     def affordable(cases: Sequence[Case], runs: int) -> list[Case]:
+        if runs > spending.most:
+            return []
         by_cost = sorted(cases, key=lambda case: sum(_seconds(each, runs) for each in case.needs(runs)))
         granted = [case for case in by_cost if spending.grant(case.needs(runs))]
         compute([experiment for case in granted for experiment in case.needs(runs)])

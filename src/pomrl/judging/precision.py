@@ -123,8 +123,13 @@ class Outcome:
             return f"fewer than {self.analyses[0]:,} runs are stored"
         part = decisive(self.parts)
         interval = Interval(part.estimate, part.lower, part.upper).text()
-        futile = f", and {self.analyses[-1]:,} runs would hardly tell" if self.open == [] else ""
-        return f"{part.compared}: {interval} after {self.runs:,} runs, an interval that is too wide to tell{futile}"
+        later = [runs for runs in self.analyses if runs > self.runs]
+        outlook = (
+            f"; {later[-1]:,} would hardly tell"
+            if later and not self.open
+            else "; the next analysis has more" * bool(later)
+        )
+        return f"{part.compared}: {interval} after {self.runs:,} runs, an interval that is too wide to tell{outlook}"
 
     @property
     def open(self) -> list[int] | None:

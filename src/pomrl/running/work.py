@@ -213,7 +213,7 @@ def runs_together(problem: Problem, methods: Sequence[Method], runs: int, asked:
     """Return how many of so many runs are computed together: those asked for, or as many as fit into `MEMORY`."""
     if asked is not None:
         return min(asked, runs)
-    most = MEMORY // (problem.bytes_of_model * (4 + 2 * len(methods)))
+    most = MEMORY // (problem.bytes_of_model * (4 + 8 * len(methods)))
     if problem.copies > 1:  # the batches of a single task can be many
         most = min(most, STACK_BYTES // (problem.bytes_of_model * problem.copies))
     return int(np.clip(most, 1, runs))

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 
 from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, reward_scale
 
-LARGE = 40
+LARGE = 96
 """Smallest number of states for which sweeps for a whole grid are faster than policy iteration by LAPACK."""
 
 TOLERANCE = ACTION_TIE_TOLERANCE / 8
