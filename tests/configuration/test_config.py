@@ -56,7 +56,7 @@ def test_an_integer_where_a_number_is_meant_is_that_number() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        "S=11", "A=3", "m=6", "T=16", "sigma=0.02", "gamma_eval=0.9", "seed=1", "task_distribution=gaussian",
+        "S=11", "A=3", "m=6", "T=16", "sigma=0.02", "gamma_eval=0.9", "seed=2", "task_distribution=gaussian",
         "task_distribution.reward=state", "estimator=pomrl", "estimator.sigma_1=0.1", "gamma_schedule=dong",
         "gamma_schedule.gammas=[0.5]", "planner=value_iteration",
     ],

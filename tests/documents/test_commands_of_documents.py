@@ -89,7 +89,7 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "draw_all", lambda *_: (0, {}))
     monkeypatch.setattr(report, "write", nothing)
     monkeypatch.setattr(article.article, "write", nothing)
-    monkeypatch.setattr(reproduce, "stages", lambda *_: {})
+    monkeypatch.setattr(reproduce, "stages", lambda *_, **__: {})
     monkeypatch.setattr(docs, "beside_the_package", lambda name: Path.cwd() / name)
     monkeypatch.setattr("webbrowser.open", nothing)
     monkeypatch.setattr(jobs, "MOST_JOBS", 1)

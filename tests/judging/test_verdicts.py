@@ -56,7 +56,8 @@ class TestVerdicts:
         assert by_itself([holds, holds]) is HOLDS
         assert by_itself([holds, open_part]) is OPEN
         assert by_itself([holds, open_part, refuted]) is NOT
-        for part, verdict in ((less(*self.pairs(0.027, 40), ""), HOLDS), (less(*self.pairs(0.027, 40)[::-1], ""), NOT)):
+        c, d = self.pairs(0.027, 40)
+        for part, verdict in ((less(c, d, ""), HOLDS), (less(d, c, ""), NOT)):
             assert by_itself([part]) is verdict
             assert by_itself([part, holds]) is OPEN
 

@@ -100,7 +100,7 @@ class TestInTheBrowser:
             assert {kind: length / unit for kind, length in bar} == pytest.approx(numbers, rel=0.01)
         lines = page.locator(".tally").first.inner_text().split("\n")
         heads = ["As printed", "6 claims, 1 of them under this variant only"]
-        verdicts = ["1 ✓ holds", "4 ✗ do not hold", "1 ? is undecided"]
+        verdicts = ["1 ✓ holds", "4 ✗ do not hold", "0 ≈ show no difference of interest", "1 ? is undecided"]
         assert [each for each in lines if each] == [*heads, *verdicts]
         fills = page.evaluate("""[...document.querySelectorAll(".tally:first-child .bar span")].map((part) => {
             const style = getComputedStyle(part);

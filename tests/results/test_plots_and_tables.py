@@ -41,7 +41,7 @@ def frame(*arguments: str) -> pd.DataFrame:
 
 class TestTables:
     def test_the_end_of_a_sweep_names_the_commands_that_show_it_alone(self, said: str) -> None:
-        assert "pomrl plot and pomrl table with the same words" in said
+        assert "pomrl table and pomrl plot show more" in said
         assert len(frame(*SWEEP[1:])) == 6
 
     def test_each_row_is_an_experiment_and_its_numbers_are_those_of_its_runs(self) -> None:

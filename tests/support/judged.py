@@ -17,7 +17,7 @@ from pomrl.judging.verdict import Part, Verdict
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 
-SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), OPEN: (-1.0, 1.0)}
+SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), Verdict.NO_DIFFERENCE: (-0.01, 0.01), OPEN: (-1.0, 1.0)}
 """Two values each, half of 1000 runs having the one and half the other, whose mean is claimed to be below 0."""
 
 

@@ -69,7 +69,9 @@ def basis(
         variant=variant.name,
         settings=settings,
         registry=claims,
-        analyses=variant.analyses or (*study.described.analyses, *study.described.precise),
+        analyses=(*study.described.analyses, *study.described.precise)
+        if variant.analyses is None
+        else variant.analyses,
         error=study.described.error / shared,
         choice="per_run" if per_run else "population",
     )
