@@ -136,6 +136,11 @@ class TestOutcome:
         assert EMPTY.after([hopeless]).open == []
         assert "hardly tell" in EMPTY.after([hopeless]).reason
 
+    def test_a_topic_of_which_nothing_is_claimed_needs_no_further_look(self) -> None:
+        reported = Part("", mean(normal(0.0, 1.0)))
+        outcome = EMPTY.after([*under("reported", [reported]), *under("claimed", [self.wide])])
+        assert outcome.open == [1]
+
     def test_a_claim_that_shows_no_difference_in_one_part_is_decided(self) -> None:
         none = Part("", mean(normal(0.0, 0.1)), below=0.0, interest=0.1)
         assert EMPTY.after([none, self.clear]).verdict is Verdict.NO_DIFFERENCE

@@ -136,13 +136,14 @@ class Outcome:
         """The numbers, from 0 on, of the parts that a further analysis judges; None for all."""
         if not self.parts:
             return None
-        topics = {topic for topic, verdict in self.verdicts.items() if verdict is Verdict.UNDECIDED}
-        pursued = {topic for topic in topics if self._chance(topic) > FUTILE}
-        return [
-            number
+        verdicts = self.verdicts
+        undecided = {
+            number: judged.topic
             for number, judged in enumerate(self.parts)
-            if judged.verdict is Verdict.UNDECIDED and judged.topic in pursued
-        ]
+            if judged.verdict is Verdict.UNDECIDED and verdicts[judged.topic] is Verdict.UNDECIDED
+        }
+        pursued = {topic for topic in undecided.values() if self._chance(topic) > FUTILE}
+        return [number for number, topic in undecided.items() if topic in pursued]
 
     def _chance(self, topic: str) -> float:
         """Return a bound on the chance that the last analysis decides a topic: all of its parts, or one against it."""

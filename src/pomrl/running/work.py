@@ -35,6 +35,9 @@ from pomrl.store.provenance import decisive_versions
 MEMORY = 256 * 2**20
 """Bytes that the runs which are computed together may take, unless a number of runs is given."""
 
+OF_TASK, OF_METHOD = 4, 8
+"""About how many arrays of the size of its model a task takes in each run, and each method beside it."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -213,7 +216,7 @@ def runs_together(problem: Problem, methods: Sequence[Method], runs: int, asked:
     """Return how many of so many runs are computed together: those asked for, or as many as fit into `MEMORY`."""
     if asked is not None:
         return min(asked, runs)
-    most = MEMORY // (problem.bytes_of_model * (4 + 8 * len(methods)))
+    most = MEMORY // (problem.bytes_of_model * (OF_TASK + OF_METHOD * len(methods)))
     if problem.copies > 1:  # the batches of a single task can be many
         most = min(most, STACK_BYTES // (problem.bytes_of_model * problem.copies))
     return int(np.clip(most, 1, runs))

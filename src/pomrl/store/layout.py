@@ -1,4 +1,4 @@
-"""Where the store is, the version of its form, and the error that it raises."""
+"""This module says where the store is and which version its form has, and defines the error that it raises."""
 
 from pathlib import Path
 
