@@ -18,7 +18,7 @@ from pomrl import api, store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
-from pomrl.contracts import METHOD, UNEQUAL, ComponentContract, problem
+from pomrl.contracts.component import METHOD, UNEQUAL, ComponentContract, problem
 from pomrl.results.losses import Losses
 from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.experiment import tables

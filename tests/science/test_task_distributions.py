@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.contracts import assert_models
+from pomrl.contracts.component import assert_models
 from pomrl.science.randomness import Stream, generator
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import (

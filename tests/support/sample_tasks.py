@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from pomrl.contracts import METHOD, RUNS, generators
+from pomrl.contracts.component import METHOD, RUNS
+from pomrl.contracts.data import generators
 from pomrl.science.agents.agent import TaskData
 from pomrl.science.data import Batch
 from pomrl.science.exploration import Belief
