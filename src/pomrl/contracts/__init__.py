@@ -8,7 +8,8 @@ its fixture `component` returns the component:
         def component(self) -> Estimator:
             return Mine(...)
 
-The options of `conf/` are tested by the same classes.
+The options of `conf/` are tested by the same classes. What an experiment refuses by itself (`science.checked`), such as
+a wrong shape or a rate above 1, is refused here by the same functions.
 """
 
 from pomrl.contracts.agents import AgentContract as AgentContract

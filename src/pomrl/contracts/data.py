@@ -7,6 +7,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from pomrl.contracts.component import METHOD, RUNS, ComponentContract, problem
+from pomrl.science import checked
 from pomrl.science.data import Data
 from pomrl.science.problem import Method, Problem
 
@@ -33,9 +34,6 @@ class DataContract(ComponentContract):
     def test_batches_consist_of_possible_transitions(self, component: Data) -> None:
         P = true_models()
         counts = drawn_counts(component, P)
-        assert counts.shape == (*P.shape[:2], BATCHES, *P.shape[2:])
-        assert counts.min() >= 0
-        assert_array_equal(counts, np.round(counts))
         assert (counts.sum(2)[P == 0] == 0).all()
         assert counts.sum(-1).max() <= component.most_visits(TRANSITIONS)
 
@@ -67,4 +65,4 @@ def true_models(T: int = 3, S: int = 4, A: int = 2) -> np.ndarray:
 
 def drawn_counts(data: Data, P: np.ndarray) -> np.ndarray:
     """Draw batches from new generators with fixed seeds."""
-    return data.draw(generators(), P, TRANSITIONS, BATCHES)
+    return checked.draw_batch(data, generators(), P, TRANSITIONS, BATCHES).counts

@@ -25,8 +25,6 @@ class EstimatorContract(ComponentContract):
         for seed, (m, equal) in enumerate(((2, True), (5, False), (100, True))):
             for task in learned(component, seed, m, equal=equal):
                 assert_models(task.P_hat)
-                assert ((task.alpha >= 0) & (task.alpha <= 1)).all()
-                assert ((task.sigma >= 0) | np.isnan(task.sigma)).all()
 
 
 def learned(estimator: Estimator, seed: int, m: int, *, equal: bool) -> Iterator[PlanningInput]:

@@ -98,24 +98,16 @@ class TaskStreamContract(ComponentContract):
         forgetting = replace(METHOD, estimator=replace(METHOD.estimator, forgetting="learned"))
         return [(of_problem, METHOD), (of_problem, forgetting)]
 
-    def test_it_begins_with_the_mean_model_of_the_run(self, component: TaskStream) -> None:
-        mean = DISTRIBUTION.draw_mean(0, 0, 6, 2, 0.01)
-        assert next(component.means(np.random.default_rng(0), mean, DISTRIBUTION)) is mean
-
-    def test_mean_models_are_models_with_room_for_the_same_sigma_and_the_same_rewards(
+    def test_it_goes_from_the_mean_model_of_the_run_to_others_with_the_same_sigma_and_rewards(
         self, component: TaskStream
     ) -> None:
-        first, *others = means_of_tasks(component)
-        for mean in others:
+        first = DISTRIBUTION.draw_mean(0, 0, 6, 2, 0.01)
+        means = component.means(np.random.default_rng(0), first, DISTRIBUTION)
+        assert next(means) is first
+        for mean in islice(means, TASKS - 1):
             assert_models(mean.P_o)
             assert mean.sigma == first.sigma
             assert mean.has_room
             assert mean.largest_sigma == np.sqrt((mean.P_o * (1.0 - mean.P_o)).max())
             assert_array_equal(mean.R, first.R)
             assert_array_equal(mean.varying, first.varying)
-
-
-def means_of_tasks(stream: TaskStream, run: int = 0) -> list[MeanModel]:
-    """Draw the mean models of twelve tasks of a run from a new generator with a fixed seed."""
-    mean = DISTRIBUTION.draw_mean(0, run, 6, 2, 0.01)
-    return list(islice(stream.means(np.random.default_rng(run), mean, DISTRIBUTION), TASKS))
