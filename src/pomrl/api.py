@@ -50,7 +50,7 @@ def run(*, config_dir: str | Path | None = None, report: Report | None = None, *
         ConfigError: A setting is wrong. The message names it, and what it may be.
         ExecutionError: The experiment failed.
     """
-    components = {group: value for group, value in settings.items() if _is_component(group, value)}
+    components = {group: value for group, value in settings.items() if isinstance(value, COMPONENTS.get(group, ()))}
     words = overrides.overrides({key: value for key, value in settings.items() if key not in components})
     try:
         (setting,) = settings_of(_sources(config_dir), None, further=words)
@@ -222,10 +222,6 @@ def _sources(config_dir: str | Path | None, experiment: str | None = None) -> So
         raise ConfigError(f"config_dir={str(config_dir)!r}: there is no such folder")
     named = named_folders([f"experiment={experiment}"]) if experiment else ()
     return replace(PUBLISHED, own=None if config_dir is None else Path(config_dir), study=named[0] if named else None)
-
-
-def _is_component(group: str, value: Any) -> bool:
-    return group in COMPONENTS and isinstance(value, COMPONENTS[group])
 
 
 def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:

@@ -7,12 +7,11 @@ FOLDER` computes, judges, draws and reports it.
 import shutil
 from importlib.resources import as_file, files
 from importlib.util import find_spec
-from keyword import iskeyword
 from pathlib import Path
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import exit_with
-from pomrl.configuration.sources import shipped_folders
+from pomrl.configuration.study import refuse_name
 
 SKELETON = "skeleton"
 """The folder of this package that a new study is a copy of; in its files, this word is the name of the study."""
@@ -25,8 +24,7 @@ def main(parser: Parser) -> None:
     )
     folder: Path = parser.parse_args().folder
     name = folder.name
-    if not name.isidentifier() or iskeyword(name) or name in (path.name for path in shipped_folders()):
-        exit_with(f"{folder}: the name has to be a name in Python, such as my_study, and not that of a shipped study")
+    refuse_name(name, str(folder))
     if find_spec(name):
         exit_with(f"{folder}: another package is named {name}; give the folder another name")
     with as_file(files("pomrl").joinpath(SKELETON)) as skeleton:

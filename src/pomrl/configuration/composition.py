@@ -52,8 +52,7 @@ GROUP = "experiment"
 def register_resolvers() -> None:
     """Make known to OmegaConf the functions that YAML files call, such as `${half:${S}}`."""
     of_numbers = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
-    functions = {**of_numbers, "shipped": beside_the_package}
-    for name, function in functions.items():
+    for name, function in {**of_numbers, "shipped": beside_the_package}.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 

@@ -37,8 +37,8 @@ def sweep(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -
         ConfigError: A sweep is empty, or its description cannot be used.
     """
     names, others = _experiments(composer, arguments)
-    sweeps = [{"experiment": name, **composer.axes(name)} for name in names] if len(names) > 1 else [params]
-    choices = [composer.choices(axes, others if len(names) > 1 else arguments) for axes in sweeps]
+    sweeps = [{"experiment": name, **composer.axes(name)} for name in names] or [params]
+    choices = [composer.choices(axes, others) for axes in sweeps]
     count = sum(prod(map(len, of_sweep)) for of_sweep in choices)
     if not count:
         raise ConfigError("this sweep has no jobs, and so there is nothing to compute")

@@ -7,7 +7,7 @@ experiment is recomputed by `pomrl audit`, and only if all its classes are of th
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, get_origin, get_type_hints
 
 from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
@@ -17,16 +17,8 @@ from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, 
 from pomrl.configuration.importing import imported, in_words
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import Execution
-from pomrl.science.agents.agent import Agent
-from pomrl.science.data import Data
-from pomrl.science.estimators.estimator import Estimator
-from pomrl.science.gamma_schedules import GammaSchedule
-from pomrl.science.meta_batches import MetaBatch
-from pomrl.science.metrics.metric import Metric
-from pomrl.science.planners import Planner
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
-from pomrl.science.tasks.streams import TaskStream
 
 Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
 """Text that people attach to an experiment; what looks like a number is one."""
@@ -69,18 +61,9 @@ def _fields(cls: type) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else ()
 
 
-COMPONENTS: Mapping[str, type] = {
-    "task_distribution": TaskDistribution,
-    "stream": TaskStream,
-    "data": Data,
-    "meta_batch": MetaBatch,
-    "estimator": Estimator,
-    "gamma_schedule": GammaSchedule,
-    "planner": Planner,
-    "agent": Agent,
-    "metric": Metric,
-    "execution": Execution,
-}
+_TYPES = get_type_hints(Problem) | get_type_hints(Method) | get_type_hints(Experiment)
+
+COMPONENTS: Mapping[str, type] = {group: get_origin(_TYPES[group]) or _TYPES[group] for group in GROUPS}
 """For each group the class that the classes of its options have to derive from."""
 
 PROBLEM_KEYS = tuple(key for key in _fields(Problem) if key not in GROUPS)

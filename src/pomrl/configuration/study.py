@@ -252,11 +252,16 @@ def find(word: str) -> Study:
     if not (folder / DESCRIPTION).is_file():
         what = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such study or folder"
         raise ConfigError(f"{word}: {what}; shipped are {', '.join(names)}, and pomrl new FOLDER makes one of your own")
-    if folder.name in names:
-        raise ConfigError(f"{word}: the study {folder.name} is shipped; give the folder another name")
-    if not folder.name.isidentifier() or iskeyword(folder.name):
-        raise ConfigError(f"{word}: the name of the folder has to be a name in Python, such as my_study")
+    refuse_name(folder.name, word)
     return read(folder)
+
+
+def refuse_name(name: str, word: str) -> None:
+    """Raise a ConfigError, which begins with a word, of a name that the folder of anybody's study cannot have."""
+    if name in (folder.name for folder in shipped_folders()):
+        raise ConfigError(f"{word}: the study {name} is shipped; give the folder another name")
+    if not name.isidentifier() or iskeyword(name):
+        raise ConfigError(f"{word}: the name of the folder has to be a name in Python, such as my_study")
 
 
 def read(folder: Path) -> Study:
