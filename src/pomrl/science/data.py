@@ -3,6 +3,7 @@
 What travels through the loop over tasks are counts of transitions, because pairs (s, a) may be visited unequally often.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Num
+from jaxtyping import Bool, Float, Int, Num
 from pydantic import Field
 
 from pomrl.checks import Component, read_only
@@ -27,6 +28,9 @@ Counts = Num[np.ndarray, "*n S A S"]
 
 TaskModels = Float[np.ndarray, "T n S A S"]
 """The transition models of T tasks in each of n runs."""
+
+Sparse = tuple[Int[np.ndarray, " N"], Int[np.ndarray, " N"]]
+"""Positions in the ravelled numbers of transitions, which may occur several times, and what is added at each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +142,12 @@ class Data(Component):
             The number of transitions N(s, a, s') in each batch, [T, n, batches, S, A, S].
         """
 
+    def draw_sparse(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Sparse:
+        """Draw the same batches as `draw`, and return the positions of transitions and how many each stands for."""
+        counts = self.draw(rngs, P, m, batches).ravel()
+        cells = np.flatnonzero(counts)
+        return cells, counts[cells]
+
     @abstractmethod
     def most_visits(self, m: int) -> int:
         """Return the largest number of transitions that a pair (s, a) can have in a batch."""
@@ -218,6 +228,10 @@ class Trajectories(Data):
             )
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
+        shape = (*P.shape[:2], batches, *P.shape[2:])
+        return np.bincount(self.draw_sparse(rngs, P, m, batches)[0], minlength=math.prod(shape)).reshape(shape)
+
+    def draw_sparse(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Sparse:
         T, n, S, A, _ = P.shape
         uniform = np.stack([rng.random((T, 1 + self.length, batches * m)) for rng in rngs], axis=2)
         model = np.arange(T * n).reshape(T, n, 1)
@@ -231,8 +245,7 @@ class Trajectories(Data):
             row = model * (S * A) + pair
             state = next_states((of_state.take(row) for of_state in below), rest)
             found[step] = (batch * (S * A) + pair) * S + state
-        counts = np.bincount(found.ravel(), minlength=T * n * batches * S * A * S)
-        return counts.reshape(T, n, batches, S, A, S)
+        return found.ravel(), np.ones(found.size, np.intp)
 
     def most_visits(self, m: int) -> int:
         return m * self.length

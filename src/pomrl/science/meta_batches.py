@@ -1,14 +1,16 @@
 """The batches that a meta-learner learns from, which need not be those that the tasks' own estimates are made from."""
 
+import math
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from jaxtyping import Int
 from pydantic import Field
 
 from pomrl.checks import Component
-from pomrl.science.data import Batch, Counts, Data, TaskModels, Trajectories
+from pomrl.science.data import Batch, Data, TaskModels, Trajectories
 from pomrl.science.randomness import Generators
 
 
@@ -78,21 +80,25 @@ class Separate(MetaBatch):
         return replace(data, length=self.length) if self.length and isinstance(data, Trajectories) else data
 
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
-        counts = self._data(data).draw(rngs, P, own.m, self.batches)
-        pooled = Batch.of_counts(counts.sum(2), own.m, equal=data.is_equal)
+        S, pairs = P.shape[-1], math.prod(P.shape[2:4])
+        cells, number = self._data(data).draw_sparse(rngs, P, own.m, self.batches)
+        row, state = np.divmod(cells, S)  # a row is a pair in one of the batches of a task in a run
+        task, of_task = np.divmod(row, self.batches * pairs)
+        entry = (task * pairs + of_task % pairs) * S + state
+        counts = np.bincount(entry, number, P.size).astype(np.int64).reshape(P.shape)
+        pooled = Batch.of_counts(counts, own.m, equal=data.is_equal)
         if self.unvisited == "uniform":
             pooled = replace(pooled, counted=np.ones_like(pooled.counted))
         if self.combine == "pooled" or data.is_equal:
             return pooled
-        return replace(pooled, P_bar=self._mean_of_frequencies(counts))
+        visits = np.bincount(row, number, self.batches * P[..., 0].size)
+        frequencies = np.bincount(entry, number / visits[row], P.size).reshape(P.shape)
+        batches = (visits.reshape(*P.shape[:2], self.batches, *P.shape[2:4]) > 0).sum(2)[..., None]
+        return replace(pooled, P_bar=self._mean_of_frequencies(frequencies, batches))
 
-    def _mean_of_frequencies(self, counts: Counts) -> TaskModels:
-        """Return the mean over batches of the frequencies of each pair, uniform where nothing is to be averaged."""
-        S, visits = counts.shape[-1], counts.sum(-1, dtype=float)
-        weight = np.divide(1.0, visits, out=np.zeros_like(visits), where=visits > 0)
-        total = np.einsum("tnbsax,tnbsa->tnsax", counts, weight)
-        batches = (visits > 0).sum(2)[..., None]
+    def _mean_of_frequencies(self, total: TaskModels, batches: Int[np.ndarray, "T n S A 1"]) -> TaskModels:
+        """Return the mean of frequencies with this sum over batches, uniform where nothing is to be averaged."""
         if self.unvisited == "uniform":
-            total += (self.batches - batches) / S
-        total[np.broadcast_to(batches == 0, total.shape)] = 1.0 / S
+            total += (self.batches - batches) / total.shape[-1]
+        total[np.broadcast_to(batches == 0, total.shape)] = 1.0 / total.shape[-1]
         return total / total.sum(-1, keepdims=True)
