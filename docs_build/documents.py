@@ -9,9 +9,9 @@ python -m docs_build.configuration.
 from pathlib import Path
 
 from docs_build import pictures
+from pomrl.commands import reproduce
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.reproduce import renew_pages
 from pomrl.commands.terminal import warn
 from pomrl.configuration.study import Study, find, shipped
 from pomrl.configuration.wording import number_of
@@ -20,12 +20,18 @@ from pomrl.judging import claims_of_variants
 from pomrl.judging.judgements import Judgements
 from pomrl.report import answer, pages
 from pomrl.store import files
-from pomrl.store.derived import DerivedFiles
+from pomrl.store.derived import DerivedFiles, read_rows
 
 ROOT = Path(__file__).parents[1]
 
 ANSWER = "the answer, made by docs_build"
-"""The part of a README with the answer of a study."""
+"""The part of a document with the answer of a study."""
+
+TIMES = "the times, made by docs_build"
+"""The part of a document with the times of the stages of a study."""
+
+DOCUMENTS = (ROOT / "README.md", ROOT / "docs/speed.md")
+"""The documents with such parts."""
 
 
 @one_line_errors()
@@ -45,7 +51,7 @@ def main() -> None:
 def renew(study: Study) -> list[Path]:
     """Renew the pages of a study in the outputs and in its folder, and return the paths of the latter."""
     judged = claims_of_variants.stored(study)
-    renew_pages(study, judged)
+    reproduce.renew_pages(study, judged)
     return renew_tracked(study, judged)
 
 
@@ -70,8 +76,20 @@ def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
         if values.is_made:
             files.write(path, values.content(path.name))
             written.append(path)
-    readme = ROOT / "README.md"
-    if readme.is_file() and f"<!-- {ANSWER} of {study.name} -->" in (text := readme.read_text(encoding="utf-8")):
-        files.write(readme, pages.renewed(text, {f"{ANSWER} of {study.name}": answer.text(study, judged)}).encode())
-        written.append(readme)
+    makers = {ANSWER: lambda: answer.text(study, judged), TIMES: lambda: times(study)}
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        here = {f"{name} of {study.name}": make for name, make in makers.items()}
+        parts = {name: part for name, make in here.items() if f"<!-- {name} -->" in text and (part := make())}
+        if parts:
+            files.write(document, pages.renewed(text, parts).encode())
+            written.append(document)
     return written
+
+
+def times(study: Study) -> str:
+    """Return how long `pomrl reproduce` took from nothing and each of its stages, in a sentence; empty if unknown."""
+    seconds = {row["stage"]: round(float(row["seconds"])) for row in read_rows(study.outputs / reproduce.TIMES)}
+    minutes, rest = divmod(sum(seconds.values()), 60)
+    stages = ", ".join(f"{name} {of} s" for name, of in seconds.items())
+    return f"From nothing `pomrl reproduce {study.name}` took {minutes}:{rest:02} minutes: {stages}." * bool(seconds)

@@ -14,6 +14,9 @@ from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain, product
 
+import pandas as pd
+
+from pomrl import store
 from pomrl.commands import claims, computing, figures, report
 from pomrl.commands.arguments import Parser, Selection, add_study, named
 from pomrl.commands.terminal import exit_with, warn
@@ -28,9 +31,13 @@ from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
 from pomrl.report import pages
 from pomrl.report.claims_page import claims_page
+from pomrl.store.derived import write_table
 
 CLAIMS = "claims"
 """The page of a study with the table of its claims."""
+
+TIMES = "times.csv"
+"""The table, in the outputs of a study, with how long each stage took that computed everything."""
 
 
 def main(parser: Parser) -> None:
@@ -45,15 +52,19 @@ def main(parser: Parser) -> None:
     if arguments.runs is not None and not 1 <= arguments.runs <= MOST_RUNS:
         exit_with(f"--runs {arguments.runs}: it has to be at least 1, and at most {MOST_RUNS}", 2)
     study = find(arguments.study)
-    times, failed = [], False
+    from_nothing = arguments.runs is None and not store.all_experiments()
+    seconds, failed = dict[str, float](), False
     for name, work in stages(study, arguments.runs, arguments.variants, precise=arguments.precise).items():
         warn(f"== {name}")
         start = time.monotonic()
         failed |= bool(work())
-        times.append(f"{name:24} {time.monotonic() - start:6.1f} s")
-    print("\n".join(times), file=sys.stderr, flush=True)
+        seconds[name] = time.monotonic() - start
+    print("\n".join(f"{name:24} {of:6.1f} s" for name, of in seconds.items()), file=sys.stderr, flush=True)
     if failed:
         raise SystemExit(1)
+    if from_nothing:  # what is resumed says nothing of the time that a study takes
+        times = pd.DataFrame({"stage": seconds.keys(), "seconds": seconds.values()})
+        write_table(times, study.outputs / TIMES, f"pomrl reproduce {study.word}")
 
 
 def stages(
