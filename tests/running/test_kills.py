@@ -19,7 +19,7 @@ from pomrl.store import StoredExperiment
 
 pytestmark = pytest.mark.slow
 
-SWEEP = ("-m", "sigma=0.01,0.02", "estimator=slow,ada_pomrl", "T=3", "runs=300")
+SWEEP = ("-m", "sigma=0.01,0.02", "estimator=slow,ada_pomrl", "T=3", "runs=300", "+tag=killed")
 """Four experiments of two blocks each, one estimator of which takes its time."""
 
 KILLED_AT_A_FLUSH = """
@@ -77,6 +77,8 @@ def test_drivers_that_are_killed(seed: int, own: Path, undisturbed: dict[str, by
     processes = [driver(tmp_path, *SWEEP, "execution.workers=2", paths=(own,)) for _ in range(drivers)]
     until(lambda: len(blocks(tmp_path)) >= wanted or any(each.poll() is not None for each in processes))
     assert sum(map(kill, processes)) >= 2
+    with_blocks = [StoredExperiment(folder) for folder in {path.parent for path in tmp_path.glob("runs/*/*.parquet")}]
+    assert [said.tags for each in with_blocks if (said := each.manifest())] == [["killed"]] * len(with_blocks)
     assert finished(tmp_path, own) == undisturbed
 
 

@@ -96,6 +96,8 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
     for job in lacking.values():
         with compiled.using(job.experiment.execution.engine):  # which the provenance names
             store.open_experiment(job.experiment, force=job.experiment.request.force)
+    for job in jobs:
+        store.label(job.stored, job.experiment.request)
     failures: dict[str, Failure] = {}
     arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
     done = 0
@@ -112,8 +114,8 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
                 store.log(stored, f"stored runs {part.block.start} to {part.block.stop - 1}")
         done += len(part.runs) * len(outcomes)
         advance(done, len(failures))
-    for job in jobs:
-        store.close_experiment(job.stored, job.experiment, computed=job.stored.signature in lacking)
+    for job in lacking.values():
+        store.close_experiment(job.stored, job.experiment)
     return failures
 
 

@@ -12,6 +12,7 @@ from pomrl.store.experiments import (
     by_signature,
     close_experiment,
     find,
+    label,
     load,
     log,
     lookup,

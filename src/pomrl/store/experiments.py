@@ -18,7 +18,7 @@ from typing import Any, cast
 import pandas as pd
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
@@ -110,16 +110,21 @@ def _joined(stored: StoredExperiment, before: Sequence[StoredBlock], parts: Mapp
     return pd.concat(tables, ignore_index=True)
 
 
-def close_experiment(stored: StoredExperiment, experiment: Experiment, *, computed: bool) -> None:
-    """Add the tag and the note of the request to what is stored; and, if runs were computed, when that ended."""
-    said, request = stored.said(), experiment.request
+def label(stored: StoredExperiment, request: Request) -> None:
+    """Add the tag and the note of a request to what is stored."""
+    said = stored.said()
     tags = dict.fromkeys([*said.tags, *([] if request.tag is None else [str(request.tag)])])
     notes = dict.fromkeys([*said.notes, *([] if request.note is None else [str(request.note)])])
     labelled = replace(said, tags=[*tags], notes=[*notes])
-    if computed:
-        labelled = replace(labelled, options=_options(experiment), provenance=replace(said.provenance, end=now()))
     if labelled != said:
         manifests.write(stored.folder, labelled)
+
+
+def close_experiment(stored: StoredExperiment, experiment: Experiment) -> None:
+    """Say when the computation of runs ended, and what the options were called that asked for them."""
+    said = stored.said()
+    ended = replace(said, options=_options(experiment), provenance=replace(said.provenance, end=now()))
+    manifests.write(stored.folder, ended)
 
 
 def log(stored: StoredExperiment, text: str) -> None:
