@@ -21,7 +21,10 @@ from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import CONFIDENCE, ERROR_RATE, Interval
 
 DRAWS = 100
-"""The number of samples that are drawn from the pool."""
+"""The number of samples that are drawn from the pool, unless the first `FEW` of them agree."""
+
+FEW = 20
+"""After so many samples of which none, or each, shows the claim, no further one is drawn."""
 
 LEAST = 1000
 """The least number of runs in the pool, unless the first analysis at precision has fewer."""
@@ -90,11 +93,12 @@ def power(basis: Basis, id: str) -> Interval | None:
     pool = pool_of(basis, claim)
     if pool is None or basis.stored(claim) < pool:
         return None
-    reader, rng, shown = Reader(), np.random.default_rng(0), 0
-    for _ in range(DRAWS):
+    reader, rng, shown, drawn = Reader(), np.random.default_rng(0), 0, 0
+    while drawn < (FEW if shown in (0, drawn) else DRAWS):
+        drawn += 1
         runs = rng.choice(pool, basis.promised(claim), replace=False)
         parts = reader.parts_of_sample(basis, claim, pool, runs)
         shown += all(part.verdict(ERROR_RATE / len(parts)) is Verdict.HOLDS for part in parts)
     from scipy.stats import binomtest  # here, because it takes a second to load
 
-    return Interval(shown / DRAWS, *binomtest(shown, DRAWS).proportion_ci(CONFIDENCE, method="wilson"))
+    return Interval(shown / drawn, *binomtest(shown, drawn).proportion_ci(CONFIDENCE, method="wilson"))
