@@ -55,6 +55,11 @@ def with_runs(basis: Basis, runs: int) -> Basis:
     return Basis("printed", settings, CLAIMS, ANALYSES)
 
 
+def of_seed(setting: Setting, seed: int) -> Setting:
+    experiment = setting.experiment
+    return replace(setting, experiment=replace(experiment, problem=replace(experiment.problem, seed=seed)))
+
+
 def replaced(setting: Setting, runs: int) -> Setting:
     experiment = setting.experiment
     return replace(setting, experiment=replace(experiment, request=replace(experiment.request, runs=runs)))
@@ -90,15 +95,13 @@ class TestReading:
 
 
 class TestDeciding:
-    def outcomes(
-        self, basis: Basis, budget: float, noise: float = 0.02, most: float = np.inf
-    ) -> tuple[dict[str, Verdict], list[set[int]]]:
+    def outcomes(self, basis: Basis, budget: float, noise: float = 0.02) -> tuple[dict[str, Verdict], list[set[int]]]:
         asked: list[set[int]] = []
 
         def compute(experiments: Sequence[Experiment]) -> None:
             asked.append({each.request.runs for each in experiments})
 
-        cases = decide([basis], Spending(budget, most=most), in_a_world(basis, noise), compute)
+        cases = decide([basis], budget, in_a_world(basis, noise), compute)
         return {case.outcome.claim.id: case.outcome.verdict for case in cases}, asked
 
     def test_what_is_clear_is_decided_at_the_first_analysis(self, basis: Basis) -> None:
@@ -116,20 +119,31 @@ class TestDeciding:
     ) -> None:
         on = with_runs(basis, 4)
         for budget, of_all in ((np.inf, True), (0.0, False)):
-            cases = decide([on], Spending(budget), in_a_world(on, 0.02), lambda _: None)
+            cases = decide([on], budget, in_a_world(on, 0.02), lambda _: None)
             judged = {case.outcome.claim.id for case in cases if case.outcome.runs}
             assert (len(judged) == len(cases)) is of_all
             assert {each.request.runs for each in pools(cases)} == ({ANALYSES[0]} if of_all else set())
         on = with_runs(basis, ANALYSES[0])
-        assert not pools(decide([on], Spending(np.inf), in_a_world(on, 0.02), lambda _: None))
+        assert not pools(decide([on], np.inf, in_a_world(on, 0.02), lambda _: None))
 
     def test_what_is_open_is_judged_at_every_analysis(self, basis: Basis) -> None:
         _, asked = self.outcomes(basis, np.inf, noise=0.5)
         assert [runs for runs in asked if runs][: len(ANALYSES)] == [{runs} for runs in ANALYSES]
 
-    def test_no_claim_is_judged_on_more_runs_than_the_most(self, basis: Basis) -> None:
-        _, asked = self.outcomes(basis, np.inf, noise=0.5, most=ANALYSES[0])
-        assert set().union(*asked) == {ANALYSES[0]}
+    def test_all_variants_are_judged_at_an_analysis_before_any_of_them_at_the_next(self, basis: Basis) -> None:
+        other = replace(
+            basis, settings={name: [of_seed(each, 9) for each in of] for name, of in basis.settings.items()}
+        )
+        both = replace(basis, settings={name: [*of, *other.settings[name]] for name, of in basis.settings.items()})
+        asked: list[set[tuple[int, int]]] = []
+
+        def compute(experiments: Sequence[Experiment]) -> None:
+            asked.append({(each.request.runs, each.problem.seed) for each in experiments})
+
+        decide([basis, other], np.inf, in_a_world(both, 0.5), compute)
+        seeds = {each.experiment.problem.seed for of in both.settings.values() for each in of}
+        assert len(seeds) == 2
+        assert asked[: len(ANALYSES)] == [{(runs, seed) for seed in seeds} for runs in ANALYSES]
 
     def test_more_budget_changes_no_verdict(self, basis: Basis) -> None:
         less, more = (self.outcomes(basis, budget, noise=0.3)[0] for budget in (0.02, 10.0))

@@ -8,7 +8,7 @@ place of another.
 """
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import isfinite
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, Selection, add_selection, add_study, selected
@@ -21,7 +21,7 @@ from pomrl.configuration.variants import Family
 from pomrl.judging import claims_of_variants, deciding, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, claims_of
-from pomrl.judging.deciding import Case, Spending
+from pomrl.judging.deciding import Case
 from pomrl.judging.judgements import Judgement
 from pomrl.running.plan import estimate, plan, unfinished
 from pomrl.running.simulating import simulate
@@ -36,22 +36,20 @@ def main(parser: Parser) -> None:
         "--budget", type=float, metavar="SECONDS", help="of one core, estimated, for --decide (default: the study's)"
     )
     add_selection(parser)
-    parser.add_argument("--precise", action="store_true", help="with --decide: on more runs, where fewer do not tell")
     arguments = parser.parse_args()
     study = find(arguments.study)
     selection = selected(study, arguments)
     budget = (study.described.budget if arguments.budget is None else arguments.budget) if arguments.decide else None
-    check(study, selection, budget, precise=arguments.precise)
+    check(study, selection, budget)
 
 
-def check(study: Study, selection: Selection, budget: float | None, *, precise: bool = False) -> None:
+def check(study: Study, selection: Selection, budget: float | None) -> None:
     """Judge the claims of a study, write the table of judgements, and print the verdicts.
 
     Args:
         study: The study.
         selection: The variants under which they are judged.
         budget: What the runs may cost that are added, in estimated seconds of one core; None to add none.
-        precise: Whether runs are added up to the numbers that the study has for it, too.
     """
     every = claims_of(study)
     if not every:
@@ -61,8 +59,7 @@ def check(study: Study, selection: Selection, budget: float | None, *, precise: 
     if not of_runs or budget is not None or store.all_experiments():
         simulate(claims_of_variants.needed_simulations(every), warn)
         claims_of_variants.refuse_failing(study, every)
-        most = max(study.described.analyses) if study.described.precise and not precise else inf
-        made = _judged(study, every, selection, budget, most)
+        made = _judged(study, every, selection, budget)
     if not any(
         isfinite(part.estimate) for each in made if each.id in of_runs or not of_runs for part in each.comparisons
     ):
@@ -75,35 +72,35 @@ def check(study: Study, selection: Selection, budget: float | None, *, precise: 
     show(study, claims_of_variants.stored(study), shown)
 
 
-def _judged(
-    study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None, most: float
-) -> list[Judgement]:
-    """Judge claims under single variants, each with what those before leave of the budget, and under families."""
-    reader, spending = Reader(), Spending(budget or 0.0, most=most)
-    made: list[Judgement] = []
+def _judged(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
+    """Judge claims under single variants, within one budget, and under families, each within its own."""
+    reader, bases = Reader(), list[Basis]()
     for variant in selection.variants:
         refused = list[str]() if variant.replaced else None
-        on = claims_of_variants.basis(study, claims, variant, own=selection.own, refused=refused)
+        bases.append(claims_of_variants.basis(study, claims, variant, own=selection.own, refused=refused))
         for line in refused or ():
             warn(line)
-        cases = _cases([on], reader, spending, budget)
-        if budget is not None and variant.name in study.described.headline:
-            _compute(deciding.pools(cases), ", beyond analyses and budget, for the power of the promised numbers")
+    cases = _cases(bases, reader, budget)
+    if budget is not None:
+        of_headline = [case for case in cases if case.basis.variant in study.described.headline]
+        _compute(deciding.pools(of_headline), ", beyond analyses and budget, for the power of the promised numbers")
+    made: list[Judgement] = []
+    for variant, on in zip(selection.variants, bases, strict=True):
         shares = _shares(study, claims) if variant.name == study.unchanged else {}
-        made += claims_of_variants.judged(study, variant, on, reader, cases, shares)
+        of_variant = [case for case in cases if case.basis is on]
+        made += claims_of_variants.judged(study, variant, on, reader, of_variant, shares)
     for family in selection.families:
         if not family.is_sample:
-            made += _under_family(study, claims, family, budget, most, reader)
+            made += _under_family(study, claims, family, None if budget is None else family.budget, reader)
     return made
 
 
 def _under_family(
-    study: Study, claims: Sequence[Claim], family: Family, budget: float | None, most: float, reader: Reader
+    study: Study, claims: Sequence[Claim], family: Family, budget: float | None, reader: Reader
 ) -> list[Judgement]:
     """Judge claims under all variants of a family together, within the budget of the family."""
     bases = [claims_of_variants.basis(study, claims, variant) for variant in family.variants]
-    own_budget = None if budget is None else family.budget
-    cases = _cases(bases, reader, Spending(own_budget or 0.0, most=most), own_budget)
+    cases = _cases(bases, reader, budget)
     named = {variant.name for variant in study.variants}
     made: list[Judgement] = []
     for variant, on in zip(family.variants, bases, strict=True):
@@ -112,14 +109,12 @@ def _under_family(
     return made
 
 
-def _cases(bases: Sequence[Basis], reader: Reader, spending: Spending, budget: float | None) -> Sequence[Case]:
+def _cases(bases: Sequence[Basis], reader: Reader, budget: float | None) -> Sequence[Case]:
     """Judge claims at precision, with the runs that undecided ones need if there is a budget."""
     if budget is None:
         return deciding.stored_outcomes(bases, reader)
-    left = spending.budget - spending.spent
-    of = f", variant {bases[0].variant}" if len(bases) == 1 else ""
-    warn(f"adding runs until claims are decided{of}; budget: {left:.0f} s of one core, estimated; --budget sets it")
-    return deciding.decide(bases, spending, reader, _compute)
+    warn(f"adding runs until claims are decided; budget: {budget:.0f} s of one core, estimated; --budget sets it")
+    return deciding.decide(bases, budget, reader, _compute)
 
 
 def _compute(experiments: Sequence[Experiment], why: str = "") -> None:

@@ -43,18 +43,24 @@ TIMES = "times.csv"
 def main(parser: Parser) -> None:
     """Run all stages, and print on standard error how long each of them took; exit with status 1 where one failed."""
     add_study(parser)
-    parser.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
+    effort.add_argument(
+        "--budget",
+        type=float,
+        metavar="SECONDS",
+        help="of one core, estimated, to decide claims",
+    )
     parser.add_argument(
         "--variants", metavar="NAME,...", help="judge the claims under these families too, or under all"
     )
-    parser.add_argument("--precise", action="store_true", help="judge claims on more runs, where fewer do not tell")
     arguments = parser.parse_args()
     if arguments.runs is not None and not 1 <= arguments.runs <= MOST_RUNS:
         exit_with(f"--runs {arguments.runs}: it has to be at least 1, and at most {MOST_RUNS}", 2)
     study = find(arguments.study)
     from_nothing = arguments.runs is None and not store.all_experiments()
     seconds, failed = dict[str, float](), False
-    for name, work in stages(study, arguments.runs, arguments.variants, precise=arguments.precise).items():
+    for name, work in stages(study, arguments.runs, arguments.variants, arguments.budget).items():
         warn(f"== {name}")
         start = time.monotonic()
         failed |= bool(work())
@@ -68,7 +74,7 @@ def main(parser: Parser) -> None:
 
 
 def stages(
-    study: Study, runs: int | None, variants: str | None, *, precise: bool = False
+    study: Study, runs: int | None, variants: str | None, budget: float | None = None
 ) -> Mapping[str, Callable[[], object]]:
     """Return the stages by their names, in their order; `runs` is the number of runs of each experiment.
 
@@ -77,12 +83,13 @@ def stages(
     Raises:
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
     """
-    selection, budget = named(study, None), study.described.budget if runs is None else None
+    selection = named(study, None)
+    for_claims = (study.described.budget if budget is None else budget) if runs is None else None
     further = named(study, variants) if variants else None
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
     if every := claims_of(study):
         claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
-        work["claims"] = lambda: claims.check(study, selection, budget, precise=precise)
+        work["claims"] = lambda: claims.check(study, selection, for_claims)
     if further:
         families = replace(further, variants=())
         work["variants"] = lambda: _variants(study, families, decides=runs is None)

@@ -44,8 +44,6 @@ class Described:
         default_factory=lambda: [1000, 2000, 4000, 8000]
     )
     """Numbers of runs at which claims are judged."""
-    precise: Annotated[list[Annotated[int, Field(ge=10)]], Ascending] = field(default_factory=list[int])
-    """Further numbers of runs, beyond `analyses`, at which claims are judged with --precise alone."""
     budget: Annotated[float, Field(ge=0)] = 300.0
     """Estimated seconds of one core for runs that undecided claims need."""
     variants: dict[str, dict[str, Any] | str] = field(default_factory=lambda: {DEFAULT: {}})

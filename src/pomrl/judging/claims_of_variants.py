@@ -69,9 +69,7 @@ def basis(
         variant=variant.name,
         settings=settings,
         registry=claims,
-        analyses=(*study.described.analyses, *study.described.precise)
-        if variant.analyses is None
-        else variant.analyses,
+        analyses=tuple(study.described.analyses) if variant.analyses is None else variant.analyses,
         error=study.described.error / shared,
         choice="per_run" if per_run else "population",
     )

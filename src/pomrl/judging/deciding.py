@@ -6,9 +6,8 @@ or not. So which claims are decided within a budget depends neither on the machi
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
@@ -65,11 +64,9 @@ class Spending:
 
     budget: float
     """Estimated seconds of one core."""
-    runs: dict[str, int] = field(default_factory=dict)
+    runs: dict[str, int]
     """The runs that each experiment has been granted, or is promised, by its signature."""
     spent: float = 0.0
-    most: float = inf
-    """The most runs that a claim is judged on."""
 
     def grant(self, experiments: Iterable[Experiment]) -> bool:
         """Take what these experiments cost out of the budget, unless it does not suffice; return whether it does."""
@@ -103,12 +100,12 @@ def pools(cases: Sequence[Case]) -> list[Experiment]:
     ]
 
 
-def decide(bases: Sequence[Basis], spending: Spending, reader: Reader, compute: Compute) -> list[Case]:
+def decide(bases: Sequence[Basis], budget: float, reader: Reader, compute: Compute) -> list[Case]:
     """Judge the claims about sweeps on each basis, and compute the runs that this takes.
 
     Args:
         bases: What the claims are judged on.
-        spending: The budget for the runs beyond the promised numbers, from which what they cost is taken.
+        budget: What the runs beyond the promised numbers may cost, in estimated seconds of one core.
         reader: Reads the losses.
         compute: Computes what the store lacks of experiments. It is called once for each analysis.
 
@@ -117,11 +114,9 @@ def decide(bases: Sequence[Basis], spending: Spending, reader: Reader, compute: 
         budget or the last analysis ends its search.
     """
     of_sweeps = [each.experiment for basis in bases for of in basis.settings.values() for each in of]
-    spending.runs = {store.signature(each): each.request.runs for each in of_sweeps} | spending.runs
+    spending = Spending(budget, {store.signature(each): each.request.runs for each in of_sweeps})
 
     def affordable(cases: Sequence[Case], runs: int) -> list[Case]:
-        if runs > spending.most:
-            return []
         by_cost = sorted(cases, key=lambda case: sum(_seconds(each, runs) for each in case.needs(runs)))
         granted = [case for case in by_cost if spending.grant(case.needs(runs))]
         compute([experiment for case in granted for experiment in case.needs(runs)])
