@@ -65,12 +65,10 @@ def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
         warn(f"{study.word}: its own pages stay as they are, because {reason}; {remedy}")
         return []
     written = []
-    for name, path in pages.documents(study).items():
-        if not path.is_relative_to(study.folder):
-            target = study.folder / "pages" / f"{name}.md"
-            target.parent.mkdir(exist_ok=True)
-            files.write(target, pages.text(study, name).encode())
-            written.append(target)
+    for name, text in pages.made(study).items():
+        target = study.folder / "pages" / f"{name}.md"
+        files.write(target, text.encode())
+        written.append(target)
     for path in sorted((study.folder / "pages").glob("*.csv")):
         values = DerivedFiles((study.outputs / path.name).with_suffix(".json"))
         if values.is_made:

@@ -14,9 +14,8 @@ from pomrl.judging import claims_of_variants
 from pomrl.judging.basis import Basis
 from pomrl.judging.verdict import Verdict
 from pomrl.report import pages
-from pomrl.report.answer import groups
+from pomrl.report.answer import claims_page, groups
 from pomrl.report.answer import text as answer
-from pomrl.report.claims_page import claims_page
 from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
@@ -99,7 +98,7 @@ class TestPage:
         turned = BOTH | {name: {"Q1.1": verdict} for name, verdict in verdicts.items()}
         found = judged(PAPER.outputs, turned)
         reproduce.renew_pages(PAPER, found)
-        text = pages.text(PAPER, reproduce.CLAIMS)
+        text = pages.documents(PAPER)[reproduce.CLAIMS]
         assert answer(PAPER, found) in text
         (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.1**"))
         assert "| holds | holds |" in line

@@ -16,7 +16,7 @@ from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.precision import Outcome
 from pomrl.judging.promised import AtPromised
 from pomrl.judging.verdict import Part, Verdict
-from pomrl.report.claims_page import claims_page
+from pomrl.report.answer import claims_page
 from pomrl.results.losses import Losses
 from pomrl.studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
 

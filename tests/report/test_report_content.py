@@ -123,7 +123,7 @@ def test_every_claim_that_is_judged_is_on_the_scorecard(judged: Judgements, page
 
 def test_documents_are_in_it_and_a_place_that_they_name(page: str, elements: Elements) -> None:
     ids, study = elements.values("id"), find("pomrl")
-    errata = re.findall(r"^## E(\d+)\.", pages.text(study, "errata"), re.MULTILINE)
+    errata = re.findall(r"^## E(\d+)\.", pages.documents(study)["errata"], re.MULTILINE)
     assert errata
     assert all(f"errata-e{number}" in ids for number in errata)
     assert set(pages.documents(study)) - {"claims"} <= set(ids)

@@ -16,7 +16,6 @@ from pomrl.models_and_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl.models_and_logs.log_tables import COLUMNS, from_log
 from pomrl.models_and_logs.logs import Log
 from pomrl.outputs import outputs
-from pomrl.store.provenance import commit
 
 
 @one_line_errors(ValueError)
@@ -60,11 +59,13 @@ def _written(report: HorizonReport, log: Log, folder: Path, source: Path) -> lis
     """Write the files of a report, and return their paths."""
     from pomrl.drawing import horizon_report as figure  # here, because help and errors need no figures
     from pomrl.drawing.files import Sidecar, save
-    from pomrl.report.log_page import html
+    from pomrl.report.rendering import rendered
 
-    sidecar = Sidecar("losses", command=f"pomrl horizon {source}", **commit())
+    sidecar = Sidecar("losses", command=f"pomrl horizon {source}")
     paths = save(figure.draw(report), folder, "losses", sidecar)
     actions, page = folder / "actions.csv", folder / "report.html"
     report.actions.to_csv(actions, index=False)
-    page.write_text(html(report, log, (folder / "losses.png").read_bytes(), source.stem), encoding="utf-8")
+    shown = {"title": source.stem, "report": report, "log": log, "picture": (folder / "losses.png").read_bytes()}
+    policies = report.actions.groupby("task", sort=False)["action"].agg(list)
+    page.write_text(rendered("log.html.j2", **shown, policies=policies), encoding="utf-8")
     return [page, actions, *paths]

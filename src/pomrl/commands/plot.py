@@ -18,7 +18,6 @@ from pomrl.commands.terminal import warn
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.plots import BANDS, Roles, Shown, draw
 from pomrl.outputs import outputs
-from pomrl.store.provenance import commit
 
 LONGEST = 100
 """The most characters of a name; the end of a longer one is a digest."""
@@ -35,7 +34,7 @@ def main(parser: Parser) -> None:
     drawing = draw(of, arguments.x, arguments.y, roles, shown)
     name = arguments.name or short_name([arguments.y, *sys.argv[1:]])
     command = shlex.join(["pomrl", "plot", *sys.argv[1:]])
-    sidecar = Sidecar(name, command=command, **commit(), sweeps={"stored": of.sources()})
+    sidecar = Sidecar(name, command=command, sweeps={"stored": of.sources()})
     for path in save(drawing, outputs() / "plots", name, sidecar):
         print(path)
     for note in of.notes:

@@ -14,12 +14,10 @@ from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.plots import draw
 from pomrl.judging.claim import claims_of
 from pomrl.outputs import outputs
-from pomrl.report import selection_page
 from pomrl.report.figure_files import FigureFiles
-from pomrl.report.page import html
+from pomrl.report.page import html, selection_page
 from pomrl.results.chosen_runs import Chosen, choose
-from pomrl.store.derived import DerivedFiles
-from pomrl.store.provenance import commit
+from pomrl.store.derived import write_file
 
 
 @one_line_errors(ValueError)
@@ -52,7 +50,7 @@ def write(study: Study) -> Path:
 
 def _write(folder: Path, page: str, command: str) -> Path:
     path = folder / "index.html"
-    DerivedFiles(path.with_suffix(".json")).write({path.name: page.encode()}, {"command": command, **commit()})
+    write_file(path, page.encode(), command)
     return path
 
 
@@ -63,11 +61,11 @@ def write_selection(chosen: Chosen, folder: Path, command: str) -> Path:
     """
     figure, remark, name = None, "", "losses"
     try:
-        sidecar = Sidecar(name, command, "Planning loss in each task.", **commit(), sweeps={"stored": chosen.sources()})
+        sidecar = Sidecar(name, command, "Planning loss in each task.", sweeps={"stored": chosen.sources()})
         save(draw(chosen), folder, name, sidecar)
         figure = FigureFiles(name, folder)
     except ValueError as error:
         remark = f"There is no figure of losses: {error}."
     for note in chosen.notes:
         warn(note)
-    return _write(folder, selection_page.html(chosen, figure, command, remark), command)
+    return _write(folder, selection_page(chosen, figure, command, remark), command)

@@ -30,7 +30,7 @@ from pomrl.judging import claims_of_variants, views
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
 from pomrl.report import pages
-from pomrl.report.claims_page import claims_page
+from pomrl.report.answer import claims_page
 from pomrl.store.derived import write_table
 
 CLAIMS = "claims"

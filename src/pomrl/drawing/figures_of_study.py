@@ -23,7 +23,6 @@ from pomrl.drawing.style import look
 from pomrl.execution.parallel import one_by_one
 from pomrl.results.stored_sweeps import StoredSweep, promised_runs, shared_runs, stored_simulation, stored_sweep
 from pomrl.store import StoreError
-from pomrl.store.provenance import commit
 from pomrl.store.simulations import Simulation
 
 FEW = 5
@@ -86,12 +85,11 @@ def versions(study: Study, wanted: Sequence[str] = ()) -> list[str]:
     Raises:
         ConfigError: There is no figure of such a name.
     """
-    by_name = {figure.name: figure for figure in figures_of(study)}
-    known = {version for figure in by_name.values() for version in figure.versions}
+    of_figures = {figure.name: figure.versions for figure in figures_of(study)}
+    known = {version: [version] for of_figure in of_figures.values() for version in of_figure} | of_figures
     if unknown := [name for name in wanted if name not in known]:
-        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(by_name)}")
-    of_names = (by_name[name].versions if name in by_name else [name] for name in wanted or by_name)
-    return list(dict.fromkeys(chain.from_iterable(of_names)))
+        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(of_figures)}")
+    return list(dict.fromkeys(chain.from_iterable(known[name] for name in wanted or of_figures)))
 
 
 def version_of(study: Study, name: str) -> Figure:
@@ -110,15 +108,14 @@ def draw(selections: Sequence[Selection]) -> Iterator[Outcome]:
     No file belongs to two of the selections. The simulations that figures show have to be stored.
     """
     wanted = [
-        (len(figure.series), selection, name)
+        (-len(figure.series), selection, name)
         for selection in selections
         for figure in figures_of(selection.study)
         for name in figure.versions
         if name in selection.names
     ]
-    largest_first = sorted(wanted, key=lambda each: each[0], reverse=True)
-    if largest_first:
-        _, of, names = zip(*largest_first, strict=True)
+    if wanted:
+        _, of, names = zip(*sorted(wanted, key=lambda each: each[0]), strict=True)
         yield from one_by_one(_draw, of, names, workers=1 if len(names) < FEW else None)
 
 
@@ -170,7 +167,6 @@ def drawn(selection: Selection, name: str, sweeps: Mapping[str, StoredSweep]) ->
         name,
         command=f"{selection.command} {name}",
         docstring=figure.docstring,
-        **commit(),
         variant=variant.name if variant else selection.study.unchanged,
         sweeps={selection.study.option(sweep): sweeps[sweep].sources for sweep in figure.sweeps},
         simulations={each.name: sweeps[each.name].sources for each in figure.simulations},

@@ -14,6 +14,7 @@ from pomrl.drawing.style import context
 from pomrl.results.stored_sweeps import Source
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
+from pomrl.store.provenance import commit
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,9 @@ class Sidecar:
     docstring: str = ""
     """The title and the caption of the figure."""
     commit: str | None = None
-    """The git commit of the code; None outside of a repository."""
+    """The git commit of the code, which `save` adds; None outside of a repository."""
     dirty: bool | None = None
-    """Whether the code was changed since that commit; None outside of a repository."""
+    """Whether the code was changed since that commit, which `save` adds; None outside of a repository."""
     variant: str = ""
     """The variant under which the experiments were computed."""
     sweeps: Mapping[str, Sequence[Source]] = field(default_factory=dict)
@@ -62,7 +63,7 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
     """
     pdf, png, csv, json_file = [folder / f"{name}.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
     contents = {pdf.name: picture(drawing, "pdf"), png.name: picture(drawing, "png"), csv.name: values(drawing)}
-    DerivedFiles(json_file).write(contents, asdict(sidecar))
+    DerivedFiles(json_file).write(contents, asdict(sidecar) | commit())
     return [pdf, png, csv, json_file]
 
 

@@ -105,7 +105,7 @@ class Panel:
             panels.task_axis(ax, data)
         panels.loss_axis(ax, self.label)
         if self.zoomed:
-            panels.zoom(ax)
+            ax.autoscale(axis="y")  # so that it does not start at 0
         panels.letter(ax, self.letter, f"{self.title} (zoomed)" if self.zoomed else self.title)
 
 

@@ -95,11 +95,6 @@ def right_axis(ax: Axes) -> Axes:
     return right
 
 
-def zoom(ax: Axes) -> None:
-    """Let the vertical axis of a panel of losses start at its lowest band instead of 0."""
-    ax.autoscale(axis="y")
-
-
 def letter(ax: Axes, panel: str, title: str) -> None:
     """Write the letter and the title of a panel above it; in a figure of one panel the letter is empty."""
     ax.set_title(f"({panel}) {title}" if panel else title, loc="left")

@@ -146,7 +146,7 @@ def _looks(chosen: Chosen, key: str) -> Mapping[Any, Look]:
     described = [_plain(each.get(key, ABSENT)) for each in chosen.settings]
     values = _sorted(described)
     if key in LOOKING:
-        packages = [stored.settings()[key]["_target_"].partition(".")[0] for stored in chosen.stored]
+        packages = [stored.said().settings[key]["_target_"].partition(".")[0] for stored in chosen.stored]
         named = dict(zip(described, packages, strict=True))
         return {value: look(str(value), key, named[value]) for value in values}
     numbers = all(isinstance(value, int | float) for value in values)

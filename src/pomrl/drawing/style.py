@@ -77,8 +77,8 @@ def look(option: str, group: str = "estimator", study: str = "") -> Look:
 
 def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Value, Look]:
     """Return a look for each of these ordered values, such as tasks, from light to dark."""
-    labels = {value: label(value) for value in values}
-    return {value: Look(labels[value], color) for value, color in zip(labels, shades(len(labels)), strict=True)}
+    distinct = list(dict.fromkeys(values))
+    return {value: Look(label(value), color) for value, color in zip(distinct, shades(len(distinct)), strict=True)}
 
 
 def shades(number: int) -> list[str]:

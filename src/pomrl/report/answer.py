@@ -1,6 +1,7 @@
 """The answer of a study: verdicts counted under each variant, what holds, why not, and how sure this is.
 
-Pages of HTML show columns and groups; Markdown and the terminal have the sentences of `answer.md.j2`.
+Pages of HTML show columns and groups; Markdown and the terminal have the sentences of `answer.md.j2`, with which the
+page of all claims begins.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from pomrl.configuration.study import Study
+from pomrl.judging import views
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.report.markup import sentence
 from pomrl.report.rendering import rendered
+from pomrl.results.tables import markdown
 
 MOST = 6
 """The most claims of a group that are listed at once; the others are folded."""
@@ -68,6 +71,33 @@ def text(study: Study, judgements: Judgements) -> str:
         sure=how_sure(study, judgements),
     )
     return sub(r"\n{3,}", "\n\n", page.strip())
+
+
+def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Sequence[str]]) -> str:
+    """Return the page of all claims, as Markdown: the answer, their table, the reasons, and all comparisons.
+
+    Args:
+        study: The study.
+        judgements: Its judgements.
+        families: The single variants of each family, under which the opposite of a verdict is looked for.
+    """
+    named = [name for name in study.described.variants if judgements.of(name)]
+    single = dict.fromkeys(name for of_family in families.values() for name in of_family)
+    turned = opposite(judgements, study.unchanged if study.unchanged in named else named[0], list(single))
+    cells = views.columns(study, judgements, named, turned)
+    page = rendered(
+        "claims.md.j2",
+        escapes=False,
+        study=study,
+        judgements=judgements,
+        named=named,
+        listed=judgements.listed(named),
+        answer=text(study, judgements),
+        older=views.older_in_words(study, judgements),
+        legend=views.legend(study, cells),
+        table=markdown([*cells], [*zip(*cells.values(), strict=True)]),
+    )
+    return f"{page.rstrip()}\n"
 
 
 def how_sure(study: Study, judgements: Judgements) -> str:

@@ -27,8 +27,7 @@ from pomrl.judging.verdict import Comparison
 from pomrl.report.answer import grouped, headline
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
-from pomrl.store.derived import DerivedFiles
-from pomrl.store.provenance import commit
+from pomrl.store.derived import DerivedFiles, write_file
 
 
 def write(study: Study) -> Path:
@@ -52,8 +51,7 @@ def write(study: Study) -> Path:
         raise StoreError(f"{study.word}: its results are {state}; pomrl reproduce {study.word} computes them")
     pdf = typeset(study, values(study, judgements, text), pictures(study, text))
     path = study.outputs / "article.pdf"
-    said = {"command": f"pomrl article {study.word}", **commit()}
-    DerivedFiles(path.with_suffix(".json")).write({path.name: pdf}, said)
+    write_file(path, pdf, f"pomrl article {study.word}")
     return path
 
 

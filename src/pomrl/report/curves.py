@@ -51,7 +51,7 @@ class _Member:
 
     @cached_property
     def problem_and_estimator(self) -> str:
-        others = {key: value for key, value in self.stored.settings().items() if key != "gamma_schedule"}
+        others = {key: value for key, value in self.stored.said().settings.items() if key != "gamma_schedule"}
         return json.dumps(others, sort_keys=True)
 
     @property
@@ -109,14 +109,12 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
     ]
     grids = [each for each in members if each.is_grid]
     schedules = [each for each in members if not each.is_grid and "gamma_schedule" in each.source.settings]
-    by_sweep: dict[str, list[_Member]] = {}
-    for each in grids:
-        by_sweep.setdefault(each.sweep, []).append(each)
+    by_sweep = [[each for each in grids if each.sweep == name] for name in dict.fromkeys(each.sweep for each in grids)]
     fixed = _schedule(look("best_fixed", "gamma_schedule"))
     return {
         "unit": UNIT,
         "lost": len(first) - len(members),
-        "series": [series for of_sweep in by_sweep.values() for series in _series(of_sweep)],
+        "series": [series for of_sweep in by_sweep for series in _series(of_sweep)],
         "curves": {each.curve: _curve(each, schedules, fixed) for each in grids},
         "schedules": list(dict.fromkeys([fixed, *(each.schedule for each in schedules)])),
     }

@@ -1,4 +1,4 @@
-"""The page of a study: what the other modules of the report read, rendered by the templates."""
+"""The pages of a study, and of a selection of stored experiments: what is read of them, rendered by the templates."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,6 +18,9 @@ from pomrl.report import answer, curves, pages, provenance
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.markup import document
 from pomrl.report.rendering import packed_json, rendered
+from pomrl.results.chosen_runs import Chosen
+from pomrl.results.summary_tables import summarised
+from pomrl.results.tables import as_text
 from pomrl.store import StoreError
 
 CLAIMS = "claims"
@@ -88,16 +91,14 @@ class Shown:
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
         """The pages of the study: identifier, title and content of each, but the one that lists all claims."""
-        links = {f"{name}.md": f"#{name}" for name in pages.documents(self.study) if name != CLAIMS}
-        links |= {f"{CLAIMS}.md": "#scorecard"}
+        texts = pages.documents(self.study)
+        texts.pop(CLAIMS, None)
+        links = {f"{CLAIMS}.md": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
         links |= {f"{figure.name}.png": f"#{figure.id}" for figure in self.figures}
-        found = []
-        for name in pages.documents(self.study):
-            text = pages.text(self.study, name)
-            if name != CLAIMS:
-                title = text.partition("\n")[0].removeprefix("# ")
-                found.append((name, title, document(text, name, links)))
-        return found
+        return [
+            (name, text.partition("\n")[0].removeprefix("# "), document(text, name, links))
+            for name, text in texts.items()
+        ]
 
     def brought(self, suffix: str) -> list[Markup]:
         """Return the interactive sections of a shipped study, `pages/*.html`, or their scripts, `pages/*.js`."""
@@ -143,4 +144,34 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         views=views,
         counts=counts,
         LOOKS=LOOKS,
+    )
+
+
+def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, remark: str) -> str:
+    """Render the page of stored experiments without a study: curves, settings, a table and provenance.
+
+    Args:
+        chosen: The experiments.
+        figure: The figure that was drawn of them, if there is one.
+        command: The command that makes the page again.
+        remark: A sentence on what the page cannot show; may be empty.
+
+    Raises:
+        StoreError: A stored experiment is damaged.
+    """
+    shown = [("stored", source) for source in chosen.sources()]
+    data = curves.data(shown)
+    return rendered(
+        "selection.html.j2",
+        command=command,
+        runs=chosen.runs,
+        figure=figure,
+        summaries=as_text(summarised(chosen)),
+        remark=remark,
+        sweep=provenance.sweep_provenances(shown)["stored"],
+        experiments=list(zip(chosen.stored, chosen.settings, strict=True)),
+        varying=chosen.varying,
+        provenance=provenance.report_provenance(shown),
+        curves=packed_json(data) if data["series"] else "",
+        lost=data["lost"],
     )

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from pathlib import Path
 
 import pandas as pd
 
@@ -22,8 +21,7 @@ from pomrl.drawing.files import Sidecar, save
 from pomrl.judging import judgements
 from pomrl.judging.judgements import Judgements
 from pomrl.store import StoreError
-from pomrl.store.derived import DerivedFiles, write_table
-from pomrl.store.provenance import commit
+from pomrl.store.derived import DerivedFiles, write_file, write_table
 
 
 @dataclass(frozen=True)
@@ -58,28 +56,24 @@ class Page:
 
     def save(self, name: str, drawing: Drawing, docstring: str) -> None:
         """Write a figure to the outputs of the study, as other figures are."""
-        sidecar = Sidecar(name, command=self.command, docstring=docstring, variant=self.study.unchanged, **commit())
+        sidecar = Sidecar(name, command=self.command, docstring=docstring, variant=self.study.unchanged)
         save(drawing, self.study.outputs / FOLDER, name, sidecar)
 
 
-def documents(study: Study) -> dict[str, Path]:
-    """Return the documents of a study by their names, as renewed in the outputs, or else as its folder has them."""
-    found = {path.stem: path for path in sorted((study.folder / "pages").glob("*.md"))}
-    renewed_ones = study.outputs / "pages"
-    made = {path.stem: path.with_suffix(".md") for path in sorted(renewed_ones.glob("*.json"))}
-    return {name: made.get(name, path) for name, path in found.items()} | made
-
-
-def text(study: Study, name: str) -> str:
-    """Return a document of a study.
+def documents(study: Study) -> dict[str, str]:
+    """Return the documents of a study by their names, as renewed in the outputs, or else as its folder has them.
 
     Raises:
-        StoreError: It was renewed in the outputs, and is damaged there.
+        StoreError: One was renewed in the outputs, and is damaged there.
     """
-    path = documents(study)[name]
-    if path.is_relative_to(study.folder):
-        return path.read_text(encoding="utf-8")
-    return DerivedFiles(path.with_suffix(".json")).content(path.name).decode()
+    paths = sorted((study.folder / "pages").glob("*.md"))
+    return {path.stem: path.read_text(encoding="utf-8") for path in paths} | made(study)
+
+
+def made(study: Study) -> dict[str, str]:
+    """Return the documents that were renewed in the outputs of a study, by their names."""
+    sidecars = sorted((study.outputs / "pages").glob("*.json"))
+    return {each.stem: DerivedFiles(each).content(f"{each.stem}.md").decode() for each in sidecars}
 
 
 def renewed(document: str, parts: Mapping[str, str]) -> str:
@@ -126,6 +120,4 @@ def renew(study: Study) -> list[str]:
 
 def write(study: Study, name: str, content: str) -> None:
     """Write a document to the outputs of a study."""
-    path = study.outputs / "pages" / f"{name}.md"
-    said = {"command": f"pomrl reproduce {study.word}", **commit()}
-    DerivedFiles(path.with_suffix(".json")).write({path.name: content.encode()}, said)
+    write_file(study.outputs / "pages" / f"{name}.md", content.encode(), f"pomrl reproduce {study.word}")

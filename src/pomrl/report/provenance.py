@@ -46,17 +46,10 @@ class ReportProvenance:
 
 
 def stored_experiments(shown: Iterable[Shown]) -> dict[str, store.StoredExperiment]:
-    """Return the experiments that are shown and of which runs are still stored, by signature.
-
-    Raises:
-        StoreError: One of them has no description that can be used.
-    """
+    """Return the experiments that are shown and of which runs are still stored, by signature."""
     signatures = dict.fromkeys(source.signature for _, source in shown)
     experiments = {each: store.StoredExperiment(store.root() / each) for each in signatures}
-    found = {signature: each for signature, each in experiments.items() if each.complete()}
-    for each in found.values():
-        each.said()
-    return found
+    return {signature: each for signature, each in experiments.items() if each.complete()}
 
 
 def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:

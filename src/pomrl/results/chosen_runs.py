@@ -132,9 +132,9 @@ def meant(
         metric = [] if value is None or value in VALUES or "metric" in asked else [f"metric={value}"]
         experiments = _experiments([*(word for word in words if not word.startswith("code=")), *metric], sources)
     versions: dict[str, list[Found]] = {}
-    for each in sorted(store.find(**where), key=StoredExperiment.begun):
+    for each in sorted(store.find(**where), key=lambda stored: stored.said().provenance.start):
         if runs := each.complete():
-            versions.setdefault(each.identity(), []).append(Found(each, runs, None))
+            versions.setdefault(json.dumps(each.said().settings, sort_keys=True), []).append(Found(each, runs, None))
     found, left_out = list[Found](), 0
     for identity, experiment in _wanted(experiments) if experiments else [(each, None) for each in versions]:
         known = versions.get(identity, [])

@@ -45,7 +45,7 @@ def export(path: Path, stored: Sequence[StoredExperiment]) -> int:
             has = [{"@id": name} for name in names]
             graph.append({"@id": folder, "@type": "Dataset", "description": settings, "hasPart": has})
             graph += [{"@id": name, "@type": "File"} for name in names]
-        computed = max(each.begun() for each in stored)[:10]
+        computed = max(each.said().provenance.start for each in stored)[:10]
         archive.writestr(METADATA, json.dumps(_described(graph, computed), indent=1))
     return sum(entity["@type"] == "File" for entity in graph)
 
@@ -104,10 +104,6 @@ def _unpack(archive: zipfile.ZipFile, place: Path, most: float) -> None:
     for filename, entry in entries.items():
         match filename.split("/"):
             case ["runs", signature, name] if signature.isalnum() and (name == DESCRIPTION or block_files.named(name)):
-                target = place / filename
-                target.parent.mkdir(parents=True, exist_ok=True)
-                # Not more than the entry says that it has, which `most` bounds.
-                with archive.open(entry) as file:
-                    target.write_bytes(file.read(entry.file_size))
+                archive.extract(entry, place)  # not more than the entry says that it has, which `most` bounds
             case _:
                 raise StoreError(f"{filename} is no file of an experiment")

@@ -67,18 +67,16 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def write_table(frame: "pd.DataFrame", path: Path, command: str, said: Mapping[str, Any] | None = None) -> None:
-    """Write a table as NAME.csv, numbers with six digits, and its digest to NAME.json.
-
-    Args:
-        frame: The table.
-        path: The path of NAME.csv.
-        command: The command that makes the table again.
-        said: What else the sidecar says.
-    """
-    content = frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
+def write_file(path: Path, content: bytes, command: str, said: Mapping[str, Any] | None = None) -> None:
+    """Write a file, and a sidecar beside it that says which command makes it again, and what is given further."""
     said = {"command": command, **commit(), **(said or {})}
     DerivedFiles(path.with_suffix(".json")).write({path.name: content}, said)
+
+
+def write_table(frame: "pd.DataFrame", path: Path, command: str, said: Mapping[str, Any] | None = None) -> None:
+    """Write a table as NAME.csv, numbers with six digits, with a sidecar as `write_file` does."""
+    content = frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
+    write_file(path, content, command, said)
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:

@@ -154,11 +154,11 @@ def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
     known = {key for each in settings.values() for key in each}
     if unknown := [key for key in wanted if settings and key not in known]:
         raise StoreError(f"{unknown[0]}: no stored experiment has this key; there are {', '.join(sorted(known))}")
-    return [stored for stored, each in settings.items() if _has(each, wanted)]
-
-
-def _has(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(key in settings and _is(settings[key], value) for key, value in wanted.items())
+    return [
+        stored
+        for stored, each in settings.items()
+        if all(key in each and _is(each[key], value) for key, value in wanted.items())
+    ]
 
 
 def _is(value: Any, wanted: Any) -> bool:

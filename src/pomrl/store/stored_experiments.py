@@ -1,6 +1,5 @@
 """A stored experiment: what its folder holds, and its tables. Nothing is written here."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,29 +40,13 @@ class StoredExperiment:
         except StoreError:
             return None
 
-    def settings(self) -> dict[str, Any]:
-        """Return its scientific settings; empty if they are damaged."""
-        said = self.manifest()
-        return dict(said.settings) if said else {}
-
     def flat_settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, and the name of each group's option."""
-        said = self.manifest()
-        return said.flat_settings() if said else {}
-
-    def identity(self) -> str:
-        """Return its settings as text that is the same for every code that computed them."""
-        return json.dumps(self.settings(), sort_keys=True)
+        return self.said().flat_settings()
 
     def code(self) -> str:
         """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
-        said = self.manifest()
-        return said.label() if said else ""
-
-    def begun(self) -> str:
-        """Return when its computation began."""
-        said = self.manifest()
-        return said.provenance.start if said else ""
+        return self.said().label()
 
     def outdated(self) -> str | None:
         """Return why the present code cannot use it; None if it can, or if nobody knows."""
