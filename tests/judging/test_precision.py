@@ -130,7 +130,7 @@ class TestOutcome:
         assert not outcome.decided
 
     def test_a_topic_that_will_hardly_be_decided_is_not_looked_at_again(self) -> None:
-        hopeless = Part("", mean(normal(0.0, 100.0, 8000)), above=-0.5, below=0.5, interest=0.01)
+        hopeless = Part("", mean(normal(0.0, 100.0, 32_000)), above=-0.5, below=0.5, interest=0.01)
         outcome = EMPTY.after([*under("one", [hopeless]), *under("other", [self.wide])])
         assert outcome.open == [1]
         assert EMPTY.after([hopeless]).open == []
