@@ -187,4 +187,5 @@ def _counted(steps: pd.DataFrame, shape: tuple[int, ...]) -> Log:
     of = np.ravel_multi_index([steps[name] for name in ("task", "state", "action", "next_state")], shape)
     weights = (None, steps["reward"], steps["reward"] ** 2)
     counts, total, squares = (np.bincount(of, each, int(np.prod(shape))).reshape(shape) for each in weights)
-    return Log(counts, total, squares, *(tuple(range(size)) for size in shape[:3]))
+    tasks, states, actions = (tuple(range(size)) for size in shape[:3])
+    return Log(counts, total, squares, tasks, states, actions)
