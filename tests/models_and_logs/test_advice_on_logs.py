@@ -1,35 +1,66 @@
-"""The advice on logs is right at the rates that are claimed: a sample of the table in docs/models_and_logs.md."""
+"""The benchmark of the advice on logs: its logs are what they say, its truth is exact, and a cell runs to its row."""
 
+import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.advice_on_logs import Cell, cells, judged
+from benchmarks.advice_on_logs import judged, table
+from benchmarks.logs_with_truth import GAMMA_EVAL, LONGEST, TASKS, Cell, LogWithTruth, best_policies, drawn
+from benchmarks.true_gains import CAUTIOUS, KEEP, true_gain
 
-SEED, LOGS = 7, 4
-
-SAMPLE = [
-    Cell("chains", 4, "known"),
-    Cell("queue", 4, "declared"),
-    Cell("two_machines", 4, "known"),
-    Cell("promotions", 16, "noisy"),
-    Cell("triage", 4, "declared"),
-]
+from pomrl.science.mdp import optimal_value
+from pomrl.science.solvers.evaluation import policy_value
 
 
-@pytest.fixture(scope="module")
-def logs() -> pd.DataFrame:
-    return pd.DataFrame([judged(cell, SEED, number) for cell in SAMPLE for number in range(LOGS)])
+def a_log(behaviour: str, transitions: int = 800) -> LogWithTruth:
+    return drawn(Cell("inventory", behaviour, transitions, "rewards"), np.random.default_rng(3))
 
 
-def test_intervals_hold_the_true_loss(logs: pd.DataFrame):
-    assert logs["covered"].sum() >= 0.8 * len(logs)
+def test_steps_of_an_episode_follow_each_other():
+    of = a_log("two_halves")
+    episodes = of.steps.groupby(["task", "episode"])
+    assert (of.steps["state"] == episodes["next_state"].shift(1))[episodes.cumcount() > 0].all()
+    assert episodes.size().max() <= LONGEST
+    assert (of.log.counts.sum((1, 2, 3)) == 800 / TASKS).all()
 
 
-def test_what_is_recommended_loses_less_than_gamma_eval_on_frequencies(logs: pd.DataFrame):
-    table = cells(logs)
-    assert (table["true"] < 0.9).all()
-    assert (1.0 - table["true"]).mean() > 0.8 * (1.0 - table["best"]).mean()
+def test_behaviours_are_those_of_the_log():
+    of = a_log("best_30", 30_000)
+    visits = of.log.counts.sum(-1)
+    error = np.sqrt(of.behaviours[0] * (1.0 - of.behaviours[0]) / np.maximum(visits.sum(-1, keepdims=True), 1))
+    frequencies = visits / visits.sum(-1, keepdims=True)
+    assert (np.abs(frequencies - of.behaviours[0]) < 5.0 * error).all()
 
 
-def test_what_is_declared_and_true_is_believed(logs: pd.DataFrame):
-    declared = logs[logs["rewards"] == "declared"]
-    assert (declared["winner"] == "tasks have the structure that you declared").all()
+def test_an_action_is_never_taken():
+    assert (a_log("never_taken").log.counts.sum((0, 1, 3)) == 0).sum() == 1
+
+
+def test_luck_in_the_log_is_lost_by_whoever_leaves_it():
+    of = a_log("hidden")
+    assert true_gain(of, best_policies(of.P, of.R)) < 0.5 * true_gain(a_log("best_10"), best_policies(of.P, of.R))
+
+
+def test_what_is_kept_gains_nothing_and_the_best_policy_all():
+    of = a_log("uniform")
+    P, R = of.P, (of.P * of.R).sum(-1)
+    chain, rewards = P.mean(2, keepdims=True), R.mean(2, keepdims=True)  # one action: any of the log's at random
+    of_log = policy_value(chain, rewards, np.zeros(P.shape[:2], int), GAMMA_EVAL)
+    possible = (optimal_value(P, R, GAMMA_EVAL) - of_log).mean()
+    assert true_gain(of, np.full(P.shape[:2], KEEP)) == pytest.approx(0.0, abs=1e-9)
+    assert true_gain(of, best_policies(of.P, of.R)) == pytest.approx(possible)
+
+
+@pytest.mark.parametrize("cautious", CAUTIOUS.values(), ids=CAUTIOUS)
+def test_with_much_data_cautious_plans_gain_from_random_actions(cautious):
+    of = a_log("uniform", 30_000)
+    assert true_gain(of, *cautious.policies(of.log)) > 0.6 * true_gain(of, best_policies(of.P, of.R))
+
+
+def test_a_cell():
+    cell = Cell("machine_replacement", "best_10", 3000, "structure")
+    logs = pd.DataFrame([judged(cell, number) for number in range(2)])
+    (row,) = table(logs, ["family"]).to_dict("records")
+    assert row["limit_holds"] == 1.0
+    assert row["told_and_loses"] == 0.0
+    assert 0.6 < row["share"] <= 1.0
+    assert row["limit_holds_lower"] < 0.3
