@@ -2,7 +2,10 @@
 
     python -m benchmarks.advice_on_logs --processes 2 --logs 100 --output FOLDER
 
-FOLDER gets a row for each log (`logs.csv`) and tables of families and of cells as Markdown (`gains.md`).
+FOLDER gets a row for each log (`logs.csv`), and tables of families and of cells as Markdown (`gains.md`). A loss is a
+true gain below 0; gains are shares of what the best policies gain. Keeping to the log gains 0. The table of families
+leaves out the hidden behaviour. A log takes 0.2 to 0.6 s of one core, and 5 s in `cliff_walking`, so that 100 of each
+cell take about an hour and three quarters of two cores.
 """
 
 import argparse
@@ -17,21 +20,20 @@ from scipy.stats import binomtest, mannwhitneyu
 
 import pomrl
 from benchmarks.logs_with_truth import FAMILIES, GAMMA_EVAL, Cell, drawn
-from benchmarks.true_gains import KEEP, gains_of_others, true_gain
-from pomrl.models_and_logs.structure import DECLARED
+from benchmarks.true_gains import KEEP, OTHERS, gains_of_others, true_gain
 from pomrl.results.tables import written
 
 BEHAVIOURS = ("best_05", "best_30", "rule_of_thumb", "two_halves", "never_taken", "hidden", "uniform")
 
 CELLS = [
-    *(Cell(family, "best_10", size, "rewards") for family, size in product(FAMILIES, (40, 400, 3000, 30_000))),
+    *(Cell(family, "best_10", size, "rewards") for family, size in product(FAMILIES, (40, 800, 3000, 30_000))),
     *(Cell(family, behaviour, 3000, "rewards") for family, behaviour in product(FAMILIES, BEHAVIOURS)),
     *(Cell(family, "best_10", 3000, knows) for family, knows in product(FAMILIES, ("noise", "structure"))),
 ]
 """One thing at a time differs from 3,000 transitions of the best policy with a share 0.1 of random actions."""
 
-SAMPLES, SEED = 80, 20261125
-"""The draws of a report, and the seed of the logs."""
+SEED = 20261125
+"""The logs of a cell depend on it, the cell and their number alone."""
 
 LEAST = 1e-9
 """A smaller gain, in units of the largest value, is rounding."""
@@ -40,15 +42,15 @@ LEAST = 1e-9
 def judged(cell: Cell, number: int) -> dict[str, object]:
     """Return what the report on a log says, and what is true."""
     of = drawn(cell, np.random.default_rng([SEED, *map(ord, repr(cell)), number]))
-    report = pomrl.horizon_report(of.log, GAMMA_EVAL, structure=of.structure, samples=SAMPLES, seed=number)
+    report = pomrl.horizon_report(of.log, GAMMA_EVAL, structure=of.structure, seed=number)
     policies, improvement = report.recommendation.policies, report.improvement
     gain, rounding = true_gain(of, policies), LEAST * max(1.0, np.abs(of.R).max() / (1.0 - GAMMA_EVAL))
-    doubt = getattr(improvement, "doubt", float(report.evidence.winner != DECLARED))
     return {
         **vars(cell), "log": number, "told": bool((policies != KEEP).any()), "gain": gain,
         "loses": gain < -rounding, "said": improvement.mean, "limit": improvement.lower,
         "holds": gain >= improvement.lower - rounding,
-        "doubt": doubt, "warned": getattr(improvement, "is_doubtful", doubt > 0.5), **gains_of_others(of, report),
+        "warned": bool(report.warnings), "doubt": getattr(improvement, "doubt", len(report.warnings)),
+        **gains_of_others(of),
     }  # fmt: skip
 
 
@@ -59,7 +61,7 @@ def table(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _row(logs: pd.DataFrame) -> dict[str, float]:
-    gains = logs.loc[:, "posterior":].mean() / logs["possible"].mean()
+    gains = logs[[*OTHERS]].mean() / logs["possible"].mean()
     return {
         "logs": len(logs), **_rate("told", logs["told"]), **_rate("told_and_loses", logs["told"] & logs["loses"]),
         **_rate("limit_holds", logs["holds"]), "warned": logs["warned"].mean(),
@@ -74,7 +76,10 @@ def _rate(name: str, found: pd.Series) -> dict[str, float]:
 
 
 def area_under_the_curve(logs: pd.DataFrame) -> float:
-    """Return the probability that a log whose limit fails has a larger doubt than one whose limit holds."""
+    """Return the probability that a log whose limit fails has a larger doubt than one whose limit holds.
+
+    Without a score of its own in the report, the doubt is the number of warnings.
+    """
     fails, holds = (logs.loc[logs["holds"] == held, "doubt"] for held in (False, True))
     pairs = len(fails) * len(holds)
     return mannwhitneyu(fails, holds).statistic / pairs if pairs else np.nan

@@ -6,7 +6,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from benchmarks.logs_with_truth import GAMMA_EVAL, LogWithTruth, best_policies
-from pomrl.models_and_logs.horizon_reports import HorizonReport
 from pomrl.models_and_logs.logs import Log
 from pomrl.science.solvers.evaluation import action_values, chain_value
 
@@ -40,14 +39,6 @@ def _values(of: LogWithTruth, of_log: Float[np.ndarray, "B K S A"], changed: Flo
     P = sum(np.einsum("...sa,...sat->...st", chance, model) for chance, model in parts)
     R = sum((chance * (model * of.R).sum(-1)).sum(-1) for chance, model in parts)
     return float(chain_value(np.asarray(P), np.asarray(R), GAMMA_EVAL).mean())
-
-
-def gains_of_others(of: LogWithTruth, report: HorizonReport) -> dict[str, float]:
-    """Return the true gains of the best policies, of plans that trust a model everywhere, and of the cautious ones."""
-    on_prior, on_frequencies = report.plans[:, 0, -1], report.plans[:, 1, -1]
-    plans = {"possible": best_policies(of.P, of.R), "posterior": on_prior, "frequencies": on_frequencies}
-    gains = {name: true_gain(of, policies) for name, policies in plans.items()}
-    return gains | {name: true_gain(of, *cautious.policies(of.log)) for name, cautious in CAUTIOUS.items()}
 
 
 @dataclass(frozen=True)
@@ -85,11 +76,20 @@ class Cautious:
         return log.counts / np.maximum(log.counts.sum(-1, keepdims=True), 1)
 
 
-CAUTIOUS = {
+OTHERS = {
     "SPIBB 10": Cautious(10, is_spibb=True),
     "SPIBB 30": Cautious(30, is_spibb=True),
     "SPIBB 30, all tasks": Cautious(30, all_tasks=True, is_spibb=True),
     "tried 10": Cautious(10),
     "tried 30": Cautious(30),
     "tried 30, all tasks": Cautious(30, all_tasks=True),
+    "posterior": Cautious(1, all_tasks=True),
+    "frequencies": Cautious(1),
 }
+"""What the advice has to beat, apart from keeping to the log, which gains nothing."""
+
+
+def gains_of_others(of: LogWithTruth) -> dict[str, float]:
+    """Return the true gains of the best policies, and of what the advice has to beat."""
+    possible = true_gain(of, best_policies(of.P, of.R))
+    return {"possible": possible} | {name: true_gain(of, *other.policies(of.log)) for name, other in OTHERS.items()}
