@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from pomrl.models_and_logs import ties
 from pomrl.models_and_logs.structure import DECLARED, Evidence, Structure, weigh
 from pomrl.models_and_logs.successors import Successors
-from pomrl.models_and_logs.ties import INDEPENDENT, TOGETHER, learned_ties, log_chances
+from pomrl.models_and_logs.ties import INDEPENDENT, TOGETHER, directions, learned_ties, log_chances
 
 S, A, K = 5, 2, 10
 
@@ -116,3 +117,26 @@ def test_a_declared_structure_that_is_wrong_loses():
 )
 def test_evidence_is_decided_beyond_two_standard_errors_and_chance(gain: list[float], decided: bool):
     assert Evidence("one", "other", np.array(gain)).is_decided is decided
+
+
+def test_fits_begin_at_the_same_places_whatever_the_sign_of_a_singular_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = np.random.default_rng(0).integers(0, 9, size=(6, 3, 2, 3))
+    of = Successors.of(counts)
+    x = counts.reshape(len(counts), -1)[:, of.index].astype(float)
+    places, svd = directions(x, of), np.linalg.svd
+    assert places[np.abs(places).argmax()] > 0
+    monkeypatch.setattr(np.linalg, "svd", lambda matrix, **how: tuple(-each for each in svd(matrix, **how)))
+    np.testing.assert_array_equal(directions(x, of), places)
+
+
+def test_rounding_errors_of_a_processor_change_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = logged(TIED, 3)
+    assert (counts == 1).any()
+
+    def drawn() -> np.ndarray:
+        rng = np.random.default_rng(0)
+        return learned_ties(counts, rng).sample(rng, counts[0], 20)
+
+    before, digamma, noise = drawn(), ties.digamma, np.random.default_rng(1)
+    monkeypatch.setattr(ties, "digamma", lambda x: digamma(x) * (1.0 + 1e-14 * noise.standard_normal(np.shape(x))))
+    np.testing.assert_allclose(drawn(), before, atol=1e-6)

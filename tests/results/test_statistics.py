@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pomrl.results.intervals import Interval
-from pomrl.results.statistics import band, best_gamma, best_gamma_band, bootstrap_weights
+from pomrl.results.statistics import band, best_gamma, best_gamma_band, bootstrap_weights, normal_means
 
 
 def table(losses, gammas, **settings) -> pd.DataFrame:
@@ -95,3 +95,17 @@ def test_an_interval_is_written_in_one_way() -> None:
     assert Interval(0.4371, np.nan, np.nan).text() == "0.437"
     assert Interval(np.nan, np.nan, np.nan).text() == ""
     assert Interval(0.4371, 0.4012, 0.473).percent() == "44 % [40, 47]"
+
+
+def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sample = np.random.default_rng(0).normal(size=(400, 3)) @ np.array(
+        [[1.0, 0.5, 0.0], [0.0, 1.0, -0.7], [0.0, 0.0, 0.2]]
+    )
+    (drawn,) = normal_means(sample, 100_000, 100_000, 0)
+    np.testing.assert_allclose(np.cov(drawn.T), np.cov(sample.T) / len(sample), atol=0.02 * sample.var() / len(sample))
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (eigh(matrix)[0], eigh(matrix)[1] * [1.0, -1.0, -1.0]))
+    (flipped,) = normal_means(sample, 100_000, 100_000, 0)
+    np.testing.assert_allclose(flipped, drawn, atol=1e-12)

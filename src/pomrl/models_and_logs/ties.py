@@ -243,17 +243,26 @@ def log_chances(
 def new_draws(
     x: Float[np.ndarray, "K E"], P: Float[np.ndarray, "V E"], kappa: Float[np.ndarray, " V"]
 ) -> Float[np.ndarray, "V K E"]:
-    """Return the expected number of transitions that are new draws from p, and no copies of others in their task."""
+    """Return the expected number of transitions that are new draws from p, and no copies of others in their task.
+
+    A single transition is exactly one new draw. Gamma variates of shape 1 are drawn in another way than those of nearby
+    shapes, so that rounding errors would change all draws that follow.
+    """
     mass = (kappa[:, None] * P)[:, None]
-    return np.where(x > 0, mass * (digamma(mass + np.maximum(x, 1.0)) - digamma(mass)), 0.0)
+    return np.where(x > 1, mass * (digamma(mass + np.maximum(x, 1.0)) - digamma(mass)), x)
 
 
 def directions(x: Float[np.ndarray, "K E"], of: Successors) -> Float[np.ndarray, " K"]:
-    """Return where fits begin: the places of tasks on the main direction in which their frequencies differ."""
+    """Return where fits begin: the places of tasks on the main direction in which their frequencies differ.
+
+    The task that lies farthest out is on the positive side, because the sign of a singular vector is arbitrary, and
+    differs between processors.
+    """
     P = of.rows(np.log(x.sum(0) + of.prior))
     total = of.summed(x)[:, of.row]
     residual = (x - total * P) / np.sqrt(total.mean(0) * P * (1.0 - P) + 0.5)
-    return np.sqrt(len(x)) * np.linalg.svd(residual, full_matrices=False)[0][:, 0]
+    place = np.linalg.svd(residual, full_matrices=False)[0][:, 0]
+    return np.sqrt(len(x)) * np.sign(place[np.abs(place).argmax()]) * place
 
 
 def beginnings(

@@ -137,14 +137,18 @@ def normal_means(
 def normal_means_of_all(
     samples: Sequence[Float[np.ndarray, "n _k"]], resamples: int, at_a_time: int, seed: int
 ) -> Iterator[Float[np.ndarray, "b _K"]]:
-    """Yield the draws of `normal_means` for samples of the same runs side by side, which are not copied as a whole."""
+    """Yield the draws of `normal_means` for samples of the same runs side by side, which are not copied as a whole.
+
+    The square root of the covariance is the symmetric one, because the signs of eigenvectors are arbitrary, and differ
+    between processors.
+    """
     n, centre = len(samples[0]), np.concatenate([sample.mean(0) for sample in samples])
     products = np.zeros((len(centre), len(centre)))
     for start in range(0, n, RUNS_AT_A_TIME):
         deviations = np.hstack([sample[start : start + RUNS_AT_A_TIME] for sample in samples]) - centre
         products += deviations.T @ deviations
     variances, directions = np.linalg.eigh(products / ((n - 1) * n))
-    root = (directions * np.sqrt(np.clip(variances, 0.0, None))).T
+    root = (directions * np.sqrt(np.clip(variances, 0.0, None))) @ directions.T
     rng = np.random.default_rng(seed)
     for start in range(0, resamples, at_a_time):
         yield centre + rng.standard_normal((min(at_a_time, resamples - start), len(centre))) @ root
