@@ -2,7 +2,7 @@
 # Reproduces the paper: environment, sweeps, claims, figures, and a report of it all.
 #   ./reproduce.sh [all]     at the numbers of runs that the sweeps say
 #   ./reproduce.sh quick     with few runs
-#   ./reproduce.sh precise   with a larger budget for the claims that few runs do not decide, as published
+#   ./reproduce.sh precise   with a larger budget for the claims that few runs do not decide
 #   ./reproduce.sh beyond    the study of what goes beyond the paper
 #   ./reproduce.sh test      the environment and the tests but those that are slow by nature, nothing else
 #   ./reproduce.sh test all  the environment and all tests

@@ -1,10 +1,11 @@
-"""Compute, judge, draw and report a study: pomrl reproduce STUDY [--runs N] [--variants NAME,...].
+"""Compute, judge, draw and report a study: pomrl reproduce STUDY [--runs N | --budget SECONDS] [--variants NAME,...].
 
 It computes all sweeps of the study, and those of other studies that its claims and figures read; judges its claims, for
 which it adds the runs that undecided claims need; draws its figures, renews its pages, and writes the report, and the
 article of a study that has one. Each stage is also a command of its own: pomrl run, claims, figures, report and
-article. With --runs, each experiment has so many runs, nothing is decided, and there is no article. With
---variants, the claims are judged under families of variants too, or all.
+article. With --runs, each experiment has so many runs, nothing is decided, and there is no article. With --budget, the
+runs that undecided claims need may cost so many seconds. With --variants, the claims are judged under families of
+variants too, or all.
 """
 
 import sys
@@ -37,7 +38,7 @@ CLAIMS = "claims"
 """The page of a study with the table of its claims."""
 
 TIMES = "times.csv"
-"""The table, in the outputs of a study, with how long each stage took that computed everything."""
+"""The table in the outputs of a study that has the seconds of each stage, where all of them began with nothing."""
 
 
 def main(parser: Parser) -> None:
@@ -45,12 +46,7 @@ def main(parser: Parser) -> None:
     add_study(parser)
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
-    effort.add_argument(
-        "--budget",
-        type=float,
-        metavar="SECONDS",
-        help="of one core, estimated, to decide claims",
-    )
+    effort.add_argument("--budget", type=float, metavar="SECONDS", help="of one core, estimated, to decide claims")
     parser.add_argument(
         "--variants", metavar="NAME,...", help="judge the claims under these families too, or under all"
     )
@@ -76,7 +72,10 @@ def main(parser: Parser) -> None:
 def stages(
     study: Study, runs: int | None, variants: str | None, budget: float | None = None
 ) -> Mapping[str, Callable[[], object]]:
-    """Return the stages by their names, in their order; `runs` is the number of runs of each experiment.
+    """Return the stages by their names, in their order.
+
+    `runs` is the number of runs of each experiment, and `budget` what the runs that undecided claims need may cost, in
+    estimated seconds of one core; None is what the study says.
 
     A stage returns whether some of it was not possible, each of which it has named in a line.
 

@@ -92,12 +92,15 @@ class Separate(MetaBatch):
         if self.combine == "pooled" or data.is_equal:
             return pooled
         visits = np.bincount(row, number, self.batches * P[..., 0].size)
-        frequencies = np.bincount(entry, number / visits[row], P.size).reshape(P.shape)
+        total = np.bincount(entry, number / visits[row], P.size).reshape(P.shape)
         batches = (visits.reshape(*P.shape[:2], self.batches, *P.shape[2:4]) > 0).sum(2)[..., None]
-        return replace(pooled, P_bar=self._mean_of_frequencies(frequencies, batches))
+        return replace(pooled, P_bar=self._mean_of_frequencies(total, batches))
 
     def _mean_of_frequencies(self, total: TaskModels, batches: Int[np.ndarray, "T n S A 1"]) -> TaskModels:
-        """Return the mean of frequencies with this sum over batches, uniform where nothing is to be averaged."""
+        """Return the mean of frequencies with this sum over batches, uniform where nothing is to be averaged.
+
+        `batches` is the number of batches in which a pair was visited.
+        """
         if self.unvisited == "uniform":
             total += (self.batches - batches) / total.shape[-1]
         total[np.broadcast_to(batches == 0, total.shape)] = 1.0 / total.shape[-1]
