@@ -173,4 +173,4 @@ def test_the_variant_computes_concentrations_where_the_paper_has_sigma():
         assert settings["sigma"] is None
         assert settings["task_distribution.concentration_over_S"] == concentrations[varied["sigma"]]
         assert settings["estimator"] == varied["estimator"]
-        assert (settings["trials"], settings["data"]) == (20, "trajectories")
+        assert (settings["trials"], settings["data"]) == (5, "trajectories")
