@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from pomrl.judging.comparisons import best_is_between as best_is_between
     from pomrl.judging.comparisons import best_is_in as best_is_in
     from pomrl.judging.comparisons import does_not_improve as does_not_improve
-    from pomrl.judging.comparisons import gain as gain
     from pomrl.judging.comparisons import in_more_than as in_more_than
     from pomrl.judging.comparisons import less as less
     from pomrl.judging.comparisons import less_in_shares as less_in_shares
@@ -107,15 +106,11 @@ if TYPE_CHECKING:
     from pomrl.judging.verdict import Verdict as Verdict
     from pomrl.judging.views import environments_in_words as environments_in_words
     from pomrl.report.pages import Page as Page
-    from pomrl.results.horizon_gains import LONG as LONG
-    from pomrl.results.horizon_gains import at_best_fixed as at_best_fixed
-    from pomrl.results.horizon_gains import gain_of_best_gamma as gain_of_best_gamma
     from pomrl.results.intervals import Interval as Interval
-    from pomrl.results.losses import FIRST as FIRST
-    from pomrl.results.losses import LAST as LAST
     from pomrl.results.losses import Losses as Losses
     from pomrl.results.losses import LossPerRun as LossPerRun
     from pomrl.results.losses import SweepLosses as SweepLosses
+    from pomrl.results.losses import at_best_fixed as at_best_fixed
     from pomrl.results.statistics import Kind as Kind
     from pomrl.results.statistics import band as band
     from pomrl.results.statistics import best_gamma as best_gamma

@@ -153,7 +153,7 @@ class TestVerdicts:
 
     def test_counts_over_variants(self) -> None:
         found = over_variants.over(MADE, MADE.variants)
-        assert {id: [of[verdict] for verdict in over_variants.ORDER] for id, of in found.items()} == {
+        assert {id: [of[verdict] for verdict in Verdict] for id, of in found.items()} == {
             "Q0": [3, 1, 0, 0],
             "Q1": [1, 2, 0, 1],
             "Q2": [0, 0, 0, 4],

@@ -99,15 +99,15 @@ class TestBestGamma:
         estimate = smaller_best_gamma(GAMMAS, noise + early, noise + late)
         assert estimate.value == pytest.approx(-0.6)
         assert estimate.interval(1e-6) == pytest.approx((-0.6, -0.6))
-        assert estimate.at_least(0.0) == 0.0
+        assert estimate.p_values(0.0)[1] == 0.0
 
     def test_intervals_and_p_values_agree(self, rng):
         a, b = rng.normal(size=(2, 300, 4)) + np.array([0.1, 0.0, 0.05, 0.2])
         estimate = smaller_best_gamma(GAMMAS, a, b)
         lower, upper = estimate.interval(0.5)
         for threshold in (-0.95, -0.65, -0.35, -0.05, 0.05, 0.35, 0.65, 0.95):
-            assert (lower > threshold) == (estimate.at_most(threshold) <= 0.25)
-            assert (upper < threshold) == (estimate.at_least(threshold) <= 0.25)
+            assert (lower > threshold) == (estimate.p_values(threshold)[0] <= 0.25)
+            assert (upper < threshold) == (estimate.p_values(threshold)[1] <= 0.25)
 
 
 @pytest.mark.parametrize("runs", [30, 1000])
@@ -116,7 +116,7 @@ def test_only_columns_that_may_be_best_are_best_in_a_resample(runs):
     curves = 0.2 * (np.arange(21.0) - 12.0) ** 2 / 10 + heavy_tailed(rng, runs * 21).reshape(runs, 21)
     possible = may_be_best(curves)
     assert 0 < len(possible) < 21
-    resampled = [bootstrap_means(curves, 5000, 0), *normal_means(curves, 50_000, 10_000, 0)]
+    resampled = [bootstrap_means(curves, 5000, 0), *normal_means([curves], 50_000, 10_000, 0)]
     assert set(np.unique(np.concatenate([best_index(means) for means in resampled]))) <= set(possible)
 
 

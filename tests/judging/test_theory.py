@@ -62,8 +62,10 @@ class TestTheorem3:
     def test_p_values_of_a_coverage_are_binomial(self) -> None:
         coverage = theory.Coverage(0.9, 200)
         tail = sum(stats.binom.pmf(k, 200, 0.95) for k in range(181))
-        np.testing.assert_allclose(coverage.at_least(0.95), tail)
-        np.testing.assert_allclose(coverage.at_most(0.8), sum(stats.binom.pmf(k, 200, 0.8) for k in range(180, 201)))
+        np.testing.assert_allclose(coverage.p_values(0.95)[1], tail)
+        np.testing.assert_allclose(
+            coverage.p_values(0.8)[0], sum(stats.binom.pmf(k, 200, 0.8) for k in range(180, 201))
+        )
 
 
 class TestLearnedSimilarity:

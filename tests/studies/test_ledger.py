@@ -14,7 +14,7 @@ from pomrl.configuration.sweeps import experiment
 from pomrl.configuration.variants import Job, Variant
 from pomrl.report import pages
 from pomrl.report.pages import Page, renewed
-from pomrl.results.losses import LAST, Losses
+from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
@@ -22,6 +22,7 @@ from pomrl.studies.pomrl.choices import Choice, combined, kept, without
 from pomrl.studies.pomrl.differences import differences as listed
 from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, Ledger, Results
 from pomrl.studies.pomrl.pages import notebook
+from pomrl.studies.pomrl.tasks_and_gains import LAST
 
 pytestmark = pytest.mark.slow
 

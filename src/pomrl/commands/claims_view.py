@@ -11,7 +11,8 @@ from pomrl.judging import judgements as table_of_judgements
 from pomrl.judging import views
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.over_variants import ORDER, counts, ranked
+from pomrl.judging.over_variants import counts, ranked
+from pomrl.judging.verdict import Verdict
 
 MOST_COLUMNS = 4
 """The most variants that have a column each; more are counted."""
@@ -22,7 +23,7 @@ def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
     terminal = console()
     if len(shown) > MOST_COLUMNS:
         of_each = {name: counts(judged.of(name).values()) for name in ranked(judged, shown)}
-        print_frame(pd.DataFrame(of_each).T.reindex(columns=ORDER).rename_axis("variant").reset_index())
+        print_frame(pd.DataFrame(of_each).T.reindex(columns=list(Verdict)).rename_axis("variant").reset_index())
         return
     listed = judged.listed(shown)
     columns = views.columns(study, judged, shown, {})

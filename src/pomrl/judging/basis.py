@@ -25,9 +25,6 @@ from pomrl.science.gamma_star import HindsightChoice
 MOST_BYTES = 64 * 2**20
 """The most memory that losses take which are kept for the next claim."""
 
-Settings = Mapping[str, Sequence[Setting]]
-"""The settings of sweeps, by the names of these."""
-
 
 @dataclass(frozen=True)
 class Basis:
@@ -35,7 +32,7 @@ class Basis:
 
     variant: str
     """The name of the variant."""
-    settings: Settings
+    settings: Mapping[str, Sequence[Setting]]
     """The settings of the sweeps that can be composed; claims about other sweeps are not judged."""
     registry: Sequence[Claim]
     """The claims that share the error, whether or not they can be judged on this basis."""

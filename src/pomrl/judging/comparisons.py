@@ -6,7 +6,6 @@ seed share their draws whatever else they differ in.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -14,7 +13,7 @@ from jaxtyping import Bool, Float
 from pomrl.judging.extremes import may_be_best, minimum_difference, minimum_ratio, ratio, smaller_best_gamma
 from pomrl.judging.inference import Count, Estimate, correlation, mean
 from pomrl.judging.verdict import INTEREST, Part
-from pomrl.results.losses import Losses, LossPerRun, SweepLosses
+from pomrl.results.losses import Losses, LossPerRun
 from pomrl.science.gamma_star import minimising
 
 MARGIN = 0.1
@@ -58,12 +57,6 @@ def no_worse(a: LossPerRun, b: LossPerRun, words: str, margin: float = MARGIN) -
 def no_better(a: LossPerRun, b: LossPerRun, words: str) -> Part:
     """Compare whether the mean of a is below that of b by less than a `MARGIN`."""
     return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, margin=MARGIN)
-
-
-def gain(sweep: SweepLosses, **settings: Any) -> LossPerRun:
-    """Return the gain at these settings: the regret without meta-learning less that of ada-POMRL."""
-    without, ada = (sweep.at(**settings, estimator=name).regret for name in ("without_meta", "ada_pomrl"))
-    return without - ada
 
 
 def does_not_improve(loss: Float[np.ndarray, "n T"], words: str) -> Part:

@@ -16,7 +16,7 @@ They are conservative: a minimum over I means costs a factor I in the p-value, w
 interval wider by about an eighth for I = 10.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,18 +89,19 @@ class Pairs:
 
     def is_less(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of the hypothesis that min(a) - factor * min(b) is at least a threshold."""
-        p = stdtr(self.runs - 1, self.t(threshold, factor)[1])
-        return _some_of_all(np.where(np.isnan(p), 1.0, p))
+        return _some_of_all(stdtr(self.runs - 1, self.t(threshold, factor)[1]))
 
     def is_more(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of the hypothesis that min(a) - factor * min(b) is at most a threshold."""
-        p = stdtr(self.runs - 1, -self.t(threshold, factor)[0]).T
-        return _some_of_all(np.where(np.isnan(p), 1.0, p))
+        return _some_of_all(stdtr(self.runs - 1, -self.t(threshold, factor)[0]).T)
 
 
 def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
-    """Return the p-value of the hypothesis that no i has the property for all j, from those for each i and j."""
-    return float(min(1.0, len(p) * p.max(1).min()))
+    """Return the p-value of the hypothesis that no i has the property for all j, from those for each i and j.
+
+    NaN, where all runs are alike, shows nothing.
+    """
+    return float(min(1.0, len(p) * np.where(np.isnan(p), 1.0, p).max(1).min()))
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ class Minimum(Estimate):
         if not np.isfinite(self.value):
             return np.nan, np.nan
         if self.is_ratio:
-            return inverted(self.p_values, self.value, 2.0 * float(self.errors.max() / self.pairs.b.min()), error)
+            step = 2.0 * float(self.errors.max() / self.pairs.b.min())
+            return self._end(0, -step, error), self._end(1, step, error)
         value = self.pairs.difference(1.0)
         deviation, skew = self.pairs.deviation_and_skew(1.0)
         of_a, of_b = (float(stdtrit(self.runs - 1, 1.0 - error / 2 / count)) for count in value.shape)
@@ -135,36 +137,22 @@ class Minimum(Estimate):
         lower = (value - deviation * furthest(of_b, skew)).min(0).max()
         return min(float(lower), self.value), max(float(upper), self.value)
 
+    def _end(self, side: int, step: float, error: float) -> float:
+        """Return the threshold, found in growing steps, whose p-value is half of `error`; infinite if there is none."""
+        from scipy.optimize import brentq  # here, because it takes long to load
+
+        def excess(threshold: float) -> float:
+            return self.p_values(threshold)[side] - error / 2
+
+        for far in (self.value + step * 2.0**k for k in range(12)):
+            if excess(far) < 0.0:
+                return float(brentq(excess, self.value, far, xtol=1e-9))  # pyright: ignore[reportArgumentType]
+        return float(np.copysign(np.inf, step))
+
     @property
     def standard_error(self) -> float:
         smallest = self.pairs.a.argmin(), self.pairs.b.argmin()
         return super().standard_error if self.is_ratio else float(self.errors[smallest])
-
-
-def inverted(
-    p_values: Callable[[float], tuple[float, float]], value: float, step: float, error: float
-) -> tuple[float, float]:
-    """Return the interval whose ends have half of `error` as p-value; infinite where no threshold has.
-
-    Args:
-        p_values: The p-values of a number, at most and at least a threshold.
-        value: The estimate.
-        step: How far from it the search for either end begins.
-        error: The probability with which the interval may miss the number.
-    """
-
-    def end(side: int, away: float) -> float:
-        def excess(threshold: float) -> float:
-            return p_values(threshold)[side] - error / 2
-
-        from scipy.optimize import brentq  # here, because it takes long to load
-
-        for far in (value + away * 2.0**k for k in range(12)):
-            if excess(far) < 0.0:
-                return float(brentq(excess, value, far, xtol=1e-9))  # pyright: ignore[reportArgumentType]
-        return float(np.copysign(np.inf, away))
-
-    return end(0, -step), end(1, step)
 
 
 @dataclass(frozen=True)

@@ -80,10 +80,12 @@ class Estimate(ABC):
         return self.runs >= FEWEST_RUNS
 
     def p_values(self, threshold: float) -> tuple[float, float]:
-        """Return the p-values of two hypotheses: the number is at most a finite threshold, and it is at least that.
+        """Return the p-values of two hypotheses: the number is at most a threshold, and it is at least that.
 
-        They are NaN with too few runs.
+        With too few runs those of a finite threshold are NaN.
         """
+        if not np.isfinite(threshold):
+            return float(threshold > 0), float(threshold < 0)
         return self._p_values(threshold) if self.is_possible else (np.nan, np.nan)
 
     def interval(self, error: float) -> tuple[float, float]:
@@ -100,14 +102,6 @@ class Estimate(ABC):
 
     @abstractmethod
     def _interval(self, error: float) -> tuple[float, float]: ...
-
-    def at_most(self, threshold: float) -> float:
-        """Return the p-value of the hypothesis that the number is at most the threshold."""
-        return self.p_values(threshold)[0] if np.isfinite(threshold) else float(threshold > 0)
-
-    def at_least(self, threshold: float) -> float:
-        """Return the p-value of the hypothesis that the number is at least the threshold."""
-        return self.p_values(threshold)[1] if np.isfinite(threshold) else float(threshold < 0)
 
     @cached_property
     def lower(self) -> float:
@@ -291,7 +285,7 @@ def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
     return Student(value, n, deviation, float(skewness / np.sqrt(n)))
 
 
-def correlation(statistic: Statistic, sample: Sample) -> Correlation:
+def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Correlation:
     """Estimate a correlation that is a function of the means of a sample, with its values in resamples of the runs."""
     value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
     if n < FEWEST_RUNS:
@@ -299,5 +293,5 @@ def correlation(statistic: Statistic, sample: Sample) -> Correlation:
     if n < LARGE:
         return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES, 0)))
     resamples = RESAMPLES if n < PRECISE else MANY_RESAMPLES
-    parts = [statistic(means) for means in normal_means(sample, resamples, AT_A_TIME, 0)]
+    parts = [statistic(means) for means in normal_means([sample], resamples, AT_A_TIME, 0)]
     return Correlation(value, n, np.concatenate(parts))

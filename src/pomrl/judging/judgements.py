@@ -6,6 +6,7 @@ fields of `Comparison`, under their aliases. Terminal, Markdown, page and articl
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -121,9 +122,8 @@ def judgement(variant: str, outcome: Outcome, at_promised: AtPromised | None = N
     """
     claim = outcome.claim
     known |= {"variant": variant} | {name: getattr(claim, name) for name in OF_CLAIM}
-    if claim.revised:
-        revised = claim.revised
-        known |= {"revised_on": revised.on, "revision": revised.reason, "verdict_by_old_rule": revised.before}
+    if old := claim.revised:
+        known |= {"revised_on": old.on, "revision": old.reason, "verdict_by_old_rule": old.before}
     if at_promised:
         runs = at_promised.runs
         known |= {"promised_runs": at_promised.promised, "runs_of_promised": runs, "runs": runs}
@@ -212,10 +212,9 @@ def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
 
 def _cells(row: Columns) -> dict[str, Any]:
     cells: dict[str, Any] = {}
+    unknown = {"estimate": nan, "lower": nan, "upper": nan}
     for name, value in row.model_dump(by_alias=True).items():
-        share = value or dict.fromkeys(("estimate", "lower", "upper"))
-        of_name = zip((name, f"{name}_lower", f"{name}_upper"), share.values(), strict=True) if name in SHARES else ()
-        cells |= dict(of_name) or {name: value}
+        cells |= Interval(**(value or unknown)).columns(name) if name in SHARES else {name: value}
     return cells
 
 

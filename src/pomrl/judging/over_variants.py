@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Verdict
 
-ORDER = (Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
-"""The order in which verdicts are counted."""
-
 
 @dataclass(frozen=True)
 class Change:
@@ -26,13 +23,13 @@ class Change:
 
 def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
     """Return the number of claims with each verdict."""
-    return {verdict: sum(each.verdict is verdict for each in judgements) for verdict in ORDER}
+    return {verdict: sum(each.verdict is verdict for each in judgements) for verdict in Verdict}
 
 
 def ranked(judgements: Judgements, variants: Sequence[str]) -> list[str]:
     """Return variants ordered by the number of claims that hold, then by the fewest that do not."""
-    by_variant = {variant: counts(judgements.of(variant).values()) for variant in variants}
-    return sorted(variants, key=lambda name: (-by_variant[name][ORDER[0]], by_variant[name][ORDER[1]]))
+    of = {name: counts(judgements.of(name).values()) for name in variants}
+    return sorted(variants, key=lambda name: (-of[name][Verdict.HOLDS], of[name][Verdict.DOES_NOT_HOLD]))
 
 
 def over(judgements: Judgements, variants: Sequence[str]) -> dict[str, dict[Verdict, int]]:

@@ -69,8 +69,7 @@ def at_promised_runs(basis: Basis, reader: Reader, at_once: Mapping[str, tuple[P
         for claim in basis.claims
         if (runs := min(basis.promised(claim), basis.stored(claim)))
     }
-    of_no_sweep = {id: min(part.estimate.runs for part in parts) for id, parts in at_once.items()}
-    return found | {id: AtPromised(at_once[id], runs) for id, runs in of_no_sweep.items()}
+    return found | {id: AtPromised(parts, min(part.estimate.runs for part in parts)) for id, parts in at_once.items()}
 
 
 def pool_of(basis: Basis, claim: Claim) -> int | None:

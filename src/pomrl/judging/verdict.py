@@ -30,7 +30,7 @@ REPORTED = "reported"
 
 
 class Verdict(StrEnum):
-    """What the data say of a claim."""
+    """What the data say of a claim, in the order in which verdicts are counted."""
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
@@ -88,12 +88,12 @@ class Part:
     @property
     def p_hold(self) -> float:
         """The p-value of the hypothesis that the number lies outside of the interval; 1 with too few runs."""
-        return _p(np.max([self.estimate.at_most(self.above), self.estimate.at_least(self.below)]))
+        return _p(np.max([self.estimate.p_values(self.above)[0], self.estimate.p_values(self.below)[1]]))
 
     @property
     def p_refute(self) -> float:
         """The p-value of the hypothesis that the number lies in the interval; 1 with too few runs."""
-        return _p(np.min([self.estimate.at_least(self.above), self.estimate.at_most(self.below)]))
+        return _p(np.min([self.estimate.p_values(self.above)[1], self.estimate.p_values(self.below)[0]]))
 
     def verdict(self, error: float = ERROR_RATE) -> Verdict:
         """Return the verdict that the interval with this error shows, half of which may be made in either direction."""

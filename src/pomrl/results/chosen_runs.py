@@ -172,17 +172,13 @@ def choose(
     for key in ("code", "signature"):  # where settings alone do not tell them apart
         if len({tuple(str(each.get(name)) for name in varying) for each in settings}) < len(settings):
             varying.append(key)
-    places = sorted(range(len(found)), key=lambda place: [order(settings[place].get(key)) for key in varying])
     runs = min(each.runs for each in found)
     most = found[0].experiment.request.runs if found[0].experiment and "runs" in filters(words) else runs
-    return Chosen(
-        tuple(found[place].stored for place in places),
-        tuple(settings[place] for place in places),
-        tuple(varying),
-        min(runs, most),
-        tuple(found[place].experiment for place in places),
-        tuple(notes),
-    )
+    pairs = list(zip(found, settings, strict=True))
+    pairs.sort(key=lambda pair: [order(pair[1].get(key)) for key in varying])
+    found, settings = zip(*pairs, strict=True)
+    stored, _, experiments = zip(*found, strict=True)
+    return Chosen(stored, settings, tuple(varying), min(runs, most), experiments, tuple(notes))
 
 
 def filters(words: Sequence[str]) -> dict[str, Any]:

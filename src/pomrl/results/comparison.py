@@ -13,7 +13,7 @@ from pomrl.configuration.settings import varying_keys
 from pomrl.results.chosen_runs import PRESENT, Found
 from pomrl.results.intervals import Interval
 from pomrl.results.losses import Losses
-from pomrl.results.statistics import bootstrap_means, difference, normal_means_of_all, percentile
+from pomrl.results.statistics import bootstrap_means, difference, normal_means, percentile
 from pomrl.science.gamma_star import minimising
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
@@ -137,4 +137,4 @@ def _resampled_means(samples: Sequence[Float[np.ndarray, "n _k"]], seed: int) ->
     """Return the means over resamples of the runs, which all samples share, side by side."""
     if len(samples[0]) <= MANY:
         return bootstrap_means(np.hstack(samples), RESAMPLES, seed)
-    return next(normal_means_of_all(samples, RESAMPLES, RESAMPLES, seed))
+    return next(normal_means(samples, RESAMPLES, RESAMPLES, seed))

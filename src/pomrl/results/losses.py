@@ -15,12 +15,6 @@ from pomrl.science.gamma_schedules import GammaSchedule, Hindsight
 from pomrl.science.gamma_star import HindsightChoice, Scope, hindsight_index, in_hindsight, minimising
 from pomrl.science.loss_tables import MEASURED, loss_array
 
-FIRST = range(2, 6)
-"""The tasks that the claims call the first ones: 2 to 5."""
-
-LAST = range(11, 16)
-"""The tasks that the claims call the last ones: 11 to 15."""
-
 LossPerRun = Float[np.ndarray, " n"]
 """A loss, or a difference of losses, in each of n independent runs."""
 
@@ -154,6 +148,11 @@ class Losses:
 
     def _at(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
         return np.take_along_axis(self.loss, index[..., None], -1)[..., 0]
+
+
+def at_best_fixed(losses: Losses) -> LossPerRun:
+    """Return the loss of each run at the discount factor that is the best for the other half of the runs."""
+    return losses.in_hindsight("all_tasks", "population").regret
 
 
 @dataclass(frozen=True)

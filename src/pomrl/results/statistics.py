@@ -71,11 +71,7 @@ def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
     Raises:
         ValueError: A run lacks a gamma of its group, or has one twice.
     """
-
-    def best(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
-        return minimising(gammas, losses.mean(0, keepdims=True)).tolist()
-
-    return _per_group(frame, by, ["gamma"], best)
+    return _per_group(frame, by, ["gamma"], lambda gammas, losses: [minimising(gammas, losses.mean(0)).item()])
 
 
 def best_gamma_band(
@@ -123,21 +119,12 @@ def bootstrap_means(sample: Float[np.ndarray, "n ..."], resamples: int, seed: in
 
 
 def normal_means(
-    sample: Float[np.ndarray, "n ..."], resamples: int, at_a_time: int, seed: int
-) -> Iterator[Float[np.ndarray, "b ..."]]:
+    samples: Sequence[Float[np.ndarray, "n _k"]], resamples: int, at_a_time: int, seed: int
+) -> Iterator[Float[np.ndarray, "b _K"]]:
     """Yield draws from the normal distribution that the mean over many runs has, at most `at_a_time` together.
 
     Its covariance is that of the runs, divided by their number. So these are the resampled means of a bootstrap of many
-    runs, without their resamples.
-    """
-    for means in normal_means_of_all([sample.reshape(len(sample), -1)], resamples, at_a_time, seed):
-        yield means.reshape(-1, *sample.shape[1:])
-
-
-def normal_means_of_all(
-    samples: Sequence[Float[np.ndarray, "n _k"]], resamples: int, at_a_time: int, seed: int
-) -> Iterator[Float[np.ndarray, "b _K"]]:
-    """Yield the draws of `normal_means` for samples of the same runs side by side, which are not copied as a whole.
+    runs, without their resamples. Several samples of the same runs stand side by side, and are not copied as a whole.
 
     The square root of the covariance is the symmetric one, because the signs of eigenvectors are arbitrary, and differ
     between processors.

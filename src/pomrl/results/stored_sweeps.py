@@ -89,8 +89,8 @@ def stored_sweep(settings: Sequence[Setting], most: int | None = None) -> Stored
     promised = promised_runs(settings)
     most = promised if most is None else most
     tables: list[pd.DataFrame] = []
-    sources, lacking = [], []
-    settings_of: list[Mapping[str, Any]] = []
+    sources: list[Source] = []
+    lacking: list[str] = []
     for setting in settings:
         stored = store.lookup(setting.experiment)
         complete = stored.complete()
@@ -99,12 +99,11 @@ def stored_sweep(settings: Sequence[Setting], most: int | None = None) -> Stored
             lacking.append(f"{varied} has {complete}")
         if shown := min(most, complete):
             tables.append(store.load(setting.experiment, shown))
-            settings_of.append(setting.varied)
             sources.append(Source.of(stored, shown, setting.varied))
     few = f"{len(lacking)} of {len(settings)} settings have fewer than {promised} runs"
     line = f"{few} ({lacking[0]})" if lacking else None
     keys = {key: isinstance(value, str) for key, value in settings[0].varied.items()}
-    return StoredSweep(_concatenated(tables, settings_of, keys), sources, promised, line)
+    return StoredSweep(_concatenated(tables, [source.settings for source in sources], keys), sources, promised, line)
 
 
 def _concatenated(

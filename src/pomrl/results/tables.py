@@ -11,8 +11,6 @@ FORMATS = ("text", "csv", "markdown", "latex")
 MOST_CHARACTERS = 4000
 """Longer text is cut, because it quotes an absurd value."""
 
-Rows = Sequence[Sequence[str]]
-
 
 def written(table: "pd.DataFrame", form: str = "text") -> str:
     """Return a table in one of `FORMATS`.
@@ -59,7 +57,7 @@ def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
     return pd.DataFrame(cells)
 
 
-def markdown(head: Sequence[str], rows: Rows) -> str:
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table in Markdown, the cells of which may have markup themselves (`markdown_text` if they have none)."""
     return "".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *rows])
 

@@ -13,8 +13,8 @@ from jaxtyping import Float
 
 from pomrl.studies.pomrl.choices import Choice, combined, kept, without
 from pomrl.studies.pomrl.differences import Difference
+from pomrl.studies.pomrl.tasks_and_gains import LAST
 from pomrl.study import (
-    LAST,
     Interval,
     Losses,
     Page,

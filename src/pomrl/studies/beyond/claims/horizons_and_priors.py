@@ -1,12 +1,11 @@
 """Claims of ours on what a horizon is worth: whether a shorter one helps beside a good prior.
 
 All are about the paper's problem at three similarities of tasks. The best fixed gamma is chosen on one half of the runs
-and judged on the other (`pomrl.results.horizon_gains`). What is behind them is shown on the
-page `theory` of the paper's study, section 8.
+and judged on the other (`Losses.in_hindsight`): one that is judged on the runs that chose it looks better than it is.
+What is behind them is shown on the page `theory` of the paper's study, section 8.
 """
 
 from pomrl.study import (
-    LONG,
     PAIRED,
     Estimate,
     Losses,
@@ -22,6 +21,9 @@ from pomrl.study import (
 
 SIGMAS = (0.01, 0.025, 0.047)
 """The similarities of tasks that the claims are about."""
+
+LONG = 0.94
+"""Discount factors from here on count as long horizons: about those whose weight on ignorance is at most 5 %."""
 
 LARGEST_GAIN = 0.02
 """The largest gain of a shorter horizon that counts as none, as a share of the loss at gamma_eval."""

@@ -14,10 +14,11 @@ from pomrl.study import (
     Losses,
     Series,
     StoredSweeps,
+    at_best_fixed,
     bootstrap_means,
     collect,
+    difference,
     figure,
-    gain_of_best_gamma,
     look,
     panels,
 )
@@ -78,7 +79,7 @@ def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
             rows = series.rows(sweeps)
             if len(rows):
                 losses = Losses.of_table(rows)
-                gain = gain_of_best_gamma(losses)
+                gain = difference(at_best_fixed(losses), losses.regret, paired=True)
                 point = {"mean": [gain.estimate], "lower": [gain.lower], "upper": [gain.upper]}
                 bands = pd.DataFrame({"place": [place], **point, "n": [len(losses.loss)]})
                 yield series.points(bands, "place", "95 % interval")

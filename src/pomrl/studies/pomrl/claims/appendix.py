@@ -2,9 +2,8 @@
 
 from scipy.special import betainc
 
+from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, gain
 from pomrl.study import (
-    FIRST,
-    LAST,
     MARGIN,
     ROUNDING,
     Exact,
@@ -15,7 +14,6 @@ from pomrl.study import (
     best_is_in,
     claim,
     does_not_improve,
-    gain,
     less,
     no_better,
     on_a_par,

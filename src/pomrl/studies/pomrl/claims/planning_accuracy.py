@@ -7,9 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST
 from pomrl.study import (
-    FIRST,
-    LAST,
     PAIRED,
     PUBLISHED,
     Exact,

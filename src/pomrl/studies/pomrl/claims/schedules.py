@@ -8,7 +8,8 @@ little more than the best choice for infinitely many: with 1,000 runs by 0.2 to 
 
 from functools import partial
 
-from pomrl.study import LAST, ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, no_worse, on_a_par
+from pomrl.studies.pomrl.tasks_and_gains import LAST
+from pomrl.study import ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, no_worse, on_a_par
 
 of_figure_6 = partial(claim, figures=("gamma_schedules",))
 

@@ -4,9 +4,8 @@ from functools import partial
 
 import numpy as np
 
+from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, gain
 from pomrl.study import (
-    FIRST,
-    LAST,
     MARGIN,
     PAIRED,
     Losses,
@@ -17,7 +16,6 @@ from pomrl.study import (
     below_zero,
     best_is_in,
     claim,
-    gain,
     largest,
     less,
     mean,
