@@ -5,11 +5,14 @@ and judged on the other (`Losses.in_hindsight`): one that is judged on the runs 
 What is behind them is shown on the page `theory` of the paper's study, section 8.
 """
 
+import numpy as np
+
 from pomrl.study import (
     PAIRED,
     Estimate,
     Losses,
     Part,
+    Student,
     SweepLosses,
     at_best_fixed,
     best_grows,
@@ -42,15 +45,7 @@ def bayes_gains_nothing_from_a_short_horizon(sweep: SweepLosses) -> list[Part]:
     What a horizon is worth: the upper limit of the one-sided 95 % interval of gain over loss at gamma_eval is below
     0.02 for `estimator=bayes`, whose estimate is the exact posterior mean.
     """
-    return [
-        Part(
-            f"gain of the best γ over the loss at γ_eval, σ = {sigma:g}, {PAIRED}",
-            relative_gain(sweep.at(sigma=sigma, estimator="bayes")),
-            below=LARGEST_GAIN,
-            interest=0.0,
-        )
-        for sigma in SIGMAS
-    ]
+    return [gains_little(sweep.at(sigma=sigma, estimator="bayes"), f"σ = {sigma:g}") for sigma in SIGMAS]
 
 
 @claim("H2", "horizon_or_prior", figures=("horizon_or_prior",))
@@ -106,20 +101,22 @@ def wrong_priors_gain(sweep: SweepLosses) -> list[Part]:
 
 
 def relative_gain(losses: Losses) -> Estimate:
-    """Estimate by how much the best fixed gamma lowers the loss at gamma_eval, as a share of that loss."""
+    """Estimate by how much the best fixed gamma lowers the loss at gamma_eval, as a share; 0 where nothing is lost."""
+    if not losses.regret.any():
+        return Student(0.0, len(losses.loss), 0.0)
     return ratio(2.0 * losses.regret - at_best_fixed(losses), losses.regret)
+
+
+def gains_little(losses: Losses, words: str) -> Part:
+    """Claim that the best fixed gamma gains at most `LARGEST_GAIN` of the loss at gamma_eval."""
+    words = f"gain of the best γ over the loss at γ_eval, {words}, {PAIRED}"
+    return Part(words, relative_gain(losses), below=LARGEST_GAIN, interest=0.0)
 
 
 def _long_against_short(losses: Losses, words: str) -> list[Part]:
     """Compare in each task the smallest mean loss of long horizons with that of shorter ones."""
     long = losses.gammas >= LONG
     words = f"Bayes, smallest loss at γ ≥ {LONG:g} less that below, relative, {PAIRED}, {words}"
-
-    def excess(task: int) -> Estimate:
-        curve = losses.curve(task)
-        return minimum_ratio(curve[:, long], curve[:, ~long])
-
-    return [
-        Part(f"{words}, task {task}", excess(task), below=MARGIN, margin=MARGIN)
-        for task in range(1, losses.loss.shape[1] + 1)
-    ]
+    curves = enumerate(np.moveaxis(losses.loss, 1, 0), start=1)
+    excess = {task: minimum_ratio(curve[:, long], curve[:, ~long]) for task, curve in curves}
+    return [Part(f"{words}, task {task}", each, below=MARGIN, margin=MARGIN) for task, each in excess.items()]

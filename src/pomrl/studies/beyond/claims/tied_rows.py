@@ -5,9 +5,9 @@ They were fixed when the estimator was, before there were any data of the seed o
 
 from collections.abc import Sequence
 
-from pomrl.studies.beyond.claims.families import FAMILIES, SPREADS, gain, in_families, less, of_family
-from pomrl.studies.beyond.claims.horizons_and_priors import LARGEST_GAIN, MARGIN, SIGMAS
-from pomrl.study import PAIRED, Part, SweepLosses, claim, no_worse
+from pomrl.studies.beyond.claims.families import FAMILIES, cells_of, in_families, less
+from pomrl.studies.beyond.claims.horizons_and_priors import MARGIN, SIGMAS, gains_little
+from pomrl.study import Part, SweepLosses, claim, no_worse
 
 NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
 """The learners than which it is to be no worse."""
@@ -29,16 +29,14 @@ def it_closes_half_of_the_distance(sweep: SweepLosses) -> list[Part]:
 
     Rows that move together: the loss on average over tasks at gamma_eval, at both spreads.
     """
-
-    def compared(family: str, spread: float) -> Part:
-        tied, independent, exact, without = (
-            of_family(sweep, family, spread, estimator=name).regret
-            for name in ("tied_rows", "empirical_bayes", "exact_posterior", "without_meta")
-        )
-        words = f"tied rows less the middle of empirical Bayes and the exact posterior, {family}, spread {spread:g}"
-        return less(tied, 0.5 * independent + 0.5 * exact, without, words)
-
-    return in_families(compared, more_than=4.5)
+    names = ("tied_rows", "empirical_bayes", "exact_posterior", "without_meta")
+    of_learners = [cells_of(sweep, estimator=name) for name in names]
+    closer = []
+    for cell in of_learners[0]:
+        tied, independent, exact, without = (of_learner[cell].regret for of_learner in of_learners)
+        words = f"tied rows less the middle of empirical Bayes and the exact posterior, {cell}"
+        closer.append(less(tied, 0.5 * independent + 0.5 * exact, without, words))
+    return in_families(closer, more_than=4.5)
 
 
 @claim("T3", "tied_rows_in_chains", is_judged_once=True, figures=("tied_rows",))
@@ -64,16 +62,8 @@ def it_needs_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
 
     Rows that move together: at both spreads.
     """
-    return [
-        Part(
-            f"gain of the best γ over the loss at γ_eval, tied rows, {family}, spread {spread:g}, {PAIRED}",
-            gain(of_family(sweep, family, spread, estimator="tied_rows")),
-            below=LARGEST_GAIN,
-            interest=0.0,
-        )
-        for family in FAMILIES
-        for spread in SPREADS
-    ]
+    tied = cells_of(sweep, estimator="tied_rows")
+    return [gains_little(losses, f"tied rows, {cell}") for cell, losses in tied.items()]
 
 
 @claim("T5", "tied_rows", "families_repaired", is_judged_once=True, figures=("tied_rows",))
@@ -83,15 +73,10 @@ def the_repaired_rate_helps(sweep: SweepLosses, repaired: SweepLosses) -> list[P
     Rows that move together: no worse than ada-POMRL as it is by a margin of 2 %, in the loss on average over tasks at
     gamma_eval, at both spreads (errata, E4 and E5). It is the cheapest advice to users of the paper.
     """
+    ada = cells_of(sweep, estimator="ada_pomrl")
     return [
-        no_worse(
-            of_family(repaired, family, spread).regret,
-            of_family(sweep, family, spread, estimator="ada_pomrl").regret,
-            f"repaired less ada-POMRL at γ_eval, {family}, spread {spread:g}",
-            MARGIN,
-        )
-        for family in FAMILIES
-        for spread in SPREADS
+        no_worse(losses.regret, ada[cell].regret, f"repaired less ada-POMRL at γ_eval, {cell}", MARGIN)
+        for cell, losses in cells_of(repaired).items()
     ]
 
 
@@ -106,14 +91,10 @@ def it_does_no_harm_in_fresh_families(sweep: SweepLosses) -> list[Part]:
 
 
 def _no_harm(sweep: SweepLosses, families: Sequence[str]) -> list[Part]:
+    tied = cells_of(sweep, families, estimator="tied_rows")
+    others = {name: cells_of(sweep, families, estimator=estimator) for estimator, name in NAMES.items()}
     return [
-        no_worse(
-            of_family(sweep, family, spread, estimator="tied_rows").regret,
-            of_family(sweep, family, spread, estimator=other).regret,
-            f"tied rows less {name} at γ_eval, {family}, spread {spread:g}",
-            MARGIN,
-        )
-        for family in families
-        for spread in SPREADS
-        for other, name in NAMES.items()
+        no_worse(losses.regret, other[cell].regret, f"tied rows less {name} at γ_eval, {cell}", MARGIN)
+        for cell, losses in tied.items()
+        for name, other in others.items()
     ]
