@@ -1,13 +1,13 @@
 """The figures of bounds: on the loss of a plan, on the average regret, and where the latter are vacuous."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 
 from pomrl.studies.pomrl.averages import average_of_first
-from pomrl.studies.pomrl.theory.bound_tables import regret_bounds, upper_bound_curves, vacuity_map
 from pomrl.study import (
     TEXT_WIDTH,
     Drawing,
@@ -19,14 +19,24 @@ from pomrl.study import (
     StoredSweeps,
     UniformBall,
     at_gamma,
+    average_regret_bound,
+    average_uncertainty,
     figure,
     look,
     panels,
     points_of_panels,
+    regret_upper_bound,
     running_average,
     sequence,
     series_of,
+    upper_bound_gamma,
 )
+
+S, A, GAMMA_EVAL = 10, 2, 0.99
+"""The states, actions and discount factor of evaluation of the paper's random MDPs."""
+
+DELTA = 0.05
+"""The probability that a bound may fail."""
 
 BOUNDS = {
     "as_printed": Look("Bound, as printed", "#a02020", "", ":"),
@@ -40,7 +50,7 @@ MINIMA = {
     "as_printed": Look("minimum, as printed", "#a02020", "X", "", size=6.0),
     "corrected": Look("minimum, corrected", "black", "o", "", size=4.0),
 }
-FINE_GAMMAS = np.append(np.linspace(0.0, 0.98, 99), 0.99).tolist()
+FINE_GAMMAS = np.append(np.linspace(0.0, 0.98, 99), 0.99)
 TRIVIAL = 100.0
 """The trivial bound 1/(1 - gamma_eval), which no loss exceeds."""
 
@@ -54,10 +64,10 @@ def upper_bound(_: StoredSweeps) -> Drawing:
     The minimum is marked where the proposition puts it as printed, and where it is by the corrected formula. U bounds
     the regret only up to gamma_eval, so curves and minima are cut there.
     """
-    data = pd.concat([*_upper_bound_points("a"), *_upper_bound_points("b")], ignore_index=True)
+    data = pd.concat([points for panel in "ab" for points in _upper_bound_points(panel)], ignore_index=True)
     figure, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
     for ax, panel, title in ((a, "a", "Near the minimum"), (b, "b", "All of it")):
-        panels.curves(ax, data, [*_of_uncertainties(panel), *_minima(panel)])
+        panels.curves(ax, data, [Series(look, panel=panel) for look in (*UNCERTAINTIES.values(), *MINIMA.values())])
         panels.gamma_axis(ax)
         panels.letter(ax, panel, title)
         ax.axhline(TRIVIAL, color="0.4", linewidth=0.8, linestyle="--", label="no loss exceeds this")
@@ -70,27 +80,23 @@ def upper_bound(_: StoredSweeps) -> Drawing:
     return panels.finish(figure, data)
 
 
-def _of_uncertainties(panel: str) -> list[Series]:
-    return [Series(look, settings={"C": C}, panel=panel) for C, look in UNCERTAINTIES.items()]
+def _upper_bound_points(panel: str) -> Iterator[pd.DataFrame]:
+    """Yield the curve of each uncertainty, and for each variant where Proposition 1 puts the minima of all of them."""
+    Cs = np.array(list(UNCERTAINTIES))
+    for C, style in UNCERTAINTIES.items():
+        yield _points(Series(style, panel=panel), FINE_GAMMAS, regret_upper_bound(FINE_GAMMAS, C, GAMMA_EVAL))
+    for variant, style in MINIMA.items():
+        lowest = np.minimum(upper_bound_gamma(Cs, variant), GAMMA_EVAL)
+        yield _points(Series(style, panel=panel), lowest, regret_upper_bound(lowest, Cs, GAMMA_EVAL))
 
 
-def _minima(panel: str) -> list[Series]:
-    return [Series(look, settings={"variant": variant}, panel=panel) for variant, look in MINIMA.items()]
-
-
-def _upper_bound_points(panel: str) -> list[pd.DataFrame]:
-    curves, minima = upper_bound_curves(list(UNCERTAINTIES), FINE_GAMMAS)
-    of_curves = [series.values(curves, "gamma", "U", "bound") for series in _of_uncertainties(panel)]
-    return of_curves + [series.values(minima, "gamma", "U", "bound") for series in _minima(panel)]
+def _points(series: Series, x: Sequence[float] | np.ndarray, bound: float | np.ndarray) -> pd.DataFrame:
+    return series.values(pd.DataFrame({"x": x, "bound": bound}), "x", "bound", "bound")
 
 
 SIGMAS = (0.0, 0.01, 0.1)
-SAMPLES = sorted({5, *np.geomspace(1, 10**7, 57).round().astype(int).tolist()})
+SAMPLES = np.array(sorted({5, *np.geomspace(1, 10**7, 57).round().astype(int).tolist()}))
 TASKS = 15
-VACUOUS = [
-    [Series(look, settings={"sigma": sigma, "variant": variant}, panel=panel) for variant, look in BOUNDS.items()]
-    for panel, sigma in zip("abc", SIGMAS, strict=True)
-]
 
 
 @figure()
@@ -102,13 +108,16 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
     For all gamma above a curve the bound exceeds 1/(1 - gamma_eval), which no loss does. There is a panel for each
     sigma (the almost-sure bound); T = 15.
     """
-    vacuity = vacuity_map(SAMPLES, [TASKS], SIGMAS)
-    bounds = [series.values(vacuity, "m", "vacuous_from", "bound") for of_panel in VACUOUS for series in of_panel]
+    bounds = [
+        _points(Series(look, panel=panel), SAMPLES, vacuous_from(SAMPLES, sigma, variant))
+        for panel, sigma in zip("abc", SIGMAS, strict=True)
+        for variant, look in BOUNDS.items()
+    ]
     data = pd.concat(bounds, ignore_index=True)
     figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.5, share_y=True)
-    for ax, of_panel, sigma in zip(axes, VACUOUS, SIGMAS, strict=True):
-        panels.curves(ax, data, of_panel)
-        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+    for ax, panel, sigma in zip(axes, "abc", SIGMAS, strict=True):
+        panels.curves(ax, data, _bounds(panel))
+        panels.letter(ax, panel, f"σ = {sigma:g}")
         ax.set_xscale("log")
         ax.set_xticks([1, 100, 10_000, 1_000_000])
         ax.axvline(5, color="0.4", linewidth=0.8, linestyle=":", label="the paper's m")
@@ -119,18 +128,32 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
     return panels.finish(figure, data)
 
 
+def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, variant: str) -> Float[np.ndarray, " M"]:
+    """Return 1/(1 + C), the gamma from which on the bound is at or above the trivial one, for each number of samples.
+
+    Args:
+        m: The numbers of samples.
+        sigma: The almost-sure bound on the distance of tasks from their mean.
+        variant: The variant of the bound.
+    """
+    C = average_uncertainty(m=m, T=TASKS, sigma=sigma, S=S, A=A, delta=DELTA, variant=variant)
+    return 1.0 / (1.0 + np.asarray(C))
+
+
 GAMMA = 0.9
-GAMMAS = [*(np.arange(20) / 20).tolist(), 0.99]
+GAMMAS = np.array([*(np.arange(20) / 20).tolist(), 0.99])
 AGAINST_T = {"a": (0.0, 100_000, 30), "b": (0.01, 100_000, 30), "c": (0.03, 100_000, 30)}
 AGAINST_GAMMA = {"d": (0.01, 5, 5), "e": (0.01, 20, 5), "f": (0.01, 5, 30)}
 """The sigma, m and T of each panel."""
 
 
+BALL = UniformBall(zeros=5, measure="std")
+"""The distribution of tasks, which is bounded almost surely, as the bounds assume."""
+
+
 def problem(sigma: float, m: int, T: int) -> Problem:
     """Return the problem that a panel shows, which is one of the sweep `theory`."""
-    return Problem(
-        S=10, A=2, m=m, T=T, sigma=sigma, gamma_eval=0.99, seed=0, task_distribution=UniformBall(zeros=5, measure="std")
-    )
+    return Problem(S=S, A=A, m=m, T=T, sigma=sigma, gamma_eval=GAMMA_EVAL, seed=0, task_distribution=BALL)
 
 
 def _panel(letter: str, sigma: float, m: int, T: int) -> Panel:
@@ -203,12 +226,23 @@ def _limit(ax: Axes) -> None:
     ax.axhline(100.0, color="0.4", linewidth=0.8, linestyle="-.", label="no loss exceeds this")
 
 
-def _bounds(letter: str) -> list[Series]:
-    shown = {"gamma": GAMMA} if letter in AGAINST_T else {"T": AGAINST_GAMMA[letter][2]}
-    return [Series(look, settings={"variant": name, **shown}, panel=letter) for name, look in BOUNDS.items()]
+def _bounds(panel: str) -> list[Series]:
+    return [Series(look, panel=panel) for look in BOUNDS.values()]
 
 
-def _bound_points(letter: str) -> list[pd.DataFrame]:
-    table = regret_bounds(problem(*(AGAINST_T | AGAINST_GAMMA)[letter]), GAMMAS)
-    x = "T" if letter in AGAINST_T else "gamma"
-    return [series.values(table, x, "bound", "bound") for series in _bounds(letter)]
+def _bound_points(letter: str) -> Iterator[pd.DataFrame]:
+    """Yield the bounds on the average regret of POMRL(sigma), with the inclusive prior, that a panel shows.
+
+    The similarity in the mixing rate is the largest standard deviation over entries; sigma in the bounds is the
+    almost-sure radius of run 0, which is that of all runs where rows have equally many states.
+    """
+    shown = problem(*(AGAINST_T | AGAINST_GAMMA)[letter])
+    mean = shown.mean(0)
+    x = np.arange(1, shown.T + 1) if letter in AGAINST_T else GAMMAS
+    T, gamma = (x, GAMMA) if letter in AGAINST_T else (shown.T, x)
+    for variant, series in zip(BOUNDS, _bounds(letter), strict=True):
+        bound = average_regret_bound(
+            gamma=gamma, gamma_eval=GAMMA_EVAL, m=shown.m, sigma=BALL.almost_sure_radius(mean), plugged=mean.sigma,
+            S=S, A=A, T=T, delta=DELTA, variant=variant,
+        )  # fmt: skip
+        yield _points(series, x, bound)
