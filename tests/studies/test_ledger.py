@@ -1,6 +1,5 @@
 """The ledger of differences between the paper's text and the authors' notebook."""
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +12,14 @@ from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.configuration.variants import Job, Variant
 from pomrl.report import pages
-from pomrl.report.pages import Page, renewed
+from pomrl.report.pages import renewed
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
 from pomrl.studies.pomrl.choices import Choice, combined, kept, without
-from pomrl.studies.pomrl.differences import differences as listed
-from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, Ledger, Results
+from pomrl.studies.pomrl.differences import choices
+from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, Results
 from pomrl.studies.pomrl.pages import notebook
 from pomrl.studies.pomrl.tasks_and_gains import LAST
 
@@ -36,11 +35,6 @@ SCHEDULES = ("grid", "fixed", "dong", "upper_bound")
 OPTIONS = [*((name, "grid") for name in ESTIMATORS), *(("ada_pomrl", name) for name in SCHEDULES)]
 
 
-@cache
-def published() -> Ledger:
-    return Ledger(listed(), Page(PAPER, "notebook"))
-
-
 def overrides(variant: Variant, options: dict[str, str]) -> list[str]:
     return variant.changed(Job("", (), options))
 
@@ -50,7 +44,7 @@ class TestDifferences:
     def test_all_changes_together_are_the_reading(self, estimator: str, schedule: str) -> None:
         options = {"estimator": estimator, "gamma_schedule": schedule}
         chosen = [f"{group}={option}" for group, option in options.items()]
-        every = overrides(combined(published().choices), options)
+        every = overrides(combined(choices()), options)
         ours, theirs = (experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=notebook"]))
         assert store.signature(ours) == store.signature(theirs)
 
@@ -66,30 +60,30 @@ class TestFamily:
 
     def test_the_ladder_and_all_but_one(self) -> None:
         names = {variant.name for variant in PAPER.family(FAMILY).variants}
-        every = [choice.name for choice in published().choices]
+        every = [choice.name for choice in choices()]
         assert {" + ".join(every[:length]) for length in range(1, len(every) + 1)} <= names
         assert {" + ".join(name for name in every if name != "v2"), "repaired", *every} - names == {
-            choice.name for choice in published().choices if choice.needs
+            choice.name for choice in choices() if choice.needs
         }
 
 
 class TestDocument:
     def test_its_tables_are_those_of_the_values_beside_it(self, request: pytest.FixtureRequest) -> None:
-        found = renewed(DOCUMENT.read_text(), notebook.tables(published(), *map(pd.read_csv, VALUES.values())))
+        found = renewed(DOCUMENT.read_text(), notebook.tables(*map(pd.read_csv, VALUES.values())))
         if request.config.getoption("force_regen"):
             DOCUMENT.write_text(found)
         assert DOCUMENT.read_text() == found
 
     def test_every_difference_with_a_key_is_measured_where_it_has_a_meaning(self) -> None:
         measured = pd.read_csv(VALUES["effects"]).groupby("place")["difference"].unique()
-        names = {choice.name for choice in published().choices} - {"zeros"}  # five zeros in both at S = 10
-        dependent = {choice.name for choice in published().choices if choice.needs}
+        names = {choice.name for choice in choices()} - {"zeros"}  # five zeros in both at S = 10
+        dependent = {choice.name for choice in choices() if choice.needs}
         assert set(measured["notebook"]) == names
         assert set(measured["text"]) == names - dependent
 
     @pytest.mark.parametrize("name", ["v2", "lag", "exclusive"])
     def test_values_are_those_of_the_experiments(self, name: str) -> None:
-        (choice,) = (choice for choice in published().choices if choice.name == name)
+        (choice,) = (choice for choice in choices() if choice.name == name)
         changed, default = (experiment(PUBLISHED, list(of)) for of in (choice.overrides, ()))
         before, after = map(Losses.of_table, tables(default.problem, [default.method, changed.method], range(60)))
         expected = difference(before.tasks(LAST), after.tasks(LAST), paired=True)

@@ -79,14 +79,8 @@ def _shares(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
             rows = series.rows(sweeps)
             if len(rows) and len(whole):
                 share = ratio(Losses.of_table(rows).regret, Losses.of_table(whole).regret)
-                lower, upper = share.interval(0.05)
-                point = {
-                    "place": PROBLEMS.index(problem),
-                    "mean": 1 + share.value,
-                    "lower": 1 + lower,
-                    "upper": 1 + upper,
-                }
-                yield series.points(pd.DataFrame([{**point, "n": share.runs}]), "place", "95 % interval")
+                bar = {"mean": 1 + share.value, "lower": 1 + share.lower, "upper": 1 + share.upper, "n": share.runs}
+                yield series.points(pd.DataFrame([{"place": PROBLEMS.index(problem), **bar}]), "place", "95 % interval")
 
 
 def _draw_panel(ax: Axes, data: pd.DataFrame) -> None:

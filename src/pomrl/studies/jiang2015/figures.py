@@ -1,5 +1,6 @@
 """The figures of the study of guidance discount factors."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -106,12 +107,10 @@ def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
 
 
 COUNTS = {
-    name: Series(Look(f"policies, {name}", "#0173b2", linestyle=style), settings={"draw": name}, panel="a")
+    name: Series(Look(f"policies, {name}", "#0173b2", linestyle=style), panel="a")
     for name, style in {"mean": "-", "smallest": ":", "largest": "--"}.items()
 }
-BOUNDS = [
-    Series(look, settings={"n": n}, panel="b") for n, look in sequence(TRANSITIONS, "bound, n = {:,}".format).items()
-]
+BOUNDS = {n: Series(look, panel="b") for n, look in sequence(TRANSITIONS, "bound, n = {:,}".format).items()}
 
 
 @figure()
@@ -124,13 +123,11 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     """
     counts = sets_of_policies().sum(-1)
     values = {"mean": counts.mean(0), "smallest": counts.min(0), "largest": counts.max(0)}
-    of_counts = pd.concat([pd.DataFrame({"draw": name, "gamma": GAMMAS, "y": y}) for name, y in values.items()])
-    of_bounds = pd.concat([pd.DataFrame({"n": n, "gamma": GAMMAS, "y": bound_curve(n)}) for n in TRANSITIONS])
-    parts = [each.values(of_counts, "gamma", "y", "count") for each in COUNTS.values()]
-    parts += [each.values(of_bounds, "gamma", "y", "bound") for each in BOUNDS]
+    parts = [_against_gamma(each, values[name], "count") for name, each in COUNTS.items()]
+    parts += [_against_gamma(each, bound_curve(n), "bound") for n, each in BOUNDS.items()]
     data = pd.concat(parts, ignore_index=True)
     drawn, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
-    for ax, series, label in ((a, list(COUNTS.values()), "Policies"), (b, BOUNDS, "Bound on the loss")):
+    for ax, series, label in ((a, list(COUNTS.values()), "Policies"), (b, list(BOUNDS.values()), "Bound on the loss")):
         panels.curves(ax, data, series)
         panels.gamma_axis(ax)
         panels.letter(ax, series[0].panel, "")
@@ -141,6 +138,10 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     b.axhline(100.0, color="0.4", linewidth=0.8, linestyle=":", label="no loss exceeds this")
     panels.shared_legend(drawn, [a, b], columns=4)
     return panels.finish(drawn, data)
+
+
+def _against_gamma(series: Series, y: np.ndarray, what: str) -> pd.DataFrame:
+    return series.values(pd.DataFrame({"gamma": GAMMAS, "y": y}), "gamma", "y", what)
 
 
 def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:

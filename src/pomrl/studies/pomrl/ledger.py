@@ -12,7 +12,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.studies.pomrl.choices import Choice, combined, kept, without
-from pomrl.studies.pomrl.differences import Difference
+from pomrl.studies.pomrl.differences import choices
 from pomrl.studies.pomrl.tasks_and_gains import LAST
 from pomrl.study import (
     Interval,
@@ -37,23 +37,11 @@ LOSS, GAIN, GAMMA_STAR = "loss", "gain over without", "γ*"
 and the discount factor with the smallest mean loss."""
 
 
-@dataclass(frozen=True)
-class Ledger:
-    """The differences, and the page that reads the experiments by which those that have a key are measured."""
-
-    differences: tuple[Difference, ...]
-    page: Page
-
-    @property
-    def choices(self) -> list[Choice]:
-        """The choices of the differences that have a key."""
-        return [each.choice for each in self.differences if each.choice]
-
-    def settings(self, choices: Sequence[Choice]) -> Mapping[str, Sequence[Setting]]:
-        """Return the experiments with these choices, by the names of the sweeps."""
-        name, study = combined(choices).name, self.page.study
-        (under,) = (each for each in study.family(FAMILY).variants if each.name == name)
-        return {sweep: study.settings(sweep, under) for sweep in under.sweeps or ()}
+def settings_with(page: Page, made: Sequence[Choice]) -> Mapping[str, Sequence[Setting]]:
+    """Return the experiments with these choices, by the names of the sweeps, for the page that reads them."""
+    name, study = combined(made).name, page.study
+    (under,) = (each for each in study.family(FAMILY).variants if each.name == name)
+    return {sweep: study.settings(sweep, under) for sweep in under.sweeps or ()}
 
 
 @dataclass(frozen=True)
@@ -115,7 +103,7 @@ def loaded(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -
     return Results(losses)
 
 
-def effects(ledger: Ledger, runs: int | None = None) -> pd.DataFrame:
+def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
     """Return the effects of each difference that has a key, on every number that it concerns.
 
     Returns:
@@ -124,14 +112,12 @@ def effects(ledger: Ledger, runs: int | None = None) -> pd.DataFrame:
         made last, in an experiment that has all others. A place where the change has no meaning, because it needs
         another one, or where it changes no setting, has no row.
     """
-    every = ledger.choices
+    every = choices()
     rows = []
-    for each in ledger.differences:
-        if each.choice is None:
-            continue
-        places = {"text": ((), (each.choice,)), "notebook": (without(every, each.choice), every)}
-        for place, choices in places.items():
-            before, after = map(ledger.settings, choices)
+    for each in every:
+        places = {"text": ((), (each,)), "notebook": (without(every, each), every)}
+        for place, made in places.items():
+            before, after = (settings_with(page, some) for some in made)
             if _signatures(before) != _signatures(after):
                 found = _effects(each, loaded(before, runs), loaded(after, runs))
                 of_place = {"difference": each.name, "place": place}
@@ -143,11 +129,10 @@ def _signatures(settings: Mapping[str, Sequence[Setting]]) -> list[str]:
     return [signature(setting.experiment) for of_sweep in settings.values() for setting in of_sweep]
 
 
-def _effects(of: Difference, before: Results, after: Results) -> Iterator[tuple[str, Interval]]:
+def _effects(of: Choice, before: Results, after: Results) -> Iterator[tuple[str, Interval]]:
     """Yield the effect on the numbers of ada-POMRL, or on the loss of what the difference is about."""
-    assert of.choice is not None
-    where = dict(of.choice.where)
-    if of.choice.concerns({"estimator": "ada_pomrl", "gamma_schedule": "grid"}):
+    where = dict(of.where)
+    if of.concerns({"estimator": "ada_pomrl", "gamma_schedule": "grid"}):
         yield LOSS, difference(before.ada_pomrl.tasks(LAST), after.ada_pomrl.tasks(LAST), paired=True)
         yield GAIN, difference(before.gain("ada_pomrl"), after.gain("ada_pomrl"), paired=True)
         yield GAMMA_STAR, _percentile(after.gamma_star - before.gamma_star)
@@ -195,21 +180,21 @@ CHECKS = (
 """What is compared on each rung: results that claims of the paper are about (Q1.1, Q1.4, Q3.4, Q2.2)."""
 
 
-def ladder(ledger: Ledger, runs: int | None = None) -> pd.DataFrame:
+def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
     """Return the numbers of the text, and of the text with the first change, the first two, and so on.
 
     Returns:
         The columns rung, number, estimate, lower, upper and above; rungs that change nothing are left out.
     """
-    checks = []
+    every, checks = choices(), []
     before: list[str] = []
-    for length in range(len(ledger.choices) + 1):
-        choices = kept(ledger.choices[:length])
-        of_grid = {name: each for name, each in ledger.settings(choices).items() if name != "schedules"}
+    for length in range(len(every) + 1):
+        made = kept(every[:length])
+        of_grid = {name: each for name, each in settings_with(page, made).items() if name != "schedules"}
         if _signatures(of_grid) == before:
             continue
         before = _signatures(of_grid)
-        rung = choices[-1].name if choices else "text"
+        rung = made[-1].name if made else "text"
         results = loaded(of_grid, runs)
         checks += [
             {"rung": rung, "number": check.name, **asdict(check.value(results)), "above": check.above}

@@ -12,7 +12,6 @@ from matplotlib.lines import Line2D
 from pomrl.studies.pomrl import agreement
 from pomrl.studies.pomrl.agreement import AuthorsSeries
 from pomrl.study import (
-    COLUMNS,
     TASKS,
     Kind,
     Look,
@@ -85,17 +84,11 @@ def points(sweeps: StoredSweeps, shown: Sequence[Panel], kind: Kind | None = Non
     Raises:
         ValueError: If the sweeps hold none of the series.
     """
-    theirs = (of_notebook(sweeps, panel) for panel in shown)
+    compared = [(one, panel.x) for panel in shown for one in panel.series if isinstance(one, AuthorsSeries)]
+    theirs = [agreement.points(sweeps, one, x) for one, x in compared]
     return pd.concat(
         [points_of_panels(sweeps, shown, kind), *(table for table in theirs if len(table))], ignore_index=True
     )
-
-
-def of_notebook(sweeps: StoredSweeps, panel: Panel) -> pd.DataFrame:
-    """Return what the notebook shows of the series of a panel."""
-    compared = (agreement.points(sweeps, one, panel.x) for one in panel.series if isinstance(one, AuthorsSeries))
-    nonempty = [table for table in compared if len(table)]
-    return pd.concat(nonempty) if nonempty else pd.DataFrame(columns=COLUMNS)
 
 
 def draw_points(ax: Axes, data: pd.DataFrame, series: Series) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.studies.rathnam2023.priors import least_error_weight
-from pomrl.study import Exact, Losses, Part, SweepLosses, claim, less, mean, ratio, smaller_minimum
+from pomrl.study import Exact, Losses, Part, SweepLosses, at_best_fixed, claim, less, mean, ratio, smaller_minimum
 
 GAMMA_EVAL, M = 0.99, 8
 """The discount factor at which policies are judged, and the mean number of transitions of a pair, in the sweeps."""
@@ -139,7 +139,7 @@ def the_advantage_is_that_of_uneven_data(discounting: SweepLosses, own: SweepLos
     uneven amounts of data across state-action pairs"; gains in pairs of runs, where the other half of the runs chooses
     the discount factor.
     """
-    uneven, equal = (_own(own, data) - _best(discounting.at(data=data)) for data in ("unequal", "generative"))
+    uneven, equal = (_own(own, data) - at_best_fixed(discounting.at(data=data)) for data in ("unequal", "generative"))
     return [less(uneven, equal, f"{OWN}: uneven data less equal data")]
 
 
@@ -155,8 +155,8 @@ def other_priors(discounting: SweepLosses, same: SweepLosses, own: SweepLosses) 
         of_gammas = discounting.at(data=data)
         of_priors = Losses(_of_transitions(same, data)[:, None], of_gammas.gammas)
         losses = {f"own weights, {each}": _own(own, data, each) for each in ("posterior", "frequencies", "known")}
-        losses["best prior of the same transitions"] = _best(of_priors)
-        parts += [Part(f"{words}, {name}", ratio(loss, _best(of_gammas))) for name, loss in losses.items()]
+        losses["best prior of the same transitions"] = at_best_fixed(of_priors)
+        parts += [Part(f"{words}, {name}", ratio(loss, at_best_fixed(of_gammas))) for name, loss in losses.items()]
     return parts
 
 
@@ -194,8 +194,3 @@ def _of_transitions(priors: SweepLosses, data: str) -> Float[np.ndarray, "n G"]:
 
 def _own(own: SweepLosses, data: str, concentration: str = "posterior") -> Float[np.ndarray, " n"]:
     return own.at(data=data, concentration=concentration).regret
-
-
-def _best(losses: Losses) -> Float[np.ndarray, " n"]:
-    """Return the loss at the best discount factor for all runs, which the other half of the runs chooses."""
-    return losses.in_hindsight("all_tasks", "population").regret

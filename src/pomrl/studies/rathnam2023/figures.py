@@ -58,14 +58,8 @@ def discounting_or_prior() -> PanelGrid:
     return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]], legend_columns=4)
 
 
-DISCOUNTS = {
-    gamma: Series(each, settings={"gamma": gamma})
-    for gamma, each in sequence((0.9, 0.7, 0.5), "γ = {:g}".format).items()
-}
-ROWS = {
-    C: Series(Look(f"least error, C = {C:g}", "#029e73", marker), settings={"C": C})
-    for C, marker in {0.2: "o", 0.4: "s", 0.8: "^"}.items()
-}
+DISCOUNTS = sequence((0.9, 0.7, 0.5), "γ = {:g}".format)
+ROWS = {C: Look(f"least error, C = {C:g}", "#029e73", marker) for C, marker in {0.2: "o", 0.4: "s", 0.8: "^"}.items()}
 
 
 @figure()
@@ -77,17 +71,11 @@ def implied_prior(_: StoredSweeps) -> Drawing:
     probabilities of the pair, and not on n. Ten states.
     """
     n = np.arange(1, 2 * M)
-    parts = [
-        each.values(_table(n, gamma=gamma, y=implied_transitions(n, 1.0 - gamma / GAMMA_EVAL)), "n", "y", "transitions")
-        for gamma, each in DISCOUNTS.items()
-    ]
-    parts += [
-        each.values(
-            _table(n, C=C, y=implied_transitions(n, least_error_weight(np.array(C), n, 10))), "n", "y", "transitions"
-        )
-        for C, each in ROWS.items()
-    ]
-    data, series = pd.concat(parts, ignore_index=True), [*DISCOUNTS.values(), *ROWS.values()]
+    weights = {each: 1.0 - gamma / GAMMA_EVAL for gamma, each in DISCOUNTS.items()}
+    weights |= {each: least_error_weight(np.array(C), n, 10) for C, each in ROWS.items()}
+    numbers = {each: pd.DataFrame({"n": n, "y": implied_transitions(n, weight)}) for each, weight in weights.items()}
+    parts = [Series(each).values(table, "n", "y", "transitions") for each, table in numbers.items()]
+    data, series = pd.concat(parts, ignore_index=True), [Series(each) for each in numbers]
     drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
     panels.curves(ax, data, series)
     ax.set_xscale("log")
@@ -99,7 +87,3 @@ def implied_prior(_: StoredSweeps) -> Drawing:
     ax.set_ylabel("Transitions of the prior")
     panels.legend(ax, columns=2)
     return panels.finish(drawn, data)
-
-
-def _table(n: np.ndarray, **columns: float | np.ndarray) -> pd.DataFrame:
-    return pd.DataFrame({"n": n, **columns})

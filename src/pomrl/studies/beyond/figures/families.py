@@ -6,6 +6,8 @@ A panel for each family, at a spread of 0.15 of the latent, when planning with Î
 family's rewards. Bands show 95 % intervals of the mean.
 """
 
+from collections.abc import Sequence
+
 from pomrl.study import Panel, PanelGrid, of_estimators
 
 LEARNERS = ("without_meta", "ada_pomrl", "pomrl", "aggregating", "oracle", "empirical_bayes", "exact_posterior")
@@ -24,10 +26,12 @@ TITLES = {
 """Titles of the families, by their options."""
 
 
-def _panel(family: str) -> Panel:
-    settings = {"task_distribution": family, "task_distribution.spread": 0.15}
-    return Panel(TITLES[family], of_estimators("families", settings, LEARNERS), "task", "ci")
+def of_learners(sweep: str, learners: Sequence[str]) -> PanelGrid:
+    """Return a figure with a panel of the losses of these learners in each family."""
+    spread = {"task_distribution.spread": 0.15}
+    series = {family: of_estimators(sweep, {"task_distribution": family, **spread}, learners) for family in TITLES}
+    of_families = [Panel(TITLES[family], each, "task", "ci") for family, each in series.items()]
+    return PanelGrid([of_families[:3], of_families[3:6], of_families[6:]], share_y=False)
 
 
-_PANELS = [_panel(family) for family in TITLES]
-FIGURE = PanelGrid([_PANELS[i : i + 3] for i in (0, 3, 6)], share_y=False)
+FIGURE = of_learners("families", LEARNERS)

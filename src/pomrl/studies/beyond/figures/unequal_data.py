@@ -13,6 +13,8 @@ from pomrl.study import Look, Panel, PanelGrid, Series, at_largest_gamma, look
 
 TITLES = {"extremes": "one or fifteen", "geometric": "geometric"}
 
+KEYS = ("estimator.samples", "estimator.weights")
+
 NUMBERS = {
     ("m", "tasks"): Look("mean number", "#d55e00", "D"),
     ("visits", "tasks"): Look("own number", "#029e73", "o"),
@@ -23,15 +25,8 @@ NUMBERS = {
 
 def _panel(numbers: str, learner: str) -> Panel:
     of_panel = {"data.numbers": numbers, "estimator": learner}
-    series = [
-        Series(
-            look,
-            "unequal_data",
-            {**of_panel, "estimator.samples": samples, "estimator.weights": weights},
-            at_largest_gamma,
-        )
-        for (samples, weights), look in NUMBERS.items()
-    ]
+    settings = {look: dict(zip(KEYS, values, strict=True)) for values, look in NUMBERS.items()}
+    series = [Series(look, "unequal_data", {**of_panel, **each}, at_largest_gamma) for look, each in settings.items()]
     return Panel(f"{look(learner).label}, {TITLES[numbers]}", series, "task", "se")
 
 

@@ -1,5 +1,7 @@
 """Claims on the appendix' ablations and settings (App. F, Figures F2, F3, F5) and the start of ada-POMRL (Sec. 4)."""
 
+from functools import partial
+
 from scipy.special import betainc
 
 from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, gain
@@ -18,8 +20,12 @@ from pomrl.study import (
     no_better,
     on_a_par,
     smaller_best,
-    under,
 )
+
+of_figure_f2 = partial(claim, figures=("dependence_on_tasksimilarity_ablation",))
+of_figure_f3 = partial(claim, figures=("arub_dependence_on_mT",))
+of_figure_f5 = partial(claim, figures=("varyingSmT",))
+of_starts = partial(claim, figures=("initial_similarity",))
 
 REVISED_ON = "2026-11-21"
 """The day on which rules were revised, after verdicts had been seen."""
@@ -37,11 +43,10 @@ _SMALL_AND_PAIRED = (
 )
 
 
-@claim(
+@of_figure_f2(
     "A.1",
     "task_similarity",
     title="aggregating all tasks is as good as POMRL where tasks are similar",
-    figures=("dependence_on_tasksimilarity_ablation",),
     selected_on=True,
 )
 def aggregating_on_a_par(sweep: SweepLosses) -> list[Part]:
@@ -54,12 +59,8 @@ def aggregating_on_a_par(sweep: SweepLosses) -> list[Part]:
     return [on_a_par(aggregating, pomrl, "aggregating less POMRL")]
 
 
-@claim(
-    "A.2",
-    "task_similarity",
-    title="aggregating all tasks fails where they are loosely related",
-    figures=("dependence_on_tasksimilarity_ablation",),
-    selected_on=True,
+@of_figure_f2(
+    "A.2", "task_similarity", title="aggregating all tasks fails where they are loosely related", selected_on=True
 )
 def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 aggregating is worse than POMRL and ada-POMRL, and does not improve over the last tasks.
@@ -76,11 +77,10 @@ def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim(
+@of_figure_f3(
     "A.3",
     "samples_and_tasks",
     title="few samples and few tasks call for a very small γ",
-    figures=("arub_dependence_on_mT",),
     revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.HOLDS),
 )
 def samples_and_tasks(sweep: SweepLosses) -> list[Part]:
@@ -93,12 +93,11 @@ def samples_and_tasks(sweep: SweepLosses) -> list[Part]:
     return _samples_and_tasks(sweep, "m5_T30")
 
 
-@claim(
+@of_figure_f5(
     "A.4",
     "states_20",
     "states_30",
     title="few samples and few tasks call for a very small γ with more states, too",
-    figures=("varyingSmT",),
     revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.UNDECIDED),
 )
 def more_states(states_20: SweepLosses, states_30: SweepLosses) -> list[Part]:
@@ -122,11 +121,10 @@ def _samples_and_tasks(sweep: SweepLosses, many_tasks: str, where: str = "") -> 
     ]
 
 
-@claim(
+@of_starts(
     "A.5",
     "initial_similarity",
     title="a wrong first estimate of σ matters in the first tasks only",
-    figures=("initial_similarity",),
     revised=Revision(
         REVISED_ON, "only a large start has to be worse: the text says that a small one hurts too", Verdict.UNDECIDED
     ),
@@ -145,12 +143,7 @@ def start_matters_at_first(sweep: SweepLosses) -> list[Part]:
     return [less(first[0.1], first[0.5], "start 0.1 less start 0.5, first tasks"), *equal]
 
 
-@claim(
-    "A.6",
-    "initial_similarity",
-    title="a too small first estimate of σ costs losses in the first tasks",
-    figures=("initial_similarity",),
-)
+@of_starts("A.6", "initial_similarity", title="a too small first estimate of σ costs losses in the first tasks")
 def small_start_hurts(sweep: SweepLosses) -> list[Part]:
     """a first estimate of sigma of 0.01 is worse than one of 0.1 in the first tasks.
 
@@ -162,12 +155,7 @@ def small_start_hurts(sweep: SweepLosses) -> list[Part]:
     return [less(medium, small, "start 0.1 less start 0.01, first tasks")]
 
 
-@claim(
-    "A.7",
-    "equal_tasks",
-    title="where tasks are equal, a large first estimate of σ costs many tasks",
-    figures=("initial_similarity",),
-)
+@of_starts("A.7", "equal_tasks", title="where tasks are equal, a large first estimate of σ costs many tasks")
 def large_start_costs_many_tasks(sweep: SweepLosses) -> list[Part]:
     """where all tasks are equal, a large first estimate of sigma makes ada-POMRL worse in each of tasks 2 to 5.
 
@@ -179,9 +167,7 @@ def large_start_costs_many_tasks(sweep: SweepLosses) -> list[Part]:
     return [less(small.task(t), large.task(t), f"start 0.01 less start 0.5, task {t}") for t in MANY_TASKS]
 
 
-@claim(
-    "A.8", "samples_and_tasks", title="with many samples meta-learning gains little", figures=("arub_dependence_on_mT",)
-)
+@of_figure_f3("A.8", "samples_and_tasks", title="with many samples meta-learning gains little")
 def little_is_gained(sweep: SweepLosses) -> list[Part]:
     """for (m, T) = (20, 5) ada-POMRL gains less than 10 % over no meta-learning.
 
@@ -191,12 +177,8 @@ def little_is_gained(sweep: SweepLosses) -> list[Part]:
     return [_little_gained(sweep)]
 
 
-@claim(
-    "A.9",
-    "states_20",
-    "states_30",
-    title="with many samples meta-learning gains little with more states, too",
-    figures=("varyingSmT",),
+@of_figure_f5(
+    "A.9", "states_20", "states_30", title="with many samples meta-learning gains little with more states, too"
 )
 def little_is_gained_with_more_states(states_20: SweepLosses, states_30: SweepLosses) -> list[Part]:
     """A.8 also holds with 20 and with 30 states.
@@ -242,9 +224,7 @@ def dirichlet_tasks_are_bounded() -> list[Part]:
     def within(sigma: float) -> float:
         return float(betainc(15, 30, 1 / 3 + sigma) - betainc(15, 30, 1 / 3 - sigma))
 
-    readings = {"the variance": variance, "the standard deviation": variance**0.5}
+    readings = {"σ the variance": variance, "σ the standard deviation": variance**0.5}
     return [
-        part
-        for name, sigma in readings.items()
-        for part in under(f"σ {name}", [Part(f"probability, σ {name}", Exact(within(sigma)), above=0.95)])
+        Part(f"probability, {name}", Exact(within(sigma)), above=0.95, topic=name) for name, sigma in readings.items()
     ]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pomrl.studies.pomrl.claims.theory import FAR, SIGMAS, M, T
 from pomrl.studies.pomrl.theory.related_tasks import DIRICHLET
 from pomrl.studies.pomrl.theory.squared_error import mixing_rates_and_errors
 from pomrl.study import (
@@ -16,15 +17,6 @@ from pomrl.study import (
     under,
     upper_bound_gamma,
 )
-
-M, T = 5, 15
-"""Samples and tasks of the experiments."""
-
-SIGMAS = (0.01, 0.025, 0.047)
-"""The similarities of the experiments."""
-
-FAR = 1e30
-"""A number of tasks that stands for infinitely many."""
 
 SMALL = 0.5
 """What a small discount factor is taken to be below, as a very small one is in A.3."""
@@ -66,12 +58,9 @@ def squared_error_bound_holds() -> list[Part]:
     σ²/(t - 1) (E11).
     """
     t = 2
+    of_coins = 0.25 / (M * (t - 1))
     return [
-        Part(
-            "bound less error, α = 1, σ = 0, fair coins, m = 5, task 2",
-            Exact(0.0 - 0.25 / (M * (t - 1))),
-            above=-ROUNDING,
-        ),
+        Part("bound less error, α = 1, σ = 0, fair coins, m = 5, task 2", Exact(0.0 - of_coins), above=-ROUNDING),
         Part("variance of the average over σ²/t, task 2", Exact(t / (t - 1)), below=1.0 + ROUNDING),
     ]
 
@@ -150,19 +139,8 @@ def small_at_first() -> list[Part]:
     prints it and as it holds (E1).
     """
     C = regret_constant(1, M, SIGMAS[0])
-    names = {"as_printed": "as printed", "corrected": "corrected"}
+    minima = {"as printed": upper_bound_gamma(C, "as_printed"), "corrected": upper_bound_gamma(C, "corrected")}
     return [
-        part
-        for variant, name in names.items()
-        for part in under(
-            name,
-            [
-                Part(
-                    f"stated minimum in task 1, {name}",
-                    Exact(float(upper_bound_gamma(C, variant))),
-                    above=0.0,
-                    below=SMALL,
-                )
-            ],
-        )
+        Part(f"stated minimum in task 1, {name}", Exact(float(minimum)), above=0.0, below=SMALL, topic=name)
+        for name, minimum in minima.items()
     ]

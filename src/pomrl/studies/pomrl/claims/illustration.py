@@ -1,12 +1,13 @@
 """Claims on the illustration of one task: more samples, and more weight on the true model (Figure 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from pomrl.study import (
+    Losses,
     Part,
     Revision,
     SweepLosses,
@@ -45,14 +46,7 @@ def more_samples(sweep: SweepLosses) -> list[Part]:
     Figure 2: "larger values of m lead to lower planning loss and a larger effective discount factor". The loss at each
     step of m; gamma*, which lies on a grid, by its rank correlation with m.
     """
-    losses = {m: sweep.at(mixing=0.0, m=m) for m in SAMPLES}
-    curves = {m: of_m.average_curve for m, of_m in losses.items()}
-    steps = [
-        smaller_minimum(curves[more], curves[fewer], f"smallest loss at m = {more} less m = {fewer}")
-        for fewer, more in pairwise(SAMPLES)
-    ]
-    stacked = np.stack(list(curves.values()), axis=1)
-    return [*steps, best_grows(losses[5], stacked, "rank correlation of γ* with m, bootstrap over runs")]
+    return _each_step({m: sweep.at(mixing=0.0, m=m) for m in SAMPLES}, "m")
 
 
 @of_figure_2("I.2", "illustration", title="a better prior raises the best γ", is_main=True)
@@ -62,14 +56,19 @@ def more_weight_on_the_truth(sweep: SweepLosses) -> list[Part]:
     Figure 2: "inspecting one value of m across tasks (e.g., m = 5), we see that the same effect (lower planning loss
     and larger effective discount) occurs when the learner puts more weight on the ground truth prior through α".
     """
-    losses = {weight: sweep.at(mixing=weight, m=5) for weight in WEIGHTS}
-    curves = {weight: of_weight.average_curve for weight, of_weight in losses.items()}
+    return _each_step({weight: sweep.at(mixing=weight, m=5) for weight in WEIGHTS}, "α")
+
+
+def _each_step(losses: Mapping[float, Losses], along: str) -> list[Part]:
+    """Compare the smallest losses at each step along a setting, and gamma* along it."""
+    curves = {value: of_value.average_curve for value, of_value in losses.items()}
     steps = [
-        smaller_minimum(curves[more], curves[less], f"smallest loss at α = {more} less α = {less}")
-        for less, more in pairwise(WEIGHTS)
+        smaller_minimum(curves[more], curves[less], f"smallest loss at {along} = {more} less {along} = {less}")
+        for less, more in pairwise(losses)
     ]
     stacked = np.stack(list(curves.values()), axis=1)
-    return [*steps, best_grows(losses[0.0], stacked, "rank correlation of γ* with α, bootstrap over runs")]
+    words = f"rank correlation of γ* with {along}, bootstrap over runs"
+    return [*steps, best_grows(next(iter(losses.values())), stacked, words)]
 
 
 @of_figure_2("I.3", "illustration", title="more samples raise the best γ with every prior")

@@ -24,6 +24,7 @@ from pomrl.study import (
 )
 
 of_figures_3_and_4 = partial(claim, figures=("planning_omrl", "pomrl_vs_adapomrl"))
+of_figure_3 = partial(claim, figures=("pomrl_vs_adapomrl", "planning_omrl"))
 
 SIGMA = 0.01
 
@@ -119,12 +120,7 @@ def approaches_the_oracle(sweep: SweepLosses) -> list[Part]:
     return [less(last, first, "ada-POMRL less oracle, last tasks less first")]
 
 
-@claim(
-    "Q1.7",
-    "task_similarity",
-    title="POMRL's loss falls from the first task to the last",
-    figures=("pomrl_vs_adapomrl", "planning_omrl"),
-)
+@of_figure_3("Q1.7", "task_similarity", title="POMRL's loss falls from the first task to the last")
 def loss_of_pomrl_falls(sweep: SweepLosses) -> list[Part]:
     """POMRL's loss at gamma_eval is lower in task 15 than in task 1.
 
@@ -135,11 +131,7 @@ def loss_of_pomrl_falls(sweep: SweepLosses) -> list[Part]:
     return [less(pomrl.task(15), pomrl.task(1), "POMRL, task 15 less task 1")]
 
 
-@claim(
-    "Q1.8",
-    title="the gap between POMRL and ada-POMRL is due to the learned similarity",
-    figures=("pomrl_vs_adapomrl", "planning_omrl"),
-)
+@of_figure_3("Q1.8", title="the gap between POMRL and ada-POMRL is due to the learned similarity")
 def gap_is_due_to_the_learned_similarity() -> list[Part]:
     """POMRL and ada-POMRL differ in where the similarity comes from, and in nothing else.
 

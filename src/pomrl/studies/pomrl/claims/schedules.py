@@ -91,12 +91,7 @@ def every_offset_beats_gamma_eval(offsets: SweepLosses, schedules: SweepLosses) 
     γ_0 in (0.25, 0.50)".
     """
     at_eval = schedules.at(estimator="pomrl", gamma_schedule="grid").regret
-    parts = []
-    for gamma_0 in GAMMA_0:
-        regret = offsets.at(gamma_0=gamma_0).regret
-        common = min(len(regret), len(at_eval))
-        parts.append(less(regret[:common], at_eval[:common], f"γ_0 = {gamma_0} less γ_eval"))
-    return parts
+    return [less(offsets.at(gamma_0=offset).regret, at_eval, f"γ_0 = {offset} less γ_eval") for offset in GAMMA_0]
 
 
 @of_figure_6("Q4.5", "task_similarity", title="the best γ of the first task is between 0.25 and 0.50")

@@ -56,11 +56,6 @@ class Coverage(Estimate):
     The setting is the worst of many, because the bound has to hold in all of them.
     """
 
-    @staticmethod
-    def of(share: float, sequences: int) -> "Coverage":
-        """Return the coverage whose bound holds in this share of so many sequences."""
-        return Coverage(share, sequences)
-
     @property
     def is_possible(self) -> bool:
         return True
@@ -101,7 +96,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
     the theorem are vacuous.
     """
     worst = simulated.groupby("variant").agg({"coverage": "min", "sequences": "first"}).to_dict("index")
-    share = Coverage.of(worst[REPAIRED]["coverage"], worst[REPAIRED]["sequences"])
+    share = Coverage(worst[REPAIRED]["coverage"], worst[REPAIRED]["sequences"])
     words = (
         "simulated, up to 20 tasks: with x/(x + 1), share of sequences in the worst setting in which it holds "
         f"(as printed, with x/(2x + 1): {worst['as_printed']['coverage']:.3f})"
@@ -202,11 +197,9 @@ def bound_falls_for_similar_tasks() -> list[Part]:
     small = np.linspace(0.001, 0.999, 999) / sqrt(M)
     second = small**2 * sqrt(M) / (small**2 * M + 1.0)
     first = np.asarray(regret_order(m=M, sigma=small, T=FAR)) - second
+    smallest = float((first / second).min())
     return [
-        *under(
-            "first term",
-            [Part("first term over second, smallest, T → ∞", Exact(float((first / second).min())), above=1.0)],
-        ),
+        Part("first term over second, smallest, T → ∞", Exact(smallest), above=1.0, topic="first term"),
         *under("15 tasks", [_exponent_of_tasks("exponent of T, from 1 to 15 tasks", 1, T)]),
         *under("many tasks", [_exponent_of_tasks("exponent of T, for T → ∞", FAR, 100 * FAR)]),
     ]
@@ -234,16 +227,13 @@ def special_cases_of_the_bound() -> list[Part]:
     """
     few, many = FAR, 100 * FAR
     bias = [3.0 * SIGMAS[0] / (SIGMAS[0] ** 2 * m + 1.0) for m in (few, many)]
+    of_different = float(regret_order(m=M, sigma=1.0, T=T))
     different = (1.0 + (1.0 + sqrt(1.0 + 1.0 / M)) / sqrt(T)) / M + 1.0 / sqrt(M)
     return [
         _about("bound times √(mT), σ = 0", float(regret_order(m=M, sigma=0.0, T=T)) * sqrt(M * T), 1.0),
         _about("bound times √m, T = 1, m → ∞", float(regret_order(m=FAR, sigma=0.1, T=1)) * sqrt(FAR), 1.0),
         _about("exponent of m of its first term, T = 1, m → ∞", log(bias[1] / bias[0]) / log(many / few), -1.0),
-        Part(
-            "bound over the one printed for σ = 1",
-            Exact(float(regret_order(m=M, sigma=1.0, T=T)) / different),
-            below=1.0,
-        ),
+        Part("bound over the one printed for σ = 1", Exact(of_different / different), below=1.0),
     ]
 
 
@@ -273,9 +263,6 @@ def bound_falls_with_tasks_and_similarity() -> list[Part]:
     by_similarity = float((order / np.maximum.accumulate(order, axis=1)).min() - 1.0)
     more, less_similar = "bound in T + 1 tasks over that in T", "bound at a larger σ over that at a smaller one"
     return [
-        *under("tasks", [Part(f"{more}, less 1, largest", Exact(by_tasks), below=0.0)]),
-        *under(
-            "similarity",
-            [Part(f"{less_similar}, less 1, smallest", Exact(by_similarity), above=-MARGIN, margin=MARGIN)],
-        ),
+        Part(f"{more}, less 1, largest", Exact(by_tasks), below=0.0, topic="tasks"),
+        Part(f"{less_similar}, less 1, smallest", Exact(by_similarity), -MARGIN, margin=MARGIN, topic="similarity"),
     ]

@@ -6,23 +6,22 @@ from itertools import product
 import pandas as pd
 
 from pomrl.studies.pomrl.differences import Difference, differences
-from pomrl.studies.pomrl.ledger import GAIN, GAMMA_STAR, LOSS, Ledger, effects, ladder
+from pomrl.studies.pomrl.ledger import GAIN, GAMMA_STAR, LOSS, effects, ladder
 from pomrl.study import Interval, Page, markdown_table
 
 
 def parts(page: Page) -> dict[str, str]:
     """Return the tables of the page; write the effects and the ladder to the outputs."""
-    of_ledger = Ledger(differences(), page)
-    found, rungs = effects(of_ledger), ladder(of_ledger)
+    found, rungs = effects(page), ladder(page)
     for name, table in (("effects", found), ("ladder", rungs)):
         page.write(f"notebook_{name}", table)
-    return tables(of_ledger, found, rungs)
+    return tables(found, rungs)
 
 
-def tables(of_ledger: Ledger, found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
+def tables(found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
     """Return the tables of the page, from the effects and the numbers on the rungs."""
-    with_key = [each for each in of_ledger.differences if each.choice]
-    without_key = [each for each in of_ledger.differences if not each.choice]
+    with_key = [each for each in differences() if each.choice]
+    without_key = [each for each in differences() if not each.choice]
     return {
         "differences with a key": _listed(with_key, "key", _keys),
         "differences without a key": _listed(without_key, "why it has no key", lambda each: each.why),
