@@ -17,19 +17,6 @@ pytestmark = pytest.mark.slow
 
 __all__ = ["installed", "program"]  # fixtures
 
-OTHER_APPLICATION = """
-import sys, hydra
-from hydra.core.plugins import Plugins
-
-@hydra.main(version_base="1.3", config_path=None)
-def app(_):
-    ours = {"hydra_plugins.whole_sweep", "hydra_plugins.study_sweeps"}
-    assert ours <= {plugin.__module__ for plugin in Plugins.instance().discover()}
-    print(sorted(name for name in sys.modules if name.startswith("pomrl")))
-
-app()
-"""
-
 
 def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: Program, tmp_path: Path) -> None:
     answer = program("run", "-m", "sigma=0.01,0.02", "T=1", "runs=1")
@@ -50,10 +37,12 @@ def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Progra
     assert str(document) in help_text
 
 
-def test_another_application_of_hydra_loads_nothing_of_ours(program: Program, tmp_path: Path) -> None:
-    (tmp_path / "app.py").write_text(OTHER_APPLICATION)
-    answer = program("hydra.output_subdir=null", "hydra.run.dir=.", script=tmp_path / "app.py")
-    assert answer.stdout == "[]\n", answer.stderr
+def test_a_new_study_is_made_composed_and_listed(program: Program, tmp_path: Path) -> None:
+    assert program("new", "mine").returncode == 0
+    composed = program("run", "experiment=mine/first", "dry_run=true")
+    assert composed.returncode == 0, composed.stderr
+    assert all(f"\n{name}\t" in program("studies").stdout for name in ("beyond", "pomrl", "mine"))
+    assert {path.name for path in (tmp_path / "here").iterdir()} == {"mine"}
 
 
 @pytest.mark.parametrize(

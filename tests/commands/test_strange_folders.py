@@ -33,9 +33,7 @@ def strange(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "words",
     [
-        ("pomrl", "runs"),
         ("pomrl", "run", "-m", "sigma=0.01,0.02", "dry_run=true", "runs=1"),
-        ("pomrl", "diff", "sigma=0.01", "sigma=0.02"),
         ("pomrl", "reproduce", "mine", "--runs", "1"),
     ],
     ids=" ".join,
@@ -49,7 +47,7 @@ def test_no_module_of_the_current_folder_hides_a_library_and_no_plugin_is_found_
     )
     ended = call(strange, *words)
     assert "Traceback" not in ended.stderr
-    assert ended.returncode == (words[1] == "diff"), ended.stderr
+    assert ended.returncode == 0, ended.stderr
     assert not (strange.parent / "mark").exists()
 
 

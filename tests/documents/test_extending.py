@@ -28,7 +28,13 @@ COMMANDS = [
     for line in block.splitlines()
     if "pytest" not in line  # the whole suite runs these tests
 ]
-DONE_BEFORE = ("pomrl claims pomrl", "pomrl claims examples/patience", "pomrl figures examples/patience losses")
+DONE_BEFORE = (
+    "pomrl claims pomrl",
+    *(
+        f"pomrl {words}"
+        for words in ("claims examples/patience", "figures examples/patience losses", "report examples/patience")
+    ),
+)
 """Commands of which others do the same: the same with an option replaced, and the reproduction of the study."""
 
 

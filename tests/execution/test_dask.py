@@ -17,7 +17,6 @@ from pomrl.commands import run as command
 
 pytestmark = pytest.mark.slow
 
-SWEEP = ("-m", "sigma=0.01,0.02", "estimator=ada_pomrl,oracle", "T=2", "S=4", "runs=210")
 GATED = ("-m", "sigma=0.01,0.02", "estimator=gated", "T=2", "S=4", "runs=220")
 """Two blocks that do not wait, and two that wait as long as there is a gate."""
 
@@ -84,18 +83,18 @@ def until_two_wait(gate: Path, outputs: Path) -> None:
     until(lambda: len(list(gate.iterdir())) == 2 and len(blocks(outputs)) >= 1)
 
 
-def test_bytes_are_those_of_one_process(cluster: Cluster, tmp_path: Path) -> None:
+def test_bytes_are_those_of_one_process(
+    cluster: Cluster, faults: Path, tmp_path: Path, unbroken: dict[str, bytes]
+) -> None:
     """The scheduler is found where Dask's own configuration names it, and where an option names its file."""
-    assert here(tmp_path / "one", *SWEEP, "execution.workers=1")[0] == 0
     for name, configured, options in (
         ("configured", cluster.address, []),
         ("named", "tls://127.0.0.1:9", [f"execution.address={cluster.file}"]),
     ):
         with real.configured(DASK_SCHEDULER_ADDRESS=configured):
-            status, _, err = here(tmp_path / name, *SWEEP, "execution=dask", *options)
+            status, _, err = here(tmp_path / name, *GATED, "execution=dask", *options, paths=(faults,))
         assert status == 0, err
-        assert len(blocks(tmp_path / name)) == 8
-        assert blocks(tmp_path / name) == blocks(tmp_path / "one")
+        assert blocks(tmp_path / name) == unbroken
 
 
 def test_a_worker_that_is_killed_loses_nothing(

@@ -91,17 +91,6 @@ def driver(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> subp
     )
 
 
-def run(outputs: Path, *arguments: str, paths: tuple[Path, ...] = (), timeout: float = HANG) -> tuple[int, str, str]:
-    """Run the command to its end; return its status, output and messages. TimeoutExpired if it hangs."""
-    process = driver(outputs, *arguments, paths=paths)
-    try:
-        out, err = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        end(process)
-        raise
-    return process.returncode, out, err
-
-
 def end(process: subprocess.Popen[str]) -> None:
     """Kill a process and all that it started."""
     with suppress(ProcessLookupError):

@@ -49,8 +49,8 @@ def program(installed: Path, tmp_path: Path) -> Program:
     (tmp_path / "here").mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(installed)}
 
-    def call(*arguments: str, script: Path = installed / "bin" / "pomrl") -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(script), *arguments]
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(installed / "bin" / "pomrl"), *arguments]
         return subprocess.run(command, cwd=tmp_path / "here", env=environment, capture_output=True, text=True)
 
     return call
