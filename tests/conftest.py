@@ -2,8 +2,9 @@ import fcntl
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from joblib.externals.loky import get_reusable_executor
@@ -65,6 +66,16 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "outputs"
 
 
+@pytest.fixture(scope="session")
+def simulations(simulated: Path) -> dict[str, Any]:
+    """The tables of all simulations. Tests must not change them."""
+    from tests.support.shipped import SIMULATIONS
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POMRL_OUTPUTS", str(simulated))
+        return {name: simulation.load() for name, simulation in SIMULATIONS.items()}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def no_workers_are_left() -> Iterator[None]:
     """Processes that joblib keeps for the next use have the environment, and so the outputs, of their start."""
@@ -84,26 +95,6 @@ def no_folder_stays_on_the_path() -> Iterator[None]:
 def errors_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands that a test starts print an error as one line, also after another test ran a command in this process."""
     monkeypatch.delenv("HYDRA_FULL_ERROR", raising=False)
-
-
-@pytest.fixture
-def call_main(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, list[str], str]]:
-    """Return a function that calls the `main` of a command with the arguments of a command line.
-
-    It returns the exit status, the lines on standard output and the text on standard error.
-    """
-
-    def call(main: Callable[[], None], *arguments: str) -> tuple[int, list[str], str]:
-        monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
-        monkeypatch.setattr(sys, "argv", ["command", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out.splitlines(), printed.err
-
-    return call
 
 
 @pytest.fixture

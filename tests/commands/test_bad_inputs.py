@@ -11,9 +11,8 @@ from tests.support.study_folders import forget
 
 ARGUMENTS = (
     "=", "a=b=c", "~", "sigma=[", "sigma=${nothing}", "sigma=???", "sigma=[1,2]", "T=40000",
-    "runs=99999999999999999999", "gamma_eval=1", "\U0001f600=1", "estimator=null", "estimator=../pomrl",
-    "+experiment=theory", "hydra=null", "--config-dir=nowhere",
-    "gamma_schedule.gammas=[]", "-m sigma=range(1,0)", "-m seed=range(0,1e12)", "estimator._target_=builtins.exit",
+    "runs=99999999999999999999", "\U0001f600=1", "estimator=null", "estimator=../pomrl", "+experiment=theory",
+    "hydra=null", "--config-dir=nowhere", "estimator._target_=builtins.exit",
 )  # fmt: skip
 
 YAML = {
@@ -25,7 +24,7 @@ YAML = {
     "defaults of nothing": "defaults: [nothing, _self_]",
     "not UTF-8": "\udcff\udcfe",
 }
-"""Contents of a YAML file that is no option, sweep or study."""
+"""Contents of a YAML file that is no option."""
 
 MODULES = {
     "a syntax error": "def (",
@@ -48,10 +47,6 @@ INPUTS: dict[str, tuple[str, dict[str, str]]] = {
     **{f"run {words}": (f"run {words}", {}) for words in ARGUMENTS},
     **{words: (words, {}) for words in WORDS},
     **{f"option: {name}": (OWN, {"conf/estimator/mine.yaml": text}) for name, text in YAML.items()},
-    **{
-        f"study: {name}": ("figures mine", {"mine/study.yaml": YAML[name]})
-        for name in ("cyclic", "a list", "not UTF-8")
-    },
     **{
         f"module: {name}": (OWN, {"conf/estimator/mine.yaml": "_target_: mine.Mine", "mine.py": text})
         for name, text in MODULES.items()

@@ -71,8 +71,6 @@ def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fail
     ("words", "said"),
     [
         (("pomrl", "--runs", "0"), "at least 1"),
-        (("nowhere",), "there is no such study or folder"),
-        (("pomrl", "--variants", "nothing"), "there is no variant or family of variants nothing"),
     ],
 )
 def test_what_cannot_be_reproduced_is_refused_in_one_line(words: tuple[str, ...], said: str):

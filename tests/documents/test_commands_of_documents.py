@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.documents.test_documents import EXAMPLES
 from tests.support.computed import call
 from tests.support.settings import ROOT
 
@@ -61,7 +62,8 @@ def commands_of(page: str) -> list[str]:
 
 
 COMMANDS = {line: page for page in reversed(PAGES) if page not in ELSEWHERE for line in commands_of(page)}
-"""The commands, each with the first page that has it."""
+COMMANDS |= {f"pomrl run{words}": "conf/config.yaml" for words in EXAMPLES}
+"""The commands, each with the first page that has it, or the help."""
 
 
 @pytest.fixture(scope="module", autouse=True)

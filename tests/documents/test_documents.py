@@ -1,18 +1,13 @@
 """Documents that say what the code says: they cannot go stale."""
 
 import re
-import shlex
-import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
 from docs_build.configuration import configuration
-from tests.support.computed import call
 from tests.support.settings import ROOT
 
-from pomrl.commands import new, run
 from pomrl.configuration.sources import PUBLISHED, STUDIES
 from pomrl.configuration.study import Described, shipped
 from pomrl.drawing.figure import figures_of
@@ -56,18 +51,6 @@ def test_every_file_of_tests_that_the_document_on_reliability_names_exists() -> 
 
 HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
 EXAMPLES = re.findall(r"^ +pomrl run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILINE)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("arguments", EXAMPLES)
-def test_examples_of_the_help_work(arguments: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    if "my_study" in arguments:
-        assert call(new, "my_study")[0] == 0
-    status, _, said = call(run, *shlex.split(arguments), "dry_run=true")
-    assert (status, "to compute" in said) == (0, True), said
 
 
 def test_the_help_fits_a_terminal() -> None:

@@ -1,9 +1,8 @@
 from collections.abc import Mapping
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.support.shipped import FIGURES, SIMULATIONS
+from tests.support.shipped import FIGURES
 from tests.support.synthetic import AXES, Lazy, make_sweep
 
 from pomrl.drawing.drawing import Drawing
@@ -11,17 +10,13 @@ from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
 
 
 @pytest.fixture(scope="session")
-def sweeps(simulated: Path) -> StoredSweeps:
+def sweeps(simulations: dict[str, pd.DataFrame]) -> StoredSweeps:
     """All sweeps, with random losses, and all simulations. Tests must not change their tables."""
 
     def make(name: str) -> StoredSweep:
-        if name in AXES:
-            return make_sweep(name)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("POMRL_OUTPUTS", str(simulated))
-            return StoredSweep(SIMULATIONS[name].load(), [], None, None)
+        return make_sweep(name) if name in AXES else StoredSweep(simulations[name], [], None, None)
 
-    return Lazy([*AXES, *SIMULATIONS], make)
+    return Lazy([*AXES, *simulations], make)
 
 
 @pytest.fixture(scope="session")

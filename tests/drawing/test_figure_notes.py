@@ -9,8 +9,7 @@ from tests.support.shipped import FIGURES
 from tests.support.synthetic import RUNS, make_sweeps, with_sweep, with_table
 
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.notes import annotate, coinciding
-from pomrl.drawing.panels import row_of_panels
+from pomrl.drawing.notes import coinciding
 
 
 @pytest.fixture
@@ -88,21 +87,3 @@ def test_curves_that_hide_one_another_are_named() -> None:
     assert list(coinciding(curves(a=[1.0] * 6, b=[1.0] * 6, c=[1.0] * 6))) == ["(c) a, b and c coincide"]
     assert not list(coinciding(curves(a=[1, 2, 3, 4, 5, 6.0], b=[0, 0, 0, 0, 5, 6.0])))  # too short an end
     assert list(coinciding(curves(a=[1, 2, 3, 4, 5, 6.0], b=[0, 0, 0, 4, 5, 6.0])))  # half of the points
-
-
-@pytest.mark.parametrize(
-    ("labels", "place"),
-    [
-        (("Task t", ""), "task 2"),
-        (("Discount factor γ",), "γ = 2"),
-        (("Task t", "Discount factor γ"), "x = 2"),
-        (("Samples m",), "x = 2"),
-    ],
-)
-def test_a_note_speaks_of_what_the_axis_shows(labels: tuple[str, ...], place: str) -> None:
-    figure, axes = row_of_panels(len(labels), 6.0, 2.0)
-    for ax, label in zip(axes, labels, strict=True):
-        ax.set_xlabel(label)
-    data = curves(a=[9, 8, 3, 2, 1, 0.0], b=[8, 8, 3, 2, 1, 0.0]).assign(n=0)
-    annotate(figure, data, [], {})
-    assert figure.get_suptitle() == f"(c) a and b coincide from {place} on"

@@ -36,16 +36,6 @@ def test_dirichlet_task_dist_states_its_moments(drawings):
     np.testing.assert_allclose(drawing.data[["x", "mean"]].var().mean(), 0.00483 * 1.5 / 2, rtol=0.1)
 
 
-def test_overview_mixes_batch_and_prior(drawings):
-    data = drawings["overview"].data
-    at = {name: choose(data, series=name, panel="b")[["x", "mean"]].to_numpy() for name in set(data["series"])}
-    batch, prior = at["Its batch of m = 5"][0], at["Prior: the batches' mean"][0]
-    alpha = (at["Estimate P̂ₜ"][0] - batch) @ (prior - batch) / ((prior - batch) @ (prior - batch))
-    np.testing.assert_allclose(batch + alpha * (prior - batch), at["Estimate P̂ₜ"][0])
-    largest_variance = 0.25 / 21
-    np.testing.assert_allclose(alpha, 1 / (largest_variance * 5 * (1 + 1 / 6) + 1))
-
-
 def test_overview_has_tasks_around_their_mean(drawings):
     data = drawings["overview"].data
     tasks = choose(data, panel="a", series="Task models P₁ ... P₁₅")

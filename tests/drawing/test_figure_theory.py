@@ -2,7 +2,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
-from tests.support.checks import assert_close, average_of_first, choose, line, running_average
+from tests.support.checks import assert_drawn, average_of_first, choose, line, running_average
 from tests.support.synthetic import BATCHES
 
 from pomrl.bounds import average_regret_bound
@@ -16,7 +16,7 @@ def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tab
     for index, sigma in enumerate((0.0, 0.01, 0.03)):
         ax = drawings["average_regret"].figure.axes[index]
         rows = choose(tables["theory"], sigma=sigma, batches="m100000_T30", gamma=0.9)
-        assert_close(ax, "POMRL(σ)", "task", band(running_average(rows), ["task"], "y", kind="se"))
+        assert_drawn(ax, "POMRL(σ)", "task", band(running_average(rows), ["task"], "y", kind="se"))
         problem = bounds.problem(sigma, 100_000, 30)
         mean = problem.mean(0)
         radius = UniformBall(zeros=5).almost_sure_radius(mean)
@@ -32,7 +32,7 @@ def test_measured_regret_against_gamma(drawings, tables):
     for index, batches in enumerate(("m5_T5", "m20_T5", "m5_T30")):
         ax = drawings["average_regret"].figure.axes[3 + index]
         rows = average_of_first(choose(tables["theory"], sigma=0.01, batches=batches), BATCHES[batches])
-        assert_close(ax, "POMRL(σ)", "gamma", band(rows, ["gamma"], "y", kind="se"))
+        assert_drawn(ax, "POMRL(σ)", "gamma", band(rows, ["gamma"], "y", kind="se"))
 
 
 def test_problems_are_those_of_the_sweep():
@@ -53,26 +53,10 @@ def test_minima_of_the_upper_bound(drawings):
     assert list(printed["x"]) == [0.99, 0.99, 0.99, *corrected["x"][-2:]]
 
 
-def test_squared_errors_are_simulated_and_computed(drawings):
-    data = drawings["squared_error"].data
-    for panel, t in itertools.product("abc", (2, 5, 15)):
-        computed = choose(data, panel=panel, series=f"t = {t}")["mean"].to_numpy()
-        simulated = choose(data, panel=panel, series=f"simulated, t = {t}")["mean"].to_numpy()
-        np.testing.assert_allclose(simulated, computed, rtol=0.05)
-    best = choose(data, panel="b", series="minimum")
-    np.testing.assert_allclose(best["x"], 10 / 15)
-
-
 def test_mixing_rates(drawings, tables):
     axes = drawings["mixing_rates"].figure.axes
     panels = itertools.product((0.01, 0.047), ("known", "welford", "debiased"))
     for ax, (sigma, similarity) in zip(axes, panels, strict=True):
         settings = {"sigma": sigma, "estimator.similarity": similarity, "estimator.mixing": "mse_optimal"}
         rows = choose(tables["mixing_rates"], **settings, gamma=0.99)
-        assert_close(ax, "Optimal rate", "task", band(running_average(rows), ["task"], "y", kind="se"))
-
-
-def test_bounds_are_vacuous_at_the_setting_of_the_paper(drawings):
-    data = choose(drawings["vacuous_bounds"].data, x=5.0)
-    assert len(data) == 9
-    assert (data["mean"] < 0.2).all()
+        assert_drawn(ax, "Optimal rate", "task", band(running_average(rows), ["task"], "y", kind="se"))

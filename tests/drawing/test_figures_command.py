@@ -75,16 +75,6 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
     assert [name for each in asked for name in each.names] == expected
 
 
-def test_variants_are_drawn_into_folders_of_their_own(monkeypatch: pytest.MonkeyPatch, empty_outputs: Path) -> None:
-    selections: list[Selection] = []
-    monkeypatch.setattr(figures_command, "draw_all", lambda these: (selections.extend(these) or 0, {}))
-    assert call(figures_command, "pomrl", "upper_bound", "--variants", "repaired,computed")[0] == 0
-    figures = empty_outputs / "studies" / "pomrl" / "figures"
-    assert [each.folder for each in selections] == [figures, figures / "computed"]
-    commands = ["pomrl figures pomrl", "pomrl figures pomrl --variants computed"]
-    assert [each.command for each in selections] == commands
-
-
 def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: Path) -> None:
     status, out, _ = call(documents, "pomrl", "--pictures", "upper_bound")
     picture = empty_outputs / "readme" / "upper_bound.png"

@@ -1,12 +1,9 @@
 from collections.abc import Callable
-from pathlib import Path
 
-import pandas as pd
 import pytest
-from tests.support.worlds import BY_ID, CLAIMS, PAPER, World, as_in_the_paper, simulated
+from tests.support.worlds import BY_ID, PAPER, World, as_in_the_paper, simulated
 
 from pomrl.configuration.sweeps import Setting
-from pomrl.judging.claims_of_variants import needed_simulations
 from pomrl.results.losses import SweepLosses
 
 Settings = dict[str, list[Setting]]
@@ -34,11 +31,3 @@ def in_world(settings: Settings) -> InWorld:
 def paper(settings: Settings) -> dict[str, SweepLosses]:
     """The losses of every sweep in the world in which all claims hold."""
     return {name: simulated(as_in_the_paper, name, of_sweep) for name, of_sweep in settings.items()}
-
-
-@pytest.fixture(scope="session")
-def simulations(simulated: Path) -> dict[str, pd.DataFrame]:
-    """The tables of the simulations that claims are about."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POMRL_OUTPUTS", str(simulated))
-        return {each.name: each.load() for each in needed_simulations(CLAIMS)}

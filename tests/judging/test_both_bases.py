@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.judged import Topics, judged
+from tests.support.judged import FOUND, HOLDS, NOT, OPEN, Topics, judged
 from tests.support.settings import ROOT
 from tests.support.worlds import BY_ID, CLAIMS, PAPER
 
@@ -14,11 +14,11 @@ from pomrl.judging import claims_of_variants
 from pomrl.judging.basis import Basis
 from pomrl.judging.verdict import Verdict
 from pomrl.report import pages
-from pomrl.report.answer import claims_page, groups
+from pomrl.report.answer import claims_page
 from pomrl.report.answer import text as answer
+from pomrl.science.data import Trajectories
 from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
 
-HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 NOTEBOOK = PAPER.variants[-1]
 
 
@@ -35,6 +35,8 @@ class TestExperiments:
     def test_everything_is_computed_as_in_the_notebook(self, basis: Basis) -> None:
         problems = [each.experiment.problem for of in basis.settings.values() for each in of]
         assert {(each.trials, each.loss) for each in problems} == {(5, "mean")}
+        similarity = [each.experiment.problem for each in basis.settings["task_similarity"]]
+        assert {(each.sigma, type(each.data)) for each in similarity} == {(None, Trajectories)}
         schedules = [each.experiment for name in SCHEDULES for each in basis.settings[name]]
         assert {each.options["estimator"] for each in schedules} == {"ada_pomrl"}
         found = {
@@ -46,12 +48,7 @@ class TestExperiments:
 
 class TestAnswer:
     def test_it_says_what_holds_everywhere_somewhere_and_nowhere(self, tmp_path: Path) -> None:
-        found = {
-            "printed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": NOT, "Q1.4": NOT, "Q1.6": OPEN, "T.4": NOT},
-            "repaired": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": HOLDS, "Q1.4": NOT, "Q1.6": HOLDS},
-            "computed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": HOLDS, "Q1.4": HOLDS, "Q1.6": HOLDS},
-        }
-        said = answer(PAPER, judged(tmp_path, found))
+        said = answer(PAPER, judged(tmp_path, FOUND))
         assert "Of the 6 claims that can be checked, 1 holds under each of the variants" in said
         assert "and 2 under none (1 of them can be checked under one variant only)." in said
         assert f"Under repaired and computed alone 1 holds: {BY_ID['Q1.3'].title}." in said
@@ -65,11 +62,6 @@ class TestAnswer:
             name: {"Q1.1": HOLDS, "Q1.2": NOT, "Q3.3": {"U": HOLDS, "near": NOT}} for name in ("printed", "computed")
         }
         assert ", and 2 under none, though 1 of these in part." in answer(PAPER, judged(tmp_path, found))
-
-    def test_a_claim_that_is_open_under_one_variant_says_why_it_is_open(self, tmp_path: Path) -> None:
-        found = judged(tmp_path, {"printed": {"Q1.1": NOT}, "computed": {"Q1.1": OPEN}})
-        (((_, why),),) = groups(PAPER, found).values()
-        assert why.startswith("Under computed it is undecided")
 
     def test_a_variant_outside_of_the_headline_is_compared_with_its_first(self, tmp_path: Path) -> None:
         study = replace(PAPER, described=replace(PAPER.described, headline=["printed"]))

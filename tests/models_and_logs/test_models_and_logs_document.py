@@ -11,6 +11,7 @@ from pomrl.commands import main
 DOCUMENT = (ROOT / "docs" / "models_and_logs.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_code_of_the_document_runs_in_its_order(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

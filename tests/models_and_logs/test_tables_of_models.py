@@ -1,4 +1,4 @@
-"""Models of somebody else's in a file: they go from the file to results, and a bad file is refused in one line."""
+"""Models of somebody else's in a file: the example is one, and a bad file is refused in one line."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,12 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examples.models import FILE, models
-from tests.support.computed import call
 
-from pomrl import store
-from pomrl.commands import run
-from pomrl.configuration import sweeps
-from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.tasks.families.table import Table
 
 Arrays = dict[str, np.ndarray]
@@ -26,20 +21,6 @@ def elevators() -> Arrays:
         R[:, floor, 0, 1 - floor], R[:, floor, 0, 2], R[:, floor, 1, 1 - floor] = 100, -300, 50
     P[:, 2, :, 0] = 1
     return {"P": P, "R": R}
-
-
-def test_a_strangers_models_go_from_the_file_to_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    np.savez(tmp_path / "lift.npz", allow_pickle=False, **elevators())
-    options = ["task_distribution=table", f"task_distribution.file={tmp_path / 'lift.npz'}", "T=3", "runs=4"]
-    status, _, wrong = call(run, "-m", *options, "estimator=without_meta,exact_posterior,oracle")
-    assert (status, wrong.count("Error")) == (0, 0), wrong
-    experiment = sweeps.experiment(PUBLISHED, [*options, "estimator=exact_posterior"])
-    assert (experiment.problem.S, experiment.problem.A) == (3, 2)
-    table = store.load(experiment)
-    assert (table["run"].nunique(), table["task"].nunique(), table["gamma"].nunique()) == (4, 3, 21)
-    assert table["planning_loss"].between(0, 400 / 0.01).all()
-    assert table["planning_loss"].max() > 1  # rewards are not in [0, 1]
 
 
 def test_the_file_of_the_example_is_what_the_example_writes() -> None:

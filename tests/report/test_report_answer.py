@@ -7,19 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.support.judged import HOLDS, NOT, OPEN, judged
+from tests.support.judged import FOUND, HOLDS, NOT, OPEN, judged
 from tests.support.report_outputs import html_of
 from tests.support.worlds import BY_ID, PAPER
 
 from pomrl.judging.judgements import Judgements
 from pomrl.report.answer import columns, groups, placed
-
-FOUND = {
-    "printed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": NOT, "Q1.4": NOT, "Q1.6": OPEN, "T.4": NOT},
-    "repaired": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": HOLDS, "Q1.4": NOT, "Q1.6": HOLDS},
-    "computed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": HOLDS, "Q1.4": HOLDS, "Q1.6": HOLDS},
-}
-"""The verdicts under the three variants of the headline."""
 
 
 @pytest.fixture

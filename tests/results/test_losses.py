@@ -1,4 +1,4 @@
-"""Losses as arrays, and one rule for gamma* wherever it is chosen."""
+"""Losses as arrays."""
 
 from pathlib import Path
 
@@ -10,11 +10,8 @@ from tests.support.sample_experiment import add
 from pomrl import store
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.results.comparison import GAMMA_STAR, loss_differences
 from pomrl.results.losses import Losses
-from pomrl.results.statistics import best_gamma
 from pomrl.science.experiment import tables
-from pomrl.science.gamma_star import hindsight_index
 
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])
 
@@ -23,14 +20,6 @@ def table_of(loss: np.ndarray) -> pd.DataFrame:
     n, T, _ = loss.shape
     index = pd.MultiIndex.from_product([range(n), range(1, T + 1), GAMMAS], names=["run", "task", "gamma"])
     return pd.DataFrame({"planning_loss": loss.ravel()}, index=index).reset_index()
-
-
-def tied_curves(rng: np.random.Generator) -> np.ndarray:
-    """Losses [20, 3, 4] whose means tie at 0.3 and 0.6, where they are smallest: the same numbers, in other orders."""
-    loss = 10.0 + rng.random((20, 3, 4))
-    loss[..., 1] = 10.0 * rng.random((20, 3))
-    loss[..., 2] = rng.permuted(loss[..., 1], axis=0)
-    return loss
 
 
 @pytest.mark.parametrize("schedule", ["grid", "dong", "best_fixed"])
@@ -71,22 +60,3 @@ def test_in_hindsight_each_half_of_the_runs_chooses_for_the_other() -> None:
     losses = Losses(loss, GAMMAS)
     np.testing.assert_array_equal(losses.in_hindsight("each_task", "population").regret, [1.0] * 4)
     np.testing.assert_array_equal(losses.in_hindsight("each_task", "per_run").regret, [0.0] * 4)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_tied_curves_have_one_gamma_star_everywhere(seed: int) -> None:
-    """Means that tie differ by rounding, which depends on the order of the runs."""
-    rng = np.random.default_rng(seed)
-    loss = tied_curves(rng)
-    single = np.ones_like(loss)
-    single[..., 0] = 0.0
-    for order in (np.arange(20), rng.permutation(20)):
-        table = table_of(loss[order])
-        losses = Losses.of_table(table)
-        assert best_gamma(table, ["task"])["gamma"].tolist() == [0.6] * 3
-        assert losses.best(losses.loss.mean(0)).tolist() == [0.6] * 3
-        np.testing.assert_array_equal(losses.minimum, loss[order, :, 2].mean(1))
-        for scope in ("all_tasks", "each_task"):
-            assert (GAMMAS[hindsight_index(losses.loss, scope, "population")] == 0.6).all()
-        found = loss_differences(Losses.of_table(table_of(single)), losses, paired=True)
-        assert found[GAMMA_STAR].estimate == pytest.approx(0.6)

@@ -108,16 +108,6 @@ class TestTables:
         assert (status, "no runs are stored of" in err) == (1, True)
         assert "1 of 2 experiments that are meant have no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
 
-    def test_a_schedule_in_hindsight_reads_the_grid(self) -> None:
-        words = "estimator=pomrl", "sigma=0.02", "T=3", "S=4"
-        rows = frame(*words, "gamma_schedule=grid,dynamic_best").set_index("gamma_schedule")["mean"]
-        (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
-        losses, _ = stored.losses()
-        best = losses.mean(0).argmin(-1)
-        expected = losses[:, np.arange(3), best].mean()
-        assert rows["dynamic_best"] == pytest.approx(expected)
-        assert rows["grid"] == pytest.approx(losses[..., -1].mean())
-
 
 class TestPlots:
     @pytest.mark.parametrize("x", ["task", "gamma", "sigma"])

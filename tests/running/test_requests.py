@@ -11,11 +11,10 @@ from unittest.mock import Mock
 
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from tests.support.computed import called
 
 from pomrl.commands import run
 from pomrl.configuration import composition
-from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.running import plan
 from pomrl.science.tasks.random_chains import RandomChains
 
@@ -23,11 +22,11 @@ Command = Callable[..., tuple[int, list[str], str]]
 
 
 @pytest.fixture
-def command(call_main: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
-    """Return a function that runs the command in an empty folder, and returns what `call_main` does."""
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """Return a function that runs the command in an empty folder, and returns what `called` does."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    return partial(call_main, run.main)
+    return partial(called, run)
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> Mock:
@@ -87,17 +86,3 @@ def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.Mon
     assert not (tmp_path / "outputs").exists()
     assert command("T=1", "runs=2", "yes=true")[0] == 0
     assert command("T=1", "runs=2")[0] == 0  # stored already
-
-
-def jobs_of(*overrides: str) -> list[plan.Job]:
-    return plan.plan([experiment_of(PUBLISHED, text.split()) for text in overrides])
-
-
-def test_estimates_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    (one,) = jobs_of("runs=100")
-    twice = plan.estimate([one, *jobs_of("runs=50")])
-    assert (twice.jobs, twice.runs, twice.plans) == (2, 100, 100 * 15 * 21)
-    both = plan.estimate([one, *jobs_of("seed=2")])
-    assert both.plans == 2 * twice.plans
-    assert both.seconds == pytest.approx(2 * twice.seconds)

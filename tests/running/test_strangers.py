@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support import strangers
 from tests.support.settings import CONF
 
 from pomrl import store
@@ -21,9 +20,40 @@ from pomrl.science.problem import components
 pytestmark = pytest.mark.slow
 
 
+SOURCE = """
+import os, signal
+from pomrl.components import RegularisedLeastSquares
+
+
+def raise_(error):
+    raise error
+
+
+DEEDS = {
+    "nothing": lambda: None,
+    "exit": lambda: exit(0),
+    "markup": lambda: raise_(ValueError("[/red] [bold]x\\x1b[2J")),
+    "SIGKILL": lambda: os.kill(os.getpid(), signal.SIGKILL),
+}
+
+
+class Stranger(RegularisedLeastSquares):
+    deed: str = "nothing"
+
+    def learn(self, memory, batch):
+        if len(batch.P_bar) == 20:  # runs 200 to 219
+            DEEDS[self.deed]()
+        return super().learn(memory, batch)
+"""
+"""Estimators of somebody else's that do what they must not."""
+
+
 @pytest.fixture
 def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sources:
-    strangers.write(tmp_path, tmp_path / "conf")
+    (tmp_path / "stranger.py").write_text(SOURCE)
+    (tmp_path / "conf" / "estimator").mkdir(parents=True)
+    option = "defaults: [ada_pomrl, _self_]\n_target_: stranger.Stranger\ndeed: nothing\n"
+    (tmp_path / "conf" / "estimator" / "stranger.yaml").write_text(option)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))

@@ -12,15 +12,11 @@ import pytest
 from tests.support.engine_fuzzer import odd_address
 from tests.support.settings import ROOT
 
-from pomrl.checks import Engine
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import compiled, faces
 
 built = pytest.mark.skipif(not compiled.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
-
-ENGINES: tuple[Engine, ...] = ("compiled", "numpy") if compiled.is_built() else ("numpy",)
-GAMMAS = np.array([0.0, 0.5, 0.75])
 
 
 def models(S: int = 4, A: int = 3, M: int = 20) -> tuple[np.ndarray, np.ndarray]:

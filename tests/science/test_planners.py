@@ -136,6 +136,3 @@ def test_models_whose_shapes_do_not_fit_are_refused():
         check(np.full((4, 3, 2, 3), 1 / 3), np.zeros((4, 3, 3)))
     with pytest.raises(ValueError, match=r"shapes are \(3, 2, 4\) and \(3, 2\)"):
         check(np.full((3, 2, 4), 0.25), np.zeros((3, 2)))
-
-
-# The oracle of breakpoints: where along gamma the optimal policy changes.

@@ -9,26 +9,19 @@ from pomrl.science.gamma_schedules import Grid
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import UniformBall
-from pomrl.studies.pomrl.theory.coverage import model_error_coverage, regret_coverage
+from pomrl.studies.pomrl.theory.coverage import regret_coverage
 from pomrl.studies.pomrl.theory.related_tasks import DIRICHLET as RELATED
-from pomrl.studies.pomrl.theory.related_tasks import related_tasks
-from pomrl.studies.pomrl.theory.squared_error import (
-    DIRICHLET,
-    dirichlet_squared_error,
-    mixing_rates_and_errors,
-    squared_error_against_alpha,
-)
+from pomrl.studies.pomrl.theory.squared_error import DIRICHLET, dirichlet_squared_error
 
 DELTA = 0.05
 
 
 @pytest.fixture(scope="module")
-def model_errors() -> pd.DataFrame:
-    """10,000 sequences in each setting, at the default grid."""
-    return model_error_coverage(delta=DELTA)
+def model_errors(simulations: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The simulation that claims are about, with 2,000 sequences in each setting."""
+    return simulations["model_error_coverage"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["corrected", "sharpened"])
 def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.DataFrame, variant: str):
     ours = model_errors[model_errors["variant"] == variant]
@@ -37,7 +30,6 @@ def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.Da
     assert learned["looseness"].between(1.1, 2.1).all()  # neither false nor far off
 
 
-@pytest.mark.slow
 def test_the_printed_bound_on_the_model_error_fails_where_batches_rule(model_errors: pd.DataFrame):
     """(E2, E3) For sigma^2 m = 4000: in more than half of the sequences of 20 tasks."""
     printed = model_errors[model_errors["variant"] == "as_printed"]
@@ -84,17 +76,17 @@ def test_corrected_bound_holds_for_all_mixing_rates_at_once():
     assert holds.mean() >= 1 - DELTA
 
 
-def test_simulated_squared_errors_are_those_of_the_closed_form():
-    table = squared_error_against_alpha(np.linspace(0, 1, 11).tolist())
+def test_simulated_squared_errors_are_those_of_the_closed_form(simulations: dict[str, pd.DataFrame]):
+    table = simulations["squared_error_against_alpha"]
     deviation = (table["mse"] - table["closed_form"]) / table["standard_error"]
     assert deviation.abs().max() < 5
-    assert len(table) == 11 * 3 * 3
+    assert len(table) == 21 * 3 * 3
 
 
 @pytest.mark.parametrize("prior", ["exclusive", "inclusive", "known"])
 @pytest.mark.parametrize("t", [2, 5, 15])
-def test_the_optimal_mixing_rate_is_the_best_of_all(prior: str, t: int):
-    marks = mixing_rates_and_errors()
+def test_the_optimal_mixing_rate_is_the_best_of_all(prior: str, t: int, simulations: dict[str, pd.DataFrame]):
+    marks = simulations["mixing_rates_and_errors"]
     at = marks[(marks["prior"] == prior) & (marks["t"] == t)].set_index("mixing")
     alpha, error = at["alpha"].to_dict(), at["closed_form"].to_dict()
     grid = dirichlet_squared_error(np.linspace(0, 1, 1001), prior, t, DIRICHLET)
@@ -104,8 +96,8 @@ def test_the_optimal_mixing_rate_is_the_best_of_all(prior: str, t: int):
     assert error["paper"] > 1.02 * error["mse_optimal"]
 
 
-def test_related_tasks_are_estimated_by_mixing_batch_and_prior_and_ever_better():
-    table = related_tasks()
+def test_related_tasks_are_estimated_by_mixing_batch_and_prior_and_ever_better(simulations: dict[str, pd.DataFrame]):
+    table = simulations["related_tasks"]
     P, P_bar, prior, P_hat = (
         table[[f"{name}_{s}" for s in (1, 2, 3)]].to_numpy() for name in ("P", "P_bar", "prior", "P_hat")
     )

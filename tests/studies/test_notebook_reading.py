@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.science.data import Trajectories
 from pomrl.science.experiment import tables
@@ -153,24 +151,3 @@ def test_sigma_is_given_once(overrides: list[str], message: str):
     experiment = experiment_of(PUBLISHED, overrides)
     with pytest.raises(ValueError, match=message):
         check(experiment.problem, experiment.method, range(1))
-
-
-def under_the_variant(sweep: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return what a sweep of the paper varies, and the settings, of each of its experiments under the variant."""
-    study = find("pomrl")
-    (notebook,) = (variant for variant in study.variants if variant.name == "computed")
-    return [
-        (found.varied, flat_settings(scientific_settings(found.experiment), found.experiment.options))
-        for found in study.settings(sweep, notebook)
-    ]
-
-
-def test_the_variant_computes_concentrations_where_the_paper_has_sigma():
-    concentrations = {0.01: 1.5, 0.025: 0.75, 0.047: 0.375}
-    found = under_the_variant("task_similarity")
-    assert {varied["sigma"] for varied, _ in found} == set(concentrations)
-    for varied, settings in found:
-        assert settings["sigma"] is None
-        assert settings["task_distribution.concentration_over_S"] == concentrations[varied["sigma"]]
-        assert settings["estimator"] == varied["estimator"]
-        assert (settings["trials"], settings["data"]) == (5, "trajectories")

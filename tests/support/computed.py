@@ -83,6 +83,12 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
     return status, out.getvalue(), err.getvalue()
 
 
+def called(command: Command, *arguments: str) -> tuple[int, list[str], str]:
+    """Call a command in this process; return its status, the lines of its output, and its messages."""
+    status, out, err = call(command, *arguments)
+    return status, out.splitlines(), err
+
+
 def refused(command: Any, *arguments: str) -> str:
     """Call a command that ends with one line and a status that is not 0; return the line."""
     status, _, said = call(command, *arguments)

@@ -70,12 +70,6 @@ def unjudged(name: str) -> Outcome:
     return Outcome(claim("X.1")(lambda: []), analyses or tuple(PAPER.described.analyses), ERROR / JUDGED)
 
 
-def false_verdicts(name: str, replications: int, analyses: tuple[int, ...]) -> dict[Verdict, int]:
-    """Count the replications in which the sequential rule gives a false verdict, by the verdict."""
-    found = verdicts(name, replications, analyses)
-    return {verdict: found[verdict] for verdict in (Verdict.HOLDS, Verdict.DOES_NOT_HOLD)}
-
-
 def verdicts(name: str, replications: int, analyses: tuple[int, ...], seed: int = 0) -> Counter[Verdict]:
     """Count the verdicts that the sequential rule gives in so many replications.
 

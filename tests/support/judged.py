@@ -17,6 +17,13 @@ from pomrl.judging.verdict import Part, Verdict
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 
+FOUND = {
+    "printed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": NOT, "Q1.4": NOT, "Q1.6": OPEN, "T.4": NOT},
+    "repaired": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": HOLDS, "Q1.4": NOT, "Q1.6": HOLDS},
+    "computed": {"Q1.1": HOLDS, "Q1.2": NOT, "Q1.3": HOLDS, "Q1.4": HOLDS, "Q1.6": HOLDS},
+}
+"""Verdicts under the three variants of the headline."""
+
 SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), Verdict.NO_DIFFERENCE: (-0.01, 0.01), OPEN: (-1.0, 1.0)}
 """Two values each, half of 1000 runs having the one and half the other, whose mean is claimed to be below 0."""
 
