@@ -23,7 +23,8 @@ KINDS = {
     "one transition": lambda rng, M: sampled_models(rng, M, 100, 2, 1),
     "ties": lambda rng, M: models_with_equal_actions(rng, M, 100, 2),
     "twins": lambda rng, M: models_with_twin_states(rng, M, 100, 2),
-    "ring": lambda rng, M: ring(60),
+    "ring": lambda rng, M: ring(80),
+    "dense, fewer states": lambda rng, M: random_models(rng, M, 70, 2),
     "long ring": lambda rng, M: ring(150),
 }
 

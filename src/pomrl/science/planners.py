@@ -121,8 +121,8 @@ class PolicyIteration(Planner):
     each policy.
 
     The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, which
-    the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above. Large models in which few
-    states follow each pair are planned as sparse matrices (`solvers.sparse`), and other large ones by relative value
+    the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above, where few states follow each
+    pair. Large models of this kind are planned as sparse matrices (`solvers.sparse`), and dense ones by relative value
     iteration, with policy iteration where that converges slowly (`solvers.relative_values`).
 
     Raises:
@@ -138,7 +138,7 @@ class PolicyIteration(Planner):
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in parts])
-        if S < relative_values.LARGE:
+        if S < relative_values.LARGE and sparse.few_follow(P):
             return _walk(PolicyStack(P, R), gammas, A)
         large = [_plan_large_model(*each) for each in zip(P, R, gammas, strict=True)]
         return np.stack(large) if large else np.empty((*gammas.shape, S), np.int16)

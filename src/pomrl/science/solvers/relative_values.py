@@ -12,7 +12,10 @@ from jaxtyping import Float, Int
 from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, reward_scale
 
 LARGE = 96
-"""Smallest number of states for which sweeps for a whole grid are faster than policy iteration by LAPACK."""
+"""Fewest states for which sweeps for a whole grid are the first choice where few states follow each pair.
+
+Dense models forget their state within few sweeps, at every size. Grids do not, and LAPACK solves many models at once.
+"""
 
 TOLERANCE = ACTION_TIE_TOLERANCE / 8
 """Tolerance with which the error of the values stays well below what makes one action better than another."""

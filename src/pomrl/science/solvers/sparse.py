@@ -44,7 +44,12 @@ _TRANSITION, _PAIR, _CALL = 1.5, 2.0, 20_000.0
 
 def pays(P: Float[np.ndarray, "S A S"]) -> bool:
     """Return whether a model is large enough, and few enough of its transition probabilities are positive."""
-    return len(P) >= LARGE and bool(np.count_nonzero(P) <= SHARE * P.size)
+    return len(P) >= LARGE and few_follow(P)
+
+
+def few_follow(P: Float[np.ndarray, "*n S A S"]) -> bool:
+    """Return whether few states follow each pair (s, a)."""
+    return bool(np.count_nonzero(P) <= SHARE * P.size)
 
 
 def rows_of(P: Float[np.ndarray, "S A S"]) -> csr_array:
