@@ -105,6 +105,19 @@ def test_sparse_models_are_planned_and_evaluated_as_dense_ones(way: str, kind: s
         np.testing.assert_allclose(V, np.linalg.solve(chain, R[states, policy]), rtol=0, atol=1e-9 * scale)
 
 
+@pytest.mark.parametrize("kind", ["grid with a goal", "grid", "queue"])
+def test_no_action_is_better_up_to_discount_factors_near_one(kind: str) -> None:
+    """Models of 729 states, at whose first discount factors sweeps alone find the values, and at others do not."""
+    rows, R = {"queue": lambda: queue(729)}.get(kind, lambda: grid(27, goal=kind != "grid"))()
+    gammas, states = np.array([0.0, 0.5, 0.9, 0.91, 0.99, 0.999, 0.9999]), np.arange(len(R))
+    P, scale = dense(rows, R.shape[1]), np.abs(R).max()
+    for gamma, policy, values in zip(gammas, *sparse.plan(rows, R, gammas), strict=True):
+        V = np.linalg.solve(np.eye(len(R)) - gamma * P[states, policy], R[states, policy])
+        gain = (R + gamma * P @ V).max(1) - V
+        assert (1.0 - gamma) * gain.max() <= 2e-12 * scale
+        assert (1.0 - gamma) * np.abs(values - V).max() <= 1e-12 * scale
+
+
 def test_planning_that_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse, "MOST_ROUNDS", 1)
     rows, R = grid(40, goal=False)

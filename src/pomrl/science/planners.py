@@ -150,7 +150,7 @@ def _plan_large_model(
     """Plan by the method that is fastest for the model, which are described in `solvers`."""
     if sparse.pays(P):
         return sparse.plan(sparse.rows_of(P), R, gammas)[0]
-    sweeps = relative_values.few_sweeps(*R.shape)
+    sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK
     policy, unsolved = relative_values.solve_grid(P, R, gammas, relative_values.TOLERANCE, sweeps)
     if len(unsolved):
         policy[unsolved] = _walk(PolicyStack(P[None], R[None]), gammas[None, unsolved], R.shape[1])[0]

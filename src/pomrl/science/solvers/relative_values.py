@@ -24,11 +24,6 @@ _ROUNDING = 8.0 * float(np.finfo(float).eps)
 """How large rounding lets the span of a step be, times (1 - γ), in units of the largest |h|."""
 
 
-def few_sweeps(S: int, A: int) -> int:
-    """Return a number of sweeps that costs about as much as policy iteration by LAPACK, after which to give up."""
-    return 20 + S // (2 * A)
-
-
 def solve_grid(
     P: Float[np.ndarray, "S A S"],
     R: Float[np.ndarray, "S A"],

@@ -7,24 +7,23 @@ Planning alternates the exact evaluation of a policy with sweeps of value iterat
 
     V <- (I - γ P_π)⁻¹ R_π,    V <- max_a R + γ P V  n times,    π <- argmax_a R + γ P V,
 
-which is modified policy iteration (Puterman 1994, Sec. 6.5) whose evaluations are exact. Sweeps end when they have cost
-`_SWEPT_FOR` times what an evaluation costs, and before where they leave the policy as it is, unless the rate at which
-their steps shrink says that more of them are cheaper than an evaluation. So planning takes little longer than value
-iteration where the policy keeps changing, as in grids with a distant goal, and little longer than policy iteration
-where values keep changing, as near γ = 1. It ends where the value of the policy proves that no action is better.
+and is modified policy iteration (Puterman 1994, Sec. 6.5) where sweeps alone suffice: as soon as a sweep leaves the
+policy as it is, `_PARTIAL` sweeps for the policy alone follow, which cost a fraction. In grids with a distant goal they
+find exact values sooner than a factorisation. They end when they have cost `_SWEPT_FOR` times what an evaluation costs.
+Where that happens though the policy has settled, as near γ = 1 in models that mix slowly, later sweeps end as soon as
+the policy settles, and evaluations are exact. Planning ends where the value of the policy proves that no action is
+better.
 """
 
 # SciPy's sparse linear algebra comes without types.
 # pyright: reportMissingTypeStubs=false
-
-from math import log
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from pomrl.science.solvers.evaluation import action_tie_tolerance, reward_scale
-from pomrl.science.solvers.sparse_chains import ChainSolver
+from pomrl.science.solvers.sparse_chains import ChainSolver, by_sweeps, whole_step
 
 LARGE = 128
 """Fewest states for which sparse matrices can be faster than dense ones."""
@@ -37,6 +36,9 @@ MOST_ROUNDS = 10_000
 
 _SWEPT_FOR = 3.0
 """Cost of the sweeps before an evaluation, in units of that of the evaluation, unless the policy settles earlier."""
+
+_PARTIAL = 20
+"""Sweeps for the policy alone between two that may improve it."""
 
 _TRANSITION, _PAIR, _CALL = 1.5, 2.0, 20_000.0
 """Nanoseconds for a transition, a pair and the calls of a sweep; `sparse_chains` counts in the same unit."""
@@ -80,11 +82,11 @@ def plan(
     """
     solver, scale, rewards = ChainSolver(rows, R), reward_scale(R[None]), np.ascontiguousarray(R.T)
     policies, values = np.empty((len(gammas), len(R)), np.int16), np.empty((len(gammas), len(R)))
-    policy, V = R.argmax(1), np.zeros(len(R))
+    policy, V, suffices = R.argmax(1), np.zeros(len(R)), True
     for g, gamma in enumerate(gammas.tolist()):
-        tie, Q = action_tie_tolerance(scale, gamma).item(), action_values(rows, rewards, V, gamma)
+        tie = action_tie_tolerance(scale, gamma).item()
         for _ in range(MOST_ROUNDS):
-            V = _swept(rows, rewards, gamma, policy, Q, tie, solver)
+            V, suffices = _swept(rewards, gamma, policy, V, tie, solver, suffices=suffices)
             V = solver.value(policy, gamma, V)
             Q = action_values(rows, rewards, V, gamma)
             if not _improve(policy, Q, V, tie):
@@ -105,46 +107,35 @@ def action_values(
     return Q
 
 
-def _sweeps(solver: ChainSolver, rows: csr_array, rewards: Float[np.ndarray, "A S"]) -> int:
-    """Return how many sweeps may precede an evaluation, by what the last one cost."""
-    if solver.only_factorises:
-        return 0
-    return int(_SWEPT_FOR * solver.cost / (_TRANSITION * rows.nnz + _PAIR * rewards.size + _CALL))
-
-
 def _swept(
-    rows: csr_array,
     rewards: Float[np.ndarray, "A S"],
     gamma: float,
     policy: Int[np.ndarray, " S"],
-    Q: Float[np.ndarray, "A S"],
+    V: Float[np.ndarray, " S"],
     tie: float,
     solver: ChainSolver,
-) -> Float[np.ndarray, " S"]:
-    """Return values after sweeps, which update the policy.
+    *,
+    suffices: bool,
+) -> tuple[Float[np.ndarray, " S"], bool]:
+    """Return values after sweeps, which update the policy, and whether sweeps alone may find exact values next time.
 
-    They end when they have cost `_SWEPT_FOR` evaluations, when the values are exact, or when the policy has settled,
-    unless the rate at which steps shrink says that exact values cost less by sweeps than by an evaluation. The constant
-    that a step adds to all values is summed to its limit (MacQueen 1966), because no policy depends on it.
+    They end when they have cost `_SWEPT_FOR` evaluations, when the values are exact, or when the policy has settled and
+    sweeps that went on did not find exact values last time.
     """
-    V, before, sweeps = Q.max(0), 0.0, _sweeps(solver, rows, rewards)
-    for left in range(sweeps, 0, -1):
-        Q = action_values(rows, rewards, V, gamma)
+    left = 0.0 if solver.only_factorises else _SWEPT_FOR * solver.cost
+    sweep = _TRANSITION * solver.rows.nnz + _PAIR * rewards.size + _CALL
+    changed = True
+    while left > 0.0 and (changed or suffices):
+        Q = action_values(solver.rows, rewards, V, gamma)
         changed = _improve(policy, Q, _taken(Q, policy), tie)
-        step = Q.max(0) - V
-        low, high = float(step.min()), float(step.max())
-        V = V + step + gamma / (1.0 - gamma) * 0.5 * (low + high)
-        goal = 0.5 * solver.limit(V)
-        affordable = min(float(left), sweeps / _SWEPT_FOR)
-        if high - low <= goal or not (changed or _settles(high - low, before, goal, affordable)):
-            break
-        before = high - low
-    return V
-
-
-def _settles(step: float, before: float, goal: float, sweeps: float) -> bool:
-    """Return whether steps that shrink as the last one did are as small as the goal after so many sweeps."""
-    return step < before and log(goal / step) >= sweeps * log(step / before)
+        step, left = _taken(Q, policy) - V, left - sweep
+        V = V + whole_step(step, gamma)
+        if np.ptp(step) <= solver.limit(V):
+            return V, suffices
+        if not changed and suffices:
+            V = by_sweeps(*solver.chain(policy), gamma, V, solver.tolerance, _PARTIAL)
+            left -= _PARTIAL * sweep / len(rewards)
+    return V, suffices and changed
 
 
 def _taken(Q: Float[np.ndarray, "A S"], policy: Int[np.ndarray, " S"]) -> Float[np.ndarray, " S"]:

@@ -76,8 +76,8 @@ class ChainSolver:
     """
 
     def __init__(self, rows: csr_array, R: Float[np.ndarray, "S A"]) -> None:
-        self._rows, self._R, (S, A) = rows, R, R.shape
-        self._tolerance = TOLERANCE * reward_scale(R[None]).item()
+        self.rows, self._R, (S, A) = rows, R, R.shape
+        self.tolerance = TOLERANCE * reward_scale(R[None]).item()
         any_policy = np.random.default_rng(0).integers(0, A, S)  # those with one action everywhere may fill in less
         self._entries = expected_entries(rows[any_policy * S + np.arange(S)])
         self._iterates = self._entries > FEW_ENTRIES * S
@@ -94,7 +94,12 @@ class ChainSolver:
 
     def limit(self, V: Float[np.ndarray, " S"]) -> float:
         """Return the largest residual with which values are accepted."""
-        return _limit(V, self._tolerance)
+        return _limit(V, self.tolerance)
+
+    def chain(self, policy: Int[np.ndarray, " S"]) -> tuple[csr_array, Float[np.ndarray, " S"]]:
+        """Return the transitions and the rewards of a policy."""
+        states = np.arange(len(policy))
+        return self.rows[policy.astype(np.intp) * len(policy) + states], self._R[states, policy]
 
     def value(
         self, policy: Int[np.ndarray, " S"], gamma: float, start: Float[np.ndarray, " S"]
@@ -108,22 +113,20 @@ class ChainSolver:
         """
         from scipy.sparse.linalg import splu  # here, because it takes long to load
 
-        S = len(self._R)
-        states = np.arange(S)
-        P_pi, R_pi = self._rows[policy.astype(np.intp) * S + states], self._R[states, policy]
+        S, (P_pi, R_pi) = len(self._R), self.chain(policy)
         factorises = self._entries <= MOST_ENTRIES
         if not self.only_factorises and np.abs(R_pi + gamma * (P_pi @ start) - start).max() <= self.limit(start):
             return start
         if self._iterates:
             step = self._step(float(P_pi.nnz))
             most = int(0.5 * _ENTRY * self._entries / step) + 10 if factorises else _MOST_STEPS
-            V, steps, solved = _by_bicgstab(P_pi, R_pi, gamma, start, self._tolerance, most)
+            V, steps, solved = _by_bicgstab(P_pi, R_pi, gamma, start, self.tolerance, most)
             self.cost = steps * step
             if solved:
                 return V
             self._iterates = not factorises
-            if not factorises:
-                return _by_sweeps(P_pi, R_pi, gamma, V, self._tolerance)
+            if not factorises:  # sweeps without end, each of which shrinks the residual by γ at least
+                return by_sweeps(P_pi, R_pi, gamma, V, self.tolerance, 10**9)
         factors = splu((eye_array(S, format="csr") - gamma * P_pi).tocsc())
         if not self.only_factorises:
             self._entries = float(factors.L.nnz + factors.U.nnz)
@@ -189,12 +192,21 @@ def _ratio(a: float, b: float) -> float:
     return a / b if b else 0.0
 
 
-def _by_sweeps(
-    P_pi: csr_array, R_pi: Float[np.ndarray, " S"], gamma: float, V: Float[np.ndarray, " S"], tolerance: float
+def by_sweeps(
+    P_pi: csr_array, R_pi: Float[np.ndarray, " S"], gamma: float, V: Float[np.ndarray, " S"], tolerance: float, n: int
 ) -> Float[np.ndarray, " S"]:
-    """Return values after as many sweeps as make the residual small: each shrinks it by γ at least."""
-    while True:
-        swept = R_pi + gamma * (P_pi @ V)
-        if np.abs(swept - V).max() <= _limit(V, tolerance):
-            return V
-        V = swept
+    """Return values after n sweeps, or as soon as the residual is small."""
+    for _ in range(n):
+        step = R_pi + gamma * (P_pi @ V) - V
+        if np.abs(step).max() <= _limit(V, tolerance):
+            break
+        V = V + whole_step(step, gamma)
+    return V
+
+
+def whole_step(step: Float[np.ndarray, " S"], gamma: float) -> Float[np.ndarray, " S"]:
+    """Return a step of a sweep in which the constant that it adds to all values is summed to its limit (MacQueen 1966).
+
+    No policy depends on the constant.
+    """
+    return step + gamma / (1.0 - gamma) * 0.5 * float(step.min() + step.max())
