@@ -7,11 +7,11 @@ Planning alternates the exact evaluation of a policy with sweeps of value iterat
 
     V <- (I - γ P_π)⁻¹ R_π,    V <- max_a R + γ P V  n times,    π <- argmax_a R + γ P V,
 
-and is modified policy iteration (Puterman 1994, Sec. 6.5) where sweeps alone suffice: as soon as a sweep leaves the
-policy as it is, `_PARTIAL` sweeps for the policy alone follow, which cost a fraction. In grids with a distant goal they
-find exact values sooner than a factorisation. They end when they have cost `_SWEPT_FOR` times what an evaluation costs.
-Where that happens though the policy has settled, as near γ = 1 in models that mix slowly, later sweeps end as soon as
-the policy settles, and evaluations are exact. Planning ends where the value of the policy proves that no action is
+and is modified policy iteration (Puterman 1994, Sec. 6.5) in between: after each sweep that leaves the policy as it is,
+`_PARTIAL` sweeps for the policy alone follow, which cost a fraction. So few policies are evaluated that would change
+anyhow. Sweeps go on for as long as they cost `_SWEPT_FOR` times what an evaluation does. In grids with a distant goal
+they find exact values within that, and nothing is factorised. Where they once do not, as near γ = 1 in models that mix
+slowly, later ones end when the policy has settled. Planning ends where the value of the policy proves that no action is
 better.
 """
 
@@ -34,11 +34,14 @@ SHARE = 0.05
 MOST_ROUNDS = 10_000
 """Evaluations at one discount factor after which planning fails; tens are usual."""
 
-_SWEPT_FOR = 3.0
-"""Cost of the sweeps before an evaluation, in units of that of the evaluation, unless the policy settles earlier."""
+_SWEPT_FOR = 1.5
+"""Largest cost of the sweeps before an evaluation, in units of what the evaluation costs."""
 
 _PARTIAL = 20
 """Sweeps for the policy alone between two that may improve it."""
+
+_SETTLED = 2
+"""How often such sweeps leave the policy as it is before it has settled."""
 
 _TRANSITION, _PAIR, _CALL = 1.5, 2.0, 20_000.0
 """Nanoseconds for a transition, a pair and the calls of a sweep; `sparse_chains` counts in the same unit."""
@@ -82,14 +85,13 @@ def plan(
     """
     solver, scale, rewards = ChainSolver(rows, R), reward_scale(R[None]), np.ascontiguousarray(R.T)
     policies, values = np.empty((len(gammas), len(R)), np.int16), np.empty((len(gammas), len(R)))
-    policy, V, suffices = R.argmax(1), np.zeros(len(R)), True
+    policy, V, suffice = R.argmax(1), np.zeros(len(R)), True
     for g, gamma in enumerate(gammas.tolist()):
         tie = action_tie_tolerance(scale, gamma).item()
         for _ in range(MOST_ROUNDS):
-            V, suffices = _swept(rewards, gamma, policy, V, tie, solver, suffices=suffices)
+            V, suffice = _swept(rewards, gamma, policy, V, tie, solver, suffice=suffice)
             V = solver.value(policy, gamma, V)
-            Q = action_values(rows, rewards, V, gamma)
-            if not _improve(policy, Q, V, tie):
+            if not _improve(policy, action_values(rows, rewards, V, gamma), V, tie):
                 break
         else:
             raise ArithmeticError(f"gamma = {gamma}: policy iteration does not end after {MOST_ROUNDS} evaluations")
@@ -115,27 +117,27 @@ def _swept(
     tie: float,
     solver: ChainSolver,
     *,
-    suffices: bool,
+    suffice: bool,
 ) -> tuple[Float[np.ndarray, " S"], bool]:
     """Return values after sweeps, which update the policy, and whether sweeps alone may find exact values next time.
 
-    They end when they have cost `_SWEPT_FOR` evaluations, when the values are exact, or when the policy has settled and
-    sweeps that went on did not find exact values last time.
+    They end when they have cost `_SWEPT_FOR` evaluations, when the values are exact, or, unless sweeps `suffice`, when
+    the policy has settled: that is, when sweeps for it alone have followed `_SETTLED` times since it last changed.
     """
     left = 0.0 if solver.only_factorises else _SWEPT_FOR * solver.cost
     sweep = _TRANSITION * solver.rows.nnz + _PAIR * rewards.size + _CALL
-    changed = True
-    while left > 0.0 and (changed or suffices):
+    partial, settled = _PARTIAL * (sweep / len(rewards) + _CALL), 0
+    while left > 0.0 and (suffice or settled < _SETTLED):
         Q = action_values(solver.rows, rewards, V, gamma)
-        changed = _improve(policy, Q, _taken(Q, policy), tie)
+        settled = 0 if _improve(policy, Q, _taken(Q, policy), tie) else settled + 1
         step, left = _taken(Q, policy) - V, left - sweep
+        if np.abs(step).max() <= solver.limit(V):
+            return V, suffice
         V = V + whole_step(step, gamma)
-        if np.ptp(step) <= solver.limit(V):
-            return V, suffices
-        if not changed and suffices:
+        if settled and left > partial:
             V = by_sweeps(*solver.chain(policy), gamma, V, solver.tolerance, _PARTIAL)
-            left -= _PARTIAL * sweep / len(rewards)
-    return V, suffices and changed
+            left -= partial
+    return V, suffice and not settled
 
 
 def _taken(Q: Float[np.ndarray, "A S"], policy: Int[np.ndarray, " S"]) -> Float[np.ndarray, " S"]:
