@@ -71,7 +71,7 @@ def test_many_jobs_are_counted_before_they_are_composed(command: Command, monkey
 
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "MOST_CHECKED", 7)
+    monkeypatch.setattr(plan, "CHECKED_OF_PROBLEM", 7)
     drawn = counted(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("runs=10000000", "dry_run=true")
     assert (status, drawn.call_count) == (0, 7)

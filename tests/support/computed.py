@@ -53,7 +53,7 @@ def bounds_hold(simulated):
 
     Theorem 3, App. D: "with probability at least 1 - delta".
     """
-    share = Coverage.of(simulated["coverage"].min(), int(simulated["sequences"].min()))
+    share = Coverage(simulated["coverage"].min(), int(simulated["sequences"].min()))
     return [Part("share of sequences", share, above=0.95)]
 ''',
     "pages/notes.md": "# Notes\n\n<!-- count -->\n<!-- end of count -->\n",

@@ -2,7 +2,8 @@
 
 Hydra takes about a tenth of a second for each composition. Jobs are therefore composed without Hydra's own part of the
 configuration and from files that are read once, and jobs that differ in values alone share one composition. A process
-remembers what it has composed for as long as no file is changed; nothing is kept on disk.
+remembers what it has composed for as long as no file is changed; nothing is kept on disk. OmegaConf resolves the
+interpolations that jobs share once.
 `hydra_plugins.whole_sweep` hands over the jobs of a command.
 
 The sweep NAME of a study is the option `experiment=STUDY/NAME`, where STUDY is its name or the path of its folder. A
@@ -10,6 +11,8 @@ study whose description says `short_names: true` has its sweeps as `experiment=N
 such names for the files of a folder `sweeps/`: `StudySweeps`, a source of configurations in Hydra's sense, has them.
 """
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache, lru_cache
@@ -49,13 +52,6 @@ GROUP = "experiment"
 """The group whose options are sweeps."""
 
 
-def register_resolvers() -> None:
-    """Make known to OmegaConf the functions that YAML files call, such as `${half:${S}}`."""
-    of_numbers = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
-    for name, function in {**of_numbers, "shipped": beside_the_package}.items():
-        OmegaConf.register_new_resolver(name, function, replace=True)
-
-
 def _half(n: Any) -> Any:
     """Return half of an integer, rounded down, and anything else as it is."""
     return n // 2 if isinstance(n, int) else n
@@ -82,6 +78,16 @@ def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
     return OmegaConf.create([*(i / 20 for i in range(20) if i / 20 < gamma_eval), float(gamma_eval)])
 
 
+OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
+"""The functions of numbers that YAML files call, such as `${half:${S}}`."""
+
+
+def register_resolvers() -> None:
+    """Make known to OmegaConf the functions that YAML files call."""
+    for name, function in {**OF_NUMBERS, "shipped": beside_the_package}.items():
+        OmegaConf.register_new_resolver(name, function, replace=True)
+
+
 def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
     """Return what Hydra composed as plain data, without Hydra's own part and with all interpolations resolved.
 
@@ -95,8 +101,11 @@ def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
     with composing():
         ours = _ours(config) if "hydra" in config else config
         values = OmegaConf.to_container(ours, resolve=True, throw_on_missing=True)
-    options = {str(group): str(option) for group, option in choices.items() if option}
-    return Composed(cast(dict[str, Any], values), options)
+    return Composed(cast(Values, values), _options(choices))
+
+
+def _options(choices: Mapping[str, Any]) -> dict[str, str]:
+    return {str(group): str(option) for group, option in choices.items() if option}
 
 
 class _Loaded(NamedTuple):
@@ -200,7 +209,10 @@ class Composer(ConfigLoaderImpl):
         config = deepcopy(loaded.values)
         if not all(was_set(config, override.key_or_group.split("."), override.value()) for override in values.values()):
             config = self._load(*overrides).values  # Hydra's own message says better what is wrong
-        return plain(OmegaConf.create(config), loaded.choices)
+        try:
+            return Composed(_resolved(config, config), _options(loaded.choices))
+        except (KeyError, OmegaConfBaseException):
+            return plain(OmegaConf.create(config), loaded.choices)
 
     def _parsed(self, override: str) -> Override:
         (parsed,) = OverridesParser.create().parse_overrides([override])
@@ -272,6 +284,32 @@ def _of_files(sources: Sources, _states: object) -> Composer:
 def _axes(values: Values) -> Mapping[str, Any]:
     sweeper: Values = values.get("hydra", {}).get("sweeper") or {}
     return sweeper.get("params") or {}
+
+
+def _resolved(value: Any, values: Values) -> Any:
+    """Return a value with the interpolations resolved that depend on keys outside of groups alone.
+
+    Raises:
+        KeyError: The value is missing, or has another interpolation.
+        OmegaConfBaseException: An interpolation cannot be resolved so.
+    """
+    if isinstance(value, dict):
+        return {key: _resolved(each, values) for key, each in cast(Values, value).items()}
+    if isinstance(value, list):
+        return [_resolved(each, values) for each in cast(list[Any], value)]
+    if value == "???":
+        raise KeyError(value)
+    if not isinstance(value, str) or "${" not in value:
+        return value
+    names = [name for name in re.findall(r"\$\{([^:}]*)", value) if name not in OF_NUMBERS]
+    return deepcopy(_interpolated(json.dumps({**{name: values[name] for name in names}, "": value})))
+
+
+@lru_cache(maxsize=10_000)
+def _interpolated(said: str) -> Any:
+    """Return the value of the key "" of JSON, whose interpolations refer to its other keys."""
+    resolved = OmegaConf.to_container(OmegaConf.create(json.loads(said)), resolve=True)
+    return cast(Values, resolved)[""]
 
 
 def _unresolved(config: DictConfig) -> Values:

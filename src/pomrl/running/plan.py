@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from math import ceil
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
@@ -14,8 +15,8 @@ from pomrl.science.problem import Problem, check
 from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
 
-MOST_CHECKED = 50
-"""The most runs of a problem whose mean model is drawn and checked before any run is computed."""
+CHECKED_OF_PROBLEM, CHECKED = 50, 2000
+"""The most runs of a problem, and about as many of all, whose mean models are checked before any run is computed."""
 
 LONG = 3600.0
 """Seconds from which on a request is computed only with `yes=true`."""
@@ -51,17 +52,18 @@ class Job:
 def plan(experiments: Sequence[Experiment]) -> list[Job]:
     """Look up what the store lacks of each experiment, and check that it can be computed.
 
-    Of each problem the first `MOST_CHECKED` missing runs are looked at. A later run that cannot have its sigma ends its
-    method with a failure.
+    Of each problem the first missing runs are looked at, `CHECKED_OF_PROBLEM` or fewer where there are many problems. A
+    later run that cannot have its sigma ends its method with a failure.
 
     Raises:
         ConfigError: An experiment cannot be computed.
     """
     jobs = [_looked_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
+    most = min(CHECKED_OF_PROBLEM, ceil(CHECKED / max(1, len({job.experiment.problem for job in jobs}))))
     for job in jobs:
         problem = job.experiment.problem
-        runs = set(islice(chain.from_iterable(job.missing), MOST_CHECKED)) - checked[problem]
+        runs = set(islice(chain.from_iterable(job.missing), most)) - checked[problem]
         try:
             compiled.check(job.experiment.execution.engine)
             check(problem, job.experiment.method, sorted(runs))

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from pomrl.science.solvers import compiled
+
+version = cache(metadata.version)  # which reads a file each time
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
 
