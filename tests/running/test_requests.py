@@ -59,7 +59,7 @@ def test_nothing_to_compute_here_is_no_success(arguments: str, said: str, comman
 
 def test_many_jobs_are_counted_before_they_are_composed(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = counted(monkeypatch, ConfigLoaderImpl, "load_configuration")
-    made_plain = counted(monkeypatch, composition, "plain")
+    made_plain = counted(monkeypatch, composition, "Composed")
     status, lines, said = command("-m", "seed=range(0,20000)")
     assert (status, lines, made_plain.call_count) == (1, [], 1)
     assert loaded.call_count <= 4  # Hydra itself composes the sweep as a whole
