@@ -47,9 +47,8 @@ class TestCommand:
         assert f"{len(few)} claims with fewer runs than their sweeps promise" in words
         assert "    pomrl reproduce pomrl\n" in out
         assert "pomrl claims pomrl --decide" in words
-        for of in (words, claims_page(PAPER, judged, {})):  # neither is known, so that nothing is said of them
+        for of in (words, claims_page(PAPER, judged, {})):  # which are not computed
             assert "estimate" in of
-            assert "power" not in of
             assert "environments" not in of
             assert "opposite under" not in of
         assert by_text["A.5"].verdict is Verdict.UNDECIDED

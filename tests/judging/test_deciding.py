@@ -14,7 +14,7 @@ from pomrl.configuration.sweeps import Setting
 from pomrl.judging.basis import Basis
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import smaller_minimum
-from pomrl.judging.deciding import Spending, decide, pools
+from pomrl.judging.deciding import Spending, decide
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.running import cost
@@ -113,18 +113,6 @@ class TestDeciding:
         verdicts, asked = self.outcomes(with_runs(basis, 10), 0.0)
         assert set(verdicts.values()) == {Verdict.UNDECIDED}
         assert not any(asked)
-
-    def test_the_power_needs_no_runs_of_claims_beyond_the_budget_nor_more_than_the_first_analysis(
-        self, basis: Basis
-    ) -> None:
-        on = with_runs(basis, 4)
-        for budget, of_all in ((np.inf, True), (0.0, False)):
-            cases = decide([on], budget, in_a_world(on, 0.02), lambda _: None)
-            judged = {case.outcome.claim.id for case in cases if case.outcome.runs}
-            assert (len(judged) == len(cases)) is of_all
-            assert {each.request.runs for each in pools(cases)} == ({ANALYSES[0]} if of_all else set())
-        on = with_runs(basis, ANALYSES[0])
-        assert not pools(decide([on], np.inf, in_a_world(on, 0.02), lambda _: None))
 
     def test_what_is_open_is_judged_at_every_analysis(self, basis: Basis) -> None:
         _, asked = self.outcomes(basis, np.inf, noise=0.5)

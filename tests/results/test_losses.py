@@ -44,7 +44,7 @@ def test_losses_of_a_table_are_those_of_its_rows() -> None:
     losses = Losses.of_table(table_of(loss))
     np.testing.assert_array_equal(losses.loss, loss)
     np.testing.assert_array_equal(losses.gammas, GAMMAS)
-    np.testing.assert_array_equal(losses.of_runs(np.arange(2)).task(3), loss[:2, 2, -1])
+    np.testing.assert_array_equal(losses.task(3), loss[:, 2, -1])
 
 
 def test_the_minimum_is_at_the_gamma_that_is_best_for_the_mean_over_runs() -> None:

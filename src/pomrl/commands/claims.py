@@ -81,9 +81,6 @@ def _judged(study: Study, claims: Sequence[Claim], selection: Selection, budget:
         for line in refused or ():
             warn(line)
     cases = _cases(bases, reader, budget)
-    if budget is not None:
-        of_headline = [case for case in cases if case.basis.variant in study.described.headline]
-        _compute(deciding.pools(of_headline), ", beyond analyses and budget, for the power of the promised numbers")
     made: list[Judgement] = []
     for variant, on in zip(selection.variants, bases, strict=True):
         shares = _shares(study, claims) if variant.name == study.unchanged else {}
@@ -117,11 +114,11 @@ def _cases(bases: Sequence[Basis], reader: Reader, budget: float | None) -> Sequ
     return deciding.decide(bases, budget, reader, _compute)
 
 
-def _compute(experiments: Sequence[Experiment], why: str = "") -> None:
-    """Compute what the store lacks of experiments, and say so, and why."""
+def _compute(experiments: Sequence[Experiment]) -> None:
+    """Compute what the store lacks of experiments, and say so."""
     jobs = plan(experiments)
     if unfinished(jobs):
-        warn(f"{estimate(jobs)}{why}")
+        warn(str(estimate(jobs)))
     with progress_of(jobs) as advance:
         refuse_failures(work(jobs, advance))
 

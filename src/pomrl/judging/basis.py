@@ -9,7 +9,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
@@ -182,10 +181,6 @@ class Reader:
 
             self.judged[asked] = claim.parts(basis.sweeps(claim, losses))
         return self.judged[asked]
-
-    def parts_of_sample(self, basis: Basis, claim: Claim, pool: int, runs: Int[np.ndarray, " k"]) -> tuple[Part, ...]:
-        """Return the parts of a claim as estimated from the runs with these numbers, all of which are below `pool`."""
-        return claim.parts(basis.sweeps(claim, lambda experiment: self.losses(experiment, pool).of_runs(runs)))
 
     def losses(self, experiment: Experiment, runs: int) -> Losses:
         """Return the losses of the first `runs` runs of an experiment."""

@@ -19,7 +19,7 @@ from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.deciding import Case
 from pomrl.judging.judgements import Judgement, Judgements, judgement
 from pomrl.judging.precision import Outcome
-from pomrl.judging.promised import at_promised_runs, power
+from pomrl.judging.promised import at_promised_runs
 from pomrl.judging.true_shares import parts_in, true_share
 from pomrl.judging.verdict import Part
 from pomrl.results.intervals import Interval
@@ -147,14 +147,11 @@ def judged(
     outcomes |= {claim.id: on.unjudged(claim).after(at_once[claim.id]) for claim in of_no_sweep}
     outcomes |= {claim.id: Outcome(claim) for claim in on.registry if not claim.is_judged}
     known = [claim for claim in on.registry if claim.id in outcomes and claim.id in at_promised]
-    ids = [claim.id for claim in known if claim.sweeps and claim.is_judged]
-    powers = dict(zip(ids, in_parallel(power, [on] * len(ids), ids), strict=True))
     return [
         judgement(
             variant.name,
             outcomes[claim.id],
             at_promised[claim.id],
-            power=powers.get(claim.id),
             note=variant.notes.get(claim.id, ""),
             true_in_environments=(shares or {}).get(claim.id),
         )

@@ -14,7 +14,6 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.execution.parallel import in_threads
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.precision import Outcome
-from pomrl.judging.promised import pool_of
 from pomrl.judging.verdict import Verdict
 from pomrl.running import cost
 
@@ -85,19 +84,6 @@ class Spending:
 
 def _seconds(experiment: Experiment, runs: int) -> float:
     return cost.seconds(experiment.problem, experiment.method, runs)
-
-
-def pools(cases: Sequence[Case]) -> list[Experiment]:
-    """Return the experiments of claims with the runs that the promised numbers of runs are drawn from (`promised`).
-
-    A claim whose first analysis is beyond the budget has none.
-    """
-    return [
-        experiment
-        for case in cases
-        if case.outcome.runs and (pool := pool_of(case.basis, case.outcome.claim))
-        for experiment in with_runs(case.basis.read_by(case.outcome.claim), pool)
-    ]
 
 
 def decide(bases: Sequence[Basis], budget: float, reader: Reader, compute: Compute) -> list[Case]:

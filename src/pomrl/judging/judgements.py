@@ -26,7 +26,7 @@ FILE = "claims.csv"
 JUDGED_ON = "judged_on"
 """The entry of the table's sidecar with the digest of what the claims were judged on, by variant."""
 
-SHARES = ("power", "true_in_environments")
+SHARES = ("true_in_environments",)
 """The fields with an interval, which have three columns."""
 
 OF_CLAIM = ("id", "statement", "title", "where", "figures", "is_main", "selected_on")
@@ -72,8 +72,6 @@ class Judgement(Columns):
     revised_on: str = ""
     revision: str = ""
     verdict_by_old_rule: Verdict | None = None
-    power: Interval | None = None
-    """How often the promised number of runs shows that the claim holds."""
     true_in_environments: Interval | None = None
     comparisons: tuple[Comparison, ...] = Field(exclude=True)
 

@@ -40,12 +40,10 @@ def verdict_with_topics(judgement: Judgement) -> str:
 DECISIVE = "decisive comparison, estimate [interval], claimed"
 """The column of the table of claims with the comparison on which a verdict rests."""
 
-POWER, ENVIRONMENTS, OPPOSITE = "power", "true in environments", "opposite under"
+ENVIRONMENTS, OPPOSITE = "true in environments", "opposite under"
 """The columns that the table of claims has only if something is known of a claim, and what the legend says of them."""
 
 EXPLAINED = {
-    POWER: "the power of the number of runs that the sweeps promise, which is how often so many runs show the claim by "
-    "itself, with a 95 % interval",
     ENVIRONMENTS: "the share of environments in which it is true ('at most': for its hardest part), with a 95 % "
     "interval",
     OPPOSITE: "the single choices of the families of variants under which the verdict is the opposite",
@@ -71,7 +69,6 @@ def columns(
         main: [verdict_with_topics(each) if each.variant == main else "" for each in listed],
         **{name: [in_words(each.verdict) if each else "" for each in of] for name, of in under.items()},
         DECISIVE: [decisive_in_words(each.decisive) for each in listed],
-        POWER: [f"{each.power.percent()} of {each.promised_runs:,} runs" if each.power else "" for each in listed],
         ENVIRONMENTS: [environments_in_words(unchanged.get(each.id, each)) for each in listed],
         OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed],
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
@@ -81,10 +81,6 @@ class Losses:
         losses = Losses(lambda: stored.losses(runs)[0], gammas)
         vars(losses).update(at_eval=at_eval, average_curve=average_curve)  # as these properties keep them
         return losses
-
-    def of_runs(self, runs: Int[np.ndarray, " k"]) -> "Losses":
-        """Return the losses of the runs with these numbers, in this order."""
-        return Losses(self.loss[runs], self.gammas)
 
     @cached_property
     def at_eval(self) -> Float[np.ndarray, "n T"]:
