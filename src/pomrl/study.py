@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from pomrl.judging.claim import Revision as Revision
     from pomrl.judging.claim import claim as claim
     from pomrl.judging.comparisons import MARGIN as MARGIN
-    from pomrl.judging.comparisons import NEAR as NEAR
     from pomrl.judging.comparisons import PAIRED as PAIRED
     from pomrl.judging.comparisons import ROUNDING as ROUNDING
     from pomrl.judging.comparisons import below_zero as below_zero
@@ -104,7 +103,6 @@ if TYPE_CHECKING:
     from pomrl.judging.verdict import LOOKS as LOOKS
     from pomrl.judging.verdict import Part as Part
     from pomrl.judging.verdict import Verdict as Verdict
-    from pomrl.judging.views import environments_in_words as environments_in_words
     from pomrl.report.pages import Page as Page
     from pomrl.results.intervals import Interval as Interval
     from pomrl.results.losses import Losses as Losses

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,18 +33,6 @@ def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_
         experiments = list(reproduce._experiments(find("mine"), runs))
         assert [each.request.runs for each in experiments] == expected
         assert [each.problem.seed for each in experiments][:2] == [1, 1]
-
-
-def test_the_experiments_of_a_sample_are_computed_unless_runs_are_few() -> None:
-    study = find("pomrl")
-    (sample,) = (family for family in study.families.values() if family.is_sample)
-    one = replace(sample, variants=sample.variants[:1])
-    of_sample = len(list(reproduce._of_family(study, one)))
-    assert of_sample > 0
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reproduce, "sweeps_of", lambda _: [])
-        patch.setitem(vars(study), "families", {"one": one})
-        assert [len(list(reproduce._experiments(study, runs))) for runs in (None, 3)] == [of_sample, 0]
 
 
 def test_a_study_with_sweeps_alone_has_a_page_of_their_curves(here: Path) -> None:

@@ -1,4 +1,4 @@
-"""The families of readings and environments: what each variant changes, and verdicts over a family."""
+"""The family of readings: what each variant changes, and verdicts over a family."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,34 +12,24 @@ from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import DEFAULT
 from pomrl.judging import over_variants
-from pomrl.judging.basis import Basis
 from pomrl.judging.claim import claims_of
 from pomrl.judging.claims_of_variants import basis
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import LOOKS, Comparison, Verdict
-from pomrl.results.comparison import differences
 from pomrl.studies.pomrl import readings_figure
 from pomrl.studies.pomrl.variants import READINGS
 
 pytestmark = pytest.mark.slow
 
 PAPER = find("pomrl")
-READINGS_OF, ENVIRONMENTS = PAPER.family("readings"), PAPER.family("environments")
+READINGS_OF = PAPER.family("readings")
 SWEEPS = ("task_similarity", "gamma_schedules", "states_20", "initial_similarity")
-ENVIRONMENT = "task_distribution.mean_seed"
-"""The key in which environments differ."""
 
 
 @cache
 def readings() -> dict[str, dict[str, list[Setting]]]:
     """The experiments of each reading, by its name and that of the sweep."""
     return {variant.name: {name: PAPER.settings(name, variant) for name in SWEEPS} for variant in READINGS_OF.variants}
-
-
-@cache
-def environments() -> list[Basis]:
-    registry = claims_of(PAPER)
-    return [basis(PAPER, registry, variant) for variant in ENVIRONMENTS.variants[:5]]
 
 
 def flat(setting: Setting) -> dict[str, object]:
@@ -76,27 +66,6 @@ class TestPublished:
             prior = flat(setting)["estimator.prior"]
             learns = setting.varied["estimator"] in ("pomrl", "ada_pomrl")
             assert (prior == "exclusive") == learns
-
-    def test_environments_differ_in_their_mean_model_alone(self) -> None:
-        found = [on.settings["task_similarity"] for on in environments()]
-        assert len(found) == 5
-        assert [list(setting.varied) for setting in found[0]] == [["sigma", "estimator"]] * 15
-        for of_setting in zip(*found, strict=True):
-            assert set(differences([flat(setting) for setting in of_setting])) == {ENVIRONMENT}
-            assert len({setting.experiment.problem for setting in of_setting}) == 5
-        for settings in found:
-            problems = {setting.varied["sigma"]: setting.experiment.problem for setting in settings}
-            assert list(problems) == [0.01, 0.025, 0.047]
-            assert all(setting.experiment.problem == problems[setting.varied["sigma"]] for setting in settings)
-
-    def test_in_an_environment_those_claims_are_judged_whose_settings_it_has(self) -> None:
-        of_one = environments()[0]
-        assert of_one.analyses == ()  # no claim is judged in one environment alone
-        of_similarity = {f"Q3.{number}" for number in range(1, 10)}
-        assert of_similarity < {claim.id for claim in of_one.claims}
-        at_one_sigma = [setting for setting in of_one.settings["task_similarity"] if setting.varied["sigma"] == 0.01]
-        without = {claim.id for claim in Basis("", {"task_similarity": at_one_sigma}, of_one.registry).claims}
-        assert {claim.id for claim in of_one.claims} - without == {*of_similarity, "A.2"}
 
 
 def judgement(variant: str, id: str, verdict: Verdict, estimate: float) -> Judgement:

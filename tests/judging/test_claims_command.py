@@ -47,9 +47,8 @@ class TestCommand:
         assert f"{len(few)} claims with fewer runs than their sweeps promise" in words
         assert "    pomrl reproduce pomrl\n" in out
         assert "pomrl claims pomrl --decide" in words
-        for of in (words, claims_page(PAPER, judged, {})):  # which are not computed
+        for of in (words, claims_page(PAPER, judged, {})):
             assert "estimate" in of
-            assert "environments" not in of
             assert "opposite under" not in of
         assert by_text["A.5"].verdict is Verdict.UNDECIDED
         assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised_runs) == (12, 100)

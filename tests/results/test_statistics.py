@@ -89,7 +89,6 @@ def test_an_interval_is_written_in_one_way() -> None:
     assert Interval(0.4371, -0.4, 0.473).text(2, signed=True) == "+0.44 [-0.40, +0.47]"
     assert Interval(0.4371, np.nan, np.nan).text() == "0.437"
     assert Interval(np.nan, np.nan, np.nan).text() == ""
-    assert Interval(0.4371, 0.4012, 0.473).percent() == "44 % [40, 47]"
 
 
 def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors(

@@ -83,12 +83,10 @@ def _judged(study: Study, claims: Sequence[Claim], selection: Selection, budget:
     cases = _cases(bases, reader, budget)
     made: list[Judgement] = []
     for variant, on in zip(selection.variants, bases, strict=True):
-        shares = _shares(study, claims) if variant.name == study.unchanged else {}
         of_variant = [case for case in cases if case.basis is on]
-        made += claims_of_variants.judged(study, variant, on, reader, of_variant, shares)
+        made += claims_of_variants.judged(study, variant, on, reader, of_variant)
     for family in selection.families:
-        if not family.is_sample:
-            made += _under_family(study, claims, family, None if budget is None else family.budget, reader)
+        made += _under_family(study, claims, family, None if budget is None else family.budget, reader)
     return made
 
 
@@ -121,9 +119,3 @@ def _compute(experiments: Sequence[Experiment]) -> None:
         warn(str(estimate(jobs)))
     with progress_of(jobs) as advance:
         refuse_failures(work(jobs, advance))
-
-
-def _shares(study: Study, claims: Sequence[Claim]) -> claims_of_variants.Shares:
-    """Return in how many environments each claim is true, from the first family that is a sample of environments."""
-    sample = next((family for family in study.families.values() if family.is_sample), None)
-    return claims_of_variants.true_shares(study, claims, sample) if sample else {}

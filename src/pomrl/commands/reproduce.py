@@ -160,18 +160,11 @@ def compute(study: Study, runs: int | None) -> None:
 
 
 def _experiments(study: Study, runs: int | None) -> Iterator[Experiment]:
-    """Yield the experiments of all sweeps of a study, with so many runs each, or with the numbers that they promise.
-
-    A sample of environments, in which few runs say nothing, is computed in the latter case alone.
-    """
+    """Yield the experiments of all sweeps of a study, with so many runs each, or with the numbers that they promise."""
     for name in sweeps_of(study):
         for setting in study.settings(name):
             request = setting.experiment.request
             yield replace(setting.experiment, request=replace(request, runs=runs or request.runs))
-    if runs is None:
-        for family in study.families.values():
-            if family.is_sample:
-                yield from _of_family(study, family)
 
 
 def sweeps_of(study: Study) -> list[str]:

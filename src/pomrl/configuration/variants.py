@@ -40,7 +40,7 @@ class Variant:
     name: str
     change: Change
     analyses: tuple[int, ...] | None = None
-    """The numbers of runs at which claims are judged under it; None for those of the study, and empty for none."""
+    """The numbers of runs at which claims are judged under it; None for those of the study."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """What is to be said of a claim under this variant, by the claim's id."""
     about: str = ""
@@ -126,15 +126,10 @@ class Family:
     variants: tuple[Variant, ...]
     budget: float | None
     """Estimated seconds of one core for runs that undecided claims need; None for variants that are only computed."""
-    is_sample: bool
-    """Whether the variants are a sample of environments, of which a share is estimated in which a claim is true."""
 
 
 def family(
-    *,
-    sweeps: Sequence[str] | Mapping[str, Mapping[str, Any]],
-    budget: float | None = None,
-    is_sample: bool = False,
+    *, sweeps: Sequence[str] | Mapping[str, Mapping[str, Any]], budget: float | None = None
 ) -> Callable[[Callable[[], Iterable[Variant]]], Family]:
     """Make a family of a function that yields variants, which has the function's name.
 
@@ -142,16 +137,14 @@ def family(
         sweeps: The sweeps that are computed under the variants: names of sweeps of the study, or axes by name.
         budget: Estimated seconds of one core for runs that undecided claims need; None for variants that are only
             computed, because a page reads them.
-        is_sample: Whether the variants are a sample of environments, of which a share is estimated in which a claim is
-            true; no claim is judged in one of them.
     """
 
     def make(yielding: Callable[[], Iterable[Variant]]) -> Family:
         axes = sweeps if isinstance(sweeps, Mapping) else dict.fromkeys(sweeps)
-        variants = [replace(each, sweeps=axes, analyses=() if is_sample else each.analyses) for each in yielding()]
+        variants = [replace(each, sweeps=axes) for each in yielding()]
         names = [each.name for each in variants]
         if twice := [name for name in names if names.count(name) > 1]:
             raise ConfigError(f"{yielding.__name__}: there are two variants {twice[0]}")
-        return Family(yielding.__name__, tuple(variants), budget, is_sample)
+        return Family(yielding.__name__, tuple(variants), budget)
 
     return make

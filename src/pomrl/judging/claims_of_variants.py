@@ -3,16 +3,14 @@
 import hashlib
 import inspect
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
-from pomrl.configuration.variants import Family, Variant
-from pomrl.execution.parallel import in_parallel
+from pomrl.configuration.variants import Variant
 from pomrl.judging import judgements
 from pomrl.judging.basis import Basis, Reader, signature
 from pomrl.judging.claim import Claim, claims_of
@@ -20,17 +18,12 @@ from pomrl.judging.deciding import Case
 from pomrl.judging.judgements import Judgement, Judgements, judgement
 from pomrl.judging.precision import Outcome
 from pomrl.judging.promised import at_promised_runs
-from pomrl.judging.true_shares import parts_in, true_share
 from pomrl.judging.verdict import Part
-from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
 from pomrl.store.simulations import Simulation
 
 BEST_IN_RUN = "gamma_schedule.choice=per_run"
 """What a variant sets under which schedules that choose in hindsight do so in each run."""
-
-Shares = Mapping[str, Interval]
-"""In how many environments claims are true, by the claim's id."""
 
 
 def basis(
@@ -124,9 +117,7 @@ def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
             raise ConfigError(f"{study.word}: claim {claim.id} ({place}): {in_words(error)}") from error
 
 
-def judged(
-    study: Study, variant: Variant, on: Basis, reader: Reader, cases: Sequence[Case], shares: Shares | None = None
-) -> list[Judgement]:
+def judged(study: Study, variant: Variant, on: Basis, reader: Reader, cases: Sequence[Case]) -> list[Judgement]:
     """Return the judgements under a variant that the description names, and all that is known of them.
 
     Claims about no sweep are judged under the first variant of the headline, because they do not depend on it.
@@ -137,7 +128,6 @@ def judged(
         on: The basis of the variant.
         reader: Reads the losses.
         cases: The claims about sweeps as judged at precision.
-        shares: In how many environments each claim is true.
     """
     of_no_sweep = [each for each in on.registry if not each.sweeps and variant.name == study.described.headline[0]]
     at_once = {claim.id: without_sweeps(claim) for claim in of_no_sweep}
@@ -146,16 +136,10 @@ def judged(
     # A claim about a simulation has one analysis: of all its sequences.
     outcomes |= {claim.id: on.unjudged(claim).after(at_once[claim.id]) for claim in of_no_sweep}
     outcomes |= {claim.id: Outcome(claim) for claim in on.registry if not claim.is_judged}
-    known = [claim for claim in on.registry if claim.id in outcomes and claim.id in at_promised]
     return [
-        judgement(
-            variant.name,
-            outcomes[claim.id],
-            at_promised[claim.id],
-            note=variant.notes.get(claim.id, ""),
-            true_in_environments=(shares or {}).get(claim.id),
-        )
-        for claim in known
+        judgement(variant.name, outcomes[claim.id], at_promised[claim.id], note=variant.notes.get(claim.id, ""))
+        for claim in on.registry
+        if claim.id in outcomes and claim.id in at_promised
     ]
 
 
@@ -173,16 +157,3 @@ def without_sweeps(claim: Claim) -> tuple[Part, ...]:
 def needed_simulations(claims: Sequence[Claim]) -> list[Simulation]:
     """Return the simulations that claims read."""
     return list(dict.fromkeys(claim.simulation for claim in claims if claim.simulation))
-
-
-def true_shares(study: Study, claims: Sequence[Claim], family: Family) -> Shares:
-    """Return in how many environments of a sample each claim is true, by its id; none if they are not all stored."""
-    bases: list[Basis] = []
-    for variant in family.variants:  # one after the other, because most often not even the first is stored
-        on = basis(study, claims, variant)
-        experiments = (each.experiment for settings in on.settings.values() for each in settings)
-        if not all(store.lookup(each).complete() >= each.request.runs for each in experiments):
-            return {}
-        bases.append(on)
-    parts = in_parallel(parts_in, bases)
-    return {id: true_share([of[id] for of in parts]) for id in (parts[0] if parts else ())}

@@ -149,11 +149,6 @@ class Minimum(Estimate):
                 return float(brentq(excess, self.value, far, xtol=1e-9))  # pyright: ignore[reportArgumentType]
         return float(np.copysign(np.inf, step))
 
-    @property
-    def standard_error(self) -> float:
-        smallest = self.pairs.a.argmin(), self.pairs.b.argmin()
-        return super().standard_error if self.is_ratio else float(self.errors[smallest])
-
 
 @dataclass(frozen=True)
 class BestDifference(Estimate):

@@ -113,11 +113,6 @@ class Estimate(ABC):
         """The upper end of the 95 % interval."""
         return self.interval(ERROR_RATE)[1]
 
-    @property
-    def standard_error(self) -> float:
-        """The standard error, by default that of a normal distribution with this 95 % interval."""
-        return (self.upper - self.lower) / (2.0 * 1.96)
-
 
 @dataclass(frozen=True)
 class Exact(Estimate):
@@ -216,10 +211,6 @@ class Correlation(Estimate):
             return -1.0, 1.0
         lower, upper = np.quantile(self.distribution, [error / 2, 1.0 - error / 2]).tolist()
         return (-1.0 if self.value <= 0.0 else lower), (1.0 if self.value >= 0.0 else upper)
-
-    @property
-    def standard_error(self) -> float:
-        return float(self.distribution.std(ddof=1))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ fields of `Comparison`, under their aliases. Terminal, Markdown, page and articl
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, Valida
 from pomrl.judging.precision import Outcome, by_topic, decisive
 from pomrl.judging.promised import AtPromised, by_itself
 from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
-from pomrl.results.intervals import ERROR_RATE, Interval
+from pomrl.results.intervals import ERROR_RATE
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, read_rows, write_table
 
@@ -25,9 +24,6 @@ FILE = "claims.csv"
 
 JUDGED_ON = "judged_on"
 """The entry of the table's sidecar with the digest of what the claims were judged on, by variant."""
-
-SHARES = ("true_in_environments",)
-"""The fields with an interval, which have three columns."""
 
 OF_CLAIM = ("id", "statement", "title", "where", "figures", "is_main", "selected_on")
 """The fields that a judgement has from the claim."""
@@ -72,7 +68,6 @@ class Judgement(Columns):
     revised_on: str = ""
     revision: str = ""
     verdict_by_old_rule: Verdict | None = None
-    true_in_environments: Interval | None = None
     comparisons: tuple[Comparison, ...] = Field(exclude=True)
 
     @property
@@ -116,7 +111,7 @@ def judgement(variant: str, outcome: Outcome, at_promised: AtPromised | None = N
         variant: The name of the variant.
         outcome: The claim at precision.
         at_promised: The claim at the promised number of runs; None if no run is stored.
-        known: Further fields: what is to be said of the claim under this variant, and shares.
+        known: Further fields, such as what is to be said of the claim under this variant.
     """
     claim = outcome.claim
     known |= {"variant": variant} | {name: getattr(claim, name) for name in OF_CLAIM}
@@ -205,15 +200,8 @@ def write(folder: Path, made: Sequence[Judgement], command: str, judged_on: Mapp
 
 def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
     """Return the table with a row for each comparison."""
-    return pd.DataFrame([_cells(each) | _cells(part) for each in judgements for part in each.comparisons])
-
-
-def _cells(row: Columns) -> dict[str, Any]:
-    cells: dict[str, Any] = {}
-    unknown = {"estimate": nan, "lower": nan, "upper": nan}
-    for name, value in row.model_dump(by_alias=True).items():
-        cells |= Interval(**(value or unknown)).columns(name) if name in SHARES else {name: value}
-    return cells
+    rows = ((each, part) for each in judgements for part in each.comparisons)
+    return pd.DataFrame([each.model_dump(by_alias=True) | part.model_dump(by_alias=True) for each, part in rows])
 
 
 def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
@@ -233,15 +221,8 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
             of_claims.setdefault((row["variant"], row["claim"]), []).append(row)
         found: dict[str, dict[str, Judgement]] = {name: {} for name in named}
         for (variant, id), rows in of_claims.items():
-            found.setdefault(variant, {})[id] = _judgement(rows)
+            found.setdefault(variant, {})[id] = Judgement.model_validate({**rows[0], "comparisons": rows})
     except (KeyError, ValidationError) as error:
         raise StoreError(f"{path}: of another version ({error})") from error
     said = DerivedFiles(path.with_suffix(".json")).said() if of_claims else {}
     return Judgements({name: of for name, of in found.items() if of}, said.get(JUDGED_ON, {}))
-
-
-def _judgement(rows: Sequence[Mapping[str, str]]) -> Judgement:
-    """Return what rows of the table say of a claim; empty cells are left out of them."""
-    ends = {"estimate": "", "lower": "_lower", "upper": "_upper"}
-    shares = {name: {end: rows[0][name + of] for end, of in ends.items()} for name in SHARES if name in rows[0]}
-    return Judgement.model_validate({**rows[0], **shares, "comparisons": rows})

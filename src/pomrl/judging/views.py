@@ -23,12 +23,6 @@ def older_in_words(study: Study, judgements: Judgements) -> str:
     return f"{verdicts}: pomrl reproduce {study.word} renews them."
 
 
-def environments_in_words(judgement: Judgement) -> str:
-    """Return the share of environments in which a claim is true; empty where it is not known."""
-    share, at_most = judgement.true_in_environments, "at most " * (len(judgement.comparisons) > 1)
-    return at_most + share.percent() if share else ""
-
-
 def verdict_with_topics(judgement: Judgement) -> str:
     """Return the verdict on a claim, and on each of its topics."""
     topics, word = judgement.topics, in_words(judgement.verdict)
@@ -40,28 +34,19 @@ def verdict_with_topics(judgement: Judgement) -> str:
 DECISIVE = "decisive comparison, estimate [interval], claimed"
 """The column of the table of claims with the comparison on which a verdict rests."""
 
-ENVIRONMENTS, OPPOSITE = "true in environments", "opposite under"
-"""The columns that the table of claims has only if something is known of a claim, and what the legend says of them."""
-
-EXPLAINED = {
-    ENVIRONMENTS: "the share of environments in which it is true ('at most': for its hardest part), with a 95 % "
-    "interval",
-    OPPOSITE: "the single choices of the families of variants under which the verdict is the opposite",
-}
+OPPOSITE = "opposite under"
+"""The column of the table of claims with the single choices that turn a verdict, if there are any."""
 
 
-def columns(
-    study: Study, judgements: Judgements, shown: Sequence[str], turned: Mapping[str, Sequence[str]]
-) -> dict[str, list[str]]:
+def columns(judgements: Judgements, shown: Sequence[str], turned: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Return the cells of the table of claims by column, as Markdown.
 
     Args:
-        study: The study.
-        judgements: Its judgements.
+        judgements: The judgements of a study.
         shown: The variants that have a column, of which the first one comes with the verdicts on topics.
         turned: The variants under which the verdict on a claim is the opposite, by the claim's id.
     """
-    listed, unchanged = judgements.listed(shown), judgements.of(study.unchanged)
+    listed = judgements.listed(shown)
     main, *others = shown
     under = {name: [judgements.of(name).get(each.id) for each in listed] for name in others}
     every = {
@@ -69,10 +54,8 @@ def columns(
         main: [verdict_with_topics(each) if each.variant == main else "" for each in listed],
         **{name: [in_words(each.verdict) if each else "" for each in of] for name, of in under.items()},
         DECISIVE: [decisive_in_words(each.decisive) for each in listed],
-        ENVIRONMENTS: [environments_in_words(unchanged.get(each.id, each)) for each in listed],
-        OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed],
     }
-    return {name: cells for name, cells in every.items() if name not in EXPLAINED or any(cells)}
+    return every | ({OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed]} if turned else {})
 
 
 def legend(study: Study, shown: Collection[str]) -> str:
@@ -83,8 +66,8 @@ def legend(study: Study, shown: Collection[str]) -> str:
         "no difference of interest.",
         "Its estimate is that of the decisive comparison, with the interval that decided it.",
     ]
-    if further := [words for column, words in EXPLAINED.items() if column in shown]:
-        sentences.append(f"Then follow {'; and '.join(further)}.")
+    if OPPOSITE in shown:
+        sentences.append("Then follow the single choices of the families of variants that turn the verdict.")
     return " ".join([*sentences, *([SELECTED] if study.described.cite else [])])
 
 

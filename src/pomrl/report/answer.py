@@ -84,7 +84,7 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
     named = [name for name in study.described.variants if judgements.of(name)]
     single = dict.fromkeys(name for of_family in families.values() for name in of_family)
     turned = opposite(judgements, study.unchanged if study.unchanged in named else named[0], list(single))
-    cells = views.columns(study, judgements, named, turned)
+    cells = views.columns(judgements, named, turned)
     page = rendered(
         "claims.md.j2",
         escapes=False,

@@ -30,10 +30,6 @@ class Interval:
         ends = "" if isnan(self.lower) else f" [{self.lower:{form}}, {self.upper:{form}}]"
         return f"{self.estimate:{form}}{ends}"
 
-    def percent(self) -> str:
-        """Return a share as `44 % [40, 47]`."""
-        return f"{100 * self.estimate:.0f} % [{100 * self.lower:.0f}, {100 * self.upper:.0f}]"
-
     def columns(self, name: str) -> dict[str, float]:
         """Return the cells of the columns `name`, `name_lower` and `name_upper` of a table."""
         return {name: self.estimate, f"{name}_lower": self.lower, f"{name}_upper": self.upper}

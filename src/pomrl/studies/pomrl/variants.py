@@ -1,11 +1,11 @@
-"""The variants of the paper: readings of its text, environments, and its authors' notebook (`pages/notebook.md`)."""
+"""The variants of the paper: readings of its text, and its authors' notebook (`pages/notebook.md`)."""
 
 from collections.abc import Iterator
 from itertools import product
 
 from pomrl.studies.pomrl.choices import Choice, combined, without
 from pomrl.studies.pomrl.differences import choices
-from pomrl.study import Job, Variant, family, of_keys, variant
+from pomrl.study import Job, Variant, family, variant
 
 CONCENTRATION = {"sigma=0.01": "1.5", "sigma=0.025": "0.75", "sigma=0.047": "0.375"}
 """The concentration of the Dirichlet distribution, as a multiple of S, that stands for each sigma of the paper.
@@ -134,14 +134,6 @@ def readings() -> Iterator[Variant]:
     yield _together("printed_with_variances", "exclusive", "population", "algorithm", "as_printed")
     yield _together("noise_counted", "mse_optimal", "debiased")
     yield _together("fixed_letter", "exclusive", "fixed", "algorithm", "as_printed")
-
-
-@family(sweeps=("task_similarity",), is_sample=True)
-def environments() -> Iterator[Variant]:
-    """Yield fifty environments, each with a mean model of its own that all runs share (A6)."""
-    for seed in range(50):
-        key = "task_distribution.mean_seed"
-        yield of_keys(f"{key}={seed}", {"task_distribution.mean_model": "fixed", key: seed})
 
 
 @family(

@@ -1,9 +1,9 @@
 """The tables of the page on readings of the paper's text, and a figure of all claims under all of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from pomrl.studies.pomrl import readings_figure
-from pomrl.study import Change, Judgement, Page, Verdict, changes, environments_in_words, markdown_table, over, ranked
+from pomrl.study import Change, Judgement, Page, Verdict, changes, markdown_table, over, ranked
 
 WORDS = {
     Verdict.HOLDS: "holds",
@@ -20,10 +20,9 @@ COUNTS = ("hold", "do not", "no difference", "undecided")
 def parts(page: Page) -> dict[str, str]:
     """Return the tables of the page; those without results are left as they are."""
     judgements, family = page.judgements, page.study.family("readings")
-    unchanged = judgements.of(page.study.unchanged)
     names = [variant.name for variant in family.variants if judgements.of(variant.name)]
     if len(names) < len(family.variants):
-        return {"environments": _of_environments(unchanged.values())}
+        return {}
     page.save("readings", readings_figure.draw(judgements, names), readings_figure.__doc__ or "")
     single = [variant.name for variant in family.variants if variant.is_single]
     counts, shown = over(judgements, names), readings_figure.in_all(judgements, names)
@@ -36,7 +35,6 @@ def parts(page: Page) -> dict[str, str]:
             ["claim", *COUNTS],
             [[id, *(str(of[verdict]) for verdict in WORDS)] for id, of in counts.items() if id in shown],
         ),
-        "environments": _of_environments(unchanged.values()),
     }
 
 
@@ -60,9 +58,3 @@ def _word(judgement: Judgement) -> str:
 def _comparison(judgement: Judgement) -> str:
     shown = judgement.decisive
     return f"{shown.compared}: {shown.found}, {judgement.runs:,} runs" if shown.compared else ""
-
-
-def _of_environments(judged: Iterable[Judgement]) -> str:
-    """Return the share of environments in which each claim is true."""
-    rows = [[each.id, environments_in_words(each)] for each in judged if each.true_in_environments]
-    return markdown_table(["claim", "true in environments"], rows)
