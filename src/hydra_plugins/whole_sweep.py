@@ -26,9 +26,7 @@ class WholeSweepSweeper(Sweeper):
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Take from Hydra what `sweep` needs; Hydra calls it first."""
         from pomrl.configuration.composition import Composer
-        from pomrl.configuration.jobs import check_plugins
 
-        check_plugins(config)
         search_path, of_hydra = hydra_context.config_loader.get_search_path(), config.hydra.overrides.hydra
         self.composer = Composer(search_path, config.hydra.job.config_name, list(of_hydra))
         self.task_function = task_function

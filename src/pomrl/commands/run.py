@@ -15,13 +15,14 @@ from typing import Any, NoReturn
 import hydra
 from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
 
 from pomrl.commands.terminal import GOES_ON, exit_with
 from pomrl.configuration import composition
 from pomrl.configuration.composed import GROUPS, ConfigError, Sweep
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
-from pomrl.configuration.jobs import FOREIGN, check_plugins
+from pomrl.configuration.jobs import FOREIGN
 from pomrl.configuration.sources import PUBLISHED
 
 
@@ -84,7 +85,8 @@ def compose() -> Sweep | None:
     config, with_hydra = collected[0]
     if isinstance(config, Sweep):
         return config
-    check_plugins(with_hydra)
+    if with_hydra.hydra.mode == RunMode.MULTIRUN:  # of which our sweeper makes a `Sweep`
+        raise ConfigError(FOREIGN)
     return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
 
 

@@ -5,16 +5,11 @@ from itertools import chain, product
 from math import prod
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
-
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.composition import Composer
 
 MOST_JOBS = 10_000
 """The most jobs of a sweep that is composed without `yes=true`."""
-
-LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
-SWEEPER = "hydra_plugins.whole_sweep.WholeSweepSweeper"
 
 FOREIGN = (
     "nothing was composed here: no launcher or sweeper of others is used; -m computes a sweep, and execution=local or "
@@ -58,17 +53,3 @@ def _experiments(composer: Composer, arguments: list[str]) -> tuple[list[str], l
         else:
             others.append(argument)
     return names, others
-
-
-def check_plugins(config: DictConfig) -> None:
-    """Refuse launchers and sweepers of others, which would compute elsewhere, or one experiment after the other.
-
-    Args:
-        config: A configuration with Hydra's part.
-
-    Raises:
-        ConfigError: The configuration names another launcher than Hydra's basic one, or another sweeper than ours.
-    """
-    launcher, sweeper = (OmegaConf.select(config, f"hydra.{kind}._target_") for kind in ("launcher", "sweeper"))
-    if launcher != LAUNCHER or sweeper != SWEEPER:
-        raise ConfigError(FOREIGN)
