@@ -22,9 +22,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def no_environments(monkeypatch: pytest.MonkeyPatch, empty_outputs: Path, simulated: Path) -> None:
-    """None of the fifty environments is stored; to compose their experiments would take long, as simulations do."""
-    monkeypatch.setattr(command, "_shares", lambda *_: {})
+def with_simulations(empty_outputs: Path, simulated: Path) -> None:
+    """The simulations are stored, because they take long."""
     shutil.copytree(simulated, empty_outputs, dirs_exist_ok=True)
 
 
