@@ -16,6 +16,7 @@ from pydantic import Field
 
 from pomrl.checks import Component, read_only
 from pomrl.science.randomness import Generators
+from pomrl.science.solvers import compiled
 
 MOST_ONE_BY_ONE = 50
 """The most transitions from each pair that are drawn one by one; more are drawn as multinomial numbers."""
@@ -232,23 +233,32 @@ class Trajectories(Data):
         return np.bincount(self.draw_sparse(rngs, P, m, batches)[0], minlength=math.prod(shape)).reshape(shape)
 
     def draw_sparse(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Sparse:
-        T, n, S, A, _ = P.shape
-        uniform = np.stack([rng.random((T, 1 + self.length, batches * m)) for rng in rngs], axis=2)
-        model = np.arange(T * n).reshape(T, n, 1)
-        batch = model * batches + np.repeat(np.arange(batches), m)
-        below = cumulative(P).reshape(-1, S).T.copy()
-        state = (uniform[:, 0] * S).astype(np.intp)
-        found = np.empty((self.length, *state.shape), np.intp)
-        for step in range(self.length):
-            rest, action = np.modf(uniform[:, 1 + step] * A)  # what is left of the uniform number is uniform again
-            pair = state * A + action.astype(np.intp)
-            row = model * (S * A) + pair
-            state = next_states((of_state.take(row) for of_state in below), rest)
-            found[step] = (batch * (S * A) + pair) * S + state
-        return found.ravel(), np.ones(found.size, np.intp)
+        uniform = np.stack([rng.random((len(P), 1 + self.length, batches * m)) for rng in rngs], axis=2)
+        follow = compiled.trajectories if compiled.is_used() else followed
+        found = follow(cumulative(P), uniform, m).ravel()
+        return found, np.ones(found.size, np.intp)
 
     def most_visits(self, m: int) -> int:
         return m * self.length
+
+
+def followed(
+    below: Float[np.ndarray, "T n S A S"], uniform: Float[np.ndarray, "T _steps n W"], m: int
+) -> Int[np.ndarray, "_L T n W"]:
+    """Return the places of the transitions of trajectories as `compiled.trajectories` does, to the last bit."""
+    T, n, S, A, _ = below.shape
+    model = np.arange(T * n).reshape(T, n, 1)
+    batch = model * (uniform.shape[-1] // m) + np.arange(uniform.shape[-1]) // m
+    by_state = below.reshape(-1, S).T.copy()
+    state = (uniform[:, 0] * S).astype(np.intp)
+    found = np.empty((uniform.shape[1] - 1, *state.shape), np.intp)
+    for step in range(len(found)):
+        rest, action = np.modf(uniform[:, 1 + step] * A)  # what is left of the uniform number is uniform again
+        pair = state * A + action.astype(np.intp)
+        row = model * (S * A) + pair
+        state = next_states((of_state.take(row) for of_state in by_state), rest)
+        found[step] = (batch * (S * A) + pair) * S + state
+    return found
 
 
 def joined(of_tasks: Sequence[np.ndarray]) -> np.ndarray:

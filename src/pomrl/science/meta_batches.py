@@ -82,9 +82,8 @@ class Separate(MetaBatch):
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
         S, pairs = P.shape[-1], math.prod(P.shape[2:4])
         cells, number = self._data(data).draw_sparse(rngs, P, own.m, self.batches)
-        row, state = np.divmod(cells, S)  # a row is a pair in one of the batches of a task in a run
-        task, of_task = np.divmod(row, self.batches * pairs)
-        entry = (task * pairs + of_task % pairs) * S + state
+        row = cells // S  # a row is a pair in one of the batches of a task in a run
+        entry = cells - (row // pairs - row // (self.batches * pairs)) * (pairs * S)  # in the counts of all its batches
         counts = np.bincount(entry, number, P.size).astype(np.int64).reshape(P.shape)
         pooled = Batch.of_counts(counts, own.m, equal=data.is_equal)
         if self.unvisited == "uniform":

@@ -1,8 +1,9 @@
-"""The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states.
+"""The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states, and
+trajectories.
 
-The engine does the operations of `policy_stacks.PolicyStack` and `elimination.eliminate` in the same order, and
-its results have the same bits. It is built when the package is installed and a C compiler is there; without one, NumPy
-does the same work, about a tenth as fast.
+The engine does the operations of `policy_stacks.PolicyStack`, `elimination.eliminate` and `data.followed` in the same
+order, and its results have the same bits. It is built when the package is installed and a C compiler is there; without
+one, NumPy does the same work, about a tenth as fast.
 """
 
 import hashlib
@@ -123,3 +124,20 @@ def evaluate_policies(
     (k, S), A = policies.shape, R.shape[2]
     _built().evaluate(P, R, models, policies, gammas, V, k, S, A)
     return V
+
+
+def trajectories(
+    below: Float[np.ndarray, "T n S A S"], uniform: Float[np.ndarray, "T _steps n W"], m: int
+) -> Int[np.ndarray, "_L T n W"]:
+    """Return the places of the transitions of trajectories in the counts of all batches, [T, n, W / m, S, A, S].
+
+    Args:
+        below: Cumulative transition probabilities.
+        uniform: The numbers in [0, 1) that choose the first state, and action and next state at each of L steps.
+        m: The number of trajectories in each batch.
+    """
+    (T, steps, n, W), (S, A) = uniform.shape, below.shape[2:4]
+    found = np.empty((steps - 1, T, n, W), np.int64)
+    below, uniform = faces.float64(below, "below"), faces.float64(uniform, "uniform")
+    _built().trajectories(below, uniform, found, T, n, steps - 1, W, m, S, A)
+    return found
