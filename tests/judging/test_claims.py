@@ -8,7 +8,7 @@ from tests.support.worlds import BY_ID, World, as_in_the_paper, backwards, risin
 
 from pomrl.judging.claim import claim
 from pomrl.judging.inference import mean
-from pomrl.judging.promised import by_itself
+from pomrl.judging.judgements import by_itself
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.store.simulations import Simulation

@@ -14,7 +14,6 @@ from pomrl.judging.basis import Basis
 from pomrl.judging.inference import mean
 from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.precision import Outcome
-from pomrl.judging.promised import AtPromised
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.report.answer import claims_page
 from pomrl.results.losses import Losses
@@ -92,14 +91,14 @@ def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
 
 def test_before_its_first_analysis_a_claim_has_intervals_that_hold_together(basis: Basis) -> None:
     parts = [Part("", mean(np.random.default_rng(0).normal(size=runs)), below=0.0) for runs in (40, 30)]
-    found = judgement("default", basis.unjudged(BY_ID["H3"]), AtPromised(tuple(parts), 300))
+    found = judgement("default", basis.unjudged(BY_ID["H3"]), parts, 300)
     assert (found.runs_of_promised, found.provisional) == (30, True)
     assert [each.lower for each in found.comparisons] == [part.estimate.interval(0.025)[0] for part in parts]
 
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:
     parts = made_up().parts(basis, BY_ID["H4"], 300)
-    h4 = judgement("default", Outcome(BY_ID["H4"]), AtPromised(parts, 300))
+    h4 = judgement("default", Outcome(BY_ID["H4"]), parts, 300)
     assert {h4.verdict} == {part.verdict for part in h4.comparisons} == {None}
     assert "No claim of the study has a verdict" in page(tmp_path, [h4])
 

@@ -7,7 +7,7 @@ from tests.support.worlds import heavy_tailed
 
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
 from pomrl.judging.inference import mean
-from pomrl.judging.promised import by_itself
+from pomrl.judging.judgements import by_itself
 from pomrl.judging.verdict import Part, Verdict, claimed_range
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED

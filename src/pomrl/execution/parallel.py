@@ -57,11 +57,6 @@ def one_by_one(
     yield from cast(Iterator[Any], parallel(calls))
 
 
-def in_parallel(function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
-    """Call a function on each tuple of arguments, and return the results in their order; a single call is made here."""
-    return list(one_by_one(function, *arguments))
-
-
 def in_threads(function: Callable[[Argument], Result], arguments: Iterable[Argument]) -> list[Result]:
     """Call a function on each argument in threads that share memory, and return the results in their order.
 

@@ -17,7 +17,6 @@ from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.deciding import Case
 from pomrl.judging.judgements import Judgement, Judgements, judgement
 from pomrl.judging.precision import Outcome
-from pomrl.judging.promised import at_promised_runs
 from pomrl.judging.verdict import Part
 from pomrl.store import StoreError
 from pomrl.store.simulations import Simulation
@@ -131,13 +130,23 @@ def judged(study: Study, variant: Variant, on: Basis, reader: Reader, cases: Seq
     """
     of_no_sweep = [each for each in on.registry if not each.sweeps and variant.name == study.described.headline[0]]
     at_once = {claim.id: without_sweeps(claim) for claim in of_no_sweep}
-    at_promised = at_promised_runs(on, reader, at_once)
+    at_promised = at_once | {
+        claim.id: reader.parts(on, claim, runs)
+        for claim in on.claims
+        if (runs := min(on.promised(claim), on.stored(claim)))
+    }
     outcomes = {case.outcome.claim.id: case.outcome for case in cases}
     # A claim about a simulation has one analysis: of all its sequences.
     outcomes |= {claim.id: on.unjudged(claim).after(at_once[claim.id]) for claim in of_no_sweep}
     outcomes |= {claim.id: Outcome(claim) for claim in on.registry if not claim.is_judged}
     return [
-        judgement(variant.name, outcomes[claim.id], at_promised[claim.id], note=variant.notes.get(claim.id, ""))
+        judgement(
+            variant.name,
+            outcomes[claim.id],
+            at_promised[claim.id],
+            on.promised(claim) if claim.sweeps else None,
+            note=variant.notes.get(claim.id, ""),
+        )
         for claim in on.registry
         if claim.id in outcomes and claim.id in at_promised
     ]

@@ -12,9 +12,8 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
-from pomrl.judging.precision import Outcome, by_topic, decisive
-from pomrl.judging.promised import AtPromised, by_itself
-from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
+from pomrl.judging.precision import Outcome, by_topic, decisive, together
+from pomrl.judging.verdict import Columns, Comparison, Part, Verdict, VerdictOrNone, Whole
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, read_rows, write_table
@@ -104,13 +103,28 @@ class Judgement(Columns):
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 
 
-def judgement(variant: str, outcome: Outcome, at_promised: AtPromised | None = None, **known: Any) -> Judgement:
+def by_itself(parts: Sequence[Part]) -> Verdict:
+    """Return the verdict that simultaneous 95 % intervals of all parts of a claim show.
+
+    Each of k intervals has an error of 5 % / k (Bonferroni), so that the verdicts on all parts can be relied on
+    together. Refuting a claim needs the factor k, because each part is a way to refute it; confirming it does not,
+    because all parts have to hold. No allowance is made for the number of claims: that is what verdicts at precision
+    are for (`pomrl.judging.precision`), which are the answer, while verdicts at the paper's numbers of runs are a
+    detail.
+    """
+    return together([part.verdict(ERROR_RATE / len(parts)) for part in parts])
+
+
+def judgement(
+    variant: str, outcome: Outcome, at_promised: Sequence[Part] = (), promised: int | None = None, **known: Any
+) -> Judgement:
     """Return the judgement of a claim under a variant.
 
     Args:
         variant: The name of the variant.
         outcome: The claim at precision.
-        at_promised: The claim at the promised number of runs; None if no run is stored.
+        at_promised: Its parts at the promised number of runs, or at as many of them as are stored; none without any.
+        promised: The number of runs that its sweeps ask for; None for all runs, or sequences, of what has no sweep.
         known: Further fields, such as what is to be said of the claim under this variant.
     """
     claim = outcome.claim
@@ -118,22 +132,21 @@ def judgement(variant: str, outcome: Outcome, at_promised: AtPromised | None = N
     if old := claim.revised:
         known |= {"revised_on": old.on, "revision": old.reason, "verdict_by_old_rule": old.before}
     if at_promised:
-        runs = at_promised.runs
-        known |= {"promised_runs": at_promised.promised, "runs_of_promised": runs, "runs": runs}
+        runs = min(part.estimate.runs for part in at_promised)
+        known |= {"promised_runs": runs if promised is None else promised, "runs_of_promised": runs, "runs": runs}
     if claim.is_judged:
         known |= {"runs": outcome.runs, "reason": outcome.reason}
     if claim.is_judged and at_promised:
-        known |= {"at_promised_runs": by_itself(at_promised.parts)}
+        known |= {"at_promised_runs": by_itself(at_promised)}
     verdict = outcome.verdict if claim.is_judged else None
     return Judgement(verdict=verdict, comparisons=_comparisons(outcome, at_promised), **known)
 
 
-def _comparisons(outcome: Outcome, at_promised: AtPromised | None) -> tuple[Comparison, ...]:
+def _comparisons(outcome: Outcome, at_promised: Sequence[Part]) -> tuple[Comparison, ...]:
     """Return the parts at precision, or where there was no analysis, at the promised number of runs."""
     is_judged = outcome.claim.is_judged
-    fixed = at_promised.parts if at_promised else ()
-    error = ERROR_RATE / (max(1, len(fixed)) if is_judged else 1)  # the intervals of a verdict hold together
-    parts = outcome.parts or [Comparison.of(part, error) for part in fixed]
+    error = ERROR_RATE / (max(1, len(at_promised)) if is_judged else 1)  # the intervals of a verdict hold together
+    parts = outcome.parts or [Comparison.of(part, error) for part in at_promised]
     if not parts:
         return (Comparison(),)
     shown = decisive(parts) if is_judged else parts[0]
@@ -142,7 +155,7 @@ def _comparisons(outcome: Outcome, at_promised: AtPromised | None) -> tuple[Comp
         return tuple(made)
     return tuple(
         part.but(estimate_at_promised_runs=of.value, lower_at_promised_runs=of.lower, upper_at_promised_runs=of.upper)
-        for part, of in zip(made, (each.estimate for each in fixed), strict=True)
+        for part, of in zip(made, (each.estimate for each in at_promised), strict=True)
     )
 
 
