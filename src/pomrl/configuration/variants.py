@@ -43,8 +43,6 @@ class Variant:
     """The numbers of runs at which claims are judged under it; None for those of the study."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """What is to be said of a claim under this variant, by the claim's id."""
-    about: str = ""
-    """What the variant is, in a few sentences."""
     is_single: bool = False
     """Whether it makes one change of many, of which pages say what each does by itself."""
     replaced: tuple[str, str] | None = None
@@ -88,7 +86,7 @@ def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
 def variant(
     *, analyses: Sequence[int] | None = None, notes: Mapping[str, str] | None = None
 ) -> Callable[[Change], Variant]:
-    """Make a variant of a function of a job, whose docstring says what the variant is.
+    """Make a variant of a function of a job, with the name of the function.
 
     Args:
         analyses: The numbers of runs at which claims are judged under it, by default those of the study.
@@ -96,8 +94,7 @@ def variant(
     """
 
     def make(change: Change) -> Variant:
-        about = " ".join((change.__doc__ or "").split())
-        return Variant(change.__name__, change, tuple(analyses) if analyses else None, notes or {}, about)
+        return Variant(change.__name__, change, tuple(analyses) if analyses else None, notes or {})
 
     return make
 
@@ -111,7 +108,7 @@ def replacing(group: str, old: str, new: str, name: str) -> Variant:
     def change(job: Job) -> Sequence[str]:
         return [f"{group}={new}", *job.overrides] if job.options.get(group) == old else job.overrides
 
-    return Variant(name, change, about=f"{new} in the place of {old}", replaced=(group, old))
+    return Variant(name, change, replaced=(group, old))
 
 
 REPLACEABLE = (*METHOD_GROUPS, *PROBLEM_GROUPS)

@@ -1,13 +1,10 @@
-"""An estimate with its confidence interval, the confidence of all intervals, and how they are written."""
+"""An estimate with its confidence interval, the error of all intervals, and how they are written."""
 
 from dataclasses import dataclass
 from math import isnan
 
-CONFIDENCE = 0.95
-"""The confidence of intervals where none is named."""
-
 ERROR_RATE = 0.05
-"""The probability that such an interval misses the number, and the error that a family of claims shares."""
+"""The probability that an interval misses the number, unless another is named, and the error that all claims share."""
 
 ENDS = (0.025, 0.975)
 """The quantiles at the ends of such an interval."""
