@@ -60,6 +60,11 @@ def of_seed(setting: Setting, seed: int) -> Setting:
     return replace(setting, experiment=replace(experiment, problem=replace(experiment.problem, seed=seed)))
 
 
+def longer(setting: Setting) -> Setting:
+    experiment = setting.experiment
+    return replace(setting, experiment=replace(experiment, problem=replace(experiment.problem, T=20_000)))
+
+
 def replaced(setting: Setting, runs: int) -> Setting:
     experiment = setting.experiment
     return replace(setting, experiment=replace(experiment, request=replace(experiment.request, runs=runs)))
@@ -107,7 +112,8 @@ class TestDeciding:
     def test_what_is_clear_is_decided_at_the_first_analysis(self, basis: Basis) -> None:
         verdicts, asked = self.outcomes(basis, np.inf, noise=0.001)
         assert {id for id, verdict in verdicts.items() if verdict is not Verdict.HOLDS} <= {"Q1.2"}
-        assert asked[0] == {20}
+        judged = (basis.unjudged(claim) for claim in basis.claims if claim.is_judged)
+        assert asked[0] == {outcome.analyses[0] for outcome in judged}
 
     def test_without_a_budget_nothing_is_added(self, basis: Basis) -> None:
         verdicts, asked = self.outcomes(with_runs(basis, 10), 0.0)
@@ -116,9 +122,23 @@ class TestDeciding:
 
     def test_what_is_open_is_judged_at_every_analysis(self, basis: Basis) -> None:
         _, asked = self.outcomes(basis, np.inf, noise=0.5)
-        assert [runs for runs in asked if runs][: len(ANALYSES)] == [{runs} for runs in ANALYSES]
+        assert [runs - {4000} for runs in asked if runs][: len(ANALYSES)] == [{runs} for runs in ANALYSES]
 
-    def test_all_variants_are_judged_at_an_analysis_before_any_of_them_at_the_next(self, basis: Basis) -> None:
+    def test_the_cheapest_claims_are_judged_to_the_end_before_dear_ones_begin(self, basis: Basis) -> None:
+        basis = with_runs(basis, 10)
+        dear = replace(basis, settings={name: [longer(each) for each in of] for name, of in basis.settings.items()})
+        both = replace(basis, settings={name: [*of, *dear.settings[name]] for name, of in basis.settings.items()})
+        asked: list[tuple[int, int]] = []
+
+        def compute(experiments: Sequence[Experiment]) -> None:
+            asked.extend((each.problem.T, each.request.runs) for each in experiments)
+
+        cases = decide([dear, basis], 3.0, in_a_world(both, 0.5), compute)
+        assert {T for T, _ in asked} == {basis.settings["task_similarity"][0].experiment.problem.T}
+        assert {runs for _, runs in asked} >= set(ANALYSES)
+        assert {case.outcome.runs for case in cases if case.basis is dear} == {0}
+
+    def test_variants_of_one_price_are_judged_together(self, basis: Basis) -> None:
         other = replace(
             basis, settings={name: [of_seed(each, 9) for each in of] for name, of in basis.settings.items()}
         )
@@ -131,7 +151,9 @@ class TestDeciding:
         decide([basis, other], np.inf, in_a_world(both, 0.5), compute)
         seeds = {each.experiment.problem.seed for of in both.settings.values() for each in of}
         assert len(seeds) == 2
-        assert asked[: len(ANALYSES)] == [{(runs, seed) for seed in seeds} for runs in ANALYSES]
+        assert all(
+            {(runs, seed) for seed in seeds} <= of_round for of_round, runs in zip(asked, ANALYSES, strict=False)
+        )
 
     def test_more_budget_changes_no_verdict(self, basis: Basis) -> None:
         less, more = (self.outcomes(basis, budget, noise=0.3)[0] for budget in (0.02, 10.0))
@@ -146,5 +168,5 @@ def test_a_budget_counts_runs_beyond_the_papers_once(basis: Basis) -> None:
     spending = Spending(seconds * 1.01, {store.signature(experiment): 100})
     assert spending.grant([more, more])
     assert spending.grant([more])
-    assert spending.spent == pytest.approx(seconds)
+    assert spending.budget == pytest.approx(seconds * 0.01)
     assert not spending.grant([most])

@@ -5,9 +5,8 @@ in estimated seconds of one core, and it counts every run beyond the promised nu
 or not. So which claims are decided within a budget depends neither on the machine nor on what is stored already.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
@@ -28,10 +27,11 @@ class Case:
     basis: Basis
     outcome: Outcome
 
-    def is_due(self, runs: int, *, verdict_suffices: bool) -> bool:
-        """Return whether an analysis of so many runs is planned and not made, and wanted for the claim or a topic."""
+    def next_analysis(self, *, verdict_suffices: bool) -> int | None:
+        """Return the runs of the next analysis that is planned; None if none is, or none is wanted."""
         is_open = self.outcome.verdict is Verdict.UNDECIDED or not (verdict_suffices or self.outcome.decided)
-        return runs in self.outcome.analyses and self.outcome.runs < runs and is_open and self.outcome.open != []
+        later = [runs for runs in self.outcome.analyses if runs > self.outcome.runs]
+        return min(later) if later and is_open and self.outcome.open != [] else None
 
     def needs(self, runs: int) -> list[Experiment]:
         """Return what the next analysis reads: the experiments of the open parts, with so many runs."""
@@ -54,7 +54,11 @@ def with_runs(experiments: Iterable[Experiment], runs: int) -> list[Experiment]:
 
 def stored_outcomes(bases: Sequence[Basis], reader: Reader) -> list[Case]:
     """Judge the claims about sweeps on each basis, as far as what is stored suffices."""
-    return _analyses(bases, reader, lambda cases, runs: [case for case in cases if case.is_stored(runs)])
+    return _judged(bases, reader, lambda due: [case for case, runs in due.items() if case.is_stored(runs)])
+
+
+ROUND = 5.0
+"""Analyses that cost so many estimated seconds, or twice what the cheapest costs, are at most made together with it."""
 
 
 @dataclass
@@ -65,70 +69,70 @@ class Spending:
     """Estimated seconds of one core."""
     runs: dict[str, int]
     """The runs that each experiment has been granted, or is promised, by its signature."""
-    spent: float = 0.0
 
-    def grant(self, experiments: Iterable[Experiment]) -> bool:
-        """Take what these experiments cost out of the budget, unless it does not suffice; return whether it does."""
-        by_signature = {store.signature(each): each for each in experiments}
-        seconds = sum(
-            _seconds(each, each.request.runs - self.runs[signature])
-            for signature, each in by_signature.items()
+    def price(self, experiments: Iterable[Experiment]) -> float:
+        """Return what these experiments cost beyond what has been granted."""
+        further = {store.signature(each): each for each in experiments}
+        return sum(
+            cost.seconds(each.problem, each.method, each.request.runs - self.runs[signature])
+            for signature, each in further.items()
             if each.request.runs > self.runs[signature]
         )
-        if self.spent + seconds > self.budget:
+
+    def grant(self, experiments: Sequence[Experiment]) -> bool:
+        """Take what these experiments cost out of the budget, unless it does not suffice; return whether it does."""
+        price = self.price(experiments)
+        if price > self.budget:
             return False
-        self.spent += seconds
-        self.runs |= {key: max(each.request.runs, self.runs[key]) for key, each in by_signature.items()}
+        self.budget -= price
+        self.runs |= {(key := store.signature(each)): max(each.request.runs, self.runs[key]) for each in experiments}
         return True
-
-
-def _seconds(experiment: Experiment, runs: int) -> float:
-    return cost.seconds(experiment.problem, experiment.method, runs)
 
 
 def decide(bases: Sequence[Basis], budget: float, reader: Reader, compute: Compute) -> list[Case]:
     """Judge the claims about sweeps on each basis, and compute the runs that this takes.
 
+    The cheapest analyses are made first, whatever their numbers of runs.
+
     Args:
         bases: What the claims are judged on.
         budget: What the runs beyond the promised numbers may cost, in estimated seconds of one core.
         reader: Reads the losses.
-        compute: Computes what the store lacks of experiments. It is called once for each analysis.
+        compute: Computes what the store lacks of experiments. It is called once for analyses that are made together.
 
     Returns:
-        A case for each claim and basis. At each analysis the cheapest claims come first. A claim stays undecided if the
-        budget or the last analysis ends its search.
+        A case for each claim and basis. A claim stays undecided if the budget or the last analysis ends its search.
     """
     of_sweeps = [each.experiment for basis in bases for of in basis.settings.values() for each in of]
     spending = Spending(budget, {store.signature(each): each.request.runs for each in of_sweeps})
 
-    def affordable(cases: Sequence[Case], runs: int) -> list[Case]:
-        by_cost = sorted(cases, key=lambda case: sum(_seconds(each, runs) for each in case.needs(runs)))
-        granted = [case for case in by_cost if spending.grant(case.needs(runs))]
-        compute([experiment for case in granted for experiment in case.needs(runs)])
+    def cheapest(due: Mapping[Case, int]) -> list[Case]:
+        needs = {case: case.needs(runs) for case, runs in due.items()}
+        prices = {case: spending.price(needs[case]) for case in due}
+        most = max(ROUND, 2.0 * min(prices.values()))
+        by_price = sorted((case for case in due if prices[case] <= most), key=prices.__getitem__)
+        granted = [case for case in by_price if spending.grant(needs[case])]
+        compute([experiment for case in granted for experiment in needs[case]])
         return granted
 
-    return _analyses(bases, reader, affordable)
+    return _judged(bases, reader, cheapest)
 
 
-def _analyses(
-    bases: Sequence[Basis], reader: Reader, possible: Callable[[Sequence[Case], int], Sequence[Case]]
+def _judged(
+    bases: Sequence[Basis], reader: Reader, possible: Callable[[Mapping[Case, int]], Sequence[Case]]
 ) -> list[Case]:
     """Judge claims at one analysis after the other.
 
     Args:
         bases: What the claims are judged on.
         reader: Reads the losses.
-        possible: Function of the cases that are not decided and of a number of runs. It returns the cases that can be
-            judged on so many runs; the others are judged no further.
+        possible: Function of the cases that are not decided, with the numbers of runs of their next analyses. It
+            returns the cases that are judged now; the search ends when there is none.
     """
     cases = [Case(basis, basis.unjudged(claim)) for basis in bases for claim in basis.claims if claim.is_judged]
-    analyses = sorted({runs for case in cases for runs in case.outcome.analyses})
     for verdict_suffices in (True, False):  # first every claim gets a verdict, and then every topic
-        searched = cases
-        for runs in analyses:
-            due = [case for case in searched if case.is_due(runs, verdict_suffices=verdict_suffices)]
-            granted = possible(due, runs)
-            in_threads(partial(Case.analyse, reader=reader, runs=runs), granted)
-            searched = [case for case in searched if case not in due or case in granted]
+        while due := {case: runs for case in cases if (runs := case.next_analysis(verdict_suffices=verdict_suffices))}:
+            if not (judged := possible(due)):
+                break
+            in_threads(lambda case, due=due: case.analyse(reader, due[case]), judged)
     return cases
