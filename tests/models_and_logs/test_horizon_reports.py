@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from pomrl.models_and_logs.drawn_losses import behaviour_values, drawn_losses
 from tests.models_and_logs.test_logs import chain_log
 
 import pomrl
 from pomrl.commands import main
 from pomrl.drawing.horizon_report import draw
-from pomrl.models_and_logs.drawn_losses import behaviour_values, drawn_losses
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.recommendations import interval, recommended
 from pomrl.models_and_logs.structure import weigh

@@ -104,9 +104,9 @@ def test_an_episode_that_is_terminated_leads_to_an_end():
     assert log.counts[0, 1, 1].tolist() == [1, 0, 1]
 
 
-def test_of_many_tasks_some_are_judged():
+def test_of_many_tasks_some_make_the_prior():
     log = pomrl.from_log(pd.DataFrame({"task": range(300)} | ONE_ROW))
-    assert log.remarks == ["the prior and losses are those of 200 of the 300 tasks, evenly spread"]
+    assert log.remarks == ["the prior is that of 200 of the 300 tasks, evenly spread"]
 
 
 def spoiled(column: str, value: object, row: int = 3) -> pd.DataFrame:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import pomrl
+from pomrl.models_and_logs.departures import KEEP
 from pomrl.models_and_logs.log_tables import COLUMNS
 from pomrl.models_and_logs.task_rewards import LearnedRewards, learned_rewards
 
@@ -47,21 +48,6 @@ def test_the_posterior_is_that_of_normal_numbers(noise: float, by_task: float):
             np.testing.assert_allclose(rewards.mean(task, P)[pair], wanted[task, following], rtol=0, atol=1e-7)
 
 
-def test_draws_have_the_moments_of_the_posterior_and_hold_the_truth():
-    inside = []
-    for seed in range(10):
-        counts, total, squares, R = sums(5, 1.0, 0.7, seed)
-        rewards = learned_rewards(counts, total, squares)
-        rng = np.random.default_rng(seed)
-        P = np.full((2000, 3, 2, 3), 1 / 3)
-        drawn = rewards.sample(rng, 2, P, rewards.draw(rng, 2000))
-        np.testing.assert_allclose(drawn.mean(0), rewards.mean(2, P[0]), atol=5 * drawn.std(0).max() / 2000**0.5)
-        lower, upper = np.quantile(drawn, [0.025, 0.975], axis=0)
-        truth = R[2].mean(-1)
-        inside.append((lower <= truth) & (truth <= upper))
-    assert 0.85 <= np.mean(inside) <= 1.0
-
-
 @pytest.mark.parametrize(
     ("noise", "by_task", "differ"), [(0.0, 0.0, False), (1.0, 0.0, False), (1.0, 1.0, True), (0.0, 0.1, True)]
 )
@@ -85,20 +71,11 @@ def two_kinds_of_tasks() -> pd.DataFrame:
 
 
 def test_tasks_that_pay_for_different_actions_are_planned_by_their_own_rewards():
-    report = pomrl.horizon_report(pomrl.from_log(two_kinds_of_tasks()), 0.9, samples=50)
-    assert report.recommendation.policies.tolist() == [[task % 2] * 3 for task in range(6)]
-    assert report.recommendation.upper < 0.5  # the true loss is 0; that of the pooled rewards' policy is 5 on average
-    assert "Rewards differ from task to task by more than chance: each task is planned with its own." in report.warnings
-
-
-def test_few_large_rewards_with_noise_are_warned_of():
-    frame = two_kinds_of_tasks()
-    noise = np.random.default_rng(1).normal(0.0, 0.3, len(frame))
-    few = frame.assign(
-        reward=noise + 10.0 * ((frame["state"] == 0) & (frame["action"] == 0) & (frame["next_state"] == 2))
-    )
-    warnings = pomrl.horizon_report(pomrl.from_log(few), 0.9, samples=10).warnings
-    assert any(warning.startswith("A few transitions pay very differently") for warning in warnings)
+    report = pomrl.horizon_report(pomrl.from_log(two_kinds_of_tasks()), 0.9)
+    policies = report.recommendation.policies
+    assert (policies == np.where(policies == KEEP, KEEP, np.arange(6)[:, None] % 2)).all()
+    assert report.improvement.lower > 3.0  # random actions earn 5, the right ones 10
+    assert report.warnings == ["Rewards differ from task to task by more than chance: each task has its own."]
 
 
 def test_known_rewards_take_the_place_of_those_of_the_log():
@@ -106,8 +83,7 @@ def test_known_rewards_take_the_place_of_those_of_the_log():
     R = np.zeros((3, 2))
     R[:, 1] = 1.0
     known = log.with_rewards(R)
-    report = pomrl.horizon_report(known, 0.9, samples=10)
-    assert (report.recommendation.policies == 1).all()
+    assert (pomrl.horizon_report(known, 0.9).recommendation.policies == 1).all()
     of_tasks = log.with_rewards(np.stack([np.repeat(R[..., None], 3, -1), *[np.zeros((3, 2, 3))] * 5]))
     assert of_tasks.rewards.mean(0, np.full((3, 2, 3), 1 / 3)).tolist() == R.tolist()
     assert not of_tasks.rewards.mean(1, np.full((3, 2, 3), 1 / 3)).any()

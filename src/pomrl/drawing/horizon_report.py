@@ -1,43 +1,28 @@
-"""What each discount factor is expected to lose on the tasks of a log.
+"""What plans at each discount factor gain over the decisions of a log.
 
-The loss at gamma_eval of plans on the data of all tasks (the prior) and on the data of each task alone (frequencies),
-expected under the posterior, with 95 % intervals. The circle marks what is recommended.
+The estimated gain at gamma_eval of plans with the support that is recommended. Bands end at the lower limits, which
+hold together with a probability of 95 %. The circle marks what is recommended.
 """
-
-import pandas as pd
 
 from pomrl.drawing import panels
 from pomrl.drawing.drawing import Drawing, Series, collect
 from pomrl.drawing.style import TEXT_WIDTH, Look, context, look
 from pomrl.models_and_logs.horizon_reports import HorizonReport
 
-SERIES = {
-    "prior": Series(Look("Plans on the data of all tasks", look("empirical_bayes").color, "P")),
-    "frequencies": Series(Look("Plans on the data of each task", look("without_meta").color, "D", "--")),
-}
-"""The curves, by what plans are made on."""
-
-_COLUMNS = {"prior": "", "frequencies": "_of_frequencies"}
+SERIES = Series(Look("Gain over the decisions of the log", look("empirical_bayes").color, "P"))
 
 
 def draw(report: HorizonReport) -> Drawing:
     """Draw the figure from the report, whose table is the one behind it."""
     advice = report.recommendation
-    parts = [
-        series.points(_bands(report.table, name), "gamma", "95 % interval", [advice.gamma] * (name == advice.plan_on))
-        for name, series in SERIES.items()
-    ]
-    data = collect(parts, [])
+    rows = report.table[report.table["support"] == advice.support]
+    bands = rows.assign(mean=rows["gain"], upper=rows["gain"], n=0)
+    data = collect([SERIES.points(bands, "gamma", "95 % lower limit", [advice.gamma])], [])
     with context():
         figure, (ax,) = panels.row_of_panels(1, 0.6 * TEXT_WIDTH, 2.8)
-        panels.curves(ax, data, list(SERIES.values()))
+        panels.curves(ax, data, [SERIES])
         panels.gamma_axis(ax)
-        panels.loss_axis(ax, f"Loss at γ = {report.gamma_eval:g}")
-        panels.shared_legend(figure, [ax], columns=1, more=[panels.minimum_marker()])
+        ax.axhline(0.0, color="0.5", linewidth=0.8)
+        ax.set_ylabel(f"Gain at γ = {report.gamma_eval:g}")
+        panels.shared_legend(figure, [ax], columns=1)
         return panels.finish(figure, data)
-
-
-def _bands(table: pd.DataFrame, plan_on: str) -> pd.DataFrame:
-    of = _COLUMNS[plan_on]
-    names = {f"loss{of}": "mean", f"lower{of}": "lower", f"upper{of}": "upper"}
-    return table[["gamma", *names]].rename(columns=names).assign(n=0)

@@ -1,10 +1,10 @@
-"""What to plan the tasks of a log with, by what the log says: one recommendation, and what it rests on.
+"""What to change in the decisions of a log, by what the log says: one recommendation, and what it rests on.
 
-The models and rewards of tasks are drawn from what the log leaves open of them. In each draw the plans that are
-compared lose something against the best policy, and that is what the report is about.
+Whoever has a log has decisions that work. The report recommends to change them only where transitions of the task
+itself support a change, and where the gain of all changes together is above 0 at its lower limit (`gains`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,74 +13,64 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from pomrl.checks import check_memory
-from pomrl.models_and_logs.drawn_losses import drawn_losses
-from pomrl.models_and_logs.logs import Log, some_of
+from pomrl.models_and_logs.departures import KEEP, Estimate, estimated
+from pomrl.models_and_logs.gains import PARTS, SUPPORTS, Gains, estimated_gains
+from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.models import ascending
-from pomrl.models_and_logs.recommendations import PLANS, Improvement, Recommendation, interval, recommended
-from pomrl.models_and_logs.structure import DECLARED, Evidence, LearnedRows, Structure, weigh
-from pomrl.science.data import Batch
+from pomrl.models_and_logs.recommendations import Improvement, Recommendation
+from pomrl.models_and_logs.structure import Structure
 from pomrl.science.mdp import check_gamma_eval
-from pomrl.science.planners import PolicyIteration
 
-GAMMAS = tuple(round(0.05 * i, 2) for i in range(20))
+GAMMAS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
 """The discount factors that are compared by default, as far as they are below gamma_eval, which is added."""
 
-COPIES_OF_DRAWS = 4
-"""How often the draws of a model are held together, with what is computed of them."""
+ARRAYS = 6 * PARTS
+"""How many arrays of the size of the counts are held together."""
 
-FEW_TASKS = 5
-"""With fewer tasks a learned prior says little of the next one."""
-
-FEW_TRANSITIONS = 0.5
-"""If more than this share of the pairs of a task has no transition, the report says so."""
+MOST_TRANSITIONS = 100.0
+"""If more than this multiple of the transitions were needed to show a gain, no plan is said to look better."""
 
 
 @dataclass(frozen=True, eq=False)
 class HorizonReport:
-    """What to plan the tasks of a log with, and what each discount factor is expected to lose on average over them."""
+    """What to change in the decisions of a log, and what that gains."""
 
     recommendation: Recommendation
-    improvement: Improvement
-    """What the recommended policies gain over the policy that made the log."""
     table: "pd.DataFrame"
-    """A row for each discount factor, with columns gamma; loss, lower and upper (what plans on the prior should lose
-    against the best policy, at gamma_eval, and the 95 % interval); and loss_of_frequencies, lower_of_frequencies and
-    upper_of_frequencies (the same of plans on the data of each task alone)."""
+    """A row for each way to plan, with columns support, gamma, gain and lower (the estimated gain over the decisions of
+    the log and its lower limit)."""
+    changes: "pd.DataFrame"
+    """A row for each recommended change, with columns task, state, from (what the log does there), to, tried and
+    tried_in_all (how often the task, and all tasks, have tried it), and gain (what the change adds to the gain by the
+    estimated models). The largest gain is the first."""
     tasks: "pd.DataFrame"
-    """A row for each task, with columns task, transitions, pairs (the share of pairs that it has tried), and loss,
-    lower and upper of the recommended policy."""
-    actions: "pd.DataFrame"
-    """The recommended policies by name: a row for each state of each task, with columns task, state and action. States
-    that no task has left have none."""
+    """A row for each task, with columns task, transitions, pairs (the share of pairs that it has tried), changes (in
+    how many states), and gain (that of the task by its estimated model)."""
     gamma_eval: float
-    evidence: Evidence
-    """Whether rows of the tasks' models are independent of each other, or what else."""
-    plans: Int[np.ndarray, "K 2 G S"]
-    """The plans that are compared: of each task, on the prior and on frequencies, at each discount factor."""
     warnings: list[str]
-    """When not to trust the numbers, a line each."""
+    """What else is to be known, a line each."""
+
+    @property
+    def improvement(self) -> Improvement:
+        """What the recommended changes gain over the decisions of the log."""
+        return self.recommendation.improvement
 
     @property
     def words(self) -> list[str]:
-        """The recommendation, what it is worth, what it rests on and the warnings as sentences."""
-        losses = (
-            "A loss is what a policy earns less than the best one over the whole future, in units of rewards, where a "
-            f"reward one step later counts γ_eval = {self.gamma_eval:g} times as much; it is a mean over tasks and "
-            f"states. Where no episode ends, about {1 - self.gamma_eval:.2g} of it is lost in each step. Brackets hold "
-            "95 % intervals."
+        """The recommendation, what a gain is, and the warnings as sentences."""
+        gains = (
+            "A gain is what is earned more over the whole future, in units of rewards, where a reward one step later "
+            f"counts γ_eval = {self.gamma_eval:g} times as much; it is a mean over tasks and states. Where no episode "
+            f"ends, about {1 - self.gamma_eval:.2g} of it is gained in each step."
         )
-        return [self.recommendation.words, self.improvement.words, losses, self.evidence.words, *self.warnings]
+        return [self.recommendation.words, *([gains] if self.recommendation.changed.any() else []), *self.warnings]
 
     @property
-    def losses(self) -> "pd.DataFrame":
-        """The table as text."""
-        said = self.table.map("{:.3g}".format)
-        columns = {"data of all tasks": "", "data of each task alone": "_of_frequencies"}
-        shown = {
-            name: said[f"loss{of}"] + " (" + said[f"lower{of}"] + " to " + said[f"upper{of}"] + ")"
-            for name, of in columns.items()
-        }
-        return pd.DataFrame({"discount factor": self.table["gamma"].map("{:g}".format), **shown})
+    def gains(self) -> "pd.DataFrame":
+        """The rows of the table with the recommended support, as text."""
+        rows = self.table[self.table["support"] == self.recommendation.support]
+        said = {"discount factor": rows["gamma"], "gain": rows["gain"], "lower limit": rows["lower"]}
+        return pd.DataFrame({name: column.map("{:.3g}".format) for name, column in said.items()})
 
 
 def horizon_report(
@@ -89,53 +79,38 @@ def horizon_report(
     gammas: Sequence[float] | None = None,
     *,
     structure: Structure | None = None,
-    samples: int = 200,
     seed: int = 0,
-    advance: Callable[[int, int, str], None] = lambda *_: None,
 ) -> HorizonReport:
-    """Recommend what to plan the tasks of a log with, by what their transitions and rewards say.
+    """Recommend what to change in the decisions of a log, by what its transitions and rewards say.
 
-    Losses are means over states, in the units of rewards, at gamma_eval.
+    Gains are means over tasks and states, in the units of rewards, at gamma_eval.
 
     Args:
         log: The transitions and rewards.
-        gamma_eval: The discount factor that policies are judged at; it is always among those compared.
+        gamma_eval: The discount factor that policies are judged at; it is always among those to plan with.
         gammas: The other discount factors to plan with, each at most gamma_eval; by default those of `GAMMAS` that are.
-        structure: What the models of tasks have in common, if that is known (`pomrl.Structure`). It is used
-            unless tasks that were held out refute it.
-        samples: The number of models that are drawn for each task.
-        seed: The seed of these draws.
-        advance: It is called with how many tasks are done, of how many, and with what.
+        structure: What the models of tasks have in common, if that is known (`pomrl.Structure`).
+        seed: The seed by which transitions are dealt out into parts.
 
     Raises:
         ValueError: A discount factor is above gamma_eval or not in [0, 1), the structure does not fit the log, or the
-            samples would take too much memory.
+            report would take too much memory.
     """
-    K, S, A, _ = log.counts.shape
-    check_memory(COPIES_OF_DRAWS * 8 * samples * S * A * S, f"{samples} draws of a model of {S} states")
+    check_memory(ARRAYS * 8 * log.counts.size, f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
     grid = _grid(gamma_eval, gammas)
-    rng = np.random.default_rng(seed)
-    some = some_of(K)
-    rows, evidence = weigh(log.counts[some], structure, rng)
-    theta = log.rewards.draw(rng, samples)
-    plans = np.stack([_plans(log, rows, task, grid) for task in range(K)])
-    drawn = []
-    for number, task in enumerate(some.tolist()):
-        advance(number, len(some), "judged")
-        drawn.append(drawn_losses(log, rows, task, plans[task], gamma_eval, (rng, theta, samples)))
-    losses, optimal, behaved = (np.stack(each) for each in zip(*drawn, strict=True))
-    advice = recommended(losses.mean(0), grid, plans)
-    of_tasks = losses[:, list(PLANS).index(advice.plan_on), np.searchsorted(grid, advice.gamma)]
+    gains = estimated_gains(log, grid, structure, np.random.default_rng(seed))
+    table = pd.DataFrame({"support": np.repeat(SUPPORTS, len(grid)), "gamma": np.tile(grid, len(SUPPORTS))})
+    table = table.assign(gain=gains.mean, lower=gains.lower)
+    estimate = estimated(log, gamma_eval, structure)
+    recommendation = _recommended(log, estimate, gains, table)
+    of_states = estimate.gains(recommendation.policies, gamma_eval)
     return HorizonReport(
-        advice,
-        Improvement((optimal - of_tasks - behaved).mean(0)),
-        _table(grid, losses.mean(0)),
-        _of_tasks(log, some, of_tasks),
-        _actions(log, advice.policies),
+        recommendation,
+        table,
+        _changes(log, recommendation, of_states / len(log.tasks)),
+        _tasks(log, recommendation, of_states),
         gamma_eval,
-        evidence,
-        plans,
-        _warnings(log, evidence),
+        _warnings(log),
     )
 
 
@@ -148,56 +123,64 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
     return np.unique([*grid, gamma_eval])
 
 
-def _plans(log: Log, rows: LearnedRows, task: int, grid: Float[np.ndarray, " G"]) -> Int[np.ndarray, "2 G S"]:
-    """Return the plans of a task on the prior and on frequencies at each discount factor."""
-    counts = log.counts[task]
-    P = np.stack([rows.mean(counts), Batch.of_counts(counts[None], 1).P_bar[0]])
-    R = np.stack([log.rewards.mean(task, each) for each in P])
-    return PolicyIteration().plan(*log.playable(P, R, float(grid[-1])), grid)
+def _recommended(log: Log, estimate: Estimate, gains: Gains, table: "pd.DataFrame") -> Recommendation:
+    """Recommend the plan with the highest limit, if that is above 0; of equal ones the one with the longest horizon."""
+    best = len(table) - 1 - int(gains.lower[::-1].argmax())
+    support, gamma = int(table["support"][best]), float(table["gamma"][best])
+    if gains.lower[best] <= 0:
+        kept = np.full(log.visits.shape[:2], KEEP)
+        return Recommendation(kept, kept != KEEP, gamma, support, Improvement(), _enough(log, gains))
+    (policies,) = estimate.plans(support, np.array([gamma]))
+    taken = np.take_along_axis(log.visits, np.maximum(policies, 0)[..., None], -1)[..., 0]
+    changed = (policies != KEEP) & (taken < log.visits.sum(-1))
+    improvement = Improvement(float(gains.mean[best]), float(gains.lower[best]))
+    return Recommendation(policies, changed, gamma, support, improvement, float(log.counts.sum()))
 
 
-def _table(grid: Float[np.ndarray, " G"], losses: Float[np.ndarray, "2 G n"]) -> "pd.DataFrame":
-    columns: dict[str, Any] = {"gamma": grid}
-    for name, of_plans in zip(("", "_of_frequencies"), losses, strict=True):
-        lower, upper = interval(of_plans)
-        columns |= {f"loss{name}": of_plans.mean(-1), f"lower{name}": lower, f"upper{name}": upper}
+def _enough(log: Log, gains: Gains) -> float:
+    """Return how many transitions would raise a limit above 0, because standard errors shrink with their square root.
+
+    A log in which no action has been tried often enough has to be so much larger that one has.
+    """
+    tried = log.visits.sum()
+    if not gains.deviation.any():
+        return float(tried * SUPPORTS[0] / log.visits.max())
+    looks_better = gains.mean > 0
+    more = (gains.quantile * gains.deviation[looks_better] / gains.mean[looks_better]) ** 2
+    return float(tried * more.min()) if more.min(initial=np.inf) <= MOST_TRANSITIONS else np.inf
+
+
+def _changes(log: Log, recommendation: Recommendation, gains: Float[np.ndarray, "K S"]) -> "pd.DataFrame":
+    k, s = np.nonzero(recommendation.changed)
+    a, visits = recommendation.policies[k, s], log.visits
+    columns = {
+        "task": [log.tasks[task] for task in k],
+        "state": [log.states[state] for state in s],
+        "from": [_usual(log, visits[task, state]) for task, state in zip(k, s, strict=True)],
+        "to": [log.actions[action] for action in a],
+        "tried": visits[k, s, a],
+        "tried_in_all": visits.sum(0)[s, a],
+        "gain": gains[k, s],
+    }
+    return pd.DataFrame(columns).sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+
+
+def _usual(log: Log, visits: Int[np.ndarray, " A"]) -> str:
+    """Return what the log does in a state, the most frequent actions first."""
+    often = [int(action) for action in np.argsort(-visits, kind="stable") if visits[action]]
+    return ", ".join(f"{log.actions[action]} {visits[action] / visits.sum():.0%}" for action in often)
+
+
+def _tasks(log: Log, recommendation: Recommendation, gains: Float[np.ndarray, "K S"]) -> "pd.DataFrame":
+    columns = {
+        "task": log.tasks,
+        "transitions": log.counts.sum((1, 2, 3)),
+        "pairs": (log.visits > 0)[:, log.seen].mean(-1),
+        "changes": recommendation.changed.sum(-1),
+        "gain": gains.sum(-1),
+    }
     return pd.DataFrame(columns)
 
 
-def _of_tasks(log: Log, some: Int[np.ndarray, " k"], losses: Float[np.ndarray, "k n"]) -> "pd.DataFrame":
-    lower, upper = interval(losses)
-    counts = log.counts[some]
-    tried = (counts.sum(-1) > 0)[:, log.seen].mean(-1)
-    columns = {"task": [log.tasks[task] for task in some], "transitions": counts.sum((1, 2, 3)), "pairs": tried}
-    return pd.DataFrame({**columns, "loss": losses.mean(-1), "lower": lower, "upper": upper})
-
-
-def _actions(log: Log, policies: Int[np.ndarray, "K S"]) -> "pd.DataFrame":
-    left = np.flatnonzero(log.seen.any(1))  # in a state that is never left every action is as good
-    named = [
-        (task, log.states[s], log.actions[policy[s]])
-        for task, policy in zip(log.tasks, policies, strict=True)
-        for s in left
-    ]
-    return pd.DataFrame(named, columns=["task", "state", "action"], dtype=object)
-
-
-def _warnings(log: Log, evidence: Evidence) -> list[str]:
-    """Return a sentence on each reason not to trust a report."""
-    lines = []
-    if log.rewards.differ:
-        lines.append("Rewards differ from task to task by more than chance: each task is planned with its own.")
-    if log.rewards.skewed:
-        lines.append("A few transitions pay very differently from all others: with noise, losses may be overstated.")
-    if len(log.tasks) < FEW_TASKS:
-        tasks = "one task" if len(log.tasks) == 1 else f"{len(log.tasks)} tasks"
-        lines.append(f"The prior comes from {tasks}, fewer than {FEW_TASKS}: trust neither it nor the intervals.")
-    empty = float((log.counts.sum(-1) == 0)[:, log.seen].mean())
-    if empty > FEW_TRANSITIONS:
-        lines.append(f"The prior decides: {100 * empty:.0f} % of the pairs of a task have no transition of its own.")
-    if evidence.winner != DECLARED:
-        lines.append(
-            "The intervals may be too narrow: in trials, those without a declared structure held the true loss in "
-            "about 8 of 10 logs. Declare the structure of your tasks if you know it (pomrl.Structure)."
-        )
-    return lines
+def _warnings(log: Log) -> list[str]:
+    return ["Rewards differ from task to task by more than chance: each task has its own."] if log.rewards.differ else []

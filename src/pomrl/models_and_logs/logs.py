@@ -5,7 +5,7 @@ Bayes (`pomrl.science.estimators.empirical_bayes`), `Log.rewards` what they pay,
 new task with its uncertainty.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,14 +16,15 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import betaincinv
 
 from pomrl.models_and_logs.models import Model
-from pomrl.models_and_logs.successors import prior_of_tasks
 from pomrl.models_and_logs.task_rewards import KnownRewards, LearnedRewards, learned_rewards
+from pomrl.science.data import Batch
+from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 from pomrl.science.mdp import check_gamma_eval
 from pomrl.science.solvers.evaluation import check_finite
 from pomrl.science.solvers.faces import float64
 
 MOST_TASKS = 200
-"""The most tasks that the prior is learned from, and that losses are means over."""
+"""The most tasks that the prior is learned from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,11 @@ class Log:
     """Rewards that are known, in the place of those of the log (`with_rewards`)."""
 
     @cached_property
+    def visits(self) -> Int[np.ndarray, "K S A"]:
+        """How often each task has tried each action in each state."""
+        return self.counts.sum(-1)
+
+    @cached_property
     def seen(self) -> Bool[np.ndarray, "S A"]:
         """Return whether any task has a transition from each pair."""
         return self.counts.sum((0, 3)) > 0
@@ -85,6 +91,52 @@ class Log:
         if self.known is not None:
             return KnownRewards(self.known)
         return learned_rewards(self.counts, self.total, self.squares)
+
+    @cached_property
+    def mean_rewards(self) -> Float[np.ndarray, "K S A S"]:
+        """The mean reward of each transition, 0 where there is none, or the known one."""
+        if self.known is not None:
+            return np.broadcast_to(self.known, self.counts.shape)
+        return self.total / np.maximum(self.counts, 1)
+
+    @cached_property
+    def noise(self) -> Float[np.ndarray, "K S A S"]:
+        """The variance of the rewards of each transition; 0 where there are not two."""
+        n = self.counts
+        between = self.squares - self.total**2 / np.maximum(n, 1)
+        return np.where(n > 1, between.clip(0) / np.maximum(n - 1, 1), 0.0) * (self.known is None)
+
+    def parts(self, n: int, rng: np.random.Generator) -> list["Log"]:
+        """Deal the transitions out at random into n logs that are independent of each other.
+
+        A log has sums of rewards alone. Sums of parts are drawn given those, as if the rewards of a transition were
+        normal: then parts are independent, and their squares are right on average.
+        """
+        counts = np.moveaxis(rng.multinomial(self.counts, [1.0 / n] * n), -1, 0)
+        share = counts / np.maximum(self.counts, 1)
+        error = np.sqrt(counts * self.noise) * rng.standard_normal(counts.shape)
+        total = share * (self.total - error.sum(0)) + error
+        parts = zip(counts, total, share * self.squares, strict=True)
+        return [replace(self, counts=n, total=sums, squares=squares) for n, sums, squares in parts]
+
+    def without(self, part: "Log") -> "Log":
+        """Return the log without one of its parts."""
+        return replace(
+            self, counts=self.counts - part.counts, total=self.total - part.total, squares=self.squares - part.squares
+        )
+
+    def over(self, tasks: Sequence[Hashable], states: tuple[Hashable, ...], actions: tuple[Hashable, ...]) -> "Log":
+        """Return the log of some of its tasks, with at least its states and actions in this order."""
+        at_state, at_action = (
+            [names.index(name) for name in own] for names, own in ((states, self.states), (actions, self.actions))
+        )
+        place = np.ix_(range(len(tasks)), at_state, at_action, at_state)
+        arrays = dict[str, Any]()
+        for name in ("counts", "total", "squares"):
+            values = getattr(self, name)[[self.tasks.index(task) for task in tasks]]
+            arrays[name] = np.zeros((len(tasks), len(states), len(actions), len(states)), values.dtype)
+            arrays[name][place] = values
+        return Log(**arrays, tasks=tuple(tasks), states=states, actions=actions)
 
     def with_rewards(self, R: Any) -> "Log":
         """Return the log with rewards that are known exactly, such as prices, in the place of the observed ones.
@@ -108,8 +160,23 @@ class Log:
     @cached_property
     def prior(self) -> Posterior:
         """What the tasks say of the next one: Dirichlet(c P_o) in each pair, with c and P_o from all tasks."""
-        memory = prior_of_tasks(self.counts[some_of(len(self.tasks))])
+        learner = EmpiricalBayes()
+        memory: DirichletMemory = learner.initial_memory(1, *self.counts.shape[1:3])
+        for each in self.counts[some_of(len(self.tasks))]:
+            memory = learner.learn(memory, Batch.of_counts(each[None], max(int(each.sum(-1).max()), 1)))
         return Posterior((memory.c * memory.P_o)[0], self.states, self.actions)
+
+    @cached_property
+    def models(self) -> Float[np.ndarray, "K S A S"]:
+        """The expected models of the tasks, given the prior and their transitions.
+
+        A next state that no task has shown has no chance: many small ones add up over a long horizon.
+        """
+        shown = (self.counts.sum(0) > 0) | ~self.seen[..., None]
+        inside = np.where(shown, self.prior.mean, 0.0)
+        of_prior = self.prior.alpha.sum(-1, keepdims=True) * inside / inside.sum(-1, keepdims=True)
+        alpha = of_prior + self.counts
+        return alpha / alpha.sum(-1, keepdims=True)
 
     @property
     def remarks(self) -> list[str]:
@@ -117,12 +184,9 @@ class Log:
         ends = [self.states[state] for state in np.flatnonzero(~self.seen.any(1))]
         lines = [f"state {name!r} is never left: it counts as an end that pays nothing" for name in ends]
         if missing := int((~self.seen[self.seen.any(1)]).sum()):
-            lines.append(
-                f"{missing} pairs of a state and an action are in no task: they are never planned, and losses are "
-                "against the best policy without them"
-            )
+            lines.append(f"{missing} pairs of a state and an action are in no task: they are never planned")
         if (judged := len(some_of(len(self.tasks)))) < len(self.tasks):
-            lines.append(f"the prior and losses are those of {judged} of the {len(self.tasks)} tasks, evenly spread")
+            lines.append(f"the prior is that of {judged} of the {len(self.tasks)} tasks, evenly spread")
         return lines
 
     def new_task(self, counts: Int[np.ndarray, "S A S"] | None = None) -> Posterior:
@@ -169,5 +233,5 @@ class Log:
 
 
 def some_of(tasks: int) -> Int[np.ndarray, " k"]:
-    """Return the tasks that the prior is learned from and losses are means over: all, or some, evenly spread."""
+    """Return the tasks that the prior is learned from: all, or some, evenly spread."""
     return np.unique(np.linspace(0, tasks - 1, min(tasks, MOST_TASKS)).round().astype(int))

@@ -17,9 +17,6 @@ from jaxtyping import Float, Int
 LEAST = 1e-9
 """The least variance, in units of the variance of all rewards, so that no matrix is singular."""
 
-NOISE, KURTOSIS = 1e-3, 8.0
-"""The share of noise in the variance of rewards, and their kurtosis, above which a normal model of them is doubted."""
-
 Sums = Float[np.ndarray, "K S A S"]
 """A sum over the transitions of each task."""
 
@@ -46,26 +43,14 @@ class KnownRewards:
     """R(s, a, s') of each task, or of all."""
     differ: bool = False
     """Whether tasks have been found to differ in their rewards."""
-    skewed: bool = False
-    """Whether a normal model of the rewards is wrong."""
 
     @property
     def theta(self) -> Float[np.ndarray, "S A S"]:
         """What a transition pays in a task of which nothing is known."""
         return self.R.mean(0)
 
-    def draw(self, rng: np.random.Generator, n: int) -> Float[np.ndarray, "S A S"]:
-        """Return the rewards that tasks share, of which nothing is to be drawn."""
-        return self.theta
-
     def mean(self, task: int, P: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A"]:
         """Return the expected rewards of pairs of a task in this model."""
-        return (P * self.R[task % len(self.R)]).sum(-1)
-
-    def sample(
-        self, rng: np.random.Generator, task: int, P: Float[np.ndarray, "n S A S"], theta: Float[np.ndarray, "S A S"]
-    ) -> Float[np.ndarray, "n S A"]:
-        """Return the expected rewards of pairs of a task in each of these models."""
         return (P * self.R[task % len(self.R)]).sum(-1)
 
 
@@ -84,8 +69,6 @@ class LearnedRewards:
     """μ, the mean of all rewards."""
     differ: bool
     """Whether tasks differ in their rewards by more than chance."""
-    skewed: bool
-    """Whether there is noise, and a few transitions pay so differently that a normal model of rewards is wrong."""
 
     @cached_property
     def _shared(self) -> Float[np.ndarray, "K S A"]:
@@ -111,42 +94,15 @@ class LearnedRewards:
     @cached_property
     def theta(self) -> Float[np.ndarray, "S A S"]:
         """The posterior mean of θ, what a transition pays in a task of which nothing is known."""
-        S = len(self.places)
-        return self._rewards(self._effects, np.zeros((*self.places.shape[:-1], S)))
-
-    def draw(self, rng: np.random.Generator, n: int) -> Float[np.ndarray, "n S A S"]:
-        """Draw θ n times from its posterior."""
-        root = np.linalg.inv(np.linalg.cholesky(self._precision))  # its transpose is a root of the covariance
-        deviates = rng.standard_normal((n, *self._effects.shape))
-        effects = self._effects + np.einsum("saji,nsaj->nsai", root, deviates, optimize=True)
-        others = rng.standard_normal((n, *self.theta.shape)) * np.sqrt(self.variances.of_successors)
-        return self._rewards(effects, others)
-
-    def _rewards(
-        self, effects: Float[np.ndarray, "*n S A E"], others: Float[np.ndarray, "*n S A S"]
-    ) -> Float[np.ndarray, "*n S A S"]:
-        """Return θ with these effects of pairs and successors, and those of states that have not followed a pair."""
-        places = np.broadcast_to(self.places, (*others.shape[:-1], self.places.shape[-1]))
-        np.put_along_axis(others, places, effects[..., 1:], -1)
-        return self.average + effects[..., :1] + others
+        others = np.zeros((*self.places.shape[:-1], len(self.places)))
+        np.put_along_axis(others, self.places, self._effects[..., 1:], -1)
+        return self.average + self._effects[..., :1] + others
 
     def mean(self, task: int, P: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A"]:
         """Return the posterior mean of the expected rewards of pairs of a task in this model."""
-        return (P * self.theta).sum(-1) + self._difference(task, self.theta)
-
-    def sample(
-        self, rng: np.random.Generator, task: int, P: Float[np.ndarray, "n S A S"], theta: Float[np.ndarray, "n S A S"]
-    ) -> Float[np.ndarray, "n S A"]:
-        """Draw the expected rewards of pairs of a task in each of these models, given draws of θ."""
-        deviation = np.sqrt(self.variances.of_noise / self._shared[task])
-        own = self._difference(task, theta) + deviation * rng.standard_normal(P.shape[:-1])
-        return (P * theta).sum(-1) + own
-
-    def _difference(self, task: int, theta: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
-        """Return the posterior mean of ε of a task, given θ."""
-        places = np.broadcast_to(self.places, (*theta.shape[:-1], self.places.shape[-1]))
-        of_seen = np.take_along_axis(theta, places, -1) - self.average
-        return (self.total[task] - self.visits[task] * of_seen).sum(-1) / self._shared[task]
+        of_seen = np.take_along_axis(self.theta, self.places, -1) - self.average
+        own = (self.total[task] - self.visits[task] * of_seen).sum(-1) / self._shared[task]
+        return (P * self.theta).sum(-1) + own
 
 
 def _with_total(values: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
@@ -177,15 +133,7 @@ def learned_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Su
     pooled = counts.sum(0)
     places = (-pooled).argsort(-1, kind="stable")[..., : int((pooled > 0).sum(-1).max())]
     visits, gaps = (np.take_along_axis(each, places[None], -1) for each in (n, total - n * average))
-    skewed = bool(noise > NOISE * scale and _kurtosis(centre, pooled) > KURTOSIS)
-    return LearnedRewards(places, visits, gaps, variances, average, differ, skewed)
-
-
-def _kurtosis(values: Float[np.ndarray, "S A S"], weight: Int[np.ndarray, "S A S"]) -> float:
-    """Return the fourth moment of values, in units of the square of their variance; 3 for a normal distribution."""
-    gap = values - np.average(values, weights=weight)
-    variance = np.average(gap**2, weights=weight)
-    return float(np.average(gap**4, weights=weight) / variance**2) if variance > 0 else 0.0
+    return LearnedRewards(places, visits, gaps, variances, average, differ)
 
 
 def between(values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], axis: int) -> tuple[float, bool]:
