@@ -21,6 +21,7 @@ from scipy.stats import binomtest, mannwhitneyu
 import pomrl
 from benchmarks.logs_with_truth import FAMILIES, GAMMA_EVAL, Cell, drawn
 from benchmarks.true_gains import KEEP, OTHERS, gains_of_others, true_gain
+from pomrl.models_and_logs.horizon_reports import DOUBTFUL
 from pomrl.results.tables import written
 
 BEHAVIOURS = ("best_05", "best_30", "rule_of_thumb", "two_halves", "never_taken", "hidden", "uniform")
@@ -49,7 +50,7 @@ def judged(cell: Cell, number: int) -> dict[str, object]:
         **vars(cell), "log": number, "told": bool((policies != KEEP).any()), "gain": gain,
         "loses": gain < -rounding, "said": improvement.mean, "limit": improvement.lower,
         "holds": gain >= improvement.lower - rounding,
-        "warned": bool(report.warnings), "doubt": getattr(improvement, "doubt", len(report.warnings)),
+        "warned": improvement.doubt >= DOUBTFUL, "doubt": improvement.doubt,
         **gains_of_others(of),
     }  # fmt: skip
 
@@ -76,10 +77,7 @@ def _rate(name: str, found: pd.Series) -> dict[str, float]:
 
 
 def area_under_the_curve(logs: pd.DataFrame) -> float:
-    """Return the probability that a log whose limit fails has a larger doubt than one whose limit holds.
-
-    Without a score of its own in the report, the doubt is the number of warnings.
-    """
+    """Return the probability that a log whose limit fails has a larger doubt than one whose limit holds."""
     fails, holds = (logs.loc[logs["holds"] == held, "doubt"] for held in (False, True))
     pairs = len(fails) * len(holds)
     return mannwhitneyu(fails, holds).statistic / pairs if pairs else np.nan

@@ -101,7 +101,7 @@ def drawn(cell: Cell, rng: np.random.Generator) -> LogWithTruth:
     steps = _steps(P_in_log, R, behaviours, cell.transitions // TASKS, rng)
     if cell.knows == "noise":
         steps["reward"] += NOISE * steps["reward"].std() * rng.standard_normal(len(steps))
-    log = _counted(steps, P.shape)
+    log = _log(steps, P.shape)
     return LogWithTruth(
         log if cell.knows == "noise" else log.with_rewards(R), steps, P, R, behaviours, P_in_log,
         structure if cell.knows == "structure" else None,
@@ -182,10 +182,9 @@ def _choices(probabilities: Float[np.ndarray, "*n m"], rng: np.random.Generator)
     return (rng.random((*below.shape[:-1], 1)) * below[..., -1:] >= below).sum(-1)
 
 
-def _counted(steps: pd.DataFrame, shape: tuple[int, ...]) -> Log:
+def _log(steps: pd.DataFrame, shape: tuple[int, ...]) -> Log:
     """Return the log of transitions, with all states and actions."""
-    of = np.ravel_multi_index([steps[name] for name in ("task", "state", "action", "next_state")], shape)
-    weights = (None, steps["reward"], steps["reward"] ** 2)
-    counts, total, squares = (np.bincount(of, each, int(np.prod(shape))).reshape(shape) for each in weights)
+    cell = np.ravel_multi_index([steps[name] for name in ("task", "state", "action", "next_state")], shape)
+    episode = (steps["task"] * len(steps) + steps["episode"]).to_numpy()
     tasks, states, actions = (tuple(range(size)) for size in shape[:3])
-    return Log(counts, total, squares, tasks, states, actions)
+    return Log(cell, steps["reward"].to_numpy(float), episode, tasks, states, actions)

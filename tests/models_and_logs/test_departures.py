@@ -4,9 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.models_and_logs.test_logs import log_of
 
 from pomrl.models_and_logs.departures import KEEP, Estimate, estimated
-from pomrl.models_and_logs.logs import Log
 
 S, A, GAMMA = 3, 2, 0.8
 VISITS = np.array([[[9, 9], [2, 7], [1, 3]]])
@@ -64,7 +64,7 @@ def test_models_of_tasks_that_kept_the_decisions_of_a_log_are_those_of_its_frequ
     rng = np.random.default_rng(0)
     counts = rng.multinomial(4000, rng.dirichlet(np.ones(S), (2, S, A)))
     counts[0, :, 0] *= 3
-    log = Log(counts, counts * 1.0, counts * 1.0, (0, 1), tuple(range(S)), tuple(range(A)))
+    log = log_of(counts, np.ones(1))
     of_states = counts.sum(2) / counts.sum((2, 3))[..., None]
     np.testing.assert_allclose(estimated(log, GAMMA).P[:, :, 0], of_states, atol=0.01)
 
@@ -72,8 +72,18 @@ def test_models_of_tasks_that_kept_the_decisions_of_a_log_are_those_of_its_frequ
 def test_a_state_that_is_never_left_stays_and_pays_nothing():
     counts = np.zeros((1, 2, 1, 2), int)
     counts[0, 0, 0] = [1, 3]
-    log = Log(counts, counts * 2.0, counts * 4.0, (0,), (0, 1), (0,))
+    log = log_of(counts, np.full(1, 2.0))
     found = estimated(log, GAMMA)
     assert found.P[0, 1].tolist() == [[0.0, 1.0]] * 2
     assert found.R[0, 1].tolist() == [0.0, 0.0]
     assert (found.plans(1, np.array([GAMMA]))[0, 0]).tolist() == [0, KEEP]
+
+
+def test_other_tasks_support_no_departure():
+    counts = np.zeros((2, 2, 2, 2), int)
+    counts[:, :, 0] = 30
+    counts[1, :, 1, 0] = 1000
+    R = np.zeros((1, 2, 2, 2))
+    R[:, :, 1] = 5.0
+    plan = estimated(log_of(counts, R), GAMMA).plans(5, np.array([GAMMA]))[0]
+    assert plan.tolist() == [[0, 0], [1, 1]]

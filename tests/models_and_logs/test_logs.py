@@ -32,6 +32,13 @@ def chain_log(tasks: int = 6, m: int = 4, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def log_of(counts: np.ndarray, R: np.ndarray) -> Log:
+    """A log with so many transitions of each kind, which pay R(s, a, s'); each is an episode of its own."""
+    cell = np.repeat(np.arange(counts.size), counts.ravel())
+    names = (tuple(range(size)) for size in counts.shape[:3])
+    return Log(cell, np.broadcast_to(R, counts.shape).ravel()[cell].astype(float), np.arange(len(cell)), *names)
+
+
 @pytest.fixture(scope="module")
 def log() -> Log:
     return pomrl.from_log(chain_log())
@@ -49,7 +56,7 @@ def test_transitions_are_counted_under_their_names():
     assert (log.tasks, log.states, log.actions) == (("x", "y"), NAMES, ("go", "wait"))
     assert log.counts.sum() == 4
     assert (log.counts[0, 0, 0, 1], log.counts[0, 1, 0, 2], log.counts[1, 0, 1, 0]) == (2, 1, 1)
-    assert (log.total[0, 0, 0, 1], log.squares[0, 0, 0, 1]) == (4.0, 10.0)
+    assert log.sums(log.reward)[0, 0, 0, 1] == 4.0
     assert log.remarks[0] == "state 3.5 is never left: it counts as an end that pays nothing"
     assert log.remarks[1].startswith("1 pairs of a state and an action are in no task: they are never planned")
     plan = log.model(log.new_task()).plan([0.9])
@@ -102,6 +109,17 @@ def test_an_episode_that_is_terminated_leads_to_an_end():
     log = pomrl.from_log(frame.assign(done=[0, 1, 0]), terminated="done")
     assert log.states == (0, 1, "end")
     assert log.counts[0, 1, 1].tolist() == [1, 0, 1]
+
+
+def test_parts_keep_episodes_together_and_take_as_many_of_each_task():
+    frame = pd.DataFrame(ONE_ROW, range(120)).assign(task=np.repeat(["x", "y"], 60), run=np.arange(120) % 60 // 6)
+    log = pomrl.from_log(frame.sample(frac=1.0, random_state=0), episode="run")
+    part = log.parts(5, np.random.default_rng(0))
+    of_episodes = pd.DataFrame({"task": log.places[0], "episode": log.episode, "part": part})
+    assert (of_episodes.groupby("episode")["part"].nunique() == 1).all()
+    assert (of_episodes.groupby(["task", "part"])["episode"].nunique() == 2).all()
+    alone = pomrl.from_log(frame)
+    assert len(np.unique(alone.episode)) == 120
 
 
 def test_of_many_tasks_some_make_the_prior():

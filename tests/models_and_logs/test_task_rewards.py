@@ -48,13 +48,10 @@ def test_the_posterior_is_that_of_normal_numbers(noise: float, by_task: float):
             np.testing.assert_allclose(rewards.mean(task, P)[pair], wanted[task, following], rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("noise", "by_task", "differ"), [(0.0, 0.0, False), (1.0, 0.0, False), (1.0, 1.0, True), (0.0, 0.1, True)]
-)
-def test_what_tasks_differ_by_is_told_from_noise(noise: float, by_task: float, differ: bool):
+@pytest.mark.parametrize(("noise", "by_task"), [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 0.1)])
+def test_what_tasks_differ_by_is_told_from_noise(noise: float, by_task: float):
     counts, total, squares, _ = sums(10, noise, by_task, seed=3)
     found = learned_rewards(counts, total, squares)
-    assert found.differ is differ
     assert np.sqrt(found.variances.of_noise) == pytest.approx(noise, abs=0.1)
     assert np.sqrt(found.variances.of_tasks) == pytest.approx(by_task, abs=0.3)
 
@@ -75,7 +72,6 @@ def test_tasks_that_pay_for_different_actions_are_planned_by_their_own_rewards()
     policies = report.recommendation.policies
     assert (policies == np.where(policies == KEEP, KEEP, np.arange(6)[:, None] % 2)).all()
     assert report.improvement.lower > 3.0  # random actions earn 5, the right ones 10
-    assert report.warnings == ["Rewards differ from task to task by more than chance: each task has its own."]
 
 
 def test_known_rewards_take_the_place_of_those_of_the_log():

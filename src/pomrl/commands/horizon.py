@@ -26,7 +26,7 @@ MOST_CHANGES = 20
 def main(parser: Parser) -> None:
     """Run the command with the arguments of the process; exit with status 1 and one line where the log is wrong."""
     arguments = _arguments(parser)
-    columns = {column: getattr(arguments, column) for column in (*COLUMNS, "terminated")}
+    columns = {column: getattr(arguments, column) for column in (*COLUMNS, "terminated", "episode")}
     log = from_log(arguments.log, **columns)
     if arguments.after:
         _say(outcome(from_log(arguments.after, **columns), log, arguments.gamma_eval).words)
@@ -49,6 +49,7 @@ def _arguments(parser: Parser) -> argparse.Namespace:
             f"--{column.replace('_', '-')}", metavar="COLUMN", default=column, help=f"its column (default {column})"
         )
     parser.add_argument("--terminated", metavar="COLUMN", help="the column that says where episodes have ended")
+    parser.add_argument("--episode", metavar="COLUMN", help="the column that says which episode a transition is of")
     parser.add_argument("--gamma-eval", type=float, default=0.99, help="what policies are judged at (default 0.99)")
     parser.add_argument("--after", type=Path, metavar="OLD", help="whether what the log OLD promised came true in LOG")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="default: outputs/horizon/ and the log's name")

@@ -1,26 +1,27 @@
 """What plans gain over the decisions of a log, with lower limits that pay for choosing among plans.
 
-The transitions of the log are dealt out into parts. Plans are made without a part and judged with it: a value by the
+The episodes of the log are dealt out into parts. Plans are made without a part and judged with it: a value by the
 estimated models is corrected by the temporal-difference errors of the transitions of that part, each weighted by how
 often the policy comes there, and how often the log does. This estimator is doubly robust (Jiang and Li, 2016; Kallus
 and Uehara, 2020): it errs by products of an error of the models and one of the weights. The estimate is a mean over
-parts.
+parts. Where the models alone say less, theirs is the estimate.
 
 All plans that are compared get their limits together: with a probability of 95 % every limit is below the gain, so that
 the plan with the highest one may be taken (Chernozhukov, Chetverikov and Kato, 2013).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from pomrl.models_and_logs.departures import KEEP, Estimate, Policies, estimated
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.structure import Structure
 
 PARTS = 5
-"""Into so many parts the transitions are dealt out."""
+"""Into so many parts the episodes are dealt out."""
 
 SUPPORTS = (5, 10, 20, 50, 100, 200)
 """How often a task has to have tried an action before a plan may depart to it: what is compared."""
@@ -34,37 +35,35 @@ DRAWS = 4000
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """The values of the policies of tasks, means over first states, as a part of the log corrects them."""
+    """The values of the policies of tasks, means over first states."""
 
-    of_tasks: Float[np.ndarray, " K"]
+    by_models: Float[np.ndarray, " K"]
+    corrected: Float[np.ndarray, " K"]
+    """The same with the errors that the models make on a part of the log."""
     errors: Float[np.ndarray, " E"]
-    """Independent terms of the errors of all tasks."""
-    task: Int[np.ndarray, " E"]
-    """The task of each term."""
+    """What each episode of that part adds, which is independent of what others add."""
 
     def __sub__(self, other: "Value") -> "Value":
-        return Value(self.of_tasks - other.of_tasks, self.errors - other.errors, self.task)
+        return Value(self.by_models - other.by_models, self.corrected - other.corrected, self.errors - other.errors)
 
 
-@dataclass(frozen=True, eq=False)
 class Judge:
     """What a part of a log says of policies, beside models that come from the other parts."""
 
-    estimate: Estimate
-    part: Log
-    noise: Float[np.ndarray, "K S A S"]
-    """The variance of the rewards of each transition."""
-    gamma: float
+    def __init__(self, estimate: Estimate, part: Log, gamma: float) -> None:
+        self.estimate = estimate
+        self.gamma = gamma
+        self._cell, self._paid = part.cell, part.paid
+        self._task, self._state, _, self._following = part.places
+        self._episode = np.unique(part.episode, return_inverse=True)[1]
 
     def value(self, policies: Policies) -> Value:
         """Return the value of policies."""
-        cells = k, s, a, following = np.nonzero(self.part.counts)
-        n, reward = self.part.counts[cells], self.part.mean_rewards[cells]
         V = self.estimate.values(policies, self.gamma)
-        weight = self._weights(policies)[k, s, a]
-        error = weight * (reward + self.gamma * V[k, following] - V[k, s])
-        errors = np.concatenate([np.sqrt(n) * error, weight * np.sqrt(n * self.noise[cells])])
-        return Value(V.mean(-1) + np.bincount(k, n * error, len(V)), errors, np.concatenate([k, k]))
+        error = self._paid + self.gamma * V[self._task, self._following] - V[self._task, self._state]
+        error *= self._weights(policies).ravel()[self._cell // V.shape[-1]]
+        corrected = V.mean(-1) + np.bincount(self._task, error, len(V))
+        return Value(V.mean(-1), corrected, np.bincount(self._episode, error))
 
     def _weights(self, policies: Policies) -> Float[np.ndarray, "K S A"]:
         """Return how often policies come to a pair, for each transition that a part is expected to have from there.
@@ -79,12 +78,12 @@ class Judge:
         return np.divide(occupancy, of_part, out=np.zeros(visits.shape), where=sampled & (of_part > 0))
 
 
-def judges(log: Log, gamma: float, structure: Structure | None, rng: np.random.Generator) -> list[Judge]:
-    """Return what each part of a log says of policies; how often actions were tried is known from the whole log."""
-    return [
-        Judge(replace(estimated(log.without(part), gamma, structure), visits=log.visits), part, log.noise, gamma)
-        for part in log.parts(PARTS, rng)
-    ]
+def judges(log: Log, gamma: float, structure: Structure | None, rng: np.random.Generator) -> Iterator[Judge]:
+    """Yield what each part of a log says of policies; how often actions were tried is known from the whole log."""
+    part = log.parts(PARTS, rng)
+    for number in range(PARTS):
+        others = estimated(log.only(part != number), gamma, structure)
+        yield Judge(replace(others, visits=log.visits), log.only(part == number), gamma)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,20 +109,25 @@ def estimated_gains(
 
     Policies are judged at the last discount factor.
     """
-    means, errors = list[Float[np.ndarray, " C"]](), list[Float[np.ndarray, "C E"]]()
+    size = len(SUPPORTS) * len(gammas)
+    means, covariance = np.zeros((2, size)), np.zeros((size, size))
     for judge in judges(log, float(gammas[-1]), structure, rng):
         plans = np.concatenate([judge.estimate.plans(support, gammas) for support in SUPPORTS])
         kept = judge.value(np.full_like(plans[0], KEEP))
         gains = [judge.value(plan) - kept for plan in plans]
-        means.append(np.array([gain.of_tasks.mean() for gain in gains]))
-        errors.append(np.stack([gain.errors for gain in gains]))
-    error = np.concatenate(errors, -1) / (PARTS * len(log.tasks))
-    deviation = np.sqrt((error**2).sum(-1))
-    return Gains(np.mean(means, 0), deviation, _quantile(error, deviation, rng))
+        means += np.transpose([(gain.by_models.mean(), gain.corrected.mean()) for gain in gains]) / PARTS
+        errors = np.stack([gain.errors for gain in gains]) / (PARTS * len(log.tasks))
+        covariance += errors @ errors.T
+    deviation = np.sqrt(covariance.diagonal())
+    return Gains(means.min(0), deviation, _quantile(covariance, deviation, rng))
 
 
-def _quantile(error: Float[np.ndarray, "C E"], deviation: Float[np.ndarray, " C"], rng: np.random.Generator) -> float:
-    """Return the quantile of the largest of the errors, each in units of its deviation."""
-    unit = error / np.where(deviation > 0, deviation, 1.0)[:, None]
-    draws = rng.multivariate_normal(np.zeros(len(unit)), unit @ unit.T, DRAWS, method="eigh")
-    return float(np.quantile(draws.max(-1), LEVEL))
+def _quantile(
+    covariance: Float[np.ndarray, "C C"], deviation: Float[np.ndarray, " C"], rng: np.random.Generator
+) -> float:
+    """Return the quantile of the largest of normal errors, each in units of its deviation."""
+    unit = np.where(deviation > 0, deviation, 1.0)
+    values, vectors = np.linalg.eigh(covariance / np.outer(unit, unit))
+    # The symmetric root, because signs of eigenvectors differ between processors.
+    root = (vectors * np.sqrt(values.clip(0))) @ vectors.T
+    return float(np.quantile((rng.standard_normal((DRAWS, len(root))) @ root).max(-1), LEVEL))

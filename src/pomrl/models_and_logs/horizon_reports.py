@@ -27,8 +27,14 @@ GAMMAS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
 ARRAYS = 6 * PARTS
 """How many arrays of the size of the counts are held together."""
 
+SAME = 1e-9
+"""Limits that differ by less, in units of the largest value, are equal."""
+
 MOST_TRANSITIONS = 100.0
 """If more than this multiple of the transitions were needed to show a gain, no plan is said to look better."""
+
+DOUBTFUL = 0.8
+"""From this doubt on a report warns of its limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +75,7 @@ class HorizonReport:
     def gains(self) -> "pd.DataFrame":
         """The rows of the table with the recommended support, as text."""
         rows = self.table[self.table["support"] == self.recommendation.support]
-        said = {"discount factor": rows["gamma"], "gain": rows["gain"], "lower limit": rows["lower"]}
-        return pd.DataFrame({name: column.map("{:.3g}".format) for name, column in said.items()})
+        return rows[["gamma", "gain", "lower"]].map("{:.3g}".format)
 
 
 def horizon_report(
@@ -110,7 +115,7 @@ def horizon_report(
         _changes(log, recommendation, of_states / len(log.tasks)),
         _tasks(log, recommendation, of_states),
         gamma_eval,
-        _warnings(log),
+        _warnings(recommendation.improvement),
     )
 
 
@@ -125,16 +130,17 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
 
 def _recommended(log: Log, estimate: Estimate, gains: Gains, table: "pd.DataFrame") -> Recommendation:
     """Recommend the plan with the highest limit, if that is above 0; of equal ones the one with the longest horizon."""
-    best = len(table) - 1 - int(gains.lower[::-1].argmax())
+    tolerance = SAME * float(np.abs(log.paid).max() / (1.0 - table["gamma"].max()))
+    best = int(np.flatnonzero(gains.lower >= gains.lower.max() - tolerance)[-1])
     support, gamma = int(table["support"][best]), float(table["gamma"][best])
-    if gains.lower[best] <= 0:
-        kept = np.full(log.visits.shape[:2], KEEP)
-        return Recommendation(kept, kept != KEEP, gamma, support, Improvement(), _enough(log, gains))
     (policies,) = estimate.plans(support, np.array([gamma]))
     taken = np.take_along_axis(log.visits, np.maximum(policies, 0)[..., None], -1)[..., 0]
     changed = (policies != KEEP) & (taken < log.visits.sum(-1))
+    if gains.lower[best] <= tolerance or not changed.any():
+        kept = np.full_like(policies, KEEP)
+        return Recommendation(kept, kept != KEEP, gamma, support, Improvement(), _enough(log, gains))
     improvement = Improvement(float(gains.mean[best]), float(gains.lower[best]))
-    return Recommendation(policies, changed, gamma, support, improvement, float(log.counts.sum()))
+    return Recommendation(policies, changed, gamma, support, improvement, float(len(log.cell)))
 
 
 def _enough(log: Log, gains: Gains) -> float:
@@ -142,11 +148,11 @@ def _enough(log: Log, gains: Gains) -> float:
 
     A log in which no action has been tried often enough has to be so much larger that one has.
     """
-    tried = log.visits.sum()
-    if not gains.deviation.any():
-        return float(tried * SUPPORTS[0] / log.visits.max())
-    looks_better = gains.mean > 0
-    more = (gains.quantile * gains.deviation[looks_better] / gains.mean[looks_better]) ** 2
+    tried, most = len(log.cell), int(log.visits.max())
+    if most < SUPPORTS[0]:
+        return tried * SUPPORTS[0] / most
+    better = (gains.mean > 0) & (gains.deviation > 0)
+    more = (gains.quantile * gains.deviation[better] / gains.mean[better]) ** 2
     return float(tried * more.min()) if more.min(initial=np.inf) <= MOST_TRANSITIONS else np.inf
 
 
@@ -182,5 +188,10 @@ def _tasks(log: Log, recommendation: Recommendation, gains: Float[np.ndarray, "K
     return pd.DataFrame(columns)
 
 
-def _warnings(log: Log) -> list[str]:
-    return ["Rewards differ from task to task by more than chance: each task has its own."] if log.rewards.differ else []
+def _warnings(improvement: Improvement) -> list[str]:
+    if improvement.doubt < DOUBTFUL:
+        return []
+    return [
+        f"The limit is {improvement.doubt:.0%} of the estimated gain, so that a small error of the models, which it "
+        "does not count, may make it too high."
+    ]

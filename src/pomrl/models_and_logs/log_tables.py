@@ -17,7 +17,7 @@ COLUMNS = ("task", "state", "action", "reward", "next_state")
 """What a log has for each transition, in the order of the arguments of `from_log`."""
 
 
-def from_log(
+def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
     frame: "pd.DataFrame | str | Path",
     *,
     task: str = "task",
@@ -26,8 +26,9 @@ def from_log(
     reward: str = "reward",
     next_state: str = "next_state",
     terminated: str | None = None,
+    episode: str | None = None,
 ) -> Log:
-    """Return the transitions of a log, counted.
+    """Return the transitions of a log.
 
     Tasks may have different numbers of transitions, and need not have any from some pairs. States and actions are
     anything that is hashable; they are sorted where they can be, and else in the order of the log. Names of different
@@ -43,15 +44,16 @@ def from_log(
         terminated: The column that says whether an episode has ended with a transition, as Gymnasium's `terminated`
             does: it leads to a state "end", after which nothing is paid. `truncated` needs no column: where episodes
             are cut off, the next state is one like all others.
+        episode: The column that says which episode of its task a transition belongs to; advice takes episodes to be
+            independent of each other. By default each transition is one, as it is where states say all that matters.
 
     Raises:
         ValueError: The table cannot be read, lacks a column, or has a bad entry; the message names the first one.
     """
-    named = (task, state, action, reward, next_state, *([] if terminated is None else [terminated]))
+    named = (task, state, action, reward, next_state, *(column for column in (terminated, episode) if column))
     table = _read(frame, named)
     if not len(table.frame):
         raise ValueError(f"{table.where}: there are no transitions")
-    rewards = table.numbers(named[3])
     tasks, k = table.coded(named[0])
     actions, a = table.coded(named[2])
     states, s_both = table.coded(named[1], named[4])
@@ -62,10 +64,7 @@ def from_log(
     shape = len(tasks), len(states), len(actions), len(states)
     check_memory(3 * 8 * int(np.prod(shape)), f"{table.where}: {len(tasks)} tasks, {len(states)} states")
     cell = np.ravel_multi_index((k, s, a, s_next), shape)
-    counts, total, squares = (
-        np.bincount(cell, weights, int(np.prod(shape))).reshape(shape) for weights in (None, rewards, rewards**2)
-    )
-    return Log(counts, total, squares, tasks, states, actions)
+    return Log(cell, table.numbers(reward), _episodes(table, k, episode), tasks, states, actions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +105,14 @@ class _Table:
         except TypeError:  # names of several kinds have no order
             order = list(range(len(names)))
         return tuple(names[number] for number in order), np.argsort(order)[codes]
+
+
+def _episodes(table: _Table, task: Int[np.ndarray, " n"], column: str | None) -> Int[np.ndarray, " n"]:
+    """Return the number of the episode of each transition; tasks may use the same names."""
+    if column is None:
+        return np.arange(len(task))
+    names, code = table.coded(column)
+    return task * len(names) + code
 
 
 def _read(frame: Any, named: Sequence[str]) -> _Table:

@@ -5,7 +5,7 @@ Bayes (`pomrl.science.estimators.empirical_bayes`), `Log.rewards` what they pay,
 new task with its uncertainty.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -61,19 +61,38 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The transitions of several tasks, counted, with their rewards; tasks, states and actions keep their names."""
+    """The transitions of several tasks, with their rewards; tasks, states and actions keep their names."""
 
-    counts: Int[np.ndarray, "K S A S"]
-    """The number of transitions of each of K tasks."""
-    total: Float[np.ndarray, "K S A S"]
-    """The sums of their rewards."""
-    squares: Float[np.ndarray, "K S A S"]
-    """The sums of the squares of their rewards."""
+    cell: Int[np.ndarray, " n"]
+    """The position of each transition (task, state, action, next state) in `counts`, flattened."""
+    reward: Float[np.ndarray, " n"]
+    """What it pays."""
+    episode: Int[np.ndarray, " n"]
+    """The number of its episode, from 0; an episode is of one task."""
     tasks: tuple[Hashable, ...]
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
     known: Float[np.ndarray, "#K S A S"] | None = None
     """Rewards that are known, in the place of those of the log (`with_rewards`)."""
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """The numbers of tasks, states, actions and next states."""
+        return len(self.tasks), len(self.states), len(self.actions), len(self.states)
+
+    @property
+    def places(self) -> tuple[Int[np.ndarray, " n"], ...]:
+        """The task, state, action and next state of each transition."""
+        return np.unravel_index(self.cell, self.shape)
+
+    @cached_property
+    def counts(self) -> Int[np.ndarray, "K S A S"]:
+        """The number of transitions of each kind."""
+        return self.sums(None)
+
+    def sums(self, values: Float[np.ndarray, " n"] | None) -> Any:
+        """Return the sums of something over transitions of each kind, or how many there are."""
+        return np.bincount(self.cell, values, int(np.prod(self.shape))).reshape(self.shape)
 
     @cached_property
     def visits(self) -> Int[np.ndarray, "K S A"]:
@@ -83,60 +102,32 @@ class Log:
     @cached_property
     def seen(self) -> Bool[np.ndarray, "S A"]:
         """Return whether any task has a transition from each pair."""
-        return self.counts.sum((0, 3)) > 0
+        return self.visits.sum(0) > 0
 
     @cached_property
     def rewards(self) -> LearnedRewards | KnownRewards:
         """What is known of the rewards of each task."""
         if self.known is not None:
             return KnownRewards(self.known)
-        return learned_rewards(self.counts, self.total, self.squares)
+        return learned_rewards(self.counts, self.sums(self.reward), self.sums(self.reward**2))
 
-    @cached_property
-    def mean_rewards(self) -> Float[np.ndarray, "K S A S"]:
-        """The mean reward of each transition, 0 where there is none, or the known one."""
-        if self.known is not None:
-            return np.broadcast_to(self.known, self.counts.shape)
-        return self.total / np.maximum(self.counts, 1)
+    @property
+    def paid(self) -> Float[np.ndarray, " n"]:
+        """What each transition pays, by the rewards that are known or else by the log."""
+        return self.reward if self.known is None else np.broadcast_to(self.known, self.shape).ravel()[self.cell]
 
-    @cached_property
-    def noise(self) -> Float[np.ndarray, "K S A S"]:
-        """The variance of the rewards of each transition; 0 where there are not two."""
-        n = self.counts
-        between = self.squares - self.total**2 / np.maximum(n, 1)
-        return np.where(n > 1, between.clip(0) / np.maximum(n - 1, 1), 0.0) * (self.known is None)
+    def only(self, chosen: Bool[np.ndarray, " n"]) -> "Log":
+        """Return the log of some of the transitions."""
+        return replace(self, cell=self.cell[chosen], reward=self.reward[chosen], episode=self.episode[chosen])
 
-    def parts(self, n: int, rng: np.random.Generator) -> list["Log"]:
-        """Deal the transitions out at random into n logs that are independent of each other.
-
-        A log has sums of rewards alone. Sums of parts are drawn given those, as if the rewards of a transition were
-        normal: then parts are independent, and their squares are right on average.
-        """
-        counts = np.moveaxis(rng.multinomial(self.counts, [1.0 / n] * n), -1, 0)
-        share = counts / np.maximum(self.counts, 1)
-        error = np.sqrt(counts * self.noise) * rng.standard_normal(counts.shape)
-        total = share * (self.total - error.sum(0)) + error
-        parts = zip(counts, total, share * self.squares, strict=True)
-        return [replace(self, counts=n, total=sums, squares=squares) for n, sums, squares in parts]
-
-    def without(self, part: "Log") -> "Log":
-        """Return the log without one of its parts."""
-        return replace(
-            self, counts=self.counts - part.counts, total=self.total - part.total, squares=self.squares - part.squares
-        )
-
-    def over(self, tasks: Sequence[Hashable], states: tuple[Hashable, ...], actions: tuple[Hashable, ...]) -> "Log":
-        """Return the log of some of its tasks, with at least its states and actions in this order."""
-        at_state, at_action = (
-            [names.index(name) for name in own] for names, own in ((states, self.states), (actions, self.actions))
-        )
-        place = np.ix_(range(len(tasks)), at_state, at_action, at_state)
-        arrays = dict[str, Any]()
-        for name in ("counts", "total", "squares"):
-            values = getattr(self, name)[[self.tasks.index(task) for task in tasks]]
-            arrays[name] = np.zeros((len(tasks), len(states), len(actions), len(states)), values.dtype)
-            arrays[name][place] = values
-        return Log(**arrays, tasks=tuple(tasks), states=states, actions=actions)
+    def parts(self, n: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
+        """Return the part of each transition, where the episodes of each task are dealt out at random to n parts."""
+        _, first, episode = np.unique(self.episode, return_index=True, return_inverse=True)
+        shuffled = rng.permutation(len(first))
+        by_task = shuffled[self.places[0][first[shuffled]].argsort(kind="stable")]
+        part = np.empty(len(first), int)
+        part[by_task] = np.arange(len(first)) % n
+        return part[episode]
 
     def with_rewards(self, R: Any) -> "Log":
         """Return the log with rewards that are known exactly, such as prices, in the place of the observed ones.

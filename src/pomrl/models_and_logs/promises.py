@@ -1,8 +1,10 @@
 """Whether what the report on a log promised came true in a later log of the same tasks."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Int
 
 from pomrl.models_and_logs.departures import KEEP
 from pomrl.models_and_logs.gains import PARTS, judges
@@ -47,40 +49,46 @@ class Outcome:
 def outcome(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> Outcome:
     """Return what the decisions of a later log gained, beside what the report on the old log promises.
 
+    Tasks that are new in the later log are left out.
+
     Raises:
-        ValueError: The logs have no task in common.
+        ValueError: A task of the old log is not in the later one.
     """
-    old, new = together(old, new)
-    report = horizon_report(old, gamma_eval, seed=seed)
-    both = _joined(old, new)
-    sign = np.repeat([-1.0, 1.0], len(old.tasks)) / len(old.tasks)
+    if missing := [task for task in old.tasks if task not in new.tasks]:
+        raise ValueError(f"the later log lacks the task {missing[0]!r}: leave it out of the old log too")
+    report, both = horizon_report(old, gamma_eval, seed=seed), _joined(old, new)
+    sign = np.repeat([-1.0, 1.0], len(old.tasks)) / (PARTS * len(old.tasks))
     kept = np.full(both.visits.shape[:2], KEEP)
-    parts = [judge.value(kept) for judge in judges(both, gamma_eval, None, np.random.default_rng(seed))]
-    gain = np.mean([sign @ part.of_tasks for part in parts])
-    deviation = np.sqrt(sum(((sign[part.task] * part.errors) ** 2).sum() for part in parts)) / PARTS
-    return Outcome(report.improvement, float(gain), float(deviation), _followed(report, new))
-
-
-def together(old: Log, new: Log) -> tuple[Log, Log]:
-    """Return the tasks in both logs, with the states and actions of either."""
-    tasks = [task for task in old.tasks if task in new.tasks]
-    if not tasks:
-        raise ValueError("the two logs have no task in common, so that nothing can be compared")
-    states, actions = (
-        tuple(dict.fromkeys([*of_old, *of_new]))
-        for of_old, of_new in ((old.states, new.states), (old.actions, new.actions))
-    )
-    return old.over(tasks, states, actions), new.over(tasks, states, actions)
+    parts = [each.value(kept) for each in judges(both, gamma_eval, None, np.random.default_rng(seed))]
+    gain = sum(float(sign @ part.corrected) for part in parts)
+    deviation = np.sqrt(sum(float(part.errors @ part.errors) for part in parts)) / (PARTS * len(old.tasks))
+    return Outcome(report.improvement, gain, float(deviation), _followed(report, both.visits[len(old.tasks) :]))
 
 
 def _joined(old: Log, new: Log) -> Log:
-    """Return one log in which each task is there twice, first as in the old log."""
-    arrays = {name: np.concatenate([getattr(old, name), getattr(new, name)]) for name in ("counts", "total", "squares")}
-    return replace(old, **arrays, tasks=tuple((when, task) for when in ("old", "new") for task in old.tasks))
+    """Return one log in which each task of the old one is there twice, first as it was; old names come first."""
+    states, actions = (tuple(dict.fromkeys(both)) for both in (old.states + new.states, old.actions + new.actions))
+    tasks = tuple((log, task) for log in ("old", "new") for task in old.tasks)
+    wanted = tasks, states, actions, states
+    columns = list[tuple[np.ndarray, ...]]()
+    for name, log in (("old", old), ("new", new)):
+        own = [(name, task) for task in log.tasks], log.states, log.actions, log.states
+        places = [_positions(*names)[place] for *names, place in zip(own, wanted, log.places, strict=True)]
+        inside = places[0] >= 0
+        cell = np.ravel_multi_index([place[inside] for place in places], [len(names) for names in wanted])
+        columns.append((cell, log.paid[inside], 2 * log.episode[inside] + (name == "new")))
+    cell, reward, episode = (np.concatenate(both) for both in zip(*columns, strict=True))
+    return Log(cell, reward, episode, tasks, states, actions)
 
 
-def _followed(report: HorizonReport, new: Log) -> float:
+def _positions(names: Sequence[Hashable], among: Sequence[Hashable]) -> Int[np.ndarray, " n"]:
+    """Return the position of each name among others, or -1."""
+    position = {name: number for number, name in enumerate(among)}
+    return np.array([position.get(name, -1) for name in names])
+
+
+def _followed(report: HorizonReport, visits: Int[np.ndarray, "K S A"]) -> float:
     policies, changed = report.recommendation.policies, report.recommendation.changed
-    as_said = np.arange(new.visits.shape[-1]) == policies[..., None]
-    of_changed = new.visits * changed[..., None]
-    return float((of_changed * as_said).sum() / max(of_changed.sum(), 1))
+    of_changed = visits[:, : policies.shape[1]][changed]
+    as_said = np.take_along_axis(of_changed, policies[changed][:, None], 1)
+    return float(as_said.sum() / max(of_changed.sum(), 1))

@@ -20,6 +20,11 @@ class Improvement:
     lower: float = 0.0
     """The limit above which the gain is with a probability of 95 %, with the choice among plans paid for."""
 
+    @property
+    def doubt(self) -> float:
+        """How near the limit is to the estimate, from 0 to 1: a near one fails more often."""
+        return self.lower / self.mean if self.mean else 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
@@ -45,9 +50,9 @@ class Recommendation:
         changes, gain = int(self.changed.sum()), self.improvement
         if changes:
             return (
-                f"Change {'one decision' if changes == 1 else f'{changes} decisions'}, and keep to all others. That "
-                f"gains {gain.mean:.3g} over the decisions of the log, and more than {gain.lower:.3g} with a "
-                "probability of 95 %."
+                f"Change {changes} of {self.policies.size} decisions, and keep to all others. That gains "
+                f"{gain.mean:.3g} over the decisions of the log, and more than {gain.lower:.3g} with a probability of "
+                "95 %."
             )
         if np.isfinite(self.transitions):
             return (

@@ -41,8 +41,6 @@ class KnownRewards:
 
     R: Float[np.ndarray, "#K S A S"]
     """R(s, a, s') of each task, or of all."""
-    differ: bool = False
-    """Whether tasks have been found to differ in their rewards."""
 
     @property
     def theta(self) -> Float[np.ndarray, "S A S"]:
@@ -67,8 +65,6 @@ class LearnedRewards:
     variances: Variances
     average: float
     """μ, the mean of all rewards."""
-    differ: bool
-    """Whether tasks differ in their rewards by more than chance."""
 
     @cached_property
     def _shared(self) -> Float[np.ndarray, "K S A"]:
@@ -123,21 +119,21 @@ def learned_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Su
     least = LEAST * scale + 1e-12 * (1.0 + average**2)
     freedom = float((n - 1.0).clip(0).sum())
     noise = max(float((squares - n * mean**2).clip(0).sum()) / max(freedom, 1.0), least)
-    tasks, differ = between(mean, n / noise, 0)
+    tasks = between(mean, n / noise, 0)
     if not freedom:
-        noise, tasks, differ = max(tasks, least), 0.0, False
+        noise, tasks = max(tasks, least), 0.0
     weight = n / (noise + n * tasks)
     centre = _ratio((weight * mean).sum(0), weight.sum(0))
-    successors, _ = between(centre, weight.sum(0), -1)
+    successors = between(centre, weight.sum(0), -1)
     variances = Variances(scale + least, max(successors, least), max(tasks, least), noise)
     pooled = counts.sum(0)
     places = (-pooled).argsort(-1, kind="stable")[..., : int((pooled > 0).sum(-1).max())]
     visits, gaps = (np.take_along_axis(each, places[None], -1) for each in (n, total - n * average))
-    return LearnedRewards(places, visits, gaps, variances, average, differ)
+    return LearnedRewards(places, visits, gaps, variances, average)
 
 
-def between(values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], axis: int) -> tuple[float, bool]:
-    """Return the variance of values along an axis beyond their errors, and whether it is more than chance.
+def between(values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], axis: int) -> float:
+    """Return the variance of values along an axis beyond their errors.
 
     Args:
         values: Numbers with errors.
@@ -149,8 +145,7 @@ def between(values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], 
     chi_square = float((weight * (values - centre) ** 2).sum())
     freedom = float(((weight > 0).sum(axis) - 1).clip(0).sum())
     spare = float((total - _ratio((weight**2).sum(axis, keepdims=True), total)).sum())
-    variance = max(chi_square - freedom, 0.0) / spare if spare > 0 else 0.0
-    return variance, bool(chi_square > freedom + 4.0 * np.sqrt(2.0 * freedom))
+    return max(chi_square - freedom, 0.0) / spare if spare > 0 else 0.0
 
 
 def _ratio(a: Float[np.ndarray, "..."], b: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
