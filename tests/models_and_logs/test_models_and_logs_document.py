@@ -16,17 +16,23 @@ def test_the_code_of_the_document_runs_in_its_order(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL)
-    assert len(blocks) == 14
+    assert len(blocks) == 15
     names: dict = {}
     for block in blocks:
         exec(compile(block, "docs/models_and_logs.md", "exec"), names)
-    said = " ".join(re.findall(r"^    (Plan with .*\n    .*\n    .*)$", DOCUMENT, flags=re.MULTILINE)[0].split())
-    assert capsys.readouterr().out.strip() == said
+    assert capsys.readouterr().out.split() == sentence("Change").split()
 
     names["frame"].to_parquet(tmp_path / "LOG.parquet")
-    (command,) = re.findall(r"^pomrl horizon (.*)$", DOCUMENT, flags=re.MULTILINE)
+    names["later"].to_parquet(tmp_path / "LATER.parquet")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
     monkeypatch.setattr("sys.argv", [])
-    main.call("horizon", command.split())
-    assert (tmp_path / "outputs" / "horizon" / "LOG" / "losses.png").exists()
+    for command in re.findall(r"^pomrl horizon (.*)$", DOCUMENT, flags=re.MULTILINE):
+        main.call("horizon", command.split())
+    assert capsys.readouterr().out.split()[-len(said := sentence("The promise").split()) :] == said
+    assert (tmp_path / "outputs" / "horizon" / "LOG" / "gains.png").exists()
+
+
+def sentence(start: str) -> str:
+    """Return the indented lines of the document that begin so."""
+    return re.findall(rf"^    {start}.*(?:\n    .*)*", DOCUMENT, flags=re.MULTILINE)[0]
