@@ -60,9 +60,9 @@ def of_seed(setting: Setting, seed: int) -> Setting:
     return replace(setting, experiment=replace(experiment, problem=replace(experiment.problem, seed=seed)))
 
 
-def longer(setting: Setting) -> Setting:
+def dearer(setting: Setting) -> Setting:
     experiment = setting.experiment
-    return replace(setting, experiment=replace(experiment, problem=replace(experiment.problem, T=20_000)))
+    return replace(setting, experiment=replace(experiment, problem=replace(experiment.problem, trials=10_000)))
 
 
 def replaced(setting: Setting, runs: int) -> Setting:
@@ -126,15 +126,15 @@ class TestDeciding:
 
     def test_the_cheapest_claims_are_judged_to_the_end_before_dear_ones_begin(self, basis: Basis) -> None:
         basis = with_runs(basis, 10)
-        dear = replace(basis, settings={name: [longer(each) for each in of] for name, of in basis.settings.items()})
+        dear = replace(basis, settings={name: [dearer(each) for each in of] for name, of in basis.settings.items()})
         both = replace(basis, settings={name: [*of, *dear.settings[name]] for name, of in basis.settings.items()})
         asked: list[tuple[int, int]] = []
 
         def compute(experiments: Sequence[Experiment]) -> None:
-            asked.extend((each.problem.T, each.request.runs) for each in experiments)
+            asked.extend((each.problem.trials, each.request.runs) for each in experiments)
 
-        cases = decide([dear, basis], 3.0, in_a_world(both, 0.5), compute)
-        assert {T for T, _ in asked} == {basis.settings["task_similarity"][0].experiment.problem.T}
+        cases = decide([dear, basis], 6.0, in_a_world(both, 0.5), compute)
+        assert {trials for trials, _ in asked} == {1}
         assert {runs for _, runs in asked} >= set(ANALYSES)
         assert {case.outcome.runs for case in cases if case.basis is dear} == {0}
 
