@@ -67,7 +67,7 @@ class Basis:
 
     def stored(self, claim: Claim, parts: Collection[int] | None = None) -> int:
         """Return how many runs are stored of every experiment that a claim, or these of its parts, reads."""
-        return min(_stored(experiment).complete() for experiment in self.read_by(claim, parts))
+        return min(store.lookup(experiment).complete() for experiment in self.read_by(claim, parts))
 
     def sweeps(self, claim: Claim, losses: Callable[[Experiment], Losses]) -> dict[str, SweepLosses]:
         """Return the sweeps that a claim is about, with the losses that a function has of each experiment."""
@@ -137,18 +137,6 @@ class _OnDemand(UserDict[tuple[Any, ...], Any]):
         return self.make(self.data[key])
 
 
-def signature(experiment: Experiment) -> str:
-    """Return the signature of an experiment, which is kept with it, because it is asked for again and again."""
-    kept = vars(experiment)
-    if "signature" not in kept:
-        kept["signature"] = store.signature(experiment)
-    return kept["signature"]
-
-
-def _stored(experiment: Experiment) -> store.StoredExperiment:
-    return store.StoredExperiment(store.root() / signature(experiment))
-
-
 @dataclass(frozen=True)
 class Reader:
     """Reads losses from the store, and keeps the latest of them for claims that read the same settings."""
@@ -173,7 +161,7 @@ class Reader:
         """
         experiments = basis.read_by(claim, wanted)
         read = {id(experiment) for experiment in experiments}
-        asked = (claim.id, basis.choice, runs, *map(signature, experiments))
+        asked = (claim.id, basis.choice, runs, *map(store.signature, experiments))
         if asked not in self.judged:
 
             def losses(experiment: Experiment) -> Losses:
@@ -184,7 +172,7 @@ class Reader:
 
     def losses(self, experiment: Experiment, runs: int) -> Losses:
         """Return the losses of the first `runs` runs of an experiment."""
-        key = signature(experiment), runs
+        key = store.signature(experiment), runs
         with self.reading:
             if key not in self.kept:
                 self.kept[key] = Losses.of_experiment(experiment, runs)

@@ -7,12 +7,13 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
 from pomrl.configuration.variants import Variant
 from pomrl.judging import judgements
-from pomrl.judging.basis import Basis, Reader, signature
+from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.deciding import Case
 from pomrl.judging.judgements import Judgement, Judgements, judgement
@@ -78,7 +79,7 @@ def judged_on(study: Study, claims: Sequence[Claim], variants: Container[str]) -
     for variant in (each for each in study.variants if each.name in variants):
         on = basis(study, claims, variant)
         experiments = {
-            name: [(signature(each.experiment), each.experiment.request.runs) for each in settings]
+            name: [(store.signature(each.experiment), each.experiment.request.runs) for each in settings]
             for name, settings in on.settings.items()
         }
         said = json.dumps([experiments, simulations, sources, on.analyses, on.error])

@@ -93,17 +93,21 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
         ExecutionError: If the work cannot go on.
     """
     lacking = {job.stored.signature: job for job in unfinished(jobs)}
-    for job in lacking.values():
-        with compiled.using(job.experiment.execution.engine):  # which the provenance names
-            store.open_experiment(job.experiment, force=job.experiment.request.force)
+    begun = {signature for signature, job in lacking.items() if job.stored.manifest()}
+    for signature in begun:  # what other versions have computed is refused before anything is computed
+        _open(lacking[signature])
     for job in jobs:
-        store.label(job.stored, job.experiment.request)
+        if job.stored.manifest():
+            store.label(job.stored, job.experiment.request)
     failures: dict[str, Failure] = {}
     arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
     done = 0
     for part, outcomes in _computed(jobs, divide(list(lacking.values()))):
         for signature, outcome in outcomes.items():
             stored, key = lacking[signature].stored, (signature, part.block)
+            if signature not in begun:
+                begun.add(signature)
+                _open(lacking[signature])
             if isinstance(outcome, Failure):
                 failures[signature] = outcome
                 store.log(stored, outcome.traceback)
@@ -117,6 +121,13 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
     for job in lacking.values():
         store.close_experiment(job.stored, job.experiment)
     return failures
+
+
+def _open(job: Job) -> None:
+    """Write what an experiment is, with its tag and note."""
+    with compiled.using(job.experiment.execution.engine):  # which the provenance names
+        stored = store.open_experiment(job.experiment, force=job.experiment.request.force)
+    store.label(stored, job.experiment.request)
 
 
 def refuse_failures(failures: Mapping[str, Failure]) -> None:

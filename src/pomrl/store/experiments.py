@@ -32,8 +32,17 @@ from pomrl.store.stored_experiments import StoredExperiment
 
 
 def signature(experiment: Experiment) -> str:
-    """Return the signature of an experiment: 12 hex digits, made from its settings, the schema and its code."""
-    settings = scientific_settings(experiment)
+    """Return the signature of an experiment: 12 hex digits, made from its settings, the schema and its code.
+
+    It is kept with the experiment, because it is asked for again and again.
+    """
+    kept = vars(experiment)
+    if "signature" not in kept:
+        kept["signature"] = _signature(scientific_settings(experiment))
+    return kept["signature"]
+
+
+def _signature(settings: Mapping[str, Any]) -> str:
     try:
         return manifests.signature_of(settings, schema=SCHEMA_VERSION, code=code_digest(component_classes(settings)))
     except (TypeError, ValueError) as error:
