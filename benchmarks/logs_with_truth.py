@@ -2,8 +2,19 @@
 
 A log has episodes of 10 to 30 steps from random states. Most behaviours are good and uneven, because whoever has a log
 has a policy that works.
+
+A family (`Family`) is a function of a random generator and a number of tasks K. It draws K tasks, independently of each
+other, and returns
+
+- P[k, s, a, s'], their transition probabilities, in rows that sum to 1;
+- R[k, s, a, s'], what transitions pay, in any unit;
+- the `Structure` that a user could declare, or None.
+
+All tasks have the same states and actions. Episodes may begin in any state, and never end by themselves. Up to 50
+states a log takes less than a second. New families join `benchmarks.families_after_the_freeze.AFTER_THE_FREEZE`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,24 +38,6 @@ from pomrl.science.tasks.families.machine_replacement import MachineReplacement
 from pomrl.science.tasks.families.queue import Queue
 from pomrl.science.tasks.families.river_swim import RiverSwim
 
-FAMILIES: dict[str, TaskFamily | None] = {
-    "chains": None,
-    "river_swim": RiverSwim(centre=0.2, spread=0.15),
-    "inventory": Inventory(centre=0.3, spread=0.15),
-    "queue": Queue(centre=0.4, spread=0.15),
-    "machine_replacement": MachineReplacement(centre=0.25, spread=0.15),
-    "forest": Forest(centre=0.2, spread=0.15),
-    "garnet": Garnet(centre=0.5, spread=0.15),
-    "frozen_lake": FrozenLake(centre=0.4, spread=0.15),
-    "cliff_walking": CliffWalking(centre=0.2, spread=0.15),
-    "two_machines": TwoMachines(centre=0.3, spread=0.15),
-    "promotions": Promotions(centre=0.4, spread=0.3),
-    "triage": Triage(centre=0.25, spread=0.15),
-    **AFTER_THE_FREEZE,
-}
-"""The families. Chains are the paper's, whose rows are independent, and new in each log. `two_machines` and those that
-follow it are no families of the project."""
-
 TASKS, GAMMA_EVAL = 8, 0.95
 SHORTEST, LONGEST = 10, 30
 """Steps of an episode."""
@@ -59,6 +52,50 @@ LUCK = 0.3
 """The share of steps in which the hidden behaviour sees two next states, and gets the better one."""
 
 CHAIN_STATES, CHAIN_ACTIONS, CHAIN_CONCENTRATION = 10, 3, 20.0
+
+
+Tasks = tuple[Float[np.ndarray, "K S A S"], Float[np.ndarray, "K S A S"], Structure | None]
+
+Family = Callable[[np.random.Generator, int], Tasks]
+"""What draws tasks, as the module says."""
+
+
+def chains(rng: np.random.Generator, tasks: int) -> Tasks:
+    """Draw random chains, the paper's tasks: rows are independent, and new in each log."""
+    P_o, R = random_chain_mdp(rng, CHAIN_STATES, CHAIN_ACTIONS, CHAIN_STATES // 2)
+    gammas = rng.standard_gamma(np.repeat(CHAIN_CONCENTRATION * P_o[None], tasks, 0))
+    return gammas / gammas.sum(-1, keepdims=True), np.broadcast_to(R[..., None], gammas.shape), None
+
+
+def of_latent(family: TaskFamily) -> Family:
+    """Return the family whose tasks have one of the latents of a family of the library."""
+
+    def drawn(rng: np.random.Generator, tasks: int) -> Tasks:
+        candidates = family.candidate_models()
+        of_task = rng.integers(len(candidates.P), size=tasks)
+        P, R = candidates.P[of_task], candidates.R[of_task]
+        R = R if R.ndim == P.ndim else np.broadcast_to(R[..., None], P.shape)
+        return P, R, Structure(candidates.latent, lambda latent: family.models(latent)[0])
+
+    return drawn
+
+
+FAMILIES: dict[str, Family] = {
+    "chains": chains,
+    "river_swim": of_latent(RiverSwim(centre=0.2, spread=0.15)),
+    "inventory": of_latent(Inventory(centre=0.3, spread=0.15)),
+    "queue": of_latent(Queue(centre=0.4, spread=0.15)),
+    "machine_replacement": of_latent(MachineReplacement(centre=0.25, spread=0.15)),
+    "forest": of_latent(Forest(centre=0.2, spread=0.15)),
+    "garnet": of_latent(Garnet(centre=0.5, spread=0.15)),
+    "frozen_lake": of_latent(FrozenLake(centre=0.4, spread=0.15)),
+    "cliff_walking": of_latent(CliffWalking(centre=0.2, spread=0.15)),
+    "two_machines": of_latent(TwoMachines(centre=0.3, spread=0.15)),
+    "promotions": of_latent(Promotions(centre=0.4, spread=0.3)),
+    "triage": of_latent(Triage(centre=0.25, spread=0.15)),
+    **AFTER_THE_FREEZE,
+}
+"""The families. `two_machines` and those that follow it are no families of the project."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +132,7 @@ class LogWithTruth:
 
 def drawn(cell: Cell, rng: np.random.Generator) -> LogWithTruth:
     """Draw the tasks and the log of a cell."""
-    P, R, structure = _tasks(FAMILIES[cell.family], rng)
+    P, R, structure = FAMILIES[cell.family](rng, TASKS)
     behaviours = _behaviours(cell.behaviour, P, R, rng)
     P_in_log = _with_luck(P, R) if cell.behaviour == "hidden" else P
     steps = _steps(P_in_log, R, behaviours, cell.transitions // TASKS, rng)
@@ -111,19 +148,6 @@ def drawn(cell: Cell, rng: np.random.Generator) -> LogWithTruth:
 def best_policies(P: Float[np.ndarray, "K S A S"], R: Float[np.ndarray, "K S A S"]) -> Int[np.ndarray, "K S"]:
     """Return the best policy of each model at gamma_eval."""
     return PolicyIteration().plan(P, (P * R).sum(-1), np.array([GAMMA_EVAL]))[:, 0]
-
-
-def _tasks(family: TaskFamily | None, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Structure | None]:
-    """Draw the models P[k, s, a, s'] and rewards R[k, s, a, s'] of the tasks."""
-    if family is None:
-        P_o, R = random_chain_mdp(rng, CHAIN_STATES, CHAIN_ACTIONS, CHAIN_STATES // 2)
-        gammas = rng.standard_gamma(np.repeat(CHAIN_CONCENTRATION * P_o[None], TASKS, 0))
-        return gammas / gammas.sum(-1, keepdims=True), np.broadcast_to(R[..., None], gammas.shape), None
-    candidates = family.candidate_models()
-    of_task = rng.integers(len(candidates.P), size=TASKS)
-    P, R = candidates.P[of_task], candidates.R[of_task]
-    R = R if R.ndim == P.ndim else np.broadcast_to(R[..., None], P.shape)
-    return P, R, Structure(candidates.latent, lambda latent: family.models(latent)[0])
 
 
 def _behaviours(

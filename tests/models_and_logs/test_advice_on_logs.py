@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.advice_on_logs import judged, table
-from benchmarks.logs_with_truth import GAMMA_EVAL, LONGEST, TASKS, Cell, LogWithTruth, best_policies, drawn
+from benchmarks.advice_on_logs import area_under_the_curve, judged, table
+from benchmarks.logs_with_truth import FAMILIES, GAMMA_EVAL, LONGEST, TASKS, Cell, LogWithTruth, best_policies, drawn
 from benchmarks.true_gains import KEEP, OTHERS, Cautious, true_gain
 
 from pomrl.science.mdp import optimal_value
@@ -21,6 +21,7 @@ def test_steps_of_an_episode_follow_each_other():
     assert (of.steps["state"] == episodes["next_state"].shift(1))[episodes.cumcount() > 0].all()
     assert episodes.size().max() <= LONGEST
     assert (of.log.counts.sum((1, 2, 3)) == 800 / TASKS).all()
+    assert len(np.unique(of.log.episode)) == len(episodes)
 
 
 def test_behaviours_are_those_of_the_log():
@@ -60,7 +61,22 @@ def test_a_cell():
     cell = Cell("machine_replacement", "best_10", 3000, "structure")
     logs = pd.DataFrame([judged(cell, number) for number in range(2)])
     (row,) = table(logs, ["family"]).to_dict("records")
-    assert row["limit_holds"] == 1.0
-    assert row["told_and_loses"] == 0.0
-    assert 0.6 < row["share"] <= 1.0
-    assert row["limit_holds_lower"] < 0.3
+    assert row["limit holds"] == "1.000 (0.16 to 1.00)"
+    assert row["told and loses"].startswith("0.000 ")
+    assert 0.6 < float(row["advice"]) <= 1.0
+
+
+def test_a_family_is_a_function_that_draws_tasks(monkeypatch: pytest.MonkeyPatch):
+    P = np.full((1, 2, 1, 2), 0.5)
+    R = np.arange(4.0).reshape(1, 2, 1, 2)
+    monkeypatch.setitem(FAMILIES, "coins", lambda _, tasks: (P.repeat(tasks, 0), R.repeat(tasks, 0), None))
+    of = drawn(Cell("coins", "uniform", 800, "noise"), np.random.default_rng(0))
+    assert of.log.shape == (TASKS, 2, 1, 2)
+    np.testing.assert_allclose(of.log.sums(of.log.reward).sum(0) / of.log.counts.sum(0), R[0], atol=0.3)
+    assert of.structure is None
+
+
+def test_the_area_under_the_curve_is_that_of_doubts_of_limits_that_fail():
+    logs = pd.DataFrame({"holds": [True, True, False, False], "doubt": [0.1, 0.5, 0.4, 0.9]})
+    assert area_under_the_curve(logs) == 0.75
+    assert np.isnan(area_under_the_curve(logs[logs["holds"]]))

@@ -35,8 +35,9 @@ def chain_log(tasks: int = 6, m: int = 4, seed: int = 0) -> pd.DataFrame:
 def log_of(counts: np.ndarray, R: np.ndarray) -> Log:
     """A log with so many transitions of each kind, which pay R(s, a, s'); each is an episode of its own."""
     cell = np.repeat(np.arange(counts.size), counts.ravel())
-    names = (tuple(range(size)) for size in counts.shape[:3])
-    return Log(cell, np.broadcast_to(R, counts.shape).ravel()[cell].astype(float), np.arange(len(cell)), *names)
+    tasks, states, actions = (tuple(range(size)) for size in counts.shape[:3])
+    reward = np.broadcast_to(R, counts.shape).ravel()[cell].astype(float)
+    return Log(cell, reward, np.arange(len(cell)), tasks, states, actions)
 
 
 @pytest.fixture(scope="module")
