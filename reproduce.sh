@@ -5,7 +5,7 @@
 #   ./reproduce.sh precise   with a larger budget for the claims that few runs do not decide
 #   ./reproduce.sh beyond    the study of what goes beyond the paper
 #   ./reproduce.sh test      the environment and the tests but those that are slow by nature, nothing else
-#   ./reproduce.sh test all  the environment and all tests
+#   ./reproduce.sh test all  the environment, all tests, and the types
 #   ./reproduce.sh environment  the environment of the tests alone
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -63,19 +63,24 @@ supported_python() {
 }
 
 tests() {
-    local chosen=(-m "not slow") types failed=0
-    case "$1" in
-        "") ;;
-        all) chosen=() ;;
-        *) echo "usage: ./reproduce.sh test [all]" >&2; exit 2 ;;
-    esac
     .venv/bin/ruff check .
     .venv/bin/ruff format --check .
+    case "$1" in
+        "") run_tests -m "not slow" ;;
+        all) all_tests ;;
+        *) echo "usage: ./reproduce.sh test [all]" >&2; exit 2 ;;
+    esac
+}
+
+all_tests() {
+    local types failed=0
     .venv/bin/pyright >.venv/types.txt 2>&1 & types=$!  # beside the tests, because it keeps one core busy at most
-    .venv/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder ${chosen[@]+"${chosen[@]}"} || failed=1
+    run_tests || failed=1
     wait "$types" || failed=1
     cat .venv/types.txt
     return "$failed"
 }
+
+run_tests() { .venv/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder "$@"; }
 
 main "$@"

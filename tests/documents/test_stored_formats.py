@@ -32,6 +32,7 @@ def test_of_runs_and_their_types() -> None:
     assert types == SCHEMA | {MEASURED: "float64"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulation", SIMULATIONS.values(), ids=lambda simulation: simulation.name)
 def test_of_simulations(simulation: Simulation) -> None:
     few = {"sequences": 20} if "sequences" in simulation.parameters else {}

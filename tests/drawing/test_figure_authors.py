@@ -12,6 +12,8 @@ from pomrl.studies.pomrl import agreement, overlay
 from pomrl.studies.pomrl.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
 from pomrl.studies.pomrl.averages import best_so_far
 
+pytestmark = pytest.mark.slow
+
 READINGS = {
     "authors_pomrl_vs_adapomrl": 30,
     "authors_planning_omrl": 60 + 22 + 30,
@@ -75,7 +77,6 @@ def test_best_so_far_is_the_best_gamma_on_average_over_the_first_tasks() -> None
     np.testing.assert_allclose(averaged.groupby("task")["planning_loss"].mean(), [1.0, 2.0])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", AUTHORS)
 def test_every_reading_is_drawn_with_a_z(drawings, name: str) -> None:
     data = drawings[name].data

@@ -12,6 +12,8 @@ from pomrl.models_and_logs.horizon_reports import horizon_report
 from pomrl.models_and_logs.logs import Log
 from pomrl.science.mdp import policy_value
 
+pytestmark = pytest.mark.slow
+
 K, S, A, GAMMA = 4, 4, 2, 0.9
 RNG = np.random.default_rng(3)
 P = RNG.dirichlet(np.ones(S), (K, S, A))

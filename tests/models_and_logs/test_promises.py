@@ -12,6 +12,8 @@ from pomrl.commands import main
 from pomrl.models_and_logs.promises import outcome
 from pomrl.models_and_logs.recommendations import Improvement
 
+pytestmark = pytest.mark.slow
+
 
 def repairs(seed: int, share: float, first: int = 0) -> pd.DataFrame:
     """Machines that wear, each repaired in so many of its steps."""

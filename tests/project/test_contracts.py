@@ -50,6 +50,7 @@ FINITE = "exact_posterior"
 """The estimator that needs tasks with one of finitely many models; tests/science/test_exact_posterior.py tests it."""
 
 
+@pytest.mark.slow
 class TestEstimators(EstimatorContract):
     @pytest.fixture(params=[option for option in options("estimator") if option != FINITE])
     def component(self, request: pytest.FixtureRequest) -> Estimator:
@@ -78,6 +79,7 @@ class TestMetaBatches(ComponentContract):
         return [(replace(problem(), data=each, meta_batch=component, trials=2), METHOD) for each in data]
 
 
+@pytest.mark.slow
 class TestGammaSchedules(GammaScheduleContract):
     @pytest.fixture(params=options("gamma_schedule"))
     def component(self, request: pytest.FixtureRequest) -> Any:

@@ -13,6 +13,8 @@ from pomrl.judging.claims_of_variants import stored
 from pomrl.report import article
 from pomrl.store import StoreError
 
+pytestmark = pytest.mark.slow
+
 PAPER = find("pomrl")
 TEXT = PAPER.article.read_text(encoding="utf-8")
 

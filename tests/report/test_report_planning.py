@@ -10,6 +10,8 @@ from pomrl.configuration.sources import STUDIES
 from pomrl.science.mdp import optimal_value, planning_loss
 from pomrl.science.planners import PolicyIteration
 
+pytestmark = pytest.mark.slow
+
 GAMMA_EVAL = 0.99
 
 

@@ -34,6 +34,7 @@ def test_there_is_a_part_for_each_process_where_blocks_are_dear(
     assert [run for part in parts for run in part.runs] == list(range(220))
 
 
+@pytest.mark.slow
 def test_the_files_are_the_same_for_any_number_of_parts(
     empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

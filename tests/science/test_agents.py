@@ -24,6 +24,8 @@ from pomrl.science.exploration import Belief
 from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
 from pomrl.science.problem import Method
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = sorted(path.stem for path in (CONF / "agent").glob("*.yaml"))
 
 

@@ -83,6 +83,7 @@ def agree(z: pd.Series) -> bool:
     return bool(z.abs().gt(2).mean() <= 0.11 and z.abs().max() < 3.9)
 
 
+@pytest.mark.slow
 def test_losses_are_theirs() -> None:
     """At four sizes of data of both kinds; no method is better or worse throughout."""
     both = compared()

@@ -13,6 +13,8 @@ from pomrl.studies.pomrl.theory.coverage import regret_coverage
 from pomrl.studies.pomrl.theory.related_tasks import DIRICHLET as RELATED
 from pomrl.studies.pomrl.theory.squared_error import DIRICHLET, dirichlet_squared_error
 
+pytestmark = pytest.mark.slow
+
 DELTA = 0.05
 
 
