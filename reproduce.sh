@@ -5,7 +5,7 @@
 #   ./reproduce.sh precise   with a larger budget for the claims that few runs do not decide
 #   ./reproduce.sh beyond    the study of what goes beyond the paper
 #   ./reproduce.sh test      the environment and the tests but those that are slow by nature, nothing else
-#   ./reproduce.sh test all  the environment, all tests, and the types
+#   ./reproduce.sh test all  the environment, all tests, shapes and types
 #   ./reproduce.sh environment  the environment of the tests alone
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -72,10 +72,13 @@ tests() {
     esac
 }
 
+# What has the shapes of its arguments and results checked whenever it is called, which doubles the time of its tests.
+SHAPES=pomrl.science,pomrl.models_and_logs,pomrl.bounds,pomrl.studies.pomrl.theory
+
 all_tests() {
     local types failed=0
     .venv/bin/pyright >.venv/types.txt 2>&1 & types=$!  # beside the tests, because it keeps one core busy at most
-    run_tests || failed=1
+    run_tests "--jaxtyping-packages=$SHAPES,beartype.beartype" || failed=1
     wait "$types" || failed=1
     cat .venv/types.txt
     return "$failed"
