@@ -1,20 +1,9 @@
 """Logs of eight tasks with what is true of them: models, rewards, and the policies that made them.
 
 A log has episodes of 10 to 30 steps from random states. Most behaviours are good and uneven, because whoever has a log
-has a policy that works.
-
-A family (`Family`) is a function of a random generator and a number of tasks K. It draws K tasks, independently of each
-other, and returns
-
-- P[k, s, a, s'], their transition probabilities, in rows that sum to 1;
-- R[k, s, a, s'], what transitions pay, in any unit;
-- the `Structure` that a user could declare, or None.
-
-All tasks have the same states and actions. Episodes may begin in any state, and never end by themselves. Up to 50
-states a log takes less than a second. New families join `benchmarks.families_after_the_freeze.AFTER_THE_FREEZE`.
+has a policy that works. `benchmarks.families_of_tasks` says what a family is.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +11,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from benchmarks.families_after_the_freeze import AFTER_THE_FREEZE
+from benchmarks.families_of_tasks import Family, Tasks, of_latent
 from benchmarks.further_problems import Promotions, Triage, TwoMachines
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.structure import Structure
@@ -29,7 +19,6 @@ from pomrl.science.mdp import random_chain_mdp
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers.evaluation import policy_value
 from pomrl.science.tasks.families.cliff_walking import CliffWalking
-from pomrl.science.tasks.families.family import TaskFamily
 from pomrl.science.tasks.families.forest import Forest
 from pomrl.science.tasks.families.frozen_lake import FrozenLake
 from pomrl.science.tasks.families.garnet import Garnet
@@ -54,30 +43,11 @@ LUCK = 0.3
 CHAIN_STATES, CHAIN_ACTIONS, CHAIN_CONCENTRATION = 10, 3, 20.0
 
 
-Tasks = tuple[Float[np.ndarray, "K S A S"], Float[np.ndarray, "K S A S"], Structure | None]
-
-Family = Callable[[np.random.Generator, int], Tasks]
-"""What draws tasks, as the module says."""
-
-
 def chains(rng: np.random.Generator, tasks: int) -> Tasks:
     """Draw random chains, the paper's tasks: rows are independent, and new in each log."""
     P_o, R = random_chain_mdp(rng, CHAIN_STATES, CHAIN_ACTIONS, CHAIN_STATES // 2)
     gammas = rng.standard_gamma(np.repeat(CHAIN_CONCENTRATION * P_o[None], tasks, 0))
     return gammas / gammas.sum(-1, keepdims=True), np.broadcast_to(R[..., None], gammas.shape), None
-
-
-def of_latent(family: TaskFamily) -> Family:
-    """Return the family whose tasks have one of the latents of a family of the library."""
-
-    def drawn(rng: np.random.Generator, tasks: int) -> Tasks:
-        candidates = family.candidate_models()
-        of_task = rng.integers(len(candidates.P), size=tasks)
-        P, R = candidates.P[of_task], candidates.R[of_task]
-        R = R if R.ndim == P.ndim else np.broadcast_to(R[..., None], P.shape)
-        return P, R, Structure(candidates.latent, lambda latent: family.models(latent)[0])
-
-    return drawn
 
 
 FAMILIES: dict[str, Family] = {
