@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -258,17 +259,23 @@ def per_run(chosen: Chosen, value: str, by: str | None = None, tasks: Tasks = "a
     Raises:
         StoreError: A file is damaged, or an experiment has no such task.
     """
-    frames = []
-    keys = ["run", *([by] if by else [])]
+    parts: list[dict[str, np.ndarray]] = []
     for place, stored in enumerate(chosen.stored):
         for part in chosen.tables(place):
-            table = part.rename(columns={MEASURED: value}) if value not in VALUES else part
-            if by != "gamma":
-                table = table.groupby(["run", "task"], as_index=False).last()
+            runs, T = part["run"].unique(), int(part["task"].max())
+            numbers = part[value if value in VALUES else MEASURED].to_numpy().reshape(len(runs), T, -1)
             if by != "task" and tasks != "all":
-                table = table.loc[table["task"] == _number(tasks, int(table["task"].max()), stored)]
-            frames.append(table.groupby(keys, as_index=False)[value].mean().assign(experiment=place))
-    return pd.concat(frames, ignore_index=True)
+                numbers = numbers[:, [_number(tasks, T, stored) - 1]]
+            if by == "gamma":
+                numbers, names = numbers.mean(1), part["gamma"].to_numpy()[: numbers.shape[-1]]
+            else:
+                numbers, names = numbers[..., -1], np.arange(1, T + 1)
+            if by is None:
+                numbers = numbers.mean(1, keepdims=True)
+            columns = {"run": np.repeat(runs, numbers.shape[1]), value: numbers.ravel()}
+            columns["experiment"] = np.full(numbers.size, place)
+            parts.append(columns if by is None else {**columns, by: np.tile(names, len(runs))})
+    return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
 
 
 def _number(tasks: Tasks, T: int, stored: StoredExperiment) -> int:
