@@ -5,10 +5,6 @@ configuration and from files that are read once, and jobs that differ in values 
 remembers what it has composed for as long as no file is changed; nothing is kept on disk. OmegaConf resolves the
 interpolations that jobs share once.
 `hydra_plugins.whole_sweep` hands over the jobs of a command.
-
-The sweep NAME of a study is the option `experiment=STUDY/NAME`, where STUDY is its name or the path of its folder. A
-study whose description says `short_names: true` has its sweeps as `experiment=NAME` too. Hydra's search path has no
-such names for the files of a folder `sweeps/`: `StudySweeps`, a source of configurations in Hydra's sense, has them.
 """
 
 import json
@@ -23,13 +19,10 @@ from typing import Any, NamedTuple, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
-from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra._internal.defaults_list import create_defaults_list
-from hydra._internal.sources_registry import SourcesRegistry
 from hydra._internal.utils import create_config_search_path
 from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
 from hydra.core.default_element import GroupDefault, InputDefault
-from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.core.utils import setup_globals
@@ -43,13 +36,11 @@ from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.merging import Values, merge, was_set
-from pomrl.configuration.sources import Sources, beside_the_package, has_short_names
+from pomrl.configuration.sources import Sources, beside_the_package
+from pomrl.configuration.study_sweeps import append_studies
 
 MOST_VALUES = 100_000
 """The most values that one axis of a sweep may have."""
-
-GROUP = "experiment"
-"""The group whose options are sweeps."""
 
 
 def _half(n: Any) -> Any:
@@ -330,52 +321,3 @@ def _one_for_each_value(override: Override) -> list[str]:
     if len(values) > MOST_VALUES:
         raise ConfigError(f"{override.input_line}: these are more than {MOST_VALUES:,} values; sweep fewer at a time")
     return [f"{key}={value}" for value in values]
-
-
-class StudySweeps(FileConfigSource):
-    """The folder `sweeps/` of a study, seen as the groups `experiment/STUDY` and, with short names, `experiment`."""
-
-    @staticmethod
-    def scheme() -> str:
-        """Return the scheme of the addresses of such sources."""
-        return "study"
-
-    def _sweeps(self, group: str) -> list[str]:
-        """Return the names of the sweeps in a group: none, unless it is the study's own, or has its short names."""
-        folder, (_, _, word) = Path(self.path), group.partition("/")
-        is_named = word == folder.name or (word != "" and Path(word).resolve() == folder)
-        is_own = is_named or (word == "" and group == GROUP and has_short_names(self.path))
-        return sorted(path.stem for path in (folder / "sweeps").glob("*.yaml")) if is_own else []
-
-    def load_config(self, config_path: str) -> ConfigResult:
-        """Return the content of a sweep's file."""
-        return super().load_config(f"sweeps/{Path(config_path).stem}")
-
-    def is_group(self, config_path: str) -> bool:
-        """Return whether a path is that of the group or of the study's part of it."""
-        group = config_path.rstrip("/")
-        return group in ("", GROUP) or bool(self._sweeps(group))
-
-    def is_config(self, config_path: str) -> bool:
-        """Return whether a path such as `experiment/mine/first` is that of a sweep of this study."""
-        group, _, name = config_path.removesuffix(".yaml").rpartition("/")
-        return name in self._sweeps(group)
-
-    def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
-        """Return the names of sweeps, or of the groups that contain them."""
-        group = config_path.strip("/")
-        inside = {"": [GROUP], GROUP: [Path(self.path).name]}.get(group, [])
-        groups = [] if results_filter == ObjectType.CONFIG else inside
-        sweeps = [] if results_filter == ObjectType.GROUP else self._sweeps(group)
-        return sorted({*groups, *sweeps})
-
-
-def append_studies(search_path: ConfigSearchPath, studies: Sequence[Path]) -> None:
-    """Add folders of studies, and the options that they bring, to the end of a search path."""
-    SourcesRegistry.instance().register(StudySweeps)
-    known = {element.path for element in search_path.get_path()}
-    for folder in studies:
-        options = [f"file://{folder / 'conf'}"] if (folder / "conf").is_dir() else []
-        for path in (f"{StudySweeps.scheme()}://{folder}", *options):
-            if path not in known:
-                search_path.append("study", path, SearchPathQuery(provider="main"))

@@ -49,6 +49,11 @@ def shipped_folders() -> tuple[Path, ...]:
     return tuple(path.parent.resolve() for path in sorted(STUDIES.glob(f"*/{DESCRIPTION}")))
 
 
+def sweep_names(study: Path) -> list[str]:
+    """Return the names of the sweeps in the folder of a study, in alphabetical order."""
+    return sorted(path.stem for path in study.glob("sweeps/*.yaml"))
+
+
 @cache
 def has_short_names(folder: str) -> bool:
     """Return whether the sweeps of a study are named without the name of the study too."""

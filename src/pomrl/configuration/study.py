@@ -20,7 +20,7 @@ from pomrl.checks import CHECKED, Ascending
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import find_modules_in, imported, in_words, place_of, shown
 from pomrl.configuration.parsing import checked
-from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, remember, shipped_folders
+from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, remember, shipped_folders, sweep_names
 from pomrl.configuration.sweeps import Setting, names, sweep
 from pomrl.configuration.variants import DEFAULT, Family, Variant, of_keys
 from pomrl.outputs import outputs
@@ -94,7 +94,7 @@ class Study:
     @property
     def sweeps(self) -> list[str]:
         """The names of its sweeps, in alphabetical order."""
-        return sorted(path.stem for path in (self.folder / "sweeps").glob("*.yaml"))
+        return sweep_names(self.folder)
 
     def option(self, name: str) -> str:
         """Return the option of the group `experiment` that a sweep is, by its name in this study.

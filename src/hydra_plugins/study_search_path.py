@@ -1,7 +1,7 @@
 """Makes the sweeps of studies known to Hydra, in this project's applications alone.
 
 Hydra imports every plugin in each of its applications; so that this one costs them nothing, all of ours is imported
-inside functions. `StudySweepsPath` adds nothing to the search path of other applications.
+inside functions. `StudySearchPath` adds nothing to the search path of other applications.
 """
 
 import sys
@@ -10,7 +10,7 @@ from hydra.core.config_search_path import ConfigSearchPath
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 
 
-class StudySweepsPath(SearchPathPlugin):
+class StudySearchPath(SearchPathPlugin):
     """Adds the folders of studies to the search path of an application whose primary configuration is ours."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
@@ -18,8 +18,8 @@ class StudySweepsPath(SearchPathPlugin):
         main = [element.path for element in search_path.get_path() if element.provider == "main"]
         if not main or not main[0].endswith("conf"):
             return
-        from pomrl.configuration.composition import append_studies
         from pomrl.configuration.sources import PUBLISHED, named_folders, shipped_folders
+        from pomrl.configuration.study_sweeps import append_studies
 
         if main[0] == str(PUBLISHED.folder):
             append_studies(search_path, (*shipped_folders(), *named_folders(sys.argv[1:])))
