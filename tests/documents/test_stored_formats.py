@@ -12,7 +12,7 @@ from pomrl.drawing.drawing import COLUMNS
 from pomrl.judging.claim import claims_of
 from pomrl.judging.inference import mean
 from pomrl.judging.judgements import judgement, table_of
-from pomrl.judging.precision import Outcome
+from pomrl.judging.sequential_analysis import Outcome
 from pomrl.judging.verdict import Part
 from pomrl.science.loss_tables import MEASURED, SCHEMA
 from pomrl.store.simulations import Simulation

@@ -13,7 +13,7 @@ from pomrl.judging import claims_of_variants, inference, judgements
 from pomrl.judging.basis import Basis
 from pomrl.judging.inference import mean
 from pomrl.judging.judgements import Judgement, judgement
-from pomrl.judging.precision import Outcome
+from pomrl.judging.sequential_analysis import Outcome
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.report.answer import claims_page
 from pomrl.results.losses import Losses

@@ -13,7 +13,7 @@ from pomrl.configuration.study import shipped
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.inference import Exact
 from pomrl.judging.judgements import by_itself
-from pomrl.judging.precision import judged_part
+from pomrl.judging.sequential_analysis import judged_part
 from pomrl.judging.verdict import Verdict
 from pomrl.studies.pomrl.claims import planning_accuracy, theory
 

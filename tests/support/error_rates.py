@@ -1,4 +1,4 @@
-"""How often the sequential rule of `pomrl.judging.precision` errs, by simulation.
+"""How often the sequential rule of `pomrl.judging.sequential_analysis` errs, by simulation.
 
 Losses are as heavy-tailed as those of single tasks, and the truth lies exactly on a threshold, so that any verdict but
 *no difference of interest* is false. All claims that are judged share the error of a variant, over all analyses.
@@ -12,7 +12,7 @@ from tests.support.worlds import CLAIMS, PAPER, heavy_tailed
 
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import less, no_worse, on_a_par
-from pomrl.judging.precision import Outcome
+from pomrl.judging.sequential_analysis import Outcome
 from pomrl.judging.verdict import Part, Verdict
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]

@@ -9,10 +9,10 @@ from tests.support.worlds import CLAIMS, PAPER
 from pomrl.configuration.variants import Variant
 from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis
-from pomrl.judging.deciding import Case
+from pomrl.judging.budget import Case
 from pomrl.judging.inference import mean
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.precision import Outcome
+from pomrl.judging.sequential_analysis import Outcome
 from pomrl.judging.verdict import Part, Verdict
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED

@@ -14,7 +14,7 @@ from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting, experiment
 from pomrl.judging.basis import Reader
 from pomrl.judging.claim import Claim, claims_of
-from pomrl.judging.precision import Outcome
+from pomrl.judging.sequential_analysis import Outcome
 from pomrl.judging.verdict import Verdict
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.experiment import tables as experiment_tables

@@ -18,10 +18,10 @@ from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
-from pomrl.judging import claims_of_variants, deciding, judgements
+from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.budget import Case, decide, stored_outcomes
 from pomrl.judging.claim import Claim, claims_of
-from pomrl.judging.deciding import Case
 from pomrl.judging.judgements import Judgement
 from pomrl.running.plan import estimate, plan, unfinished
 from pomrl.running.simulating import simulate
@@ -107,9 +107,9 @@ def _under_family(
 def _cases(bases: Sequence[Basis], reader: Reader, budget: float | None) -> Sequence[Case]:
     """Judge claims at precision, with the runs that undecided ones need if there is a budget."""
     if budget is None:
-        return deciding.stored_outcomes(bases, reader)
+        return stored_outcomes(bases, reader)
     warn(f"adding runs until claims are decided; budget: {budget:.0f} s of one core, estimated; --budget sets it")
-    return deciding.decide(bases, budget, reader, _compute)
+    return decide(bases, budget, reader, _compute)
 
 
 def _compute(experiments: Sequence[Experiment]) -> None:

@@ -14,7 +14,7 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.claim import Claim
-from pomrl.judging.precision import Outcome
+from pomrl.judging.sequential_analysis import Outcome
 from pomrl.judging.verdict import Part
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses, SweepLosses

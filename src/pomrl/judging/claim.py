@@ -55,7 +55,7 @@ class Claim:
     is_judged_once: bool = False
     """Whether it is judged at one analysis, of the promised number of runs.
 
-    By default its share of the error is spent over the analyses of the study (`pomrl.judging.precision`).
+    By default its share of the error is spent over the analyses of the study (`pomrl.judging.sequential_analysis`).
     """
     fewest_runs: int = 0
     """The number of runs below which its intervals miss too often, so that earlier analyses are left out."""

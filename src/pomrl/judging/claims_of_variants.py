@@ -14,10 +14,10 @@ from pomrl.configuration.study import Study
 from pomrl.configuration.variants import Variant
 from pomrl.judging import judgements
 from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.budget import Case
 from pomrl.judging.claim import Claim, claims_of
-from pomrl.judging.deciding import Case
 from pomrl.judging.judgements import Judgement, Judgements, judgement
-from pomrl.judging.precision import Outcome
+from pomrl.judging.sequential_analysis import Outcome
 from pomrl.judging.verdict import Part
 from pomrl.store import StoreError
 from pomrl.store.simulations import Simulation

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
-from pomrl.judging.precision import Outcome, by_topic, decisive, together
+from pomrl.judging.sequential_analysis import Outcome, by_topic, decisive, together
 from pomrl.judging.verdict import Columns, Comparison, Part, Verdict, VerdictOrNone, Whole
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.store import StoreError
@@ -109,8 +109,8 @@ def by_itself(parts: Sequence[Part]) -> Verdict:
     Each of k intervals has an error of 5 % / k (Bonferroni), so that the verdicts on all parts can be relied on
     together. Refuting a claim needs the factor k, because each part is a way to refute it; confirming it does not,
     because all parts have to hold. No allowance is made for the number of claims: that is what verdicts at precision
-    are for (`pomrl.judging.precision`), which are the answer, while verdicts at the paper's numbers of runs are a
-    detail.
+    are for (`pomrl.judging.sequential_analysis`), which are the answer, while verdicts at the paper's numbers of runs
+    are a detail.
     """
     return together([part.verdict(ERROR_RATE / len(parts)) for part in parts])
 

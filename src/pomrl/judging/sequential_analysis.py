@@ -1,4 +1,6 @@
-"""Verdicts at precision: each claim is judged on more and more runs, at fixed numbers of them, until it is decided.
+"""Verdicts at precision: how the error is spent over analyses, and when a claim is decided.
+
+Each claim is judged on more and more runs, at fixed numbers of them, until it is decided.
 
 **Looks are honest.** A claim is judged on its first 1,000 runs, then on its first 2,000, and so on, as its study says
 (`analyses`). This is a group-sequential plan with fixed analyses, over which the error is spent in advance (Lan and

@@ -1,4 +1,4 @@
-"""Judging claims at precision on what is stored, and computing the runs that undecided claims need.
+"""Judging claims at precision on what is stored, and computing the runs that undecided claims need within a budget.
 
 Runs are added only to the experiments that the open parts of undecided claims read, on their whole grid. The budget is
 in estimated seconds of one core, and it counts every run beyond the promised number of them, whether it is stored
@@ -12,7 +12,7 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.execution.parallel import in_threads
 from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.precision import Outcome
+from pomrl.judging.sequential_analysis import Outcome
 from pomrl.judging.verdict import Verdict
 from pomrl.running import cost
 

@@ -12,9 +12,9 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.basis import Basis
+from pomrl.judging.budget import Spending, decide
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import smaller_minimum
-from pomrl.judging.deciding import Spending, decide
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.running import cost

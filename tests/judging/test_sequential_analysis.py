@@ -10,7 +10,7 @@ from pomrl.judging.basis import Basis
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import less, on_a_par, under
 from pomrl.judging.inference import mean
-from pomrl.judging.precision import Outcome, decisive, judged_part
+from pomrl.judging.sequential_analysis import Outcome, decisive, judged_part
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
 
