@@ -104,6 +104,8 @@ if TYPE_CHECKING:
     from pomrl.judging.verdict import Part as Part
     from pomrl.judging.verdict import Verdict as Verdict
     from pomrl.report.pages import Page as Page
+    from pomrl.results.bootstrap import bootstrap_means as bootstrap_means
+    from pomrl.results.bootstrap import percentile as percentile
     from pomrl.results.intervals import Interval as Interval
     from pomrl.results.losses import Losses as Losses
     from pomrl.results.losses import LossPerRun as LossPerRun
@@ -113,9 +115,7 @@ if TYPE_CHECKING:
     from pomrl.results.statistics import band as band
     from pomrl.results.statistics import best_gamma as best_gamma
     from pomrl.results.statistics import best_gamma_band as best_gamma_band
-    from pomrl.results.statistics import bootstrap_means as bootstrap_means
     from pomrl.results.statistics import difference as difference
-    from pomrl.results.statistics import percentile as percentile
     from pomrl.results.stored_sweeps import StoredSweeps as StoredSweeps
     from pomrl.results.tables import markdown as markdown_table
     from pomrl.science.algorithm import pomrl as pomrl

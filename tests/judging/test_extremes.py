@@ -15,7 +15,7 @@ from pomrl.judging.extremes import (
     smaller_best_gamma,
 )
 from pomrl.judging.inference import mean
-from pomrl.results.statistics import bootstrap_means, normal_means
+from pomrl.results.bootstrap import bootstrap_means, normal_means
 from pomrl.science.gamma_star import best_index
 
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])

@@ -12,7 +12,7 @@ from tests.support.computed import call
 
 from pomrl import store
 from pomrl.commands import diff, run, table
-from pomrl.results import comparison
+from pomrl.results import bootstrap
 from pomrl.results.comparison import Side, differences, loss_differences, same_problem
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
@@ -66,7 +66,7 @@ def test_with_many_runs_the_interval_of_gamma_star_is_that_of_the_bootstrap(
 ) -> None:
     both = np.random.default_rng(3).normal([0.05, 0.0, 0.05], 1.0, size=(2, 500, 8, 3))
     bootstrapped = loss_differences(*map(losses, both), paired=paired)["gamma*"]
-    monkeypatch.setattr(comparison, "MANY", 499)
+    monkeypatch.setattr(bootstrap, "NORMAL_ABOVE", 499)
     drawn = loss_differences(*map(losses, both), paired=paired)["gamma*"]
     assert drawn.estimate == bootstrapped.estimate
     assert drawn.upper - drawn.lower > 0.3

@@ -12,7 +12,7 @@ from tests.support.computed import call
 import pomrl
 from pomrl import store
 from pomrl.commands import plot, run, table
-from pomrl.results import summaries
+from pomrl.results import bootstrap
 from pomrl.results.chosen_runs import choose
 from pomrl.results.statistics import band
 from pomrl.results.summaries import paired_difference, summary
@@ -195,5 +195,5 @@ def regrets(estimator: str) -> np.ndarray:
 def test_runs_that_are_resampled_at_once_change_no_interval(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     a, b = np.random.default_rng(0).exponential(size=(2, 301))
     whole = summary(a, "iqm"), paired_difference(a, b, "median")
-    monkeypatch.setattr(summaries, "MOST_RESAMPLED", at_once)
+    monkeypatch.setattr(bootstrap, "MOST_RESAMPLED", at_once)
     assert (summary(a, "iqm"), paired_difference(a, b, "median")) == whole

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pomrl.results.intervals import Interval
-from pomrl.results.statistics import band, best_gamma, best_gamma_band, bootstrap_weights, normal_means
+from pomrl.results.statistics import band, best_gamma, best_gamma_band
 
 
 def table(losses, gammas, **settings) -> pd.DataFrame:
@@ -71,17 +71,11 @@ def deviation(frame: pd.DataFrame, **options: Any) -> float:
     return ((found["upper"] - found["lower"]) / 2).item()
 
 
-class TestBootstrap:
+class TestBestGammaBand:
     def test_two_opposed_runs(self):
         # The resample (first, first) has its minimum at 0, probability 1/4; the others, tie included, at 0.8.
         frame = table([[0.0, 1.0], [1.0, 0.0]], [0.0, 0.8], task=1)
         assert deviation(frame, resamples=20_000) == pytest.approx(0.8 * np.sqrt(3) / 4, rel=0.02)
-
-    def test_weights(self):
-        weights = bootstrap_weights(7, 4000, seed=0)
-        assert weights.shape == (4000, 7)
-        np.testing.assert_allclose(weights.sum(1), 1.0)
-        np.testing.assert_allclose(weights.mean(0), 1 / 7, rtol=0.05)
 
 
 def test_an_interval_is_written_in_one_way() -> None:
@@ -89,17 +83,3 @@ def test_an_interval_is_written_in_one_way() -> None:
     assert Interval(0.4371, -0.4, 0.473).text(2, signed=True) == "+0.44 [-0.40, +0.47]"
     assert Interval(0.4371, np.nan, np.nan).text() == "0.437"
     assert Interval(np.nan, np.nan, np.nan).text() == ""
-
-
-def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sample = np.random.default_rng(0).normal(size=(400, 3)) @ np.array(
-        [[1.0, 0.5, 0.0], [0.0, 1.0, -0.7], [0.0, 0.0, 0.2]]
-    )
-    (drawn,) = normal_means([sample], 100_000, 100_000, 0)
-    np.testing.assert_allclose(np.cov(drawn.T), np.cov(sample.T) / len(sample), atol=0.02 * sample.var() / len(sample))
-    eigh = np.linalg.eigh
-    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (eigh(matrix)[0], eigh(matrix)[1] * [1.0, -1.0, -1.0]))
-    (flipped,) = normal_means([sample], 100_000, 100_000, 0)
-    np.testing.assert_allclose(flipped, drawn, atol=1e-12)

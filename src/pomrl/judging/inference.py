@@ -31,8 +31,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
+from pomrl.results.bootstrap import MANY_RESAMPLES_OF_CLAIMS, RESAMPLES_OF_CLAIMS, bootstrap_means, normal_means
 from pomrl.results.intervals import ERROR_RATE
-from pomrl.results.statistics import NO_SPREAD, bootstrap_means, normal_means
+from pomrl.results.statistics import NO_SPREAD
 
 FEWEST_RUNS = 10
 """With fewer runs no interval is given: means of so few losses are far from normally distributed."""
@@ -40,14 +41,8 @@ FEWEST_RUNS = 10
 LARGE = 200
 """From this number of runs on, skewness is corrected for and resamples are drawn from the normal distribution."""
 
-RESAMPLES = 9999
-"""The number of resamples of a bootstrap of fewer than `PRECISE` runs."""
-
 PRECISE = 1000
-"""The number of runs from which on claims are judged with errors so small that they need `MANY_RESAMPLES`."""
-
-MANY_RESAMPLES = 399_999
-"""The number of resamples of a bootstrap of at least `PRECISE` runs."""
+"""The number of runs from which on claims are judged with errors so small that they need many resamples."""
 
 AT_A_TIME = 10_000
 """The number of resamples, or of samples without one run, that are held in memory together."""
@@ -280,9 +275,9 @@ def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Corr
     """Estimate a correlation that is a function of the means of a sample, with its values in resamples of the runs."""
     value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
     if n < FEWEST_RUNS:
-        return Correlation(value, n, np.full(RESAMPLES, np.nan))
+        return Correlation(value, n, np.full(RESAMPLES_OF_CLAIMS, np.nan))
     if n < LARGE:
-        return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES, 0)))
-    resamples = RESAMPLES if n < PRECISE else MANY_RESAMPLES
+        return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES_OF_CLAIMS)))
+    resamples = RESAMPLES_OF_CLAIMS if n < PRECISE else MANY_RESAMPLES_OF_CLAIMS
     parts = [statistic(means) for means in normal_means([sample], resamples, AT_A_TIME, 0)]
     return Correlation(value, n, np.concatenate(parts))

@@ -6,25 +6,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.configuration.settings import varying_keys
+from pomrl.results.bootstrap import percentile, resampled_means
 from pomrl.results.chosen_runs import PRESENT, Found
 from pomrl.results.intervals import Interval
 from pomrl.results.losses import Losses
-from pomrl.results.statistics import bootstrap_means, difference, normal_means, percentile
+from pomrl.results.statistics import difference
 from pomrl.science.gamma_star import minimising
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
 MINIMUM_LOSS = "minimum loss"
 GAMMA_STAR = "gamma*"
-
-RESAMPLES = 1000
-"""The number of resamples of the runs that the interval of gamma* comes from."""
-
-MANY = 2000
-"""With more runs than this, resampled means are drawn from the normal distribution that they have then."""
 
 
 @dataclass(frozen=True)
@@ -122,19 +116,12 @@ def _gamma_star_difference(a: Losses, b: Losses, *, paired: bool) -> Interval:
     """Compare gamma*, averaged over tasks; runs that are pairs are resampled together."""
     flat = [losses.loss.reshape(len(losses.loss), -1) for losses in (a, b)]
     if paired:
-        both = np.hsplit(_resampled_means(flat, 0), [flat[0].shape[1]])
+        both = np.hsplit(resampled_means(flat), [flat[0].shape[1]])
     else:
-        both = [_resampled_means([each], seed) for seed, each in enumerate(flat)]
+        both = [resampled_means([each], seed) for seed, each in enumerate(flat)]
     resampled = [
-        minimising(losses.gammas, means.reshape(RESAMPLES, *losses.loss.shape[1:])).mean(-1)
+        minimising(losses.gammas, means.reshape(-1, *losses.loss.shape[1:])).mean(-1)
         for losses, means in zip((a, b), both, strict=True)
     ]
     estimates = [minimising(losses.gammas, losses.loss.mean(0)).mean() for losses in (a, b)]
     return percentile(estimates[1] - estimates[0], resampled[1] - resampled[0])
-
-
-def _resampled_means(samples: Sequence[Float[np.ndarray, "n _k"]], seed: int) -> Float[np.ndarray, "B _K"]:
-    """Return the means over resamples of the runs, which all samples share, side by side."""
-    if len(samples[0]) <= MANY:
-        return bootstrap_means(np.hstack(samples), RESAMPLES, seed)
-    return next(normal_means(samples, RESAMPLES, RESAMPLES, seed))

@@ -4,15 +4,15 @@ The functions take tables with one row per run in each group (see `pomrl.science
 independent and the tasks of one run are not, so that no interval is ever taken over tasks.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import stdtrit
 
+from pomrl.results.bootstrap import RESAMPLES_OF_GAMMA_STAR, bootstrap_means
 from pomrl.results.intervals import ENDS, Interval
 from pomrl.science.gamma_star import minimising
 
@@ -22,9 +22,6 @@ Kind = Literal["sd", "se", "ci"]
 It is one standard deviation (sd), one standard error of the mean (se), or Student's 95 % confidence interval of the
 mean (ci).
 """
-
-RUNS_AT_A_TIME = 10_000
-"""The number of runs whose deviations from the mean are in memory together."""
 
 NO_SPREAD = 1e-12
 """A spread over runs up to this, scaled by max(1, |estimate|), is a rounding error: the runs are all alike."""
@@ -75,7 +72,7 @@ def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
 
 
 def best_gamma_band(
-    frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd", resamples: int = 1000, seed: int = 0
+    frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd", resamples: int = RESAMPLES_OF_GAMMA_STAR
 ) -> "pd.DataFrame":
     """Return `best_gamma` of each group with a band around it, by the bootstrap over runs.
 
@@ -95,7 +92,7 @@ def best_gamma_band(
         best = minimising(gammas, losses.mean(0, keepdims=True)).item()
         if len(losses) == 1:
             return [best, np.nan, np.nan]
-        resampled = minimising(gammas, bootstrap_means(losses, resamples, seed))
+        resampled = minimising(gammas, bootstrap_means(losses, resamples))
         if kind == "ci":
             lower, upper = np.quantile(resampled, ENDS)
             return [best, min(lower, best), max(upper, best)]
@@ -103,42 +100,6 @@ def best_gamma_band(
         return [best, best - deviation, best + deviation]
 
     return _per_group(frame, by, ["mean", "lower", "upper"], around)
-
-
-@lru_cache(maxsize=4)
-def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B n"]:
-    """Return the weight of each of n runs in each of B resamples of n runs: how often it is drawn, divided by n."""
-    counts: Int[np.ndarray, "B n"] = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=resamples)
-    return counts / n
-
-
-def bootstrap_means(sample: Float[np.ndarray, "n ..."], resamples: int, seed: int) -> Float[np.ndarray, "B ..."]:
-    """Return the mean over runs of an array of numbers for each run, in each of B resamples of the runs."""
-    means = bootstrap_weights(len(sample), resamples, seed) @ sample.reshape(len(sample), -1)
-    return means.reshape(resamples, *sample.shape[1:])
-
-
-def normal_means(
-    samples: Sequence[Float[np.ndarray, "n _k"]], resamples: int, at_a_time: int, seed: int
-) -> Iterator[Float[np.ndarray, "b _K"]]:
-    """Yield draws from the normal distribution that the mean over many runs has, at most `at_a_time` together.
-
-    Its covariance is that of the runs, divided by their number. So these are the resampled means of a bootstrap of many
-    runs, without their resamples. Several samples of the same runs stand side by side, and are not copied as a whole.
-
-    The square root of the covariance is the symmetric one, because the signs of eigenvectors are arbitrary, and differ
-    between processors.
-    """
-    n, centre = len(samples[0]), np.concatenate([sample.mean(0) for sample in samples])
-    products = np.zeros((len(centre), len(centre)))
-    for start in range(0, n, RUNS_AT_A_TIME):
-        deviations = np.hstack([sample[start : start + RUNS_AT_A_TIME] for sample in samples]) - centre
-        products += deviations.T @ deviations
-    variances, directions = np.linalg.eigh(products / ((n - 1) * n))
-    root = (directions * np.sqrt(np.clip(variances, 0.0, None))) @ directions.T
-    rng = np.random.default_rng(seed)
-    for start in range(0, resamples, at_a_time):
-        yield centre + rng.standard_normal((min(at_a_time, resamples - start), len(centre))) @ root
 
 
 def _per_group(
@@ -169,12 +130,6 @@ def _refuse_repeated_runs(frame: "pd.DataFrame", by: Sequence[str]) -> None:
 
 def _where(settings: "pd.Series") -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
-
-
-def percentile(estimate: float, resampled: Float[np.ndarray, " B"]) -> Interval:
-    """Return an estimate with the 95 % percentile interval of its values in resamples."""
-    lower, upper = np.quantile(resampled, ENDS)
-    return Interval(float(estimate), float(lower), float(upper))
 
 
 def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired: bool) -> Interval:

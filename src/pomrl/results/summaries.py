@@ -10,14 +10,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from jaxtyping import Float
 
+from pomrl.results.bootstrap import bootstrapped
 from pomrl.results.intervals import Interval
-from pomrl.results.statistics import difference, percentile
-
-RESAMPLES = 2000
-"""The number of resamples of the runs that intervals of robust summaries come from."""
-
-MOST_RESAMPLED = 2**20
-"""The number of runs that are resampled at once, which bounds memory; it changes no result."""
+from pomrl.results.statistics import difference
 
 PerRun = Float[np.ndarray, " n"]
 
@@ -48,7 +43,7 @@ def summary(sample: PerRun, statistic: str) -> Interval:
     """
     if statistic == "mean":
         return difference(np.zeros_like(sample), sample, paired=True)
-    return _bootstrapped(sample[None], ROBUST[statistic])
+    return bootstrapped(sample[None], ROBUST[statistic])
 
 
 def paired_difference(a: PerRun, b: PerRun, statistic: str) -> Interval:
@@ -60,17 +55,4 @@ def paired_difference(a: PerRun, b: PerRun, statistic: str) -> Interval:
     if statistic == "mean":
         return difference(a, b, paired=True)
     of = ROBUST[statistic]
-    return _bootstrapped(np.stack([a, b]), lambda both: of(both[1]) - of(both[0]))
-
-
-def _bootstrapped(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
-    """Return a statistic of numbers[K, n] over n runs, with the percentile interval of resampled runs."""
-    estimate = float(np.squeeze(statistic(sample)))
-    n = sample.shape[-1]
-    if n < 2:
-        return Interval(estimate, np.nan, np.nan)
-    generator = np.random.default_rng(0)
-    at_once = max(1, MOST_RESAMPLED // n)
-    sizes = [min(at_once, RESAMPLES - first) for first in range(0, RESAMPLES, at_once)]
-    resampled = [statistic(sample[:, generator.integers(n, size=(size, n))]).reshape(size) for size in sizes]
-    return percentile(estimate, np.concatenate(resampled))
+    return bootstrapped(np.stack([a, b]), lambda both: of(both[1]) - of(both[0]))

@@ -29,9 +29,6 @@ from pomrl.study import (
 FAMILY = "ledger"
 """The family of variants in which the differences are choices."""
 
-RESAMPLES = 1000
-"""The number of resamples of the runs that the intervals of gamma* and of shares come from."""
-
 LOSS, GAIN, GAMMA_STAR = "loss", "gain over without", "γ*"
 """Numbers of ada-POMRL in the last tasks: its loss at gamma_eval, by how much less that is than without meta-learning,
 and the discount factor with the smallest mean loss."""
@@ -77,7 +74,7 @@ class Results:
 
 def _with_resamples(sample: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "B ..."]:
     """Return the mean over runs, and below it the mean over runs of each resample; equal runs are drawn together."""
-    return np.concatenate([sample.mean(0)[None], bootstrap_means(sample, RESAMPLES, 0)])
+    return np.concatenate([sample.mean(0)[None], bootstrap_means(sample)])
 
 
 def _percentile(values: Float[np.ndarray, " B"]) -> Interval:

@@ -98,7 +98,7 @@ def _weight_by_task(losses: Losses) -> pd.DataFrame:
     """Return the weight of γ* in each task, with its bootstrap standard deviation over runs as a band."""
     gamma_eval, n = float(losses.gammas[-1]), len(losses.loss)
     weight = 1.0 - losses.best(losses.loss.mean(0)) / gamma_eval
-    resampled = losses.best(bootstrap_means(losses.loss, RESAMPLES, seed=0))
+    resampled = losses.best(bootstrap_means(losses.loss, RESAMPLES))
     deviation = (1.0 - resampled / gamma_eval).std(0, ddof=1) if n > 1 else np.nan
     bands = pd.DataFrame({"task": np.arange(1, len(weight) + 1), "mean": weight, "n": n})
     return bands.assign(lower=weight - deviation, upper=weight + deviation)

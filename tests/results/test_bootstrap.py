@@ -1,0 +1,27 @@
+"""Resamples of runs, and draws of means that stand for them."""
+
+import numpy as np
+import pytest
+
+from pomrl.results.bootstrap import bootstrap_weights, normal_means
+
+
+def test_weights_of_resamples_are_those_of_runs_that_are_drawn_alike() -> None:
+    weights = bootstrap_weights(7, 4000, seed=0)
+    assert weights.shape == (4000, 7)
+    np.testing.assert_allclose(weights.sum(1), 1.0)
+    np.testing.assert_allclose(weights.mean(0), 1 / 7, rtol=0.05)
+
+
+def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sample = np.random.default_rng(0).normal(size=(400, 3)) @ np.array(
+        [[1.0, 0.5, 0.0], [0.0, 1.0, -0.7], [0.0, 0.0, 0.2]]
+    )
+    (drawn,) = normal_means([sample], 100_000, 100_000, 0)
+    np.testing.assert_allclose(np.cov(drawn.T), np.cov(sample.T) / len(sample), atol=0.02 * sample.var() / len(sample))
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (eigh(matrix)[0], eigh(matrix)[1] * [1.0, -1.0, -1.0]))
+    (flipped,) = normal_means([sample], 100_000, 100_000, 0)
+    np.testing.assert_allclose(flipped, drawn, atol=1e-12)
