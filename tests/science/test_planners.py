@@ -17,7 +17,7 @@ from pomrl.checks import Engine
 from pomrl.science import planners
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
-from pomrl.science.solvers import compiled, evaluation
+from pomrl.science.solvers import action_ties, compiled
 from pomrl.science.solvers.evaluation import check_models, magnitude, reward_scale
 
 every_planner = pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=["policy", "value"])
@@ -82,7 +82,7 @@ def test_value_iteration_loses_no_more_than_its_tolerance():
 def test_policy_iteration_that_does_not_end_is_an_error(S: int, engine: Engine, monkeypatch: pytest.MonkeyPatch):
     """Policy iteration does not end with a negative tolerance, because a worse action may then replace a better one."""
     monkeypatch.setattr(planners, "_PATIENCE", 5)
-    monkeypatch.setattr(evaluation, "ACTION_TIE_TOLERANCE", -1.0)
+    monkeypatch.setattr(action_ties, "ACTION_TIE_TOLERANCE", -1.0)
     P, R = random_models(np.random.default_rng(11), 2, S, 2)
     with pytest.raises(ArithmeticError, match="model 0"), compiled.using(engine):
         PolicyIteration().plan(P, R, np.array([0.5]))

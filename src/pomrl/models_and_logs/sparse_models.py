@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from scipy import sparse
 
 from pomrl.science.mdp import LossNorm, check_gamma_eval
-from pomrl.science.solvers import evaluation, faces
+from pomrl.science.solvers import action_ties, evaluation, faces
 from pomrl.science.solvers import sparse as large
 
 DENSE_BYTES = 2**28
@@ -102,5 +102,5 @@ def planning_losses(
     (best,) = large.plan(by_action, R, np.array([gamma_eval]))[1]
     lost = np.abs(best - large.policy_values(by_action, R, different, gamma_eval))
     loss = lost.max(1) if norm == "max" else lost.mean(1)
-    tolerance = evaluation.action_tie_tolerance(evaluation.magnitude(R[None]), gamma_eval)
+    tolerance = action_ties.action_tie_tolerance(evaluation.magnitude(R[None]), gamma_eval)
     return np.where(loss <= tolerance, 0.0, loss)[which]

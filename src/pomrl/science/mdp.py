@@ -10,13 +10,8 @@ from jaxtyping import Float, Int, Shaped
 
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import faces, finite_horizon, undiscounted
-from pomrl.science.solvers.evaluation import (
-    ACTION_TIE_TOLERANCE,
-    action_tie_tolerance,
-    check_gammas,
-    check_models,
-    magnitude,
-)
+from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE, action_tie_tolerance
+from pomrl.science.solvers.evaluation import check_gammas, check_models, magnitude
 from pomrl.science.solvers.evaluation import policy_value as policy_value
 from pomrl.science.solvers.policy_values import distinct_policy_values
 

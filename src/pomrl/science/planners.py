@@ -8,7 +8,7 @@ and a policy π is optimal if π(s) maximises Q*(s, ·) in every state s. A plan
 at G discount factors.
 
 Actions can be tied, exactly or up to rounding. Policies are therefore compared by their values and never by their
-actions, and an action is kept unless another is better by more than `solvers.evaluation.action_tie_tolerance`. All
+actions, and an action is kept unless another is better by more than `solvers.action_ties.action_tie_tolerance`. All
 planners of this module are exact up to that tolerance, or raise an error.
 """
 
@@ -21,7 +21,7 @@ from jaxtyping import Float, Int, Shaped
 from pydantic import Field
 
 from pomrl.checks import Component
-from pomrl.science.solvers import compiled, evaluation, faces, finite_horizon, relative_values, sparse, undiscounted
+from pomrl.science.solvers import action_ties, compiled, faces, finite_horizon, relative_values, sparse, undiscounted
 from pomrl.science.solvers.elimination import SMALL, STACK
 from pomrl.science.solvers.evaluation import check_gammas, check_models, of_ordinary_size
 from pomrl.science.solvers.policy_stacks import PolicyStack
@@ -134,7 +134,7 @@ class PolicyIteration(Planner):
     ) -> Int[np.ndarray, "M G S"]:
         M, S, A = R.shape
         if S <= SMALL and compiled.is_used():
-            return compiled.plan(P, R, gammas, evaluation.ACTION_TIE_TOLERANCE, _PATIENCE * S * A)
+            return compiled.plan(P, R, gammas, action_ties.ACTION_TIE_TOLERANCE, _PATIENCE * S * A)
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in parts])

@@ -1,4 +1,4 @@
-"""Exact evaluation of policies on stacks of finite MDPs, tolerances, and checks of models and discount factors.
+"""Exact evaluation of policies on stacks of finite MDPs, the size of rewards, and checks of models and of gammas.
 
 The value of a policy π is the expected sum of discounted rewards from each state. It solves S linear equations,
 
@@ -13,9 +13,6 @@ from jaxtyping import Float, Shaped
 
 from pomrl.science.solvers import compiled, faces
 from pomrl.science.solvers.elimination import SMALL, STACK, eliminate
-
-ACTION_TIE_TOLERANCE = 1e-12
-"""Two actions are tied if their values differ by at most this, times max(1, max |R|) / (1 - gamma)."""
 
 _ROW_SUM_ULPS = 64.0
 """How far the sum of a row of P may be from 1, in units of S times the machine epsilon."""
@@ -130,17 +127,6 @@ def of_ordinary_size(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n S 
     """Return rewards in which small ones are divided by their `magnitude`, which is exact and changes no policy."""
     size = magnitude(R)
     return R / np.minimum(size, 1.0)[..., None, None] if (size < 1.0).any() else R
-
-
-def action_tie_tolerance(
-    scale: Float[np.ndarray, "*#n"], gamma: Float[np.ndarray, "*#n"] | float
-) -> Float[np.ndarray, "*n"]:
-    """Return by how much the value of an action has to exceed that of another to count as better.
-
-    This is `ACTION_TIE_TOLERANCE` scale / (1 - gamma), where `scale` is the `reward_scale` of each MDP. Differences of
-    values below it are rounding errors.
-    """
-    return ACTION_TIE_TOLERANCE * scale / (1.0 - gamma)
 
 
 def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"]) -> None:

@@ -12,8 +12,9 @@ Larger ones are evaluated by LAPACK, in one call for all MDPs.
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pomrl.science.solvers.action_ties import action_tie_tolerance
 from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import action_tie_tolerance, action_values, chain_value, reward_scale
+from pomrl.science.solvers.evaluation import action_values, chain_value, reward_scale
 
 
 class PolicyStack:
@@ -32,7 +33,7 @@ class PolicyStack:
     def improve(self, gamma: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
         """Take one step of policy iteration for each MDP, and return which policies have changed.
 
-        An action is kept unless another is better by more than `evaluation.action_tie_tolerance`. Every change
+        An action is kept unless another is better by more than `action_tie_tolerance`. Every change
         therefore raises the value, and no policy occurs twice at one discount factor.
         """
         V = chain_value(self._P_pi, self._R_pi, gamma)

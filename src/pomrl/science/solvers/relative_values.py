@@ -9,7 +9,8 @@ the chain forgets its state, which for random models is far quicker than γ.
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, reward_scale
+from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE
+from pomrl.science.solvers.evaluation import reward_scale
 
 LARGE = 96
 """Fewest states for which sweeps for a whole grid are the first choice where few states follow each pair.

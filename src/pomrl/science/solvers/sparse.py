@@ -22,7 +22,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from pomrl.science.solvers.evaluation import action_tie_tolerance, reward_scale
+from pomrl.science.solvers.action_ties import action_tie_tolerance
+from pomrl.science.solvers.evaluation import reward_scale
 from pomrl.science.solvers.sparse_chains import ChainSolver, by_sweeps, whole_step
 
 LARGE = 128
@@ -73,7 +74,7 @@ def plan(
     """Return an optimal policy at each discount factor, and its values there.
 
     Each discount factor starts from the policy and the values of the one before. An action is kept unless another is
-    better by more than `evaluation.action_tie_tolerance`.
+    better by more than `action_tie_tolerance`.
 
     Args:
         rows: The rows of the model (`rows_of`).

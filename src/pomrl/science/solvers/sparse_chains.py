@@ -17,7 +17,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import coo_array, csr_array, eye_array
 
-from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, reward_scale
+from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE
+from pomrl.science.solvers.evaluation import reward_scale
 
 TOLERANCE = ACTION_TIE_TOLERANCE / 8
 """Largest residual of values, for rewards in [-1, 1]; their error then stays well below what ties two actions."""

@@ -8,7 +8,8 @@ states (Bertsekas and Tsitsiklis 1991, An analysis of stochastic shortest path p
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.science.solvers.evaluation import ACTION_TIE_TOLERANCE, action_values, chain_value, magnitude
+from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE
+from pomrl.science.solvers.evaluation import action_values, chain_value, magnitude
 
 MOST_STEPS = 60_000.0
 """Expected steps up to the end of which rounding errors of values stay below 1e-6, for rewards in [0, 1]."""
