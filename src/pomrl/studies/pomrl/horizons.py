@@ -1,13 +1,13 @@
 """The panel of gamma* in each task, the effective planning horizon, and of the loss there."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.study import Kind, Look, Panel, Series, StoredSweeps, band, best_gamma, best_gamma_band, panels
+from pomrl.study import Kind, Look, Panel, Series, StoredSweeps, band, best_gamma, best_gamma_band, look, panels
 
-MINIMUM = Look("Loss at γ*", "#029e73", "o")
+MINIMUM = replace(look("ada_pomrl"), label="Loss at γ*")
 """The look of the loss at the best discount factor."""
 
 HORIZON = Look("γ* (right axis)", "#444444", "s", ":")
