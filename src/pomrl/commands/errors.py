@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pomrl.commands.terminal import GOES_ON, exit_with, one_line
+from pomrl.commands.interrupts import GOES_ON, exit_interrupted
+from pomrl.commands.terminal import exit_with, one_line
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
@@ -25,7 +26,7 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
     try:
         yield
     except KeyboardInterrupt:
-        exit_with(f"interrupted; {GOES_ON}", 130)
+        exit_interrupted()
     except MemoryError:
         words = "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
         exit_with(words, status)

@@ -2,7 +2,7 @@
 
 pomrl run                                   the defaults
 pomrl run -m sigma=0.01,0.025,0.047         a sweep
-pomrl run experiment=task_similarity        a published sweep (conf/experiment)
+pomrl run experiment=task_similarity        a sweep of the paper's study (its sweeps/task_similarity.yaml)
 """
 
 import os
@@ -10,14 +10,15 @@ import re
 import signal
 import sys
 import warnings
-from typing import Any, NoReturn
+from typing import Any
 
 import hydra
 from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 
-from pomrl.commands.terminal import GOES_ON, exit_with
+from pomrl.commands.interrupts import exit_at
+from pomrl.commands.terminal import exit_with
 from pomrl.configuration import composition
 from pomrl.configuration.composed import GROUPS, ConfigError, Sweep
 from pomrl.configuration.composing_errors import composing
@@ -34,7 +35,7 @@ def main() -> None:
     """
     warnings.filterwarnings("ignore", message="provider=hydra.searchpath")  # of packages without __init__.py
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
-    _exit_at(signal.SIGTERM, signal.SIGHUP)
+    exit_at(signal.SIGTERM, signal.SIGHUP)
     traceback_wanted = os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises its errors instead of printing them
     try:
@@ -88,17 +89,3 @@ def compose() -> Sweep | None:
     if with_hydra.hydra.mode == RunMode.MULTIRUN:  # of which our sweeper makes a `Sweep`
         raise ConfigError(FOREIGN)
     return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
-
-
-def _exit_at(*signals: signal.Signals) -> None:
-    """Exit at these signals as after an error, so that engines cancel their work.
-
-    A signal that is ignored, as SIGHUP is under nohup, stays ignored.
-    """
-
-    def exit_at(number: int, _: object) -> NoReturn:
-        exit_with(f"ended by {signal.Signals(number).name}; {GOES_ON}", 128 + number)
-
-    for each in signals:
-        if signal.getsignal(each) is not signal.SIG_IGN:
-            signal.signal(each, exit_at)

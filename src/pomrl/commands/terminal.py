@@ -9,9 +9,6 @@ if TYPE_CHECKING:  # because both take long to load, and errors need neither
     import pandas as pd
     from rich.console import Console
 
-GOES_ON = "finished blocks are stored, and the same command goes on from them"
-"""The end of the message that is printed when a computation has ended early."""
-
 WIDTH = 80
 """The number of columns of output that does not go to a terminal."""
 
