@@ -11,6 +11,7 @@ from tests.support.settings import CONF, ROOT
 
 from pomrl.configuration.composed import Composed, ConfigError, UnreadableOverrideError
 from pomrl.configuration.composition import Composer, plain
+from pomrl.configuration.parsing import parse
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep
 from pomrl.configuration.variants import replacing
@@ -98,8 +99,13 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("override", "line"),
     [
-        ("foo=1", "foo=1: unknown key foo; the keys are S, "),
-        ("estimator.foo=1", "estimator.foo=1: unknown key foo; "),
+        ("foo=1", "foo=1: unknown key; the keys are S, "),
+        ("sgma=1", r"sgma=1: unknown key \(did you mean sigma\?\); the keys are S, "),
+        ("+sgma=1", r"sgma=1: unknown key \(did you mean sigma\?\); the keys are S, "),
+        ("estimator.foo=1", r"estimator.foo=1: unknown key; the keys are estimator\.prior, "),
+        ("estimator.prio=x", r"estimator.prio=x: unknown key \(did you mean estimator\.prior\?\); the keys are "),
+        ("+estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); the keys are "),
+        ("sigma.x=1", "sigma.x=1: unknown key$"),
         ("tag=x", "tag=x: a label is added: [+]tag="),
         ("estimator=best", "estimator=best: there is no such option; there are ada_pomrl, "),
         ("sigma=1,2", "sigma=1,2: several values are a sweep, for which -m"),
@@ -108,7 +114,7 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_composed_is_a_line_that_names_the_key(override: str, line: str) -> None:
     with pytest.raises(ConfigError, match=f"^{line}"):
-        Composer.of_sources(PUBLISHED).one([override])
+        parse(Composer.of_sources(PUBLISHED).one([override]))
 
 
 @pytest.mark.parametrize("override", ["S==", "estimator=[", "sigma=0.01,,0.02", "sigma", "x y=1"])

@@ -178,5 +178,5 @@ def test_runs_are_found_by_their_settings() -> None:
     assert store.find(sigma=0.01, estimator="fixed_mixing") == [kept]
     assert store.find(**{"estimator.mixing": 0.5}) == [kept]
     assert store.find(sigma=0.02) == []
-    with pytest.raises(store.StoreError, match="sigam: no stored experiment has this key"):
+    with pytest.raises(store.StoreError, match=r"sigam: no stored experiment has this key \(did you mean sigma\?\); "):
         store.find(sigam=0.01)

@@ -4,8 +4,10 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf.errors import OmegaConfBaseException
 
 from pomrl.configuration.composed import GROUPS, ConfigError, UnknownOptionError, UnreadableOverrideError
+from pomrl.configuration.wording import unknown_key
 
 
 @contextmanager
@@ -44,15 +46,15 @@ def _no_option(error: MissingConfigException) -> str:
 def _in_words(error: Exception, overrides: Iterable[str]) -> str:
     """Return the message of an error in one line, with the override in front that it is about, and the known keys."""
     text = " ".join(str(error).split()) or type(error).__name__
-    if not text.startswith("Could not override '"):
+    cause = error.__cause__
+    if not text.startswith("Could not override '") or not isinstance(cause, OmegaConfBaseException):
         return text
     from pomrl.configuration.parsing import KEYS  # here, because asking for help needs no components
 
     key = text.split("'")[1]
-    given = [override for override in overrides if override.lstrip("+~").startswith(f"{key}=")]
-    group, _, name = key.rpartition(".")
-    known = (
-        f"{group}=... --help lists the keys of an option" if group else f"the keys are {', '.join((*KEYS, *GROUPS))}"
-    )
-    what = f"a label is added: +{key}=..." if key in KEYS else f"unknown key {name}; {known}"
-    return f"{[*given, key][0]}: {what}"
+    given = next((override for override in overrides if override.lstrip("+~").startswith(f"{key}=")), key)
+    if key in KEYS:
+        return f"{given}: a label is added: +{key}=..."
+    group, _, _ = str(cause.full_key).rpartition(".")
+    of_option = [f"{group}.{name}" for name in cause.parent_node or () if name != "_target_"]
+    return unknown_key(given, key, of_option if group else (*KEYS, *GROUPS))

@@ -16,6 +16,7 @@ from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import imported, in_words
 from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.wording import unknown_key
 from pomrl.execution import Execution
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
@@ -88,7 +89,7 @@ def parse(composed: Composed) -> Experiment:
         if key == "experiment":
             raise ConfigError("the file of a sweep has to begin with the line '# @package _global_'")
         if key not in (*KEYS, *GROUPS):
-            raise ConfigError(f"{key}={values[key]!r}: unknown key; the keys are {', '.join((*KEYS, *GROUPS))}")
+            raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
     numbers = _sized({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
     request = checked(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
     _check_numbers(numbers)
@@ -173,7 +174,7 @@ def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
     first, place = errors[0], errors[0]["loc"][:1]
     key = prefix + str(place[0]) if place else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":
-        return f"{key}={first['input']!r}: unknown key; the keys are {', '.join(prefix + name for name in keys)}"
+        return unknown_key(f"{key}={first['input']!r}", key, [prefix + name for name in keys])
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is missing"
     said = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == place)
