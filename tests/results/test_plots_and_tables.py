@@ -145,7 +145,7 @@ class TestPlots:
         ("arguments", "said"),
         [
             ("--y gamma --x gamma", "against itself"),
-            ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); they have "),
+            ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); the keys are "),
             ("estimator=pomrl --against estimator=pomrl", "all of these experiments are of the method"),
         ],
     )

@@ -1,6 +1,6 @@
-"""Numbers in sentences, and what is said of keys that there are not."""
+"""Numbers in sentences, and what is said of a key that there is not."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 
@@ -9,14 +9,16 @@ def number_of(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def unknown_key(shown: str, key: str, known: Collection[str]) -> str:
-    """Return the message about an unknown key, which begins with what was given."""
-    there = f"; the keys are {', '.join(known)}" if known else ""
-    return f"{shown}: unknown key{did_you_mean(key, known)}{there}"
+def unknown_key(shown: str, key: str, known: Sequence[str], what: str = "unknown key") -> str:
+    """Return the message about a key that is not among the known ones, with the nearest and with all of them.
 
-
-def did_you_mean(key: str, known: Collection[str]) -> str:
-    """Return a question that proposes the known key whose last name is the nearest; empty if none is near."""
+    Args:
+        shown: What the message begins with, such as the key with its value.
+        key: The key, whose last name is compared with theirs.
+        known: The known keys.
+        what: What is wrong with the key.
+    """
     by_name = {each.rpartition(".")[2]: each for each in sorted(known, key=len, reverse=True)}
     near = get_close_matches(key.rpartition(".")[2], by_name, n=1)
-    return f" (did you mean {by_name[near[0]]}?)" if near else ""
+    meant = f" (did you mean {by_name[near[0]]}?)" if near else ""
+    return f"{shown}: {what}{meant}" + (f"; the keys are {', '.join(known)}" if known else "")

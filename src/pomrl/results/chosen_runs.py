@@ -20,7 +20,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import selection
-from pomrl.configuration.wording import did_you_mean, number_of
+from pomrl.configuration.wording import number_of, unknown_key
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
@@ -78,8 +78,7 @@ class Chosen:
         """
         if not all(key in each for each in self.settings):
             known = sorted(set(self.settings[0]).intersection(*self.settings))
-            what = f"not all of these experiments have this setting{did_you_mean(key, known)}"
-            raise StoreError(f"{key}: {what}; they have {', '.join(known)}")
+            raise StoreError(unknown_key(key, key, known, "not all of these experiments have this setting"))
         return [each[key] for each in self.settings]
 
     def tables(self, place: int) -> "Iterator[pd.DataFrame]":

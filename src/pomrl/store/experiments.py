@@ -20,7 +20,7 @@ import pandas as pd
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.configuration.wording import did_you_mean
+from pomrl.configuration.wording import unknown_key
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
 from pomrl.store import block_files, files, manifests
@@ -163,8 +163,7 @@ def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
     }
     known = {key for each in settings.values() for key in each}
     if unknown := [key for key in wanted if settings and key not in known]:
-        what = f"no stored experiment has this key{did_you_mean(unknown[0], known)}"
-        raise StoreError(f"{unknown[0]}: {what}; there are {', '.join(sorted(known))}")
+        raise StoreError(unknown_key(unknown[0], unknown[0], sorted(known), "no stored experiment has this key"))
     return [
         stored
         for stored, each in settings.items()
