@@ -12,7 +12,7 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.special import stdtrit
 
-from pomrl.results.bootstrap import RESAMPLES_OF_GAMMA_STAR, bootstrap_means
+from pomrl.results.bootstrap import bootstrap_means
 from pomrl.results.intervals import ENDS, Interval
 from pomrl.science.gamma_star import minimising
 
@@ -71,9 +71,7 @@ def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
     return _per_group(frame, by, ["gamma"], lambda gammas, losses: [minimising(gammas, losses.mean(0)).item()])
 
 
-def best_gamma_band(
-    frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd", resamples: int = RESAMPLES_OF_GAMMA_STAR
-) -> "pd.DataFrame":
+def best_gamma_band(frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd") -> "pd.DataFrame":
     """Return `best_gamma` of each group with a band around it, by the bootstrap over runs.
 
     The band is one standard deviation of the resamples or, with the kind `ci`, their 95 % percentile interval, which is
@@ -92,7 +90,7 @@ def best_gamma_band(
         best = minimising(gammas, losses.mean(0, keepdims=True)).item()
         if len(losses) == 1:
             return [best, np.nan, np.nan]
-        resampled = minimising(gammas, bootstrap_means(losses, resamples))
+        resampled = minimising(gammas, bootstrap_means(losses))
         if kind == "ci":
             lower, upper = np.quantile(resampled, ENDS)
             return [best, min(lower, best), max(upper, best)]
