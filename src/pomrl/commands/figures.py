@@ -1,8 +1,9 @@
-"""Draw the figures of a study from stored runs: pomrl figures STUDY [NAME ...].
+"""Draw the figures of a study from stored runs: pomrl figures STUDY [NAME | NUMBER ...].
 
 Each figure becomes NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and NAME.json (where they come from) in
 the outputs of the study. It shows the number of runs that its sweeps promise, with the bands of its caption. Beside it
-NAME_intervals.* is the same figure with 95 % intervals of the mean over all runs that its curves share.
+NAME_intervals.* is the same figure with 95 % intervals of the mean over all runs that its curves share. A number, such
+as 4 or F2, draws all figures that begin with `Figure 4` in the study, which may be several drawings of one in a paper.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,14 +16,15 @@ from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.figure import figures_of
-from pomrl.drawing.figures_of_study import Selection, draw, needed_simulations, versions
+from pomrl.drawing.figures_of_study import Selection, draw, version_of, versions
 from pomrl.running.simulating import simulate
 
 
 def main(parser: Parser) -> None:
     """Run the command; the exit status is 1 if a figure is not drawn, and sweeps that lack runs are named."""
     add_study(parser)
-    parser.add_argument("name", nargs="*", help="which to draw (default: all); NAME_intervals draws that version alone")
+    which = "its name, or its number in the paper as 4 or F2 (default: all); NAME_intervals draws that version alone"
+    parser.add_argument("name", nargs="*", help=which)
     add_selection(parser)
     arguments = parser.parse_intermixed_args()  # names may follow options
     study = find(arguments.study)
@@ -52,8 +54,8 @@ def draw_all(selections: Sequence[Selection]) -> tuple[int, Mapping[str, str]]:
     Returns:
         The number of figures that are not drawn, and for each sweep that lacks runs a line that says which.
     """
-    needed = (simulation for each in selections for simulation in needed_simulations(each.study, each.names))
-    simulate(dict.fromkeys(needed), warn)
+    shown = [version_of(each.study, name) for each in selections for name in each.names]
+    simulate(dict.fromkeys(simulation for figure in shown for simulation in figure.simulations), warn)
     missing, lacking = 0, dict[str, str]()
     for outcome in draw(selections):
         for path in outcome.files:

@@ -3,13 +3,15 @@
 The figures of a study are found in its `figures.py` and in the modules of its folder `figures/`. A figure is either
 
 - a function with `@figure`, whose docstring is the title and the caption, or
-- a module with an object `FIGURE`, such as a `PanelGrid`; the docstring of the module is the title and the caption.
+- a module with an object `FIGURE`, such as a `PanelGrid`; the docstring of the module is the title and the caption. Its
+  name is that of the module, less a number of a figure as in `figure_5_similarity`, or what the module calls `NAME`.
 
 The first paragraph of the docstring is the title. It begins with the number of the figure in a paper, if it has one, as
 in "Figure 5: How much similarity matters.". Paragraphs of the caption that begin with "The paper" quote a paper.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -24,6 +26,9 @@ from pomrl.store.simulations import Simulation
 
 INTERVALS = "_intervals"
 """The end of the name of the version of a figure with 95 % intervals of the mean."""
+
+_NUMBER = re.compile(r"figure_[a-z]?\d+_")
+"""The number of a figure in the name of a module."""
 
 Draw = Callable[..., Any]
 """A function of the stored sweeps, and of the kind of bands if the figure has series, that returns a `Drawing`; or one
@@ -58,6 +63,12 @@ class Figure:
     def versions(self) -> list[str]:
         """The names of the figure and of its version with intervals, if it has one."""
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
+
+    def named(self, word: str) -> list[str]:
+        """Return the versions that a word names: both by the figure's name or its number in a paper, or one alone."""
+        if word and word in (self.name, number_of(self.docstring)):
+            return self.versions
+        return [each for each in self.versions if each == word]
 
     def drawn(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
         """Draw a version of the figure.
@@ -123,7 +134,7 @@ def _defined(module: ModuleType) -> Iterator[Figure]:
     """Yield the figures that a module defines."""
     panels = vars(module).get("FIGURE")
     if panels is not None:
-        name = vars(module).get("NAME", module.__name__.rpartition(".")[2])
+        name = vars(module).get("NAME", _NUMBER.sub("", module.__name__.rpartition(".")[2]))
         docstring = inspect.cleandoc(module.__doc__ or "")
         yield Figure(name, docstring, panels.draw, module.__name__, panels.series)
     defined = {id(each): each for each in vars(module).values() if isinstance(each, Figure)}

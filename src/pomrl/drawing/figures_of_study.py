@@ -23,7 +23,6 @@ from pomrl.drawing.style import look
 from pomrl.execution.parallel import one_by_one
 from pomrl.results.stored_sweeps import StoredSweep, promised_runs, shared_runs, stored_simulation, stored_sweep
 from pomrl.store import StoreError
-from pomrl.store.simulations import Simulation
 
 FEW = 5
 """Fewer versions than this are drawn in this process: starting others would take longer."""
@@ -80,26 +79,22 @@ class Outcome:
 
 
 def versions(study: Study, wanted: Sequence[str] = ()) -> list[str]:
-    """Return the names of the versions of figures of a study, of all figures or of these.
+    """Return the names of the versions of figures of a study, of all figures or of those that words name.
 
     Raises:
-        ConfigError: There is no figure of such a name.
+        ConfigError: There is no figure of such a name or number.
     """
-    of_figures = {figure.name: figure.versions for figure in figures_of(study)}
-    known = {version: [version] for of_figure in of_figures.values() for version in of_figure} | of_figures
-    if unknown := [name for name in wanted if name not in known]:
-        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(of_figures)}")
-    return list(dict.fromkeys(chain.from_iterable(known[name] for name in wanted or of_figures)))
+    figures = figures_of(study)
+    names = [figure.name for figure in figures]
+    named = {word: [name for figure in figures for name in figure.named(word)] for word in wanted or names}
+    if unknown := [word for word, versions in named.items() if not versions]:
+        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(names)}")
+    return list(dict.fromkeys(chain.from_iterable(named.values())))
 
 
 def version_of(study: Study, name: str) -> Figure:
     """Return the figure of which this is the name of a version."""
     return next(figure for figure in figures_of(study) if name in figure.versions)
-
-
-def needed_simulations(study: Study, names: Sequence[str]) -> list[Simulation]:
-    """Return the simulations that figures show."""
-    return list(dict.fromkeys(each for name in names for each in version_of(study, name).simulations))
 
 
 def draw(selections: Sequence[Selection]) -> Iterator[Outcome]:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pomrl.studies.pomrl import overlay
 from pomrl.studies.pomrl.agreement import AuthorsSeries
 from pomrl.studies.pomrl.averages import best_so_far
-from pomrl.studies.pomrl.figures.gamma_schedules import STORED
+from pomrl.studies.pomrl.figures.figure_6_gamma_schedules import STORED
 from pomrl.study import Panel, at_largest_gamma, look, panels, running_average, sequence
 
 CURVES = {"fixed": "gamma_eval", "upper_bound": "upper_bound_0.35"}
