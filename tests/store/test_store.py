@@ -122,6 +122,13 @@ def test_the_block_of_another_experiment_is_refused() -> None:
     assert store.missing(other, 10)[0] == [range(10)]
 
 
+def test_a_block_under_the_name_of_other_runs_is_refused() -> None:
+    kept = stored(range(10))
+    path = block_of(kept)
+    path.rename(path.with_name(path.name.replace("000000-000009", "000200-000209")))
+    assert "it is no table of these runs" in kept.faults()[0]
+
+
 @pytest.mark.parametrize("damage", [_flip, Path.unlink, lambda path: path.write_text("{}")])
 def test_a_damaged_description_is_said_and_costs_no_block(damage: Callable[[Path], None]) -> None:
     kept = stored(range(10))
