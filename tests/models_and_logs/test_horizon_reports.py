@@ -142,8 +142,11 @@ def test_the_command_prints_and_writes_the_report(
     assert (folder / "report.html").read_text() == page
 
 
+HUGE = Log(np.zeros(1, int), np.ones(1), np.zeros(1, int), (0,), tuple(range(100_000)), (0,))
+
 BAD: dict[str, tuple[Callable[[Log], object], str]] = {
     "a horizon beyond gamma_eval": (lambda log: pomrl.horizon_report(log, 0.9, [0.95]), "gamma = 0.95 is above"),
+    "more states than fit in memory": (lambda _: pomrl.horizon_report(HUGE), "a report on 1 tasks, 100000 states"),
     "a gamma_eval of 1": (lambda log: pomrl.horizon_report(log, 1.0), "gamma_eval=1.0 is not in"),
 }
 

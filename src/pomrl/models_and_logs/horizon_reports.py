@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from pomrl.checks import check_memory
 from pomrl.models_and_logs.departures import KEEP, Estimate, estimated
-from pomrl.models_and_logs.gains import PARTS, SUPPORTS, Gains, estimated_gains
+from pomrl.models_and_logs.gains import SUPPORTS, Gains, estimated_gains
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.models import ascending
 from pomrl.models_and_logs.recommendations import Improvement, Recommendation
@@ -24,7 +24,7 @@ from pomrl.science.mdp import check_gamma_eval
 GAMMAS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
 """The discount factors that are compared by default, as far as they are below gamma_eval, which is added."""
 
-ARRAYS = 6 * PARTS
+ARRAYS = 14
 """How many arrays of the size of the counts are held together."""
 
 SAME = 1e-9
@@ -101,7 +101,7 @@ def horizon_report(
         ValueError: A discount factor is above gamma_eval or not in [0, 1), the structure does not fit the log, or the
             report would take too much memory.
     """
-    check_memory(ARRAYS * 8 * log.counts.size, f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
+    check_memory(ARRAYS * 8 * int(np.prod(log.shape)), f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
     grid = _grid(gamma_eval, gammas)
     gains = estimated_gains(log, grid, structure, np.random.default_rng(seed))
     table = pd.DataFrame({"support": np.repeat(SUPPORTS, len(grid)), "gamma": np.tile(grid, len(SUPPORTS))})
