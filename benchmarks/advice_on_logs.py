@@ -4,8 +4,8 @@
 
 FOLDER gets a row for each log (`logs.csv`), and tables of families and of cells as Markdown (`gains.md`), anew after
 each round of one log a cell, so that it may be interrupted. A loss is a true gain below 0; gains are shares of what the
-best policies gain. Keeping to the log gains 0. The table of families leaves out the hidden behaviour. A log takes 0.2
-to 1 s of one core.
+best policies gain. Keeping to the log gains 0. The table of families leaves out the hidden behaviour, and its last row
+counts families alike. A log takes 0.2 to 1 s of one core.
 """
 
 import argparse
@@ -108,7 +108,10 @@ def main() -> None:
 def _write(logs: pd.DataFrame, folder: Path) -> None:
     logs.to_csv(folder / "logs.csv", index=False)
     in_bar = logs[logs["behaviour"] != "hidden"]
-    families = pd.concat([table(in_bar, ["family"]), table(in_bar.assign(family="together"), ["family"])])
+    gains = ["possible", "gain", *OTHERS]
+    together = in_bar.assign(family="together")
+    together[gains] = in_bar[gains].div(in_bar.groupby("family")["possible"].transform("mean"), axis=0)
+    families = pd.concat([table(in_bar, ["family"]), table(together, ["family"])])
     cells = table(logs, ["family", "behaviour", "transitions", "knows"])
     (folder / "gains.md").write_text("\n".join(written(each, "markdown") for each in (families, cells)))
 
