@@ -52,7 +52,7 @@ class Recommendation:
             return (
                 f"Change {changes} of {self.policies.size} decisions, and keep to all others. That gains "
                 f"{gain.mean:.3g} over the decisions of the log, and more than {gain.lower:.3g} with a probability of "
-                "95 %."
+                "95 %, losses too rare to be in the log aside."
             )
         if np.isfinite(self.transitions):
             return (
