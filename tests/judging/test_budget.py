@@ -51,18 +51,17 @@ def described(experiments: Sequence[Experiment]) -> set[tuple[str, float | None]
 
 def with_runs(basis: Basis, runs: int) -> Basis:
     """Return the basis whose sweeps promise so many runs."""
-    settings = {name: [replaced(each, runs) for each in of] for name, of in basis.settings.items()}
-    return Basis("printed", settings, CLAIMS, ANALYSES)
+    return replace(basis, settings={name: [replaced(each, runs) for each in of] for name, of in basis.settings.items()})
 
 
-def of_seed(setting: Setting, seed: int) -> Setting:
-    experiment = setting.experiment
-    return replace(setting, experiment=replace(experiment, problem=replace(experiment.problem, seed=seed)))
+def with_problem(basis: Basis, **changes: int) -> Basis:
+    """Return the basis whose experiments have another seed, or another number of trials."""
 
+    def changed(each: Setting) -> Setting:
+        problem = replace(each.experiment.problem, **changes)
+        return replace(each, experiment=replace(each.experiment, problem=problem))
 
-def dearer(setting: Setting) -> Setting:
-    experiment = setting.experiment
-    return replace(setting, experiment=replace(experiment, problem=replace(experiment.problem, trials=10_000)))
+    return replace(basis, settings={name: [changed(each) for each in of] for name, of in basis.settings.items()})
 
 
 def replaced(setting: Setting, runs: int) -> Setting:
@@ -97,6 +96,8 @@ class TestReading:
 
         on = Basis("printed", {"task_similarity": settings["task_similarity"]}, [smallest], ANALYSES)
         assert described(on.read_by(smallest, [0])) == {(name, 0.01) for name in names}
+        first, *others = settings["task_similarity"]
+        assert replace(on, settings={"task_similarity": [replaced(first, 7), *others]}).promised(smallest) == 7
 
 
 class TestDeciding:
@@ -126,7 +127,7 @@ class TestDeciding:
 
     def test_the_cheapest_claims_are_judged_to_the_end_before_dear_ones_begin(self, basis: Basis) -> None:
         basis = with_runs(basis, 10)
-        dear = replace(basis, settings={name: [dearer(each) for each in of] for name, of in basis.settings.items()})
+        dear = with_problem(basis, trials=10_000)
         both = replace(basis, settings={name: [*of, *dear.settings[name]] for name, of in basis.settings.items()})
         asked: list[tuple[int, int]] = []
 
@@ -139,9 +140,7 @@ class TestDeciding:
         assert {case.outcome.runs for case in cases if case.basis is dear} == {0}
 
     def test_variants_of_one_price_are_judged_together(self, basis: Basis) -> None:
-        other = replace(
-            basis, settings={name: [of_seed(each, 9) for each in of] for name, of in basis.settings.items()}
-        )
+        other = with_problem(basis, seed=9)
         both = replace(basis, settings={name: [*of, *other.settings[name]] for name, of in basis.settings.items()})
         asked: list[set[tuple[int, int]]] = []
 
@@ -149,11 +148,8 @@ class TestDeciding:
             asked.append({(each.request.runs, each.problem.seed) for each in experiments})
 
         decide([basis, other], np.inf, in_a_world(both, 0.5), compute)
-        seeds = {each.experiment.problem.seed for of in both.settings.values() for each in of}
-        assert len(seeds) == 2
-        assert all(
-            {(runs, seed) for seed in seeds} <= of_round for of_round, runs in zip(asked, ANALYSES, strict=False)
-        )
+        seed = basis.settings["task_similarity"][0].experiment.problem.seed
+        assert all({(runs, seed), (runs, 9)} <= of_round for of_round, runs in zip(asked, ANALYSES, strict=False))
 
     def test_more_budget_changes_no_verdict(self, basis: Basis) -> None:
         less, more = (self.outcomes(basis, budget, noise=0.3)[0] for budget in (0.02, 10.0))

@@ -46,13 +46,11 @@ class TestCommand:
         assert f"{len(few)} claims with fewer runs than their sweeps promise" in words
         assert "    pomrl reproduce pomrl\n" in out
         assert "pomrl claims pomrl --decide" in words
-        for of in (words, claims_page(PAPER, judged, {})):
-            assert "estimate" in of
-            assert "opposite under" not in of
+        page = claims_page(PAPER, judged, {})
+        assert "opposite under" not in words + page
         assert by_text["A.5"].verdict is Verdict.UNDECIDED
         assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised_runs) == (12, 100)
         assert "Q1.1" in by_text  # it reads ada-POMRL with its default start, which is one of the three
-        page = claims_page(PAPER, judged, {})
         assert f"## At the promised numbers of runs\n\nProvisional: {len(few)} claims have fewer runs" in page
 
     def test_a_claim_is_judged_on_the_runs_that_all_that_it_reads_has(

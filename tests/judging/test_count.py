@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pomrl.judging.inference import Count
+from pomrl.judging.comparisons import in_more_than
+from pomrl.judging.inference import Count, mean
 from pomrl.judging.verdict import Part, Verdict
 
 
@@ -32,6 +33,11 @@ def test_the_interval_counts_what_holm_rejects() -> None:
 )
 def test_claims_on_every_one_and_most(p_true: list[float], above: float, verdict: Verdict) -> None:
     assert Part("", count(p_true), above=above).verdict(0.05) is verdict
+
+
+def test_one_part_of_two_refutes_a_group_with_twice_its_p_value() -> None:
+    parts = [Part("", mean(np.random.default_rng(seed).normal(0.3, size=50)), below=0.0) for seed in range(2)]
+    assert in_more_than(0.5, [parts], "")[0].p_refute == 2 * min(part.p_refute for part in parts)
 
 
 def test_true_statements_are_rarely_counted_as_false() -> None:

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 from tests.support.worlds import heavy_tailed
 
-from pomrl.judging.comparisons import best_grows, less, less_in_shares, rank_correlation
+from pomrl.judging.comparisons import best_grows, less, less_in_shares, rank_correlation, slope
 from pomrl.judging.extremes import ratio
-from pomrl.judging.inference import correlation, mean
+from pomrl.judging.inference import correlation, mean, smooth
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses
 
@@ -43,6 +43,18 @@ class TestEstimates:
         statistic = (sample.mean() - upper) / error
         assert statistic + c * statistic**2 / 3 + c**2 * statistic**3 / 27 + c / 6 == pytest.approx(-t)
 
+    def test_a_smooth_function_has_the_error_and_the_skewness_of_its_influence(self):
+        sample = heavy_tailed(np.random.default_rng(8), 2000)
+        found, expected = smooth(lambda means: means, sample), mean(sample)
+        assert (found.deviation, found.skew) == pytest.approx((expected.deviation, expected.skew))
+
+    def test_the_slope_is_the_change_from_the_first_task_to_the_last(self):
+        assert slope(5) @ (3.0 * np.arange(5)) == pytest.approx(12.0)
+
+    def test_the_effect_of_interest_is_a_share_of_the_comparator_in_units_of_the_estimate(self):
+        loss = np.arange(1.0, 21.0)
+        assert less_in_shares(loss, 2 * loss, 4 * loss, "").interest == pytest.approx(0.02 * 2 / 4)
+
     def test_an_infinite_threshold_is_never_crossed(self):
         found = ratio(np.arange(1.0, 21.0), np.ones(20))
         assert (found.p_values(-np.inf)[0], found.p_values(np.inf)[1]) == (0.0, 0.0)
@@ -56,13 +68,13 @@ class TestEstimates:
         sample = heavy_tailed(np.random.default_rng(3), 40)
         theirs = stats.bootstrap((sample,), np.mean, method="percentile", n_resamples=9999, rng=0).confidence_interval
         found = correlation(lambda m: m, sample)
-        assert (found.lower, found.upper) == pytest.approx(
-            (theirs.low, 1.0), rel=0.02
-        )  # that of a correlation, up to 1
+        # That of a correlation, up to 1.
+        assert (found.lower, found.upper) == pytest.approx((theirs.low, 1.0), rel=0.02)
 
     def test_an_error_that_resamples_do_not_resolve_leaves_every_correlation_possible(self):
         found = correlation(lambda m: m, heavy_tailed(np.random.default_rng(3), 40))
         assert found.interval(1e-6) == (-1.0, 1.0)
+        assert 0.0 < found.p_values(-1.0)[0] < 2e-4  # though all resamples are above
 
     def test_rank_correlation_is_scipys(self):
         values = np.random.default_rng(4).integers(0, 4, (50, 7)).astype(float)

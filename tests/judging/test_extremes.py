@@ -108,6 +108,7 @@ class TestBestGamma:
         for threshold in (-0.95, -0.65, -0.35, -0.05, 0.05, 0.35, 0.65, 0.95):
             assert (lower > threshold) == (estimate.p_values(threshold)[0] <= 0.25)
             assert (upper < threshold) == (estimate.p_values(threshold)[1] <= 0.25)
+        assert estimate.p.min() == 2 * min(p_best(a).min(), p_best(b).min())  # either set may miss its gamma*
 
 
 @pytest.mark.parametrize("runs", [30, 1000])

@@ -86,6 +86,7 @@ def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
     share = BEYOND.described.error / (len(OURS) - len({"H4", "H4.2"}))  # which are reported
     at_looks, once = (basis.unjudged(BY_ID[id]) for id in ("H3", "H1"))
     assert (at_looks.analyses, at_looks.error) == (ANALYSES, share)
+    assert basis.unjudged(replace(BY_ID["H3"], fewest_runs=ANALYSES[1])).analyses == ANALYSES[1:]
     assert (once.analyses, once.error) == ((1200,), share)
 
 

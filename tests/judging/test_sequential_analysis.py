@@ -119,7 +119,8 @@ class TestOutcome:
         assert later.decided
 
     def test_one_part_refutes_a_claim_and_ends_its_search(self) -> None:
-        outcome = EMPTY.after([self.clear, self.against, self.wide])
+        less_clear = Part("", mean(normal(0.8, 3.0)), below=0.0)
+        outcome = EMPTY.after([self.clear, less_clear, self.against, self.wide])
         assert outcome.verdict is Verdict.DOES_NOT_HOLD
         assert outcome.open == []
         assert decisive(outcome.parts).estimate == self.against.estimate.value

@@ -13,7 +13,7 @@ from pomrl.science.experiment import tables
 from pomrl.science.mdp import Criterion
 from pomrl.science.metrics.shipped import Value
 from pomrl.science.planners import BackwardInduction, PolicyIteration
-from pomrl.science.solvers.undiscounted import NeverEndsError
+from pomrl.science.solvers.undiscounted import NeverEndsError, terminal
 from pomrl.science.tasks.random_chains import Dirichlet
 
 
@@ -95,6 +95,7 @@ def test_states_that_never_end_are_named() -> None:
     P[0, 2], R[0, 2] = np.eye(3)[2], 0.0
     with pytest.raises(NeverEndsError, match="state 0 gains for ever"):
         criterion.optimal_value(P, R)
+    assert not terminal(P, 0.0 * R + [0.0, 1.0]).any()  # one action there pays
     R[0, 0] = -1.0
     assert_allclose(criterion.optimal_value(P, R), [[-1.0, 0.0, 0.0]])
     with pytest.raises(NeverEndsError, match="state 0 never ends under its policy"):

@@ -66,6 +66,11 @@ def test_sampled_means_are_centred_at_the_rewards_with_the_noise_of_a_mean():
     assert means.std(0) == pytest.approx(NOISE / np.sqrt(8), rel=0.05)
 
 
+def test_a_reward_of_which_nothing_is_known_is_uniform_between_the_two():
+    draws = np.random.default_rng(0).uniform(-1.0, 3.0, 10**6)
+    assert RewardLearning("own", NOISE, -1.0, 3.0).prior == pytest.approx((draws.mean(), draws.var()), rel=0.01)
+
+
 def test_rewards_on_another_scale_are_estimated_as_those_between_0_and_1_are():
     """Rewards, noise and prior times 40, less 7: estimates are so too."""
     mean, N = np.random.default_rng(0).random(SHAPE), np.random.default_rng(1).integers(0, 4, SHAPE).astype(float)

@@ -46,7 +46,7 @@ def test_a_full_disk_names_a_path_and_the_same_command_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(os, function, full)
         status, said = command()
-    assert (status, len(calls)) == (1, failing)
+    assert (status, len(calls), [*tmp_path.rglob("*.tmp")]) == (1, failing, [])
     assert f"{tmp_path}/outputs" in said[-1]
     assert said[-1].endswith(
         "No space left on device; free some space, and the same command goes on from what is stored"

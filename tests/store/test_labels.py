@@ -19,7 +19,8 @@ def test_labels_collect_on_what_is_stored_and_change_neither_signature_nor_bytes
     _, plain, _ = call(run, *SMALL)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.parquet")}
     _, labelled, _ = call(run, *SMALL, "+tag=first", "+note='a remark, with a comma'")
-    call(run, *SMALL, "+tag=2")
+    for tag in (2, "first"):
+        call(run, *SMALL, f"+tag={tag}")
     assert labelled == plain
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.parquet")} == before
     (row,) = pd.read_csv(io.StringIO(call(runs, "tag=first", "--format", "csv")[1])).to_dict("records")

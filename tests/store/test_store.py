@@ -50,6 +50,12 @@ def test_a_block_is_never_replaced_by_one_with_fewer_runs() -> None:
     assert stored(range(10), range(5)).complete() == 10
 
 
+def test_other_numbers_take_the_place_of_those_of_the_same_runs() -> None:
+    kept = stored(range(10))
+    add(kept, range(10), table(range(10)).assign(planning_loss=0.0))
+    assert (len(kept.files()), kept.losses()[0].max()) == (1, 0.0)
+
+
 def test_who_completes_what_another_process_has_completed_meanwhile_writes_the_same() -> None:
     kept = stored(range(3), range(3, 20))
     before = block_of(kept).name
@@ -58,10 +64,12 @@ def test_who_completes_what_another_process_has_completed_meanwhile_writes_the_s
 
 
 def test_only_what_is_missing_is_asked_for() -> None:
-    kept = stored(range(200), range(200, 210))
+    kept = stored(range(200), range(400, 410))
+    assert kept.complete() == 200
+    add(kept, range(200, 210), table(range(200, 210)))
     assert store.missing(kept, 210) == ([], [])
     assert store.missing(kept, 190) == ([], [])
-    assert store.missing(kept, 420)[0] == [range(210, 400), range(400, 420)]
+    assert store.missing(kept, 420)[0] == [range(210, 400), range(410, 420)]
 
 
 def test_who_reads_while_another_process_writes_meets_no_fault() -> None:
@@ -146,7 +154,7 @@ def test_a_run_is_not_continued_under_another_version(monkeypatch: pytest.Monkey
     monkeypatch.setattr("pomrl.store.experiments.decisive_versions", lambda: other)
     with pytest.raises(store.StoreError, match=f"computed with .*{package} .*force=true"):
         store.open_experiment(experiment())
-    store.open_experiment(experiment(), force=True)
+    assert store.open_experiment(experiment(), force=True).said().versions == other
 
 
 def test_edited_code_gives_another_signature(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,6 +192,7 @@ def test_runs_are_found_by_their_settings() -> None:
     kept = stored(range(10))
     assert store.find(sigma=0.01, estimator="fixed_mixing") == [kept]
     assert store.find(**{"estimator.mixing": 0.5}) == [kept]
-    assert store.find(sigma=0.02) == []
+    assert store.find(sigma=[0.01, 0.02]) == [kept]
+    assert store.find(sigma=0.02) == store.find(sigma=[0.02, 0.03]) == []
     with pytest.raises(store.StoreError, match=r"sigam: no stored experiment has this key \(did you mean sigma\?\); "):
         store.find(sigam=0.01)
