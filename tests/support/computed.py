@@ -24,7 +24,7 @@ from pomrl.running.work import refuse_failures, work
 SWEEP = "initial_similarity"
 """The sweep of the outputs of every kind."""
 
-DRAWN = ["initial_similarity", "dirichlet_task_dist"]
+DRAWN = ("initial_similarity", "dirichlet_task_dist")
 """Their figures."""
 
 SMALL = "small"
@@ -125,8 +125,10 @@ def outputs_of_every_kind(folder: Path) -> Iterator[str]:
 
     The study is a folder beside that of the outputs. The value is the word that stands for it in commands.
     """
-    copied = [f"sweeps/{SWEEP}.yaml", *(f"figures/{name}.py" for name in DRAWN)]
-    files = _FILES | {name: (STUDIES / "pomrl" / name).read_text() for name in copied}
+    of_paper = STUDIES / "pomrl"
+    drawn = [path for path in (of_paper / "figures").glob("*.py") if path.stem.endswith(DRAWN)]
+    copied = [of_paper / "sweeps" / f"{SWEEP}.yaml", *drawn]
+    files = _FILES | {str(path.relative_to(of_paper)): path.read_text() for path in copied}
     study = str(write(folder.with_name(f"{folder.name}_studies") / SMALL, files))
     with two_runs_of([SWEEP], folder), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path])
