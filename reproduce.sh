@@ -15,7 +15,7 @@ main() {
     case "${1:-all}" in
         all) environment requirements.lock; .venv/bin/pomrl reproduce pomrl ;;
         quick) environment requirements.lock; .venv/bin/pomrl reproduce pomrl --runs 20 ;;
-        precise) environment requirements.lock; .venv/bin/pomrl reproduce pomrl --budget 1400 ;;
+        precise) environment requirements.lock; .venv/bin/pomrl reproduce pomrl --budget 800 ;;
         beyond) environment requirements-test.lock; .venv/bin/pomrl reproduce beyond ;;  # with Gymnasium
         test) environment requirements-test.lock; tests "${2:-}" ;;
         environment) environment requirements-test.lock ;;
