@@ -12,8 +12,8 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sweeps import Setting
 from pomrl.judging.basis import Basis
-from pomrl.judging.budget import Spending, decide
-from pomrl.judging.claim import claim
+from pomrl.judging.budget import Case, Spending, decide
+from pomrl.judging.claim import Claim, claim
 from pomrl.judging.comparisons import smaller_minimum
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses, SweepLosses
@@ -62,6 +62,11 @@ def with_problem(basis: Basis, **changes: int) -> Basis:
         return replace(each, experiment=replace(each.experiment, problem=problem))
 
     return replace(basis, settings={name: [changed(each) for each in of] for name, of in basis.settings.items()})
+
+
+def first_needs(basis: Basis, claim: Claim) -> list[Experiment]:
+    case = Case(basis, basis.unjudged(claim))
+    return case.needs(case.outcome.analyses[0])
 
 
 def replaced(setting: Setting, runs: int) -> Setting:
@@ -126,15 +131,22 @@ class TestDeciding:
         assert [runs - {4000} for runs in asked if runs][: len(ANALYSES)] == [{runs} for runs in ANALYSES]
 
     def test_the_cheapest_claims_are_judged_to_the_end_before_dear_ones_begin(self, basis: Basis) -> None:
+        """Even where the budget suffices for the first analyses of the cheap ones and of a dear one."""
         basis = with_runs(basis, 10)
         dear = with_problem(basis, trials=10_000)
         both = replace(basis, settings={name: [*of, *dear.settings[name]] for name, of in basis.settings.items()})
+        cheap, of_dear = ([first_needs(on, claim) for claim in on.claims if claim.is_judged] for on in (basis, dear))
+        promised = {store.signature(each): 10 for needs in (*cheap, *of_dear) for each in needs}
+        spending = Spending(1e6, promised)
+        of_one = min(map(spending.price, of_dear))
+        assert all(map(spending.grant, cheap))
+        budget = 1e6 - spending.budget + of_one + 1e-6
         asked: list[tuple[int, int]] = []
 
         def compute(experiments: Sequence[Experiment]) -> None:
             asked.extend((each.problem.trials, each.request.runs) for each in experiments)
 
-        cases = decide([dear, basis], 6.0, in_a_world(both, 0.5), compute)
+        cases = decide([dear, basis], budget, in_a_world(both, 0.5), compute)
         assert {trials for trials, _ in asked} == {1}
         assert {runs for _, runs in asked} >= set(ANALYSES)
         assert {case.outcome.runs for case in cases if case.basis is dear} == {0}

@@ -1,4 +1,4 @@
-"""Whether a promise came true: logs after changes, and logs of the same decisions as before."""
+"""Promises are compared with logs after changes, and with logs of the same decisions as before."""
 
 from pathlib import Path
 

@@ -147,7 +147,7 @@ def test_temporal_differences_are_those_of_a_loop_over_transitions(
 
 @pytest.mark.parametrize("ends", [0.0, 0.3])
 def test_the_action_after_the_end_of_a_trajectory_is_any(ends: float) -> None:
-    """Where the data have action 0 alone, action 1 follows half of the transitions that end a trajectory."""
+    """Action 1 follows half of the transitions that end a trajectory, although the data have action 0 alone."""
     counts = np.zeros((1, 4, 2, 4), int)
     counts[:, :, 0] = 3
     given = replace(some_task(slice(1)), batch=Batch.of_counts(counts, 3))

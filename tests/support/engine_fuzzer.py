@@ -3,7 +3,7 @@
     python -m tests.support.engine_fuzzer 500
 
 It draws the dtypes, byte orders, layouts, sizes and values of models, discount factors and policies, also wrong ones,
-and calls the faces of planning and evaluation with each engine. Under the sanitizers
+and calls the faces of planning, of evaluation and of trajectories with each engine. Under the sanitizers
 (`tests/science/test_engine_faces.py`), memory that is read or written out of bounds ends the process.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pomrl.science.data import Trajectories
 from pomrl.science.mdp import optimal_value, planning_loss
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import compiled
@@ -89,10 +90,16 @@ def spoilt(rng: np.random.Generator, array: np.ndarray) -> np.ndarray:
     return array
 
 
+def drawn_trajectories(P: np.ndarray, length: int, m: int, batches: int) -> np.ndarray:
+    rngs = [np.random.default_rng(run) for run in range(len(P))]
+    return Trajectories(length=length).draw(rngs, P[None], m, batches)
+
+
 def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
     """The calls of one case: a function and its arguments."""
     P, R = model(rng)
     M, S, A = R.shape
+    transitions = P.copy()
     wrong = 0.5 if rng.random() < 0.5 else 0.0
     G = int(rng.integers(0, 5))
     gammas = np.sort(rng.choice([0.0, 0.5, 0.75, 0.9, 0.99, 0.9999, rng.random()], (M, G) if rng.random() < 0.5 else G))
@@ -103,7 +110,9 @@ def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, 
     gammas, policies = cast(rng, spoilt(rng, gammas), NUMBERS, wrong), cast(rng, policy, INTEGERS, wrong)
     of_one = cast(rng, policy[:, 0] if G else np.zeros((M, S), int), INTEGERS, wrong)
     gamma = float(rng.choice([0.0, 0.5, 0.99, 0.9999]))
+    drawn = [(drawn_trajectories, (transitions, *rng.integers(1, 6, 3).tolist()))] if transitions.size else []
     return [
+        *drawn,
         (PolicyIteration().plan, (P, R, gammas)),
         (optimal_value, (P, R, gamma)),
         (planning_loss, (P, R, policies, gamma)),
@@ -118,7 +127,7 @@ def outcome(call: Callable[..., Any], arguments: tuple[Any, ...], engine: str) -
             found = call(*arguments)
         except (ValueError, ArithmeticError) as error:
             return type(error).__name__, str(error)
-    assert found.dtype in (np.int16, np.float64)
+    assert found.dtype in (np.int16, np.int64, np.float64)
     return f"{found.dtype}{found.shape}", np.where(found == found, found, np.nan).tobytes()  # NaN has many bits
 
 

@@ -16,6 +16,12 @@ from pomrl.judging.sequential_analysis import Outcome
 from pomrl.judging.verdict import Verdict
 from pomrl.running import cost
 
+ROUND = 5.0
+"""Analyses that cost at most this many estimated seconds, or at most twice what the cheapest costs, are made together.
+
+A round of them keeps all processes busy; one analysis at a time would not.
+"""
+
 Compute = Callable[[Sequence[Experiment]], None]
 """A function that computes what the store lacks of experiments."""
 
@@ -55,10 +61,6 @@ def with_runs(experiments: Iterable[Experiment], runs: int) -> list[Experiment]:
 def stored_outcomes(bases: Sequence[Basis], reader: Reader) -> list[Case]:
     """Judge the claims about sweeps on each basis, as far as what is stored suffices."""
     return _judged(bases, reader, lambda due: [case for case, runs in due.items() if case.is_stored(runs)])
-
-
-ROUND = 5.0
-"""Analyses that cost so many estimated seconds, or twice what the cheapest costs, are at most made together with it."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Whether what the report on a log promised came true in a later log of the same tasks."""
+"""A later log of the same tasks says whether what the report on an old log promised came true."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

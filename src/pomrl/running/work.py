@@ -20,6 +20,7 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.checks import Engine
+from pomrl.configuration.parsing import Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
 from pomrl.running import cost
@@ -93,21 +94,24 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
         ExecutionError: If the work cannot go on.
     """
     lacking = {job.stored.signature: job for job in unfinished(jobs)}
-    begun = {signature for signature, job in lacking.items() if job.stored.manifest()}
-    for signature in begun:  # what other versions have computed is refused before anything is computed
-        _open(lacking[signature])
+    requests: defaultdict[str, list[Request]] = defaultdict(list)
     for job in jobs:
-        if job.stored.manifest():
+        requests[job.stored.signature].append(job.experiment.request)
+        if job.stored.signature not in lacking:
             store.label(job.stored, job.experiment.request)
+    begun = [signature for signature, job in lacking.items() if job.stored.manifest()]
+    for signature in begun:  # what other versions have computed is refused before anything is computed
+        _begin(lacking[signature], requests[signature])
+    new = lacking.keys() - begun
     failures: dict[str, Failure] = {}
     arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
     done = 0
     for part, outcomes in _computed(jobs, divide(list(lacking.values()))):
         for signature, outcome in outcomes.items():
             stored, key = lacking[signature].stored, (signature, part.block)
-            if signature not in begun:
-                begun.add(signature)
-                _open(lacking[signature])
+            if signature in new:
+                new.remove(signature)
+                _begin(lacking[signature], requests[signature])
             if isinstance(outcome, Failure):
                 failures[signature] = outcome
                 store.log(stored, outcome.traceback)
@@ -123,11 +127,12 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
     return failures
 
 
-def _open(job: Job) -> None:
-    """Write what an experiment is, with its tag and note."""
+def _begin(job: Job, requests: Sequence[Request]) -> None:
+    """Write what an experiment is, with the tags and the notes of all requests for it."""
     with compiled.using(job.experiment.execution.engine):  # which the provenance names
         stored = store.open_experiment(job.experiment, force=job.experiment.request.force)
-    store.label(stored, job.experiment.request)
+    for request in requests:
+        store.label(stored, request)
 
 
 def refuse_failures(failures: Mapping[str, Failure]) -> None:

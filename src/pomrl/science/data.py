@@ -234,18 +234,18 @@ class Trajectories(Data):
 
     def draw_sparse(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Sparse:
         uniform = np.stack([rng.random((len(P), 1 + self.length, batches * m)) for rng in rngs], axis=2)
-        follow = compiled.trajectories if compiled.is_used() else followed
-        found = follow(cumulative(P), uniform, m).ravel()
+        draw = compiled.trajectories if compiled.is_used() else trajectories
+        found = draw(cumulative(P), uniform, m).ravel()
         return found, np.ones(found.size, np.intp)
 
     def most_visits(self, m: int) -> int:
         return m * self.length
 
 
-def followed(
+def trajectories(
     below: Float[np.ndarray, "T n S A S"], uniform: Float[np.ndarray, "T _steps n W"], m: int
 ) -> Int[np.ndarray, "_L T n W"]:
-    """Return the places of the transitions of trajectories as `compiled.trajectories` does, to the last bit."""
+    """Return the places of the transitions of trajectories, with the bits of `compiled.trajectories`."""
     T, n, S, A, _ = below.shape
     model = np.arange(T * n).reshape(T, n, 1)
     batch = model * (uniform.shape[-1] // m) + np.arange(uniform.shape[-1]) // m

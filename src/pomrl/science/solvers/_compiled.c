@@ -30,7 +30,7 @@ enum { WIDTH = 8 };
 /* The most states, and the most actions: policies are 16-bit integers, and products of two sizes have to fit an int. */
 enum { MOST = INT16_MAX };
 
-/* The most tasks, runs, steps and trajectories. */
+/* The most tasks, runs, steps and trajectories, and the most states and actions of a model that they go through. */
 enum { MOST_FOLLOWED = INT32_MAX };
 
 typedef double lanes __attribute__((vector_size(8 * WIDTH)));
@@ -400,8 +400,8 @@ static PyObject *evaluate(PyObject *self, PyObject *arguments) {
  * between rows; `base` is the number of the first batch. A uniform number chooses the action, and what is left of it, which
  * is uniform again, the next state. */
 INLINE void follow_in_model(const double *below, const double *uniform, Py_ssize_t step_of_uniform, int64_t *found,
-                       Py_ssize_t step_of_found, int64_t *state, int64_t *first_row, Py_ssize_t L, Py_ssize_t W,
-                       Py_ssize_t m, int64_t base, int S, int A) {
+                            Py_ssize_t step_of_found, int64_t *state, int64_t *first_row, Py_ssize_t L, Py_ssize_t W,
+                            Py_ssize_t m, int64_t base, int S, int A) {
     for (Py_ssize_t w = 0; w < W; w++) {
         state[w] = (int64_t)(uniform[w] * S);
         first_row[w] = (base + w / m) * S * A;
@@ -422,8 +422,8 @@ INLINE void follow_in_model(const double *below, const double *uniform, Py_ssize
 }
 
 FOR_EACH_PROCESSOR
-static void follow_all(const double *below, const double *uniform, int64_t *found, int64_t *state, Py_ssize_t T, Py_ssize_t n,
-                     Py_ssize_t L, Py_ssize_t W, Py_ssize_t m, int S, int A) {
+static void follow_all(const double *below, const double *uniform, int64_t *found, int64_t *state, Py_ssize_t T,
+                       Py_ssize_t n, Py_ssize_t L, Py_ssize_t W, Py_ssize_t m, int S, int A) {
     for (Py_ssize_t t = 0; t < T; t++)
         for (Py_ssize_t i = 0; i < n; i++) {
             const double *model = below + (t * n + i) * ((Py_ssize_t)S * A * S);
@@ -452,12 +452,13 @@ static PyObject *trajectories(PyObject *self, PyObject *arguments) {
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OOOnnnnnnn", objects, objects + 1, objects + 2, &T, &n, &L, &W, &m, &S, &A))
         return NULL;
-    if (!is_within("T", T, 0, MOST_FOLLOWED) || !is_within("n", n, 0, MOST_FOLLOWED) || !is_within("L", L, 0, MOST_FOLLOWED) ||
-        !is_within("W", W, 0, MOST_FOLLOWED) || !is_within("m", m, 1, MOST_FOLLOWED) || !is_within("S", S, 1, MOST) ||
-        !is_within("A", A, 1, MOST))
+    if (!is_within("T", T, 0, MOST_FOLLOWED) || !is_within("n", n, 0, MOST_FOLLOWED) ||
+        !is_within("L", L, 0, MOST_FOLLOWED) || !is_within("W", W, 0, MOST_FOLLOWED) ||
+        !is_within("m", m, 1, MOST_FOLLOWED) || !is_within("S", S, 1, MOST_FOLLOWED) ||
+        !is_within("A", A, 1, MOST_FOLLOWED))
         return NULL;
     if (W % m) return PyErr_Format(PyExc_ValueError, "W = %zd is no multiple of m = %zd", W, m);
-    const Py_ssize_t models = times(T, n), rows = times(models, S * A);
+    const Py_ssize_t models = times(T, n), rows = times(models, times(S, A));
     const Wanted wanted[] = {
         {"below", "d", sizeof(double), 0, times(rows, S)},
         {"uniform", "d", sizeof(double), 0, times(times(models, 1 + L), W)},

@@ -1,9 +1,9 @@
 """The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states, and
 trajectories.
 
-The engine does the operations of `policy_stacks.PolicyStack`, `elimination.eliminate` and `data.followed` in the same
-order, and its results have the same bits. It is built when the package is installed and a C compiler is there; without
-one, NumPy does the same work, about a tenth as fast.
+The engine does the operations of `policy_stacks.PolicyStack`, `elimination.eliminate` and `data.trajectories` in the
+same order, and its results have the same bits. It is built when the package is installed and a C compiler is there;
+without one, NumPy does the same work, about a tenth as fast.
 """
 
 import hashlib
@@ -133,8 +133,12 @@ def trajectories(
 
     Args:
         below: Cumulative transition probabilities.
-        uniform: The numbers in [0, 1) that choose the first state, and action and next state at each of L steps.
+        uniform: Numbers in [0, 1). The first one of a trajectory chooses its first state, and each other one the
+            action and the next state of one of L steps.
         m: The number of trajectories in each batch.
+
+    Raises:
+        ValueError: A number is not in [0, 1), a row of `below` does not end with 1, or W is no multiple of m.
     """
     (T, steps, n, W), (S, A) = uniform.shape, below.shape[2:4]
     found = np.empty((steps - 1, T, n, W), np.int64)

@@ -90,7 +90,7 @@ class ChainSolver:
 
     @property
     def only_factorises(self) -> bool:
-        """Whether a model and its factors are so small that nothing is worth doing to save factorisations."""
+        """True if a model and its factors are so small that nothing is worth doing to save factorisations."""
         return bool(self._entries <= FEW_ENTRIES * len(self._R)) and len(self._R) < SWEPT
 
     def limit(self, V: Float[np.ndarray, " S"]) -> float:
