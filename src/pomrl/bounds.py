@@ -160,7 +160,7 @@ def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Un
 
     It is a discounted reward and holds with probability at least 1 - delta for all gamma at once. It is U(gamma) with C
     equal to `average_uncertainty`, that is the mean of `planning_loss_bound` over the tasks, task 1 included. For
-    sigma = 0 it falls as 1/sqrt(m T), up to logarithms; for sigma > 0 it does not vanish with T (ERRATA.md: E7); for
+    sigma = 0 it falls as 1/sqrt(m T), up to logarithms; for sigma > 0 it does not vanish with T (errata: E7); for
     sigma = 1 the prior has next to no weight.
 
     Raises:

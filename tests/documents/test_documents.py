@@ -43,12 +43,6 @@ def _module(name: str) -> list[Any]:
     raise AssertionError(f"pomrl.{name} does not exist")
 
 
-def test_every_file_of_tests_that_the_document_on_reliability_names_exists() -> None:
-    named = re.findall(r"`(tests/[\w/]+\.py)`", (ROOT / "docs" / "reliability.md").read_text())
-    assert len(named) > 25
-    assert [name for name in named if not (ROOT / name).exists()] == []
-
-
 HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
 EXAMPLES = re.findall(r"^ +pomrl run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILINE)
 
@@ -74,9 +68,37 @@ def test_links_lead_to_a_file_and_a_heading_and_named_files_exist(document: str)
     for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
         heads = re.findall(r"^#+ (.*)$", (path.parent / target if target else path).read_text(), flags=re.MULTILINE)
         assert anchor in [re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads], (target, anchor)
-    for name in re.findall(r"`(src/pomrl/[^`{]+|conf/[\w/.]+|benchmarks/\w+\.py)`", text):
-        if document != "CHANGELOG.md" and "NAME" not in name:
-            assert any(ROOT.glob(name.rstrip("/"))), name
+
+
+PATH = r"(?<![\w./{$-])((?:(?:src|conf|docs|docs_build|tests|benchmarks|examples)/[\w./-]+|[A-Z]{4,})\.(?:md|py|yaml|ipynb|csv|c|js))\b"
+"""A file of the repository by its path, or a document at its top."""
+
+WRITTEN = [
+    *DOCUMENTS,
+    *(
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "src").rglob("*.*")
+        if path.suffix in (".py", ".yaml", ".js")
+    ),
+    *(path.relative_to(ROOT).as_posix() for path in (ROOT / "conf").rglob("*.yaml")),
+]
+
+
+def test_every_file_that_is_named_exists() -> None:
+    named = {(text, name) for text in WRITTEN for name in re.findall(PATH, (ROOT / text).read_text())}
+    of_the_project = {(text, name) for text, name in named if text != "CHANGELOG.md" and "NAME" not in name}
+    assert len(of_the_project) > 100
+    assert [each for each in sorted(of_the_project) if not (ROOT / each[1]).exists()] == []
+
+
+def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
+    pages = STUDIES / "pomrl" / "pages"
+    defined = set(re.findall(r"^## (E\d+)\.", (pages / "errata.md").read_text(), flags=re.MULTILINE))
+    assert len(defined) == 19
+    cited = {
+        (text, name) for text in WRITTEN for name in re.findall(r"\bE\d{1,2}\b(?![\w-])", (ROOT / text).read_text())
+    }
+    assert [each for each in sorted(cited) if each[1] not in defined] == []
 
 
 def test_the_document_on_studies_has_every_key_of_their_description() -> None:

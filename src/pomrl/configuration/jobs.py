@@ -12,10 +12,16 @@ MOST_JOBS = 10_000
 """The most jobs of a sweep that is composed without `yes=true`."""
 
 FOREIGN = (
-    "nothing was composed here: no launcher or sweeper of others is used; -m computes a sweep, and execution=local or "
-    "execution=dask says where to compute"
+    "Hydra only composes here, so that no launcher or sweeper of others is used; -m computes a sweep, and "
+    "execution=local or execution=dask says where to compute"
 )
 """What is said where another plugin of Hydra would compute elsewhere."""
+
+FOLDERS = (
+    "Hydra only composes here and makes no folders; results are in outputs/runs/, and the environment variable "
+    "POMRL_OUTPUTS names another folder than outputs"
+)
+"""What is said where Hydra is asked for folders of its own."""
 
 
 def sweep(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -> Sweep:

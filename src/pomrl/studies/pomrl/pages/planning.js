@@ -141,7 +141,7 @@ const planning = (() => {
     });
   }
 
-  // The model that planning at gamma_eval has to have for the plan of gamma (docs/theory.md, section 8); u is uniform.
+  // The model that planning at gamma_eval has to have for the plan of gamma (the page theory.md, section 8); u is uniform.
   function equivalent(P_hat, gamma) {
     return mixture(P_hat, times(S * A, () => Array(S).fill(1 / S)), gamma / GAMMA_EVAL);
   }

@@ -1,4 +1,4 @@
-"""The mean squared error of an estimate against the weight of its prior, for Dirichlet tasks (App. B; ERRATA.md: E4).
+"""The mean squared error of an estimate against the weight of its prior, for Dirichlet tasks (App. B; errata: E4).
 
 Dirichlet tasks have a closed form of that error, which the simulation is compared with.
 """
