@@ -52,7 +52,7 @@ COLUMNS = {
 """Settings by which the experiments of each column are found."""
 
 UNKNOWN = ("inclusive", "exclusive")
-"""Priors, of which the study has one, that are averages of earlier tasks."""
+"""Priors that are averages of earlier tasks. The study has one of them."""
 
 WITHOUT = {"without": {"estimator.mixing": 0.0}, "aggregating": {"estimator.mixing": 1.0}}
 OF_TEXT = WITHOUT | {

@@ -44,7 +44,7 @@ ADDRESSES = {
     r"src/pomrl/studies/(\w+)/pages/(.+)\.md": r"studies/\1/\2.html",
     r"(.+)\.md": r"\1.html",
 }
-"""The addresses of pages, by the patterns of their paths, of which the first that matches counts."""
+"""The addresses of pages, by the patterns of their paths. The first pattern that matches counts."""
 
 UNUSED = ("assets/javascripts/lunr", "sitemap.xml", "sitemap.xml.gz", "search/search_index.json")
 """What the theme writes and nothing reads from a disk: languages, maps with the date, the index for servers."""

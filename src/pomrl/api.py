@@ -189,7 +189,7 @@ def table(
     Args:
         against: A method to compare with in pairs of runs, such as `{"estimator": "pomrl"}`. Columns NAME_difference
             are added.
-        y: A column of stored tables, or a metric, of which the value at gamma_eval counts, or at the gamma that a
+        y: A column of stored tables, or a metric. Its value at gamma_eval counts, or at the gamma that a
             schedule chose.
         task: The tasks that are averaged: `all`, `first`, `last`, or the number of one.
         where: Settings that stored experiments have to have besides, as in `find`, whatever else they have.

@@ -1,6 +1,6 @@
 """The bounds of the paper on model error, planning loss and average regret, as functions of the problem.
 
-The module has them as the paper prints them, of which that of Theorem 3 does not hold (page `errata`: E2, E3), and as
+The module has them as the paper prints them, where that of Theorem 3 does not hold (page `errata`: E2, E3), and as
 the page `theory` proves them. All functions are elementwise: their arguments broadcast. Rewards lie in [0, 1]; with
 rewards in [0, R_max] every bound on a loss is to be multiplied by R_max. sigma is an almost-sure bound here,
 |P_t - P_o| <= sigma, and not a standard deviation. Nothing that an experiment computes depends on this module, so that

@@ -11,7 +11,7 @@ LATENTS = np.linspace(0.05, 0.95, 19)
 
 
 def walks(chance: np.ndarray) -> np.ndarray:
-    """Models [k, 2, 1, 2] of two states, of which the other one comes next with this chance."""
+    """Models [k, 2, 1, 2] of two states. The other state comes next with this probability."""
     return np.stack([[[[1 - p, p]], [[p, 1 - p]]] for p in chance])
 
 

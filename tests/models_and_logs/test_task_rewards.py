@@ -57,7 +57,7 @@ def test_what_tasks_differ_by_is_told_from_noise(noise: float, by_task: float):
 
 
 def two_kinds_of_tasks() -> pd.DataFrame:
-    """Six tasks, of which half pay for one action and half for the other."""
+    """Six tasks: half pay for one action, and half for the other."""
     rng = np.random.default_rng(0)
     rows = []
     for task in range(6):

@@ -1,4 +1,4 @@
-"""Agents against the code of Amit, Meir and Ciosek (2020), of which `amit2020.csv` is a table.
+"""Agents against the code of Amit, Meir and Ciosek (2020), whose numbers are in `amit2020.csv`.
 
 Both have random MDPs with 10 states, 5 actions and 2 successors of each pair, sampled rewards with noise, data of the
 uniform policy in one episode, and losses averaged over states. Their LSTD is that with expected next actions (ELSTDQ).

@@ -59,7 +59,7 @@ COUNTS[:, 0, 0] = [[4, 0], [1, 1], [0, 0]]
     ],
 )
 def test_several_batches_become_one(combine, unvisited, row: list[float]):
-    """Three batches are combined, of which two visit the first pair and none visits the second one."""
+    """Three batches are combined: two visit the first pair, and none visits the second one."""
     own = Batch.of_counts(np.ones((1, 1, 1, 2, 1, 2), int), 1)
     meta = Separate(batches=3, combine=combine, unvisited=unvisited).of_tasks(
         own, Given(counts=COUNTS), [np.random.default_rng(0)], np.full((1, 1, 2, 1, 2), 0.5)

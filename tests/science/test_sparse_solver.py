@@ -67,7 +67,7 @@ def dense(rows: csr_array, A: int) -> np.ndarray:
 
 @pytest.mark.parametrize("gamma", [0.5, 0.99])
 def test_a_birth_and_death_chain_has_the_values_of_its_closed_form(way: str, gamma: float) -> None:
-    """Between two ends that are never left, of which the last pays 1, V(s) is a sum of two powers of s."""
+    """Between two ends that are never left and where the last one pays 1, V(s) is a sum of two powers of s."""
     n, up, down = 300, 0.6, 0.4
     inner = np.r_[0.0, np.ones(n - 1), 0.0]
     rows = csr_array(diags_array([down * inner[1:], 1.0 - inner, up * inner[:-1]], offsets=[-1, 0, 1]))  # type: ignore[call-overload]

@@ -69,7 +69,7 @@ def make_table(axes: dict[str, list], runs: int = RUNS, tasks: int = TASKS, seed
 class Lazy(Mapping[str, Value]):
     """A mapping that makes each value when it is first asked for, and keeps it.
 
-    There are many sweeps and figures, of which a single test needs one or two.
+    There are many sweeps and figures; a single test needs one or two.
     """
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Value]) -> None:

@@ -39,7 +39,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Add `--variants` and `--replace`, of which one can be given, and `--config-dir`."""
+    """Add `--variants` or `--replace`, which exclude each other, and `--config-dir`."""
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--variants", metavar="NAME,...", help="under these variants or families instead, or all")
     instead.add_argument("--replace", metavar="OLD=NEW", help="with an option in the place of another one instead")
@@ -92,7 +92,7 @@ def add_asked(parser: argparse.ArgumentParser, further: str = "") -> None:
 
 
 def chosen(arguments: argparse.Namespace, value: str | None = "planning_loss") -> Chosen:
-    """Return the experiments that the arguments of `add_asked` mean (`chosen_runs.meant`), of which a value is shown.
+    """Return the experiments that the arguments of `add_asked` mean (`chosen_runs.meant`).
 
     Raises:
         ConfigError: A setting is wrong.

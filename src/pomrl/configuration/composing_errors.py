@@ -15,7 +15,7 @@ def composing(overrides: Iterable[str] = ()) -> Generator[None, None, None]:
     """Turn whatever is raised in this context because of somebody's YAML or overrides into an error of one line.
 
     Args:
-        overrides: The overrides that are composed, of which the line quotes the wrong one.
+        overrides: The overrides that are composed. The line quotes the wrong one.
 
     Raises:
         ConfigError: Something was raised that is neither a ConfigError nor an error of the operating system.

@@ -171,7 +171,7 @@ class Composer(ConfigLoaderImpl):
 
         Args:
             axes: The values of each key, separated by commas.
-            further: Further overrides, of which some may have several values. Of two with the same key the later one
+            further: Further overrides. Some may have several values. Of two with the same key the later one
                 counts, and each of them replaces an axis.
 
         Raises:

@@ -45,7 +45,7 @@ def sweep(
         name: The sweep, as in `experiment=NAME`; None for experiments that the further overrides alone describe.
         variant: Under which the experiments are computed; `varied` is as published all the same.
         axes: The axes of a sweep without a file, which the name then only stands for.
-        further: Further overrides, of which some may have several values, as in `sigma=0.01,0.02`: each combination is
+        further: Further overrides. Some may have several values, as in `sigma=0.01,0.02`: each combination is
             an experiment. One with the key of an axis of the sweep replaces the axis.
 
     Raises:

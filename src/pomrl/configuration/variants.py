@@ -44,7 +44,7 @@ class Variant:
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """What is to be said of a claim under this variant, by the claim's id."""
     is_single: bool = False
-    """Whether it makes one change of many, of which pages say what each does by itself."""
+    """Whether it makes one change of many. Pages say what each change does by itself."""
     replaced: tuple[str, str] | None = None
     """The group and the option that it puts another one in the place of, if it does that."""
     sweeps: Mapping[str, Mapping[str, Any] | None] | None = None

@@ -80,7 +80,7 @@ def _from_to(runs: Collection[int]) -> str:
 def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps, *, with_intervals: bool) -> Iterator[str]:
     """Yield a line for each promised number of runs that the series drawn differ from.
 
-    Series of simulations, of which no number is promised, are left out. Intervals may be over more runs.
+    Series of simulations are left out, because no number of runs is promised for them. Intervals may be over more runs.
     """
     drawn: dict[int, set[int]] = {}
     for series in wanted:

@@ -42,7 +42,7 @@ def one_by_one(
     Args:
         function: The function.
         arguments: The arguments, as `map` takes them.
-        workers: The number of processes, of which one is this process; by default one for each core.
+        workers: The number of processes, including this one; by default one for each core.
         ordered: Whether results come in the order of the arguments.
     """
     calls = list(map(delayed(function), *arguments))

@@ -48,7 +48,7 @@ class Basis:
         return [claim for claim in self.registry if claim.id in self._read]
 
     def unjudged(self, claim: Claim) -> Outcome:
-        """Return when a claim is judged, and its share of the error, of which exact claims need none."""
+        """Return when a claim is judged, and its share of the error, which is 0 for exact claims."""
         sharing = sum(each.is_judged and not each.is_exact for each in self.registry)
         planned = () if claim.is_judged_once else self.analyses
         enough = tuple(runs for runs in planned if runs >= claim.fewest_runs)

@@ -74,7 +74,7 @@ class Claim:
 
         Raises:
             LookupError: A sweep or the simulation is not among them, or a sweep lacks a setting.
-            TypeError: The function does not return a list of parts, of which there is at least one.
+            TypeError: The function does not return a list of at least one part.
         """
         names = (self.simulation.name,) if self.simulation else self.sweeps
         found = self.check(*(given[name] for name in names))

@@ -154,7 +154,7 @@ def judged(study: Study, variant: Variant, on: Basis, reader: Reader, cases: Seq
 
 
 def at_precision(variant: Variant, cases: Sequence[Case]) -> list[Judgement]:
-    """Return the judgements under a variant of a family, of which verdicts at precision are wanted alone."""
+    """Return the judgements under a variant of a family; only its verdicts at precision are wanted."""
     outcomes = [case.outcome for case in cases]
     return [judgement(variant.name, each, note=variant.notes.get(each.claim.id, "")) for each in outcomes]
 

@@ -137,7 +137,7 @@ def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) ->
     """Claim in how many groups all comparisons hold, by Holm's correction over groups.
 
     One comparison that does not hold is enough to refute its group (Bonferroni). The claim is followed by all
-    comparisons, of which nothing is claimed.
+    comparisons about which nothing is claimed.
 
     Args:
         number: The number of groups that are to be exceeded.

@@ -185,7 +185,7 @@ def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdic
 
 
 def together(verdicts: Sequence[Verdict | None]) -> Verdict:
-    """Return the verdict on a claim, or a topic, whose parts have these verdicts, of which None is none."""
+    """Return the verdict on a claim, or a topic, whose parts have these verdicts; None is ignored."""
     for against in (Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE):
         if against in verdicts:
             return against

@@ -43,7 +43,7 @@ def columns(judgements: Judgements, shown: Sequence[str], turned: Mapping[str, S
 
     Args:
         judgements: The judgements of a study.
-        shown: The variants that have a column, of which the first one comes with the verdicts on topics.
+        shown: The variants that have a column. The verdicts on topics are those of the first one.
         turned: The variants under which the verdict on a claim is the opposite, by the claim's id.
     """
     listed = judgements.listed(shown)

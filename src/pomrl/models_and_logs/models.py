@@ -219,7 +219,7 @@ def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -
     """Return the expected rewards of pairs, of models that are checked with them."""
     if P.shape[-3] != P.shape[-1]:
         raise ValueError(f"P has to be [..., S, A, S], and is {list(P.shape)}: states come before actions")
-    # Before rewards of transitions, of which a wrong probability would make wrong expected rewards.
+    # Before rewards of transitions, because a wrong probability would make wrong expected rewards.
     evaluation.check_models(P, np.zeros(P.shape[:-1]))
     if R.shape == P.shape:
         evaluation.check_finite(R)

@@ -34,7 +34,7 @@ _NO_VARIANT = {"sigma", CONCENTRATION, "S", "m", "T", "batches", "estimator", "g
 
 @dataclass(frozen=True)
 class _Member:
-    """An experiment of a sweep, of which the runs that figures show are stored."""
+    """An experiment of a sweep whose runs that figures show are stored."""
 
     sweep: str
     source: Source

@@ -1,4 +1,4 @@
-"""The pages of a study: documents in Markdown, of which parts may be made by plain Python from what is stored.
+"""The pages of a study: documents in Markdown. Plain Python may make parts of them from what is stored.
 
 `pages/NAME.md` is a document. If there is a module `pages/NAME.py`, its function `parts(page)` returns new parts for
 the places `<!-- PART -->` to `<!-- end of PART -->` of the document; it may write tables and figures with `Page`.

@@ -109,7 +109,7 @@ def stored_sweep(settings: Sequence[Setting], most: int | None = None) -> Stored
 def _concatenated(
     tables: "Sequence[pd.DataFrame]", varied: Sequence[Mapping[str, Any]], keys: Mapping[str, bool]
 ) -> "pd.DataFrame":
-    """Concatenate the tables of settings, of which there may be none, with a column for each key that varies.
+    """Concatenate the tables of settings, with a column for each key that varies. There may be no settings.
 
     Columns are moved one after the other, because all of them together take much memory.
 

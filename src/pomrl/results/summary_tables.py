@@ -23,7 +23,7 @@ def summarised(
 
     Args:
         chosen: The experiments.
-        value: A column of stored tables, of which the row at the largest discount factor of each task counts.
+        value: A column of stored tables. Of each task the row at the largest discount factor counts.
         tasks: The tasks that it is averaged over.
         statistics: Names of summaries, from `summaries.STATISTICS`. Each has three columns: NAME, NAME_lower and
             NAME_upper, the ends of its 95 % interval.

@@ -113,7 +113,7 @@ def draw_mean(distribution: TaskDistribution, seed: int, run: int, S: int, A: in
 def means(
     stream: TaskStream, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains, run: int
 ) -> Iterator[MeanModel]:
-    """Yield the mean model of each task of a run, of which the first has been checked."""
+    """Yield the mean model of each task of a run. That of the first task has been checked."""
     checked, where, (S, A) = mean, Returned(stream, "means", f" in run {run}"), mean.varying.shape
     for each in stream.means(rng, mean, distribution):
         if each is not checked:

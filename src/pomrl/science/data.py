@@ -47,7 +47,7 @@ class Batch:
     counted: Bool[np.ndarray, "*n #S #A"]
     """Mask of the (s, a) rows that enter the meta-learner's averages; rows without transitions may be left out."""
     m: int
-    """The m of the experiment, of which `visits` are multiples where all pairs have the same number."""
+    """The m of the experiment. Where all pairs have the same number of transitions, `visits` are multiples of it."""
 
     def __post_init__(self) -> None:
         read_only(*self._arrays)

@@ -48,7 +48,7 @@ class Exploration:
     gamma: float
     """Discount factor that behaviour is planned with."""
     uniform: Float[np.ndarray, "n X m"]
-    """Uniform numbers of each trajectory, of which there are m: its start, and an action and a next state in turn."""
+    """Uniform numbers of each of the m trajectories: its start, and an action and a next state in turn."""
     seeds: Int[np.ndarray, " n"]
     """Seeds of what is drawn from beliefs."""
 

@@ -114,7 +114,7 @@ class Problem:
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Method:
-    """An agent, the parts that it may ask, of which the default agent consists, and what is said of its policies."""
+    """An agent, the parts that it may use (the default agent consists of them), and the metric of its policies."""
 
     estimator: InstanceOf[Estimator[Any]]
     """How a task's model is estimated."""

@@ -87,7 +87,7 @@ class Decision(NamedTuple):
 
 
 class Agent(Component, Generic[MemoryT]):
-    """Base class of agents, of which the type parameter says what they keep from task to task.
+    """Base class of agents. Its type parameter says what an agent keeps from task to task.
 
     An agent has no state. All methods work on n independent runs at once, which must not influence one another.
     """

@@ -236,7 +236,7 @@ def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) ->
 
 
 def summed(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
-    """Return the sum of two arrays, of which one may have fewer bins."""
+    """Return the sum of two arrays. One of them may have fewer bins."""
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     if len(longer) == len(shorter):
         return longer + shorter

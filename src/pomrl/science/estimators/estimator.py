@@ -57,7 +57,7 @@ class Estimate(NamedTuple):
 
 
 class Estimator(Component, Generic[MemoryT]):
-    """Base class of estimators, of which the type parameter says what they keep from task to task.
+    """Base class of estimators. Its type parameter says what an estimator keeps from task to task.
 
     An estimator has no state: what it learns is in its memory, which the loop over tasks carries along. All methods
     work on n independent runs at once, which must not influence one another.

@@ -1,4 +1,4 @@
-"""An estimator for tasks that come from several mean models, of which it keeps one average each.
+"""An estimator for tasks that come from several mean models. It keeps an average for each of them.
 
 Each task is ascribed to the component that makes its batch the most likely; a component that no task has been ascribed
 to yet is one of them as long as there is one. The estimate of the task is the posterior mean under a Dirichlet prior

@@ -222,7 +222,7 @@ def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Exp
 
 @dataclass(frozen=True)
 class _Rows:
-    """The transitions of a batch, of which most entries are 0, by entries that are not."""
+    """The transitions of a batch, by the entries that are not 0, because most are."""
 
     entries: Int[np.ndarray, " E"]
     """The place of each entry among all n S A S."""

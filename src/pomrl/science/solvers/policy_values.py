@@ -85,7 +85,7 @@ def _values_near_a_policy(
     base: Int[np.ndarray, " S"],
     gamma: float,
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies, of which each differs from the policy `base` in few states.
+    """Return the values of policies that differ from the policy `base` in few states.
 
     The linear equations of a policy are those of the base but for the rows of the d states in which any policy differs.
     By Woodbury's formula, one factorisation then serves all policies, and each needs the solution of d equations more.

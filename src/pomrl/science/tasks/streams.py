@@ -106,7 +106,7 @@ class Switch(TaskStream):
 
 
 class Cycle(TaskStream):
-    """Several mean models, each drawn as the first one was, of which each task has one: in turn, or at random."""
+    """Several mean models, each drawn as the first one was. A task has one of them: in turn, or at random."""
 
     models: Annotated[int, Field(ge=1, le=1000)]
     """Number of mean models, at most T."""

@@ -26,7 +26,7 @@ from pomrl.study import (
 )
 
 AGENTS = ("td", "lstd", "certainty_equivalence")
-"""Learners, of which the last plans on the estimated model."""
+"""Learners. The last one plans on the estimated model."""
 
 LOOKS = sequence((4, 8, 16, 32), "n = {}".format)
 """How numbers of trajectories are drawn."""

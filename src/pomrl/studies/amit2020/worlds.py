@@ -69,7 +69,7 @@ class TwoGroups(DrawnWorld):
     """
 
     states: Annotated[int, Field(ge=4, le=1000)] = 10
-    """States, of which each group has one half."""
+    """States. Each group has one half of them."""
     actions: Annotated[int, Field(ge=1, le=100)] = 5
     """Actions."""
     leave: Annotated[float, Field(gt=0, le=1)] = 0.1

@@ -141,6 +141,6 @@ def label(series: Series) -> str:
 
 
 def in_words(data: pd.DataFrame) -> str:
-    """Say how far the readings in a drawing's table are from our curves, of which it has some."""
+    """Say how far the readings in a drawing's table are from our curves. It has some readings."""
     z = data.loc[data["band"] == Z, "mean"].abs()
     return f"Largest |z| of {len(z)} readings: {z.max():.1f}"
