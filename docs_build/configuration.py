@@ -27,9 +27,10 @@ which [the page on readings](../src/pomrl/studies/pomrl/pages/readings.md) has t
 ([errata](../src/pomrl/studies/pomrl/pages/errata.md)). A key of a group is set as `group.key=value`; an option is
 chosen as `group=option`.
 
-The defaults are the paper's text (`reading=text`). `reading=notebook` sets keys of all groups as the notebook of the
-paper's first author has them; its files belong to the study, `src/pomrl/studies/pomrl/conf/reading/`. Keys on the
-command line replace both.
+The defaults are the paper's text with its errors corrected (`reading=repaired`). `reading=printed` sets the keys of all
+groups as the text stands, and `reading=computed` as the notebook of the paper's first author has them. The files of the
+readings belong to the study, `src/pomrl/studies/pomrl/conf/reading/`. Keys on the command line replace those of a
+reading.
 """
 
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}

@@ -2,7 +2,7 @@
 
     python -m examples.notebook.library
 
-computes what the store lacks of 200 runs of the sweep `notebook_similarity`, about half a minute of one core. The
+computes what the store lacks of 200 runs of the sweep `computed_similarity`, about half a minute of one core. The
 variant `computed` of the paper's study sets the definitions of the notebook in the library, which draws other random
 numbers and computes all runs at once. The losses of this package (`gamma_eval.parquet` and `ada_pomrl.parquet`) are of
 the notebook's own random numbers. The mean losses of the library's runs are written to `notebook_loss.csv`, a page of
@@ -40,7 +40,7 @@ KEY = ["concentration_over_S", "estimator", "task", "gamma"]
 
 
 def losses(table: pd.DataFrame) -> pd.DataFrame:
-    """Return losses of the sweep `notebook_similarity`, or of this package, with the columns run, `KEY` and loss.
+    """Return losses of the sweep `computed_similarity`, or of this package, with the columns run, `KEY` and loss.
 
     Estimators that the notebook lacks are left out. Gamma is rounded, for 0.1 + 0.2 is not 0.3.
     """
@@ -81,7 +81,7 @@ def legacy_losses() -> pd.DataFrame:
 
 def main() -> str | None:
     """Write the mean losses of the runs, and print how they compare; return a complaint if they disagree."""
-    ours, theirs = losses(pomrl.sweep("notebook_similarity", runs=200, report=print)), legacy_losses()
+    ours, theirs = losses(pomrl.sweep("computed_similarity", runs=200, report=print)), legacy_losses()
     means(ours).to_csv(PATH, index=False, float_format="%.6g", lineterminator="\n")
     z = differences(means(ours), means(theirs)).set_index("estimator")["z"].abs()
     p = p_values(ours, theirs)

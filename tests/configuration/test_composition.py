@@ -39,7 +39,7 @@ def test_keys_that_are_added_or_removed_are_those_of_hydra(job: list[str]) -> No
 
 def test_a_job_does_not_depend_on_those_before_it() -> None:
     composer = Composer.of_sources(PUBLISHED)
-    jobs = [["batches=m20_T5"], [], ["experiment=beyond/families"], ["reading=notebook"], ["estimator=pomrl"], ["T=2"]]
+    jobs = [["batches=m20_T5"], [], ["experiment=beyond/families"], ["reading=computed"], ["estimator=pomrl"], ["T=2"]]
     expected = [by_hydra(job).values for job in jobs]
     assert [each.values for each in composer.each(jobs)] == expected
     assert [each.values for each in composer.each(reversed(jobs))] == expected[::-1]

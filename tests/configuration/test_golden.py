@@ -28,7 +28,7 @@ from pomrl.science.experiment import tables
 GOLDEN = Path(__file__).parent / "golden"
 CONFIGURATIONS = GOLDEN / "configurations"
 SWEEPS = [f"experiment={name}" for name in names(PUBLISHED) if not name.startswith("pomrl/")]
-READINGS = ["reading=notebook"]
+READINGS = ["reading=printed", "reading=computed"]
 BATCHES = [f"batches={path.stem}" for path in sorted((CONF / "batches").glob("*.yaml"))]
 CHANGES = [*OPTIONS, *BATCHES, *READINGS, *SWEEPS]
 

@@ -8,15 +8,18 @@ import pytest
 from matplotlib.colors import to_rgba
 
 from pomrl.configuration.settings import flat_settings, scientific_settings
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
-from pomrl.configuration.sweeps import Setting
-from pomrl.configuration.variants import DEFAULT
+from pomrl.configuration.sweeps import Setting, sweep
+from pomrl.configuration.variants import DEFAULT, Variant
 from pomrl.judging import over_variants
 from pomrl.judging.claim import claims_of
 from pomrl.judging.claims_of_variants import basis
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import LOOKS, Comparison, Verdict
+from pomrl.store import signature
 from pomrl.studies.pomrl import readings_figure
+from pomrl.studies.pomrl.choices import combined
 from pomrl.studies.pomrl.variants import READINGS
 
 pytestmark = pytest.mark.slow
@@ -34,6 +37,32 @@ def readings() -> dict[str, dict[str, list[Setting]]]:
 
 def flat(setting: Setting) -> dict[str, object]:
     return flat_settings(scientific_settings(setting.experiment), setting.experiment.options)
+
+
+OF_PAPER = [path.stem for path in (PAPER.folder / "sweeps").glob("*.yaml") if not path.stem.startswith("computed_")]
+VARIANTS = {each.name: each for each in PAPER.variants}
+OF_PRINTED = ("std", "exclusive", "population", "algorithm", "as_printed")
+
+
+def signatures(sweep_name: str, variant: Variant | None = None, *further: str) -> list[str]:
+    return [signature(each.experiment) for each in sweep(PUBLISHED, sweep_name, variant, further=further)]
+
+
+class TestOptions:
+    """The variants of the study are the options of the group `reading`."""
+
+    @pytest.mark.parametrize("name", OF_PAPER)
+    def test_printed_is_its_option_and_the_choices_that_it_names(self, name: str) -> None:
+        chosen = combined([choice for choice in READINGS if choice.name in OF_PRINTED])
+        found = signatures(name, VARIANTS["printed"])
+        assert found == signatures(name, None, "reading=printed") == signatures(name, chosen)
+        assert found != signatures(name, VARIANTS["repaired"]) == signatures(name, None, "reading=repaired")
+
+    def test_computed_is_its_option_with_five_trials_and_the_concentrations_that_stand_for_sigma(self) -> None:
+        for estimator in ("oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"):
+            under = sweep(PUBLISHED, "task_similarity", VARIANTS["computed"], further=[f"estimator={estimator}"])
+            by_option = signatures("computed_similarity", None, f"estimator={estimator}", "trials=5")
+            assert [signature(each.experiment) for each in under] == by_option
 
 
 class TestPublished:

@@ -21,7 +21,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     """The losses of the sweep with few runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(tmp_path_factory.mktemp("similarity")))
-        return losses(pomrl.sweep("notebook_similarity", runs=FEW))
+        return losses(pomrl.sweep("computed_similarity", runs=FEW))
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import check
 from pomrl.science.randomness import Stream, generator
 
-SMALL = ["reading=notebook", "T=5", "trials=2", "meta_batch.batches=12", "gamma_schedule.gammas=[0.0,0.5,0.99]"]
+SMALL = ["reading=computed", "T=5", "trials=2", "meta_batch.batches=12", "gamma_schedule.gammas=[0.0,0.5,0.99]"]
 ESTIMATORS = ["without_meta", "oracle", "pomrl", "ada_pomrl", "aggregating", "uniform_prior"]
 
 
@@ -115,8 +115,8 @@ def test_the_largest_variance_of_its_tasks_is_that_of_the_dirichlet_distribution
 
 def test_dong_has_the_notebooks_phases():
     """Task 1 has gamma 1 - 10^(-1/5), and later ones count one past task less; all of them go to the grid."""
-    method = experiment_of(PUBLISHED, ["reading=notebook", "gamma_schedule=dong", "gamma_schedule.snap=null"]).method
-    problem = experiment_of(PUBLISHED, ["reading=notebook", "trials=1", "meta_batch.batches=1"]).problem
+    method = experiment_of(PUBLISHED, ["reading=computed", "gamma_schedule=dong", "gamma_schedule.snap=null"]).method
+    problem = experiment_of(PUBLISHED, ["reading=computed", "trials=1", "meta_batch.batches=1"]).problem
     (table,) = tables(problem, [method], range(1))
     expected = []
     for t in range(1, 16):
@@ -125,13 +125,13 @@ def test_dong_has_the_notebooks_phases():
         size = 2 * 5 * (1 - alpha + alpha * (t - 2)) if t > 1 else 2 * 5
         expected.append(1 - size**-0.2)
     np.testing.assert_allclose(table["gamma"], expected, rtol=1e-12)
-    snapped = experiment_of(PUBLISHED, ["reading=notebook", "gamma_schedule=dong"]).method
+    snapped = experiment_of(PUBLISHED, ["reading=computed", "gamma_schedule=dong"]).method
     np.testing.assert_allclose(tables(problem, [snapped], range(1))[0]["gamma"], np.round(expected, 1), atol=1e-15)
 
 
 def test_the_upper_bound_has_the_notebooks_constant():
-    method = experiment_of(PUBLISHED, ["reading=notebook", "gamma_schedule=upper_bound"]).method
-    problem = experiment_of(PUBLISHED, ["reading=notebook", "trials=1", "meta_batch.batches=1"]).problem
+    method = experiment_of(PUBLISHED, ["reading=computed", "gamma_schedule=upper_bound"]).method
+    problem = experiment_of(PUBLISHED, ["reading=computed", "trials=1", "meta_batch.batches=1"]).problem
     (table,) = tables(problem, [method], range(1))
     C = [(0.0129 + 1 / sqrt(5)) / sqrt(t) / (0.0129**2 * 5 + 1) + 1 / sqrt(5) for t in range(1, 16)]
     np.testing.assert_allclose(table["gamma"], np.round([0.35 + (1 - c) / (1 + c) for c in C], 1), atol=1e-15)
@@ -141,7 +141,7 @@ def test_the_upper_bound_has_the_notebooks_constant():
     ("overrides", "message"),
     [
         (
-            ["reading=notebook", "sigma=0.01"],
+            ["reading=computed", "sigma=0.01"],
             "sigma=0.01: task_distribution.concentration_over_S=1.5 gives sigma already",
         ),
         (["sigma=null"], "sigma=null: a number is missing"),

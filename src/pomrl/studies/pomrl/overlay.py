@@ -27,7 +27,7 @@ from pomrl.study import (
 )
 from pomrl.study import draw_row as draw_panels
 
-SIMILARITY = "notebook_similarity"
+SIMILARITY = "computed_similarity"
 
 SIGMAS = {1.5: 0.01, 0.75: 0.025, 0.375: 0.047}
 """The similarity sigma in the paper by the notebook's factor c of the Dirichlet parameters c S (P_o + 0.015)."""

@@ -5,7 +5,7 @@ from itertools import product
 
 from pomrl.studies.pomrl.choices import Choice, combined, without
 from pomrl.studies.pomrl.differences import choices
-from pomrl.study import Job, Variant, family, variant
+from pomrl.study import Job, Variant, family, of_keys, variant
 
 CONCENTRATION = {"sigma=0.01": "1.5", "sigma=0.025": "0.75", "sigma=0.047": "0.375"}
 """The concentration of the Dirichlet distribution, as a multiple of S, that stands for each sigma of the paper.
@@ -62,11 +62,19 @@ def computed(job: Job) -> list[str]:
     ]
     return [
         *translated,
-        "reading=notebook",
+        "reading=computed",
         "trials=5",
         *(["estimator=ada_pomrl"] if is_of_schedules else []),
         *FURTHER.get(job.sweep, []),
     ]
+
+
+printed = of_keys("printed", {"reading": "printed"})
+"""The text as it stands.
+
+Where two places of it contradict each other, a numbered equation or an algorithm box wins over prose, and the main text
+over the appendix; where it is silent, the default.
+"""
 
 
 WITH_PRIOR, LEARNED, ADA = ("oracle", "pomrl", "ada_pomrl"), ("pomrl", "ada_pomrl"), ("ada_pomrl",)
@@ -96,14 +104,6 @@ READINGS = (
 
 def _together(name: str, *of: str) -> Variant:
     return combined([choice for choice in READINGS if choice.name in of], name)
-
-
-printed = _together("printed", "std", "exclusive", "population", "algorithm", "as_printed")
-"""The text as it stands.
-
-Where two places of it contradict each other, a numbered equation or an algorithm box wins over prose, and the main text
-over the appendix; where it is silent, the default.
-"""
 
 
 @family(

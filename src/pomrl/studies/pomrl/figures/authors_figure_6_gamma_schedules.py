@@ -28,14 +28,14 @@ def _schedule(name: str, cell: int) -> AuthorsSeries:
     averaged = best_so_far if name == "best_fixed" else running_average(view)
     settings, curve = {"gamma_schedule": stored}, CURVES.get(name, name)
     return AuthorsSeries(
-        look(name, "gamma_schedule"), "notebook_schedules", settings, averaged, cells=(cell,), curve=curve
+        look(name, "gamma_schedule"), "computed_schedules", settings, averaged, cells=(cell,), curve=curve
     )
 
 
 OFFSETS = [
     AuthorsSeries(
         look,
-        "notebook_gamma_0",
+        "computed_gamma_0",
         {"gamma_schedule.gamma_0": offset},
         running_average(at_largest_gamma),
         cells=(49,),

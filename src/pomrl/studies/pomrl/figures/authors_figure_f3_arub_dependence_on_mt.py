@@ -11,4 +11,4 @@ from pomrl.studies.pomrl.overlay import AuthorsGrid
 
 NAME = "authors_arub_dependence_on_mT"
 
-FIGURE = AuthorsGrid([samples_and_tasks.row("notebook_samples_and_tasks", [(5, 5), (20, 5), (5, 30)], band="se")])
+FIGURE = AuthorsGrid([samples_and_tasks.row("computed_samples_and_tasks", [(5, 5), (20, 5), (5, 30)], band="se")])

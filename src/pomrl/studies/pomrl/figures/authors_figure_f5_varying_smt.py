@@ -11,8 +11,8 @@ from pomrl.studies.pomrl import samples_and_tasks
 from pomrl.studies.pomrl.overlay import AuthorsGrid
 
 ROWS = [
-    samples_and_tasks.row("notebook_states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, ", "se"),
-    samples_and_tasks.row("notebook_states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, ", "se"),
+    samples_and_tasks.row("computed_states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, ", "se"),
+    samples_and_tasks.row("computed_states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, ", "se"),
 ]
 NAME = "authors_varyingSmT"
 
