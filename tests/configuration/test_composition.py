@@ -45,6 +45,15 @@ def test_a_job_does_not_depend_on_those_before_it() -> None:
     assert [each.values for each in composer.each(reversed(jobs))] == expected[::-1]
 
 
+@pytest.mark.parametrize("values", ["range(0,1,0.3)", "range(3)", "1e-5,1e16,true,null", "str(1,2)", "'2',x y,[1]"])
+def test_each_value_of_an_axis_is_what_hydra_reads_of_it_alone(values: str) -> None:
+    composer = Composer.of_sources(PUBLISHED)
+    lines = [line for (line,) in composer.product({"+note": values})]
+    assert [repr(composer.one([line]).values["note"]) for line in lines] == [
+        repr(by_hydra([line]).values["note"]) for line in lines
+    ]
+
+
 def test_the_axes_of_a_sweep_are_those_that_hydra_gives_its_sweeper(tmp_path: Path) -> None:
     """A sweep that is built on another one has its axes too."""
     (tmp_path / "experiment").mkdir()

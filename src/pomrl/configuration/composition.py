@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache, lru_cache
 from glob import escape, glob
 from itertools import islice, product
@@ -24,7 +25,7 @@ from hydra._internal.utils import create_config_search_path
 from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
 from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Override, Transformer, ValueType
 from hydra.core.utils import setup_globals
 from hydra.errors import ConfigCompositionException, HydraException
 from hydra.plugins.config_source import ConfigResult
@@ -35,7 +36,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
-from pomrl.configuration.merging import Values, merge, was_set
+from pomrl.configuration.merging import Values, merge, with_value
 from pomrl.configuration.sources import Sources, beside_the_package
 from pomrl.configuration.study_sweeps import append_studies
 
@@ -139,8 +140,8 @@ class Composer(ConfigLoaderImpl):
         self._config_name, self._of_hydra = config_name, hydra_overrides
         self._files = _Files(self.repository)
         self._groups = frozenset(self.list_groups(""))
-        self._load, self._composed, self._parsed = cache(self._load), cache(self._composed), cache(self._parsed)
-        self._content = cache(self._content)
+        self._load, self._composed, self._content = cache(self._load), cache(self._composed), cache(self._content)
+        self._read: dict[str, Override] = {}
 
     @staticmethod
     def of_sources(sources: Sources) -> "Composer":
@@ -181,7 +182,7 @@ class Composer(ConfigLoaderImpl):
         last = {override.partition("=")[0]: override for override in overrides}
         parsed = self.parsed(list(last.values()))
         with composing(last.values()):
-            return list({override.get_key_element(): _one_for_each_value(override) for override in parsed}.values())
+            return list({override.get_key_element(): self._each_value(override) for override in parsed}.values())
 
     def product(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
         """Return the overrides of each combination of the values of axes, in the order of the axes (`choices`)."""
@@ -197,19 +198,39 @@ class Composer(ConfigLoaderImpl):
         parsed = {override: self._parsed(override) for override in overrides}
         values = {line: override for line, override in parsed.items() if self._sets_a_value(override)}
         loaded = self._load(*(line for line in parsed if line not in values))
-        config = deepcopy(loaded.values)
-        if not all(was_set(config, override.key_or_group.split("."), override.value()) for override in values.values()):
+        config = loaded.values
+        try:
+            for override in values.values():
+                config = with_value(config, override.key_or_group.split("."), override.value())
+        except KeyError:
             config = self._load(*overrides).values  # Hydra's own message says better what is wrong
         try:
             return Composed(_resolved(config, config), _options(loaded.choices))
         except (KeyError, OmegaConfBaseException):
             return plain(OmegaConf.create(config), loaded.choices)
 
-    def _parsed(self, override: str) -> Override:
-        (parsed,) = OverridesParser.create().parse_overrides([override])
-        if parsed.is_sweep_override():
-            raise ConfigError(f"{override}: several values are a sweep, for which -m has to be on the command line")
-        return parsed
+    def _parsed(self, line: str) -> Override:
+        """Return an override as Hydra reads it, which takes long, so that it is read once."""
+        if line not in self._read:
+            (override,) = OverridesParser.create().parse_overrides([line])
+            if override.is_sweep_override():
+                raise ConfigError(f"{line}: several values are a sweep, for which -m has to be on the command line")
+            self._read[line] = override
+        return self._read[line]
+
+    def _each_value(self, override: Override) -> list[str]:
+        """Return an override with each of its values, of which numbers need not be read again."""
+        key = override.get_key_element()
+        if not override.is_sweep_override():
+            return [f"{key}={override.get_value_element_as_str()}"]
+        values = list(islice(override.sweep_iterator(), MOST_VALUES + 1))
+        if len(values) > MOST_VALUES:
+            raise ConfigError(f"{override.input_line}: more than {MOST_VALUES:,} values; sweep fewer at a time")
+        lines = [f"{key}={Transformer.str(value)}" for value in values]
+        for line, value in zip(lines, values, strict=True):
+            if isinstance(value, int | float):
+                self._read[line] = replace(override, value_type=ValueType.ELEMENT, _value=value, input_line=line)
+        return lines
 
     def _sets_a_value(self, override: Override) -> bool:
         """Return whether an override only gives another value to a key: it chooses no option, adds and removes none."""
@@ -218,10 +239,10 @@ class Composer(ConfigLoaderImpl):
 
     def _load(self, *overrides: str) -> _Loaded:
         """Compose without Hydra's own part; what goes wrong then is composed with it, as Hydra does."""
-        lines = [*self._of_hydra, *overrides]
         try:
-            return self._load_ours([self._parsed(line) for line in lines])
+            return self._load_ours([self._parsed(line) for line in overrides])
         except (HydraException, OmegaConfBaseException):
+            lines = [*self._of_hydra, *overrides]
             config = self.load_configuration(self._config_name, lines, RunMode.RUN, from_shell=False)
             return _Loaded(_unresolved(_ours(config)), config.hydra.runtime.choices, _axes(_unresolved(config)))
 
@@ -310,14 +331,3 @@ def _unresolved(config: DictConfig) -> Values:
 def _ours(config: DictConfig) -> DictConfig:
     """Return a copy of a configuration without Hydra's own part."""
     return OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-
-
-def _one_for_each_value(override: Override) -> list[str]:
-    """Return an override with each of its values."""
-    key = override.get_key_element()
-    if not override.is_sweep_override():
-        return [f"{key}={override.get_value_element_as_str()}"]
-    values = list(islice(override.sweep_string_iterator(), MOST_VALUES + 1))
-    if len(values) > MOST_VALUES:
-        raise ConfigError(f"{override.input_line}: these are more than {MOST_VALUES:,} values; sweep fewer at a time")
-    return [f"{key}={value}" for value in values]

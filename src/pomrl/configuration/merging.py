@@ -18,13 +18,13 @@ def merge(values: Values, further: Values) -> None:
             values[key] = deepcopy(cast(Any, value))
 
 
-def was_set(values: Values, path: Sequence[str], value: Any) -> bool:
-    """Give a key another value; return False, and leave everything as it is, if it has none or is a group of keys."""
-    *above, key = path
-    below: Any = values
-    for name in above:
-        below = cast(Values, below).get(name) if isinstance(below, dict) else None
-    if not isinstance(below, dict) or isinstance(cast(Values, below).get(key, {}), dict) or isinstance(value, dict):
-        return False
-    below[key] = value
-    return True
+def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
+    """Return values with another value of a key; what lies beside the key is shared, and nothing is changed.
+
+    Raises:
+        KeyError: There is no such key, or it is a group of keys.
+    """
+    name, *below = path
+    if isinstance(values[name], dict) != bool(below) or isinstance(value, dict):
+        raise KeyError(name)
+    return {**values, name: with_value(values[name], below, value) if below else value}

@@ -92,10 +92,14 @@ def parse(composed: Composed) -> Experiment:
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
     numbers = _sized({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
     request = checked(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
-    _check_numbers(numbers)
-    components = {group: _component(group, values.get(group)) for group in GROUPS}
+    try:
+        components = {group: _component(group, values.get(group)) for group in GROUPS}
+        problem = checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS})
+    except ConfigError:
+        _refuse_bad_numbers(numbers)  # from which a component may have been made
+        raise
     return Experiment(
-        problem=checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
+        problem=problem,
         method=checked(Method, {group: components[group] for group in METHOD_GROUPS}),
         request=request,
         execution=components["execution"],
@@ -110,8 +114,9 @@ def parse(composed: Composed) -> Experiment:
 def _name(group: str, option: str, component: Any) -> str:
     """Return the name of an option, or of the class where one of the user's own was given to an option of ours."""
     cls: type = component.__class__
-    is_ours = (PUBLISHED.folder / group / f"{option}.yaml").exists()
-    return option if cls.__module__.startswith("pomrl.") or not is_ours else f"{cls.__module__}.{cls.__qualname__}"
+    if cls.__module__.startswith("pomrl.") or not (PUBLISHED.folder / group / f"{option}.yaml").exists():
+        return option
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _sized(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
@@ -128,8 +133,8 @@ def _sized(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
     return {**numbers, **{key: {"S": S, "A": A}[key] for key in missing}}
 
 
-def _check_numbers(numbers: Mapping[str, Any]) -> None:
-    """Refuse bad numbers of the problem before components are made from them, so that the message names the number."""
+def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
+    """Raise a ConfigError that names the first bad number of the problem, if there is one."""
     try:
         Problem(**numbers)
     except ValidationError as invalid:

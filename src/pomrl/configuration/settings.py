@@ -51,10 +51,8 @@ def _settings(problem: Problem, parts: Mapping[str, Any], of_file: Callable[[Dat
 
 def _component_settings(component: Any, of_file: Callable[[DataPath], str]) -> dict[str, Any]:
     cls = component.__class__
-    fields = {
-        name: of_file(value) if isinstance(value, DataPath) else value
-        for name, value in dataclasses.asdict(component).items()
-    }
+    values = {field.name: getattr(component, field.name) for field in dataclasses.fields(component)}
+    fields = {name: of_file(value) if isinstance(value, DataPath) else value for name, value in values.items()}
     return {"_target_": f"{cls.__module__}.{cls.__qualname__}"} | fields
 
 

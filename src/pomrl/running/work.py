@@ -10,7 +10,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import pairwise
 from math import ceil, inf
@@ -52,7 +52,7 @@ class Part:
     runs: range
     """Those of them that are computed together."""
 
-    @property
+    @cached_property
     def seconds(self) -> float:
         """An estimate of the time that one process needs; infinite for components of somebody's own."""
         if any(is_foreign(self.problem, method) for method in self.methods.values()):
