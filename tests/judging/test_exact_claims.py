@@ -53,7 +53,7 @@ class TestExactClaims:
         found = read(tmp_path, [fair, loaded])  # which take the place of what was judged before
         assert {id: each.verdict for id, each in found.items()} == {"X.1": HOLDS, "X.2": NOT}
         assert found["X.2"].decisive.found == "exactly 0.987"
-        assert found["X.2"].why == "does not hold: heads is claimed to be < 0.05, and it is exactly 0.987."
+        assert found["X.2"].why == "does not hold. heads: claimed < 0.05, found exactly 0.987."
         assert not any(each.provisional or each.is_decided_by_too_few for each in found.values())
 
     def test_a_number_of_runs_beside_known_ones_claims_nothing(self, tmp_path: Path) -> None:

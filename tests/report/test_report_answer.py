@@ -31,7 +31,7 @@ class TestAnswer:
 
     def test_claims_are_grouped_by_where_they_hold_and_say_why_not(self, found: Judgements) -> None:
         by_heading = {heading: [(of.id, why) for of, why in each] for heading, each in groups(PAPER, found).items()}
-        lost = "does not hold: a less b is claimed to be < 0, and it is 1.000 [0.999, 1.001]."
+        lost = "does not hold. a less b: claimed < 0, found 1.000 [0.999, 1.001]."
         assert by_heading["What holds under every variant"] == [("Q1.1", "")]
         assert by_heading["What holds under repaired and computed alone"] == [("Q1.3", f"Under printed it {lost}")]
         assert by_heading["What holds under computed alone"] == [("Q1.4", f"Under printed it {lost}")]
@@ -45,7 +45,7 @@ class TestAnswer:
         found = judged(tmp_path, {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
         of = groups(study, found)
         assert list(of) == ["What holds", "What does not hold, and why"]
-        assert of["What does not hold, and why"][0][1].startswith("Does not hold: a less b")
+        assert of["What does not hold, and why"][0][1].startswith("Does not hold. a less b")
 
     def test_main_claims_come_first(self, tmp_path: Path) -> None:
         (held,) = groups(PAPER, judged(tmp_path, {"printed": dict.fromkeys(BY_ID, HOLDS)})).values()

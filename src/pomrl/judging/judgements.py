@@ -98,7 +98,7 @@ class Judgement(Columns):
             return f"is undecided: {self.reason}."
         part = self.decisive
         verdict = "does not hold" if self.verdict is Verdict.DOES_NOT_HOLD else "shows no difference of interest"
-        sentence = f"{verdict}: {part.compared} is claimed to be {part.claimed}, and it is {part.found}."
+        sentence = f"{verdict}. {part.compared}: claimed {part.claimed}, found {part.found}."
         open_topics = [topic for topic, verdict in self.topics.items() if verdict is Verdict.UNDECIDED]
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 

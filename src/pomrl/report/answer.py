@@ -28,7 +28,7 @@ MOST = 6
 
 SENTENCES = {
     Verdict.HOLDS: ("holds", "hold"),
-    Verdict.DOES_NOT_HOLD: ("does not", "do not"),
+    Verdict.DOES_NOT_HOLD: ("does not hold", "do not hold"),
     Verdict.NO_DIFFERENCE: ("shows no difference of interest", "show no difference of interest"),
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
 }
@@ -50,27 +50,33 @@ class Column:
 def text(study: Study, judgements: Judgements) -> str:
     """Return, as Markdown, how many claims hold under each variant that the description names."""
     shown = tuple(headline(study, judgements))
-    groups = grouped(judgements, shown)
+    by_variants = grouped(judgements, shown)
+    once = [claim for found in by_variants.values() for claim in found if is_judged_once(claim, judgements, shown)]
+    groups = {
+        holds: kept for holds, found in by_variants.items() if (kept := [claim for claim in found if claim not in once])
+    }
+    several = [claim for found in groups.values() for claim in found]
     everywhere, nowhere, undecided = (groups.pop(key, []) for key in (shown, (), None))
-
-    def checked_once(found: Sequence[Judgement]) -> int:
-        """Return how many claims can be checked under one variant only, as formulas can."""
-        return sum(sum(each.id in judgements.of(name) for name in shown) == 1 for each in found)
-
     page = rendered(
         "answer.md.j2",
         escapes=False,
         **_known(study, judgements),
         shown=shown,
+        once=once,
+        several=several,
         groups=groups,
         everywhere=everywhere,
         nowhere=nowhere,
         undecided=undecided,
         in_part=sum(Verdict.HOLDS in each.topics.values() for each in nowhere),
-        checked_once=checked_once,
         sure=how_sure(study, judgements),
     )
     return sub(r"\n{3,}", "\n\n", page.strip())
+
+
+def is_judged_once(claim: Judgement, judgements: Judgements, variants: Sequence[str]) -> bool:
+    """Return whether a claim is judged under one of several variants only, as claims about formulas are."""
+    return len(variants) > 1 and sum(claim.id in judgements.of(name) for name in variants) == 1
 
 
 def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Sequence[str]]) -> str:
@@ -109,7 +115,9 @@ def how_sure(study: Study, judgements: Judgements) -> str:
         for name in known["named"]
         if name not in shown
     ]
-    return " ".join(rendered("how_sure.j2", escapes=False, **known, others=others).splitlines())
+    verdicts = [each.verdict for name in shown for each in judgements.of(name).values()]
+    alike = verdicts.count(Verdict.NO_DIFFERENCE)
+    return " ".join(rendered("how_sure.j2", escapes=False, **known, others=others, alike=alike).splitlines())
 
 
 def _known(study: Study, judgements: Judgements) -> dict[str, Any]:
