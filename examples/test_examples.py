@@ -1,9 +1,12 @@
 """Tests of the components in this folder, by the contracts of their kinds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from examples.corners import Corners
 from examples.growing_horizon import GrowingHorizon
+from examples.james_stein import JamesStein
 from examples.linear_program import LinearProgram
 from examples.pooled_variances import PooledVariances
 from examples.tides import Tides
@@ -25,6 +28,31 @@ from pomrl.contracts import (
     TaskDistributionContract,
     TaskStreamContract,
 )
+
+
+class TestJamesStein(EstimatorContract):
+    @pytest.fixture
+    def component(self) -> Estimator:
+        return JamesStein()
+
+    def test_it_is_nearly_the_posterior_mean_of_many_pairs(self, component: JamesStein) -> None:
+        """Its weight then approaches c / (c + m), that of P_o in the posterior mean of Dirichlet tasks."""
+        c, m, S, rng = 6.0, 5, 5, np.random.default_rng(0)
+        P_o = rng.dirichlet(np.full(S, 5.0), (1, S, 2000))
+        weight = rng.standard_gamma(c * P_o)
+        batch = Batch.of_counts(rng.multinomial(m, weight / weight.sum(-1, keepdims=True)), m, equal=True)
+        memory = replace(Memory.initial(1, S, 2000), tasks=10**6, P_o_hat=P_o)
+        truth = Truth(P_o, P_o * (1 - P_o) / (c + 1))
+        P_hat = component.estimate(memory, batch, truth)
+        np.testing.assert_allclose(P_hat, (c * P_o + batch.counts) / (c + m), atol=0.01)
+
+    @pytest.mark.parametrize(("tasks", "times", "weight"), [(0, 1, 0.0), (1, 1, 2 / 3), (1, 4, 4 / 33)])
+    def test_its_weight_by_hand(self, component: JamesStein, tasks: int, times: int, weight: float) -> None:
+        """Rows of N transitions with the frequencies 2/3, 1/3, 0: distance 2/9 from uniform, noise 4/9 / (N - 1)."""
+        batch = Batch.of_counts(np.tile([2 * times, times, 0], (1, 3, 1, 1)), 3 * times, equal=True)
+        memory = replace(Memory.initial(1, 3, 1), tasks=tasks)
+        found = component.estimate(memory, batch, Truth(memory.P_o_hat, memory.P_o_hat))
+        np.testing.assert_allclose(found, weight / 3 + (1 - weight) * batch.P_bar, atol=1e-15)
 
 
 class TestPooledVariances(EstimatorContract):

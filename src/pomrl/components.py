@@ -29,8 +29,8 @@ from pomrl.science.data import Counts as Counts
 from pomrl.science.data import Data as Data
 from pomrl.science.estimators.estimator import Estimate as Estimate
 from pomrl.science.estimators.estimator import Estimator as Estimator
+from pomrl.science.estimators.estimator import ModelEstimator as ModelEstimator
 from pomrl.science.estimators.estimator import Truth as Truth
-from pomrl.science.estimators.estimator import no_similarity as no_similarity
 from pomrl.science.estimators.memory import Memory as Memory
 from pomrl.science.estimators.memory import Models as Models
 from pomrl.science.estimators.memory import PerPair as PerPair

@@ -71,9 +71,10 @@ def test_the_model_of_a_new_task_is_that_of_the_learner_of_the_library(log: Log)
         memory = learner.learn(memory, Batch.of_counts(counts[None], 4))
     truth = Truth(np.full((1, 4, 2, 4), 0.25), np.zeros((1, 4, 2, 4)))
     batch = Batch.of_counts(log.counts[:1], 4)
-    h, rate, _ = learner.estimate(7, batch, memory, memory, truth)
-    np.testing.assert_allclose(log.new_task().mean[None], h)
+    h, rate, _ = learner.assess(7, batch, memory, memory, truth)
     assert callable(rate)
+    assert not callable(h)
+    np.testing.assert_allclose(log.new_task().mean[None], h)
     alpha = rate(batch.visits)[..., None]
     estimate = alpha * log.new_task().mean + (1.0 - alpha) * batch.P_bar
     np.testing.assert_allclose(log.new_task(log.counts[0]).mean[None], estimate)

@@ -20,6 +20,7 @@ from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 from pomrl.science.tasks.streams import Drift
+from pomrl.studies.rathnam2023.priors import SameWeight
 
 PROBLEM = Problem(S=4, A=2, m=5, T=3, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=1))
 METHOD = Method(
@@ -77,7 +78,15 @@ def afterwards(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 ESTIMATOR, SCHEDULE, TASKS, AGENT = RegularisedLeastSquares, Grid, Dirichlet, LeastSquares
-GROUPS = {TASKS: "task_distribution", Drift: "stream", Generative: "data", Own: "meta_batch", ESTIMATOR: "estimator"}
+MODEL = SameWeight
+GROUPS = {
+    TASKS: "task_distribution",
+    Drift: "stream",
+    Generative: "data",
+    Own: "meta_batch",
+    ESTIMATOR: "estimator",
+    MODEL: "estimator",
+}
 GROUPS |= {SCHEDULE: "gamma_schedule", PolicyIteration: "planner", AGENT: "agent", Value: "metric"}
 
 
@@ -89,7 +98,9 @@ GROUPS |= {SCHEDULE: "gamma_schedule", PolicyIteration: "planner", AGENT: "agent
         (ESTIMATOR, "learn", part("P_o_hat", with_nan), r"in task 1: h\[2, 0, 0, 0\] = nan"),
         (ESTIMATOR, "mixing_rate", with_nan, r"in task 1: alpha\[2, 0, 0\] = nan is not between 0 and 1"),
         (ESTIMATOR, "similarity_estimate", lambda sigma: -sigma, r"sigma\[0, 0, 0\] = -0\.5 is not finite"),
-        (ESTIMATOR, "estimate", lambda estimate: estimate[:2], r"returned a tuple; it has to be a Estimate"),
+        (ESTIMATOR, "assess", lambda estimate: estimate[:2], r"returned a tuple; it has to be a Estimate"),
+        (MODEL, "estimate", lambda P: P[:, :1], r"estimate in task 1 returned an array of shape \(4, 1, 2, 4\)"),
+        (MODEL, "estimate", lambda P: 1.5 * P, r"estimate in task 1: the sum of the row \[0, 0, 0\] = 1\.[45]"),
         (SCHEDULE, "select", lambda gamma: gamma + 0.05, r"in task 1: \[0, 1\] = 0\.95\d* is not between 0 and 0.9"),
         (TASKS, "draw", part("R", lambda R: (R > 0.5).astype(np.int64)), "as R a array of int64; .* of float64"),
         (TASKS, "draw", lambda tasks: tasks.P, "returned a ndarray; it has to be a Tasks"),
@@ -122,10 +133,10 @@ def test_what_a_component_must_not_return_is_refused_with_its_name_and_the_first
 @pytest.mark.parametrize("what", ["batch.P_bar", "truth.P_o", "before.squares", "after.P_o_hat"])
 def test_a_component_cannot_write_to_what_it_is_given(what: str) -> None:
     class Writer(RegularisedLeastSquares):
-        def estimate(self, t: int, batch: Any, before: Any, after: Any, truth: Any) -> Any:
+        def assess(self, t: int, batch: Any, before: Any, after: Any, truth: Any) -> Any:
             name, field = what.split(".")
             getattr({"batch": batch, "before": before, "after": after, "truth": truth}[name], field)[...] = 0.25
-            return super().estimate(t, batch, before, after, truth)
+            return super().assess(t, batch, before, after, truth)
 
     with pytest.raises(ValueError, match="read-only"):
         tables(PROBLEM, [replace(METHOD, estimator=Writer(mixing=0.5))], range(2))

@@ -79,9 +79,9 @@ def test_a_task_without_any_data_is_estimated_by_the_prior(estimator):
     memory = learned(estimator, batches)
     empty = Batch.of_counts(np.zeros_like(batches[0].counts), M)
     truth = Truth(models(), 0.1 * models())
-    h = estimator.estimate(5, empty, memory, estimator.learn(memory, empty), truth).h
+    h = estimator.assess(5, empty, memory, estimator.learn(memory, empty), truth).h
     alone = estimator.learn(estimator.initial_memory(3, S, A), empty)
-    for of_model in (h, estimator.estimate(2, empty, alone, estimator.learn(alone, empty), truth).h):
+    for of_model in (h, estimator.assess(2, empty, alone, estimator.learn(alone, empty), truth).h):
         np.testing.assert_allclose(of_model.sum(-1), 1.0)
     assert np.abs(h - models()).mean() < np.abs(1.0 / S - models()).mean()
 

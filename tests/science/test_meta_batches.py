@@ -4,16 +4,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches, Data
 from pomrl.science.drawn_tasks import _settings, draw
-from pomrl.science.estimators.estimator import Estimator
+from pomrl.science.estimators.estimator import Estimator, ModelEstimator, Truth
+from pomrl.science.estimators.memory import Memory, Models
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
-from pomrl.science.meta_batches import Own, Separate
+from pomrl.science.meta_batches import MetaBatch, Own, Separate
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
@@ -67,6 +69,23 @@ def test_several_batches_become_one(combine, unvisited, row: list[float]):
     np.testing.assert_allclose(meta.P_bar[0, 0, :, 0], [row, [0.5, 0.5]], rtol=1e-15)
     assert np.array_equal(meta.visits[0, 0, :, 0], [6, 0])
     assert np.array_equal(meta.counted[0, 0, :, 0], [True, unvisited == "uniform"])
+
+
+class Frequencies(ModelEstimator):
+    """The frequencies of a task's own batch."""
+
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        return batch.P_bar
+
+
+@pytest.mark.parametrize("meta", [Own(), Separate()])
+def test_a_model_is_estimated_from_the_batch_of_each_trial(meta: MetaBatch):
+    problem = replace(PROBLEM, meta_batch=meta)
+    pd.testing.assert_frame_equal(
+        table(problem, Frequencies()).drop(columns="alpha"),
+        table(problem, ALONE).drop(columns="alpha"),
+        check_exact=True,
+    )
 
 
 def test_separate_batches_leave_all_other_draws_as_they_are():

@@ -21,7 +21,7 @@ def learned(models: np.ndarray, m: int, n: int = 3) -> tuple[TiedMemory, Batch]:
 
 def estimate(memory: TiedMemory, batch: Batch) -> np.ndarray:
     truth = Truth(batch.P_bar, np.zeros_like(batch.P_bar))
-    h, _, _ = TiedRows().estimate(1, batch, memory, memory, truth)
+    h, _, _ = TiedRows().assess(1, batch, memory, memory, truth)
     alpha = memory.rate(batch.visits)[..., None]
     return (1.0 - alpha) * batch.P_bar + alpha * h
 

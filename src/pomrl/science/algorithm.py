@@ -51,7 +51,7 @@ class _Learner(Generic[MemoryT]):
     def learn(self, batch: Batch) -> tuple[MemoryT, Estimate]:
         """Return what is known after this batch, and what the estimator then says of the task."""
         after = self.estimator.learn(self.memory, batch)
-        return after, checked.estimate(self.estimator, self.t, batch, self.memory, after, self.truth)
+        return after, checked.assess(self.estimator, self.t, batch, self.memory, after, self.truth)
 
     def mix(
         self, estimate: Estimate, own: Batch
@@ -59,10 +59,10 @@ class _Learner(Generic[MemoryT]):
         """Return P_hat_t and alpha_t of each trial; alpha_t once if all trials have the same."""
         once = own.is_equal or not callable(estimate.alpha)
         numbers = [own.m] if once else own.visits.swapaxes(0, 1)
-        rates = [checked.mixing_rate(self.estimator, self.t, estimate, N) for N in numbers]
+        rates = [checked.mixing_rate(self.estimator, self.t, estimate, N, self.truth.P_o) for N in numbers]
         alpha = np.stack(np.broadcast_arrays(*rates), axis=1)
         P_hat = (1 - alpha)[..., None] * own.P_bar
-        P_hat += alpha[..., None] * estimate.h[:, None]
+        P_hat += alpha[..., None] * checked.priors(self.estimator, self.t, estimate, own)
         return P_hat, alpha
 
     def believe(self, batch: Batch) -> Belief:
@@ -72,7 +72,7 @@ class _Learner(Generic[MemoryT]):
         """
         _, estimate = self.learn(batch)
         P_hat, _ = self.mix(estimate, Batches.same(batch).own)
-        alpha = checked.mixing_rate(self.estimator, self.t, estimate, 1)
+        alpha = checked.mixing_rate(self.estimator, self.t, estimate, 1, self.truth.P_o)
         prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST), LEAST_PRIOR, LARGEST_PRIOR)
         return Belief(P_hat[:, 0], prior + batch.visits)
 

@@ -186,24 +186,35 @@ def of_tasks(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Generators, P:
     return batch
 
 
-def estimate(
+def assess(
     estimator: Estimator[MemoryT], t: int, batch: Batch, before: MemoryT, after: MemoryT, truth: Truth
 ) -> Estimate:
     """Return the estimate of a task: h_t, whose rows are distributions, and sigma, at least 0 or NaN in all places."""
-    found, where = estimator.estimate(t, batch, before, after, truth), Returned(estimator, "estimate", f" in task {t}")
+    found, where = estimator.assess(t, batch, before, after, truth), Returned(estimator, "assess", f" in task {t}")
     where.a(Estimate, found)
-    where.models(found.h, batch.P_bar.shape, "h")
-    where.array(found.sigma, *_per_pair(found.h), part="sigma")
+    if not callable(found.h):
+        where.models(found.h, batch.P_bar.shape, "h")
+    where.array(found.sigma, *_per_pair(batch.P_bar), part="sigma")
     if not np.isnan(found.sigma).all():
         where.between(found.sigma, 0.0, LARGEST, "sigma")
     return found
 
 
-def mixing_rate(estimator: Estimator[Any], t: int, estimate: Estimate, N: int | PerPair) -> PerPair:
-    """Return alpha_t after N transitions from each pair, which is in [0, 1]."""
-    alpha, where = estimate.alpha, Returned(estimator, "estimate", f" in task {t}")
+def priors(estimator: Estimator[Any], t: int, estimate: Estimate, own: Batch) -> Float[np.ndarray, "n _K S A S"]:
+    """Return h_t of each of K trials, or once if all have the same; its rows are distributions."""
+    if not callable(estimate.h):
+        return estimate.h[:, None]
+    of_trials = [estimate.h(trial) for trial in own.trials]
+    for h in of_trials:
+        Returned(estimator, "estimate", f" in task {t}").models(h, own.P_bar[:, 0].shape)
+    return np.stack(of_trials, axis=1)
+
+
+def mixing_rate(estimator: Estimator[Any], t: int, estimate: Estimate, N: int | PerPair, of: Models) -> PerPair:
+    """Return alpha_t after N transitions from each pair, which is in [0, 1]; models `of` any kind have its shape."""
+    alpha, where = estimate.alpha, Returned(estimator, "assess", f" in task {t}")
     alpha = alpha(N) if callable(alpha) else alpha
-    where.array(alpha, *_per_pair(estimate.h), part="alpha")
+    where.array(alpha, *_per_pair(of), part="alpha")
     where.between(alpha, 0.0, 1.0, "alpha")
     return alpha
 

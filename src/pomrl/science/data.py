@@ -92,6 +92,11 @@ class Batch:
         """Return the batch at these indices of the first axis, in this order."""
         return Batch(*(array[index] for array in self._arrays), m=self.m)
 
+    @property
+    def trials(self) -> "list[Batch]":
+        """The batch of each trial, where the second axis is that of trials."""
+        return [Batch(*(array[:, k] for array in self._arrays), m=self.m) for k in range(self.counts.shape[1])]
+
     def __iter__(self) -> Iterator["Batch"]:
         """Yield the batch at each index of the first axis."""
         for parts in zip(*self._arrays, strict=True):

@@ -207,7 +207,7 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
         """Return the memory after one more task with this batch."""
         return cast(DirichletMemory, learn_and_forget(memory, batch, self.forgetting))
 
-    def estimate(self, t: int, batch: Batch, before: DirichletMemory, after: DirichletMemory, truth: Truth) -> Estimate:
+    def assess(self, t: int, batch: Batch, before: DirichletMemory, after: DirichletMemory, truth: Truth) -> Estimate:
         """Return the posterior mean of P_o, with the weight c / (c + N) in a pair with N transitions.
 
         The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in P_o.

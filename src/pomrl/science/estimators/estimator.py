@@ -1,8 +1,8 @@
 """What an estimator of a task's transition model is: it learns from the batches of the task and of those before it.
 
-The estimate of every estimator has the form of Algorithm 1, P_hat_t = α_t h_t + (1 - α_t) P_bar_t, with the frequencies
-P_bar_t of the task's own batch. Estimators differ in the prior h_t and in the mixing rate α_t. They do two things:
-they `learn` from the batch of each task, and `estimate` from what they have learned.
+There are two kinds. A `ModelEstimator` returns the model of the task: one method is enough for it. Any other estimator
+returns the parts of Algorithm 1, P_hat_t = α_t h_t + (1 - α_t) P_bar_t with the frequencies P_bar_t of the task's own
+batch: the prior h_t and the mixing rate α_t, which schedules of discount factors may use and tables have.
 """
 
 from abc import abstractmethod
@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from pomrl.checks import Component, read_only
 from pomrl.science.data import Batch
-from pomrl.science.estimators.memory import Models, PerPair
+from pomrl.science.estimators.memory import Memory, Models, PerPair
 
 MemoryT = TypeVar("MemoryT")
 """What an estimator keeps of the batches of tasks: any immutable value, which only the estimator itself looks into."""
@@ -47,8 +47,8 @@ class Truth:
 class Estimate(NamedTuple):
     """What an estimator says of a task, in each of n runs."""
 
-    h: Models
-    """The prior h_t, whose rows are distributions."""
+    h: Models | Callable[[Batch], Models]
+    """The prior h_t, whose rows are distributions; or the function that returns it for the batch of a trial."""
     alpha: PerPair | Callable[[Any], PerPair]
     """The mixing rate α_t in [0, 1], the weight of the prior; or the function that returns it for the number N of
     transitions from each pair, which is one number if all pairs have the same."""
@@ -83,7 +83,7 @@ class Estimator(Component, Generic[MemoryT]):
         """Return the memory after one more task with this batch."""
 
     @abstractmethod
-    def estimate(self, t: int, batch: Batch, before: MemoryT, after: MemoryT, truth: Truth) -> Estimate:
+    def assess(self, t: int, batch: Batch, before: MemoryT, after: MemoryT, truth: Truth) -> Estimate:
         """Return the prior, the mixing rate and the similarity of a task.
 
         Args:
@@ -95,6 +95,37 @@ class Estimator(Component, Generic[MemoryT]):
         """
 
 
-def no_similarity(n: int) -> PerPair:
-    """Return what stands for the similarity in n runs of an estimator that has none."""
-    return np.full((n, 1, 1), np.nan)
+class ModelEstimator(Estimator[Memory]):
+    """Base class of estimators that return the model of a task; a subclass implements `estimate`, and nothing else.
+
+    The mixing rate of such an estimator is 1 in tables, because the task's own batch is in the model already, and it
+    has no similarity of the tasks.
+    """
+
+    @property
+    def has_similarity(self) -> bool:
+        return False
+
+    def initial_memory(self, n: int, S: int, A: int) -> Memory:
+        """Return the memory before the first task, whose mean model is uniform."""
+        return Memory.initial(n, S, A)
+
+    def learn(self, memory: Memory, batch: Batch) -> Memory:
+        """Return the memory after one more task with this batch."""
+        return memory.update(batch)
+
+    @abstractmethod
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        """Return the model of a task, [n, S, A, S].
+
+        Args:
+            memory: The number of tasks before this one, and the mean `P_o_hat` and spread of their frequencies.
+            batch: The task's own batch: its `counts`, its frequencies `P_bar`, and its number of transitions from each
+                pair, `visits`.
+            truth: The true moments of the task distribution, for estimators that are told.
+        """
+
+    def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
+        """Return the model as a prior with weight 1, for the batch of each trial."""
+        one = np.ones((len(batch.P_bar), 1, 1))
+        return Estimate(lambda own: self.estimate(before, own, truth), one, np.nan * one)

@@ -6,16 +6,16 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.science.data import Batch, Counts
-from pomrl.science.estimators.estimator import Estimate, Estimator, Truth, no_similarity
-from pomrl.science.estimators.memory import Models
+from pomrl.science.estimators.estimator import ModelEstimator, Truth
+from pomrl.science.estimators.memory import Memory, Models
 
 
-class ExactPosterior(Estimator[None]):
+class ExactPosterior(ModelEstimator):
     """The posterior mean of the model, given the task's batch, where tasks have finitely many models.
 
     Each of the k models (`Truth.candidates`) has the same chance before the batch is seen. After it, its weight is
     proportional to its likelihood, the product of its probabilities of all transitions in the batch. Tasks are
-    independent given the models, so that other tasks add nothing, and there is nothing to remember. Of all learners
+    independent given the models, so that other tasks add nothing. Of all learners
     with the same batch, this one knows most about its task.
 
     Raises:
@@ -24,22 +24,10 @@ class ExactPosterior(Estimator[None]):
 
     needs_candidates: ClassVar[bool] = True
 
-    @property
-    def has_similarity(self) -> bool:
-        return False
-
-    def initial_memory(self, n: int, S: int, A: int) -> None:
-        """Return no memory."""
-
-    def learn(self, memory: None, batch: Batch) -> None:
-        """Return no memory."""
-
-    def estimate(self, t: int, batch: Batch, before: None, after: None, truth: Truth) -> Estimate:
-        """Return the posterior mean with weight 1, because it has the task's own batch in it."""
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         if truth.candidates is None:
             raise ValueError("estimator ExactPosterior needs tasks that have finitely many models")
-        n = len(batch.counts)
-        return Estimate(posterior_mean(batch.counts, truth.candidates), np.ones((n, 1, 1)), no_similarity(n))
+        return posterior_mean(batch.counts, truth.candidates)
 
 
 def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> Models:

@@ -128,7 +128,7 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         drawn[inside] = _truncated_gamma(draws[inside], np.broadcast_to(u, draws.shape)[inside], uniform[inside])
         return drawn
 
-    def estimate(self, t: int, batch: Batch, before: SampledMemory, after: SampledMemory, truth: Truth) -> Estimate:
+    def assess(self, t: int, batch: Batch, before: SampledMemory, after: SampledMemory, truth: Truth) -> Estimate:
         """Return the model that stands for P_o in the posterior mean: the samples' mean, weighted by their rates.
 
         Its weight is the mean over samples of c / (c + N). The similarity is the largest standard deviation over tasks

@@ -91,7 +91,7 @@ class Mixture(Estimator[MixtureMemory]):
         """Return the memory after one more task with this batch."""
         return memory.update(batch)
 
-    def estimate(self, t: int, batch: Batch, before: MixtureMemory, after: MixtureMemory, truth: Truth) -> Estimate:
+    def assess(self, t: int, batch: Batch, before: MixtureMemory, after: MixtureMemory, truth: Truth) -> Estimate:
         """Return the average of the task's component before the task, with the weight c / (c + N).
 
         The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in the prior.

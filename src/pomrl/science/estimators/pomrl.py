@@ -101,7 +101,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
             learned = learn_and_forget(memory, batch, self.forgetting)
         return learned.following(memory, self.lag)
 
-    def estimate(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
+    def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
         """Return the prior, the mixing rate and the similarity of a task; the last two may see an earlier memory."""
         late = before.earlier[0] if before.earlier else before
         sigma = self.similarity_estimate(late, batch.m, truth)

@@ -144,14 +144,14 @@ class TiedRows(Estimator[TiedMemory]):
             h_independent=_mixed(trust, _kept(by_rows.P_o, seen), by_rows.P_o),
         )
 
-    def estimate(self, t: int, batch: Batch, before: TiedMemory, after: TiedMemory, truth: Truth) -> Estimate:
+    def assess(self, t: int, batch: Batch, before: TiedMemory, after: TiedMemory, truth: Truth) -> Estimate:
         """Return the mean of both explanations, as much as each counts with the transitions of this batch.
 
         Its weight is the mean of c / (c + N) over both. The similarity is that of independent rows (`EmpiricalBayes`).
         """
         tied, independent = (rate[..., None] for rate in after.rates(batch.visits))
         h = (tied * after.h_tied + independent * after.h_independent) / (tied + independent)
-        by_rows = EmpiricalBayes().estimate(t, batch, before.by_rows, after.by_rows, truth)
+        by_rows = EmpiricalBayes().assess(t, batch, before.by_rows, after.by_rows, truth)
         return Estimate(h, after.rate, by_rows.sigma)
 
 

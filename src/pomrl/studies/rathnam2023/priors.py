@@ -10,32 +10,21 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field
 
-from pomrl.components import Batch, Estimate, Estimator, PerPair, Truth, no_similarity
+from pomrl.components import Batch, Memory, ModelEstimator, Models, PerPair, Truth
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
 
-class SamePrior(Estimator[None]):
+class SamePrior(ModelEstimator):
     """The estimate w q + (1 - w) P_bar with a distribution q of next states that all pairs share; by default uniform.
 
     A subclass says what the weight w is, which may depend on the task's own batch.
     """
 
-    @property
-    def has_similarity(self) -> bool:
-        return False
-
-    def initial_memory(self, n: int, S: int, A: int) -> None:
-        """Return no memory."""
-
-    def learn(self, memory: None, batch: Batch) -> None:
-        """Return no memory."""
-
-    def estimate(self, t: int, batch: Batch, before: None, after: None, truth: Truth) -> Estimate:
-        """Return the mixture with weight 1, because it has the task's own batch in it."""
-        weight, n = self.weights(batch, truth)[..., None], len(batch.P_bar)
-        mixture = weight * self.distribution(batch) + (1.0 - weight) * batch.P_bar
-        return Estimate(mixture, np.ones((n, 1, 1)), no_similarity(n))
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        """Return the mixture, for which earlier tasks do not matter."""
+        weight = self.weights(batch, truth)[..., None]
+        return weight * self.distribution(batch) + (1.0 - weight) * batch.P_bar
 
     @abstractmethod
     def weights(self, batch: Batch, truth: Truth) -> PerPair:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.components import Batch, Estimator, RegularisedLeastSquares, Truth
+from pomrl.components import Batch, RegularisedLeastSquares, Truth
 from pomrl.studies.pomrl.theory.dirichlet_tasks import DirichletTasks
 from pomrl.study import Batches, UpperBound, pomrl
 
@@ -46,11 +46,11 @@ def related_tasks(
     return pd.DataFrame(columns, index=index).reset_index()
 
 
-def _priors(batches: list[Batch], truth: Truth, estimator: Estimator) -> Float[np.ndarray, "T n S"]:
+def _priors(batches: list[Batch], truth: Truth, estimator: RegularisedLeastSquares) -> Float[np.ndarray, "T n S"]:
     """Return the first row of the prior of each task."""
     memory, priors = estimator.initial_memory(*truth.P_o.shape[:3]), []
-    for t, batch in enumerate(batches, start=1):
+    for batch in batches:
         after = estimator.learn(memory, batch)
-        priors.append(estimator.estimate(t, batch, memory, after, truth).h[:, 0, 0])
+        priors.append(estimator.prior_model(memory, after, truth)[:, 0, 0])
         memory = after
     return np.stack(priors)
