@@ -5,7 +5,16 @@ from scipy.stats import dirichlet_multinomial
 
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Truth
-from pomrl.science.estimators.tied_rows import CONCENTRATIONS, GRID, TiedMemory, TiedRows, _Rows
+from pomrl.science.estimators.tied_rows import (
+    CONCENTRATIONS,
+    GRID,
+    UNIFORM,
+    EqualOrTied,
+    EqualOrTiedMemory,
+    TiedMemory,
+    TiedRows,
+    _Rows,
+)
 
 
 def learned(models: np.ndarray, m: int, n: int = 3) -> tuple[TiedMemory, Batch]:
@@ -83,3 +92,47 @@ def test_a_row_expects_the_moves_that_other_rows_show_although_it_has_never_made
     assert memory.share.min() > 0.9
     assert memory.h_tied[0, 5, 0, [5, 6]].min() > 0.05
     assert memory.h_tied[0, 5, 0, [0, 9, 11]].max() < 0.01  # which no row has shown as a move from there
+
+
+def equal_or_tied(models: np.ndarray, m: int) -> tuple[EqualOrTiedMemory, list[Batch]]:
+    """The memory after batches of tasks with these models, and the batches."""
+    rng, shape = np.random.default_rng(2), (2, *models.shape[1:])
+    memory, batches = EqualOrTied().initial_memory(2, *shape[1:3]), []
+    for P in models:
+        batches.append(Batch.of_counts(rng.multinomial(m, np.broadcast_to(P, shape)), m, equal=True))
+        memory = EqualOrTied().learn(memory, batches[-1])
+    return memory, batches
+
+
+def test_rows_that_are_the_same_in_all_tasks_have_the_mean_of_all_transitions():
+    roads = np.random.default_rng(6).permuted(np.tile(np.eye(12)[0], (12, 3, 1)), axis=-1)
+    P = 0.8 * roads + 0.2 * np.roll(roads, 1, 1)
+    memory, batches = equal_or_tied(np.repeat(P[None], 8, 0), m=5)
+    assert memory.share.min() > 0.7
+    truth = Truth(P[None].repeat(2, 0), np.zeros((2, 12, 3, 12)))
+    h = EqualOrTied().estimate(8, batches[-1], memory, memory, truth).h
+    alpha = memory.rate(batches[-1].visits)[..., None]
+    pooled = np.mean([batch.P_bar for batch in batches], 0)
+    errors = [np.abs(found - P).mean() for found in ((1 - alpha) * batches[-1].P_bar + alpha * h, pooled)]
+    assert errors[0] < 1.1 * errors[1]
+
+
+def test_rows_that_differ_from_task_to_task_are_explained_as_before():
+    memory, batches = equal_or_tied(walks([0.2, 0.8, 0.3, 0.7, 0.4, 0.6]), m=6)
+    assert memory.share.max() < 0.1
+    truth = Truth(batches[-1].P_bar, np.zeros_like(batches[-1].P_bar))
+    h = EqualOrTied().estimate(6, batches[-1], memory, memory, truth).h
+    tied = TiedRows().estimate(6, batches[-1], memory.otherwise, memory.otherwise, truth)
+    np.testing.assert_allclose(h, tied.h, atol=0.02)
+    np.testing.assert_allclose(memory.rate(6), memory.otherwise.rate(6), atol=0.05)
+
+
+def test_a_row_that_is_the_same_in_all_tasks_is_predicted_by_all_their_transitions():
+    rng = np.random.default_rng(5)
+    earlier, counts = (rng.multinomial(9, np.ones(4) / 4, size=(2, 4, 3)).astype(float) for _ in range(2))
+    found = _Rows.of(counts).if_equal(earlier)
+    constants = [
+        of_weight - dirichlet_multinomial.logpmf(counts.astype(int), earlier + weight / 4, 9)
+        for of_weight, weight in zip(found, UNIFORM, strict=True)
+    ]
+    np.testing.assert_allclose(constants, [constants[0]] * len(UNIFORM), atol=1e-9)

@@ -11,6 +11,10 @@ both posterior means. The share of tied rows is learned from all of them.
 Where most rows are tied, next states that neither the task nor an earlier one has shown in a row, and that the moves
 do not make likely either, get the probability 0. Spread over all states, the probability of unseen transitions does no
 harm in a random chain, but in an ordered model it leads to places that cannot be reached.
+
+`EqualOrTied` lets a third explanation compete with these two: that the row is the same in all tasks. Then the
+transitions of earlier tasks predict it as those of the task itself do, and the estimate is the mean of them all. Where
+tasks are nearly equal, and no move ties the rows, the first two find that out late.
 """
 
 from dataclasses import dataclass
@@ -19,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num
-from scipy.special import expit, gammaln
+from scipy.special import expit, gammaln, log_expit
 
 from pomrl.science.data import Batch, Counts
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
@@ -58,6 +62,9 @@ MOST_ROWS = 4
 LIKELY = 0.05
 """Probability from which on a next state is kept that was never seen in a row."""
 
+UNIFORM = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""Transitions that the uniform row is worth in one that is the same in all tasks."""
+
 DRAWS = 0.7
 """New draws from the mean model of a row for each of its transitions in earlier tasks."""
 
@@ -79,6 +86,8 @@ class TiedMemory:
     """The number of transitions that each move explains."""
     log_odds: Rows
     """How much likelier the transitions of a row were if it is tied, as a logarithm."""
+    log_likelihood: Rows
+    """Logarithm of how likely the transitions of a row in the last task were, by what was known before them."""
     share: PerRun
     """The share of rows that are tied."""
     scores: Float[np.ndarray, "n J"]
@@ -116,7 +125,16 @@ class TiedRows(Estimator[TiedMemory]):
         half, rows = np.full((n, 1, 1), 0.5), np.zeros((n, S, A))
         uniform = by_rows.P_o
         return TiedMemory(
-            by_rows, MoveCounts.none(n, S, A), rows, half, np.zeros((n, len(GRID))), rows + half, half, uniform, uniform
+            by_rows=by_rows,
+            moves=MoveCounts.none(n, S, A),
+            log_odds=rows,
+            log_likelihood=rows,
+            share=half,
+            scores=np.zeros((n, len(GRID))),
+            tied=rows + half,
+            c=half,
+            h_tied=uniform,
+            h_independent=uniform,
         )
 
     def learn(self, memory: TiedMemory, batch: Batch) -> TiedMemory:
@@ -124,7 +142,9 @@ class TiedRows(Estimator[TiedMemory]):
         counts = np.asarray(batch.counts, float)
         by_rows = EmpiricalBayes().learn(memory.by_rows, batch)
         means = _Means.of(memory)
-        now = _Explanation(means.moves, memory.moves, memory.scores, memory.log_odds, memory.share)
+        now = _Explanation(
+            means.moves, memory.moves, memory.scores, memory.log_odds, memory.log_likelihood, memory.share
+        )
         for steps in (STEPS,) if memory.by_rows.tasks else (FIRST_STEPS, FIRST_STEPS):
             now = _explanation(memory, counts, means, now, steps)
         weight, c = (column[now.best][:, None, None] for column in GRID.T)
@@ -136,6 +156,7 @@ class TiedRows(Estimator[TiedMemory]):
             by_rows=by_rows,
             moves=memory.moves + now.explained,
             log_odds=now.log_odds,
+            log_likelihood=now.log_likelihood,
             share=now.share,
             scores=now.scores,
             tied=now.tied * trust,
@@ -153,6 +174,72 @@ class TiedRows(Estimator[TiedMemory]):
         h = (tied * after.h_tied + independent * after.h_independent) / (tied + independent)
         by_rows = EmpiricalBayes().assess(t, batch, before.by_rows, after.by_rows, truth)
         return Estimate(h, after.rate, by_rows.sigma)
+
+
+@dataclass(frozen=True)
+class EqualOrTiedMemory:
+    """What all tasks so far say of rows that may be the same in all of them, for each of n runs."""
+
+    otherwise: TiedMemory
+    """What they say of rows that differ from task to task."""
+    counts: Models
+    """The transitions of all tasks."""
+    log_odds: Rows
+    """How much likelier the transitions of a row were if it is the same in all tasks, as a logarithm."""
+    share: PerRun
+    """The share of such rows."""
+    scores: Float[np.ndarray, "n J"]
+    """Their log-likelihood for each of `UNIFORM`."""
+
+    @property
+    def equal(self) -> Rows:
+        """The probability that each row is the same in all tasks."""
+        return expit(_logit(self.log_odds, self.share))
+
+    @property
+    def mean(self) -> Models:
+        """The mean of each row if it is; where rows are tied, without what was never seen."""
+        uniform = np.take(UNIFORM, self.scores.argmax(1))[:, None, None, None] / self.counts.shape[-1]
+        mean = (self.counts + uniform) / (self.counts + uniform).sum(-1, keepdims=True)
+        return _mixed(self.otherwise.share**MOST_ROWS, _kept(mean, self.counts > 0), mean)
+
+    def rate(self, N: int | PerPair) -> PerPair:
+        """Return the weight of all means together in a row with N transitions of the task itself."""
+        return self.equal + (1.0 - self.equal) * self.otherwise.rate(N)
+
+
+class EqualOrTied(Estimator[EqualOrTiedMemory]):
+    """The posterior mean of the model, where rows may be the same in all tasks, tied by random moves, or independent.
+
+    Which of these a row is, and how many are, is learned by how likely each explanation makes the batch of a task
+    before it is seen. Of a row that is the same in all tasks, all transitions count alike.
+    """
+
+    def initial_memory(self, n: int, S: int, A: int) -> EqualOrTiedMemory:
+        """Return the memory before the first task."""
+        otherwise = TiedRows().initial_memory(n, S, A)
+        none = np.zeros((n, S, A, S))
+        return EqualOrTiedMemory(otherwise, none, otherwise.log_odds, otherwise.share, np.zeros((n, len(UNIFORM))))
+
+    def learn(self, memory: EqualOrTiedMemory, batch: Batch) -> EqualOrTiedMemory:
+        """Return the memory after one more task with this batch."""
+        otherwise, counts = TiedRows().learn(memory.otherwise, batch), np.asarray(batch.counts, float)
+        likelihood = _Rows.of(counts).if_equal(memory.counts)
+        scores = FORGETTING * memory.scores + _of_runs(likelihood).T
+        gain = likelihood[scores.argmax(1), np.arange(len(counts))] - otherwise.log_likelihood
+        log_odds = FORGETTING * memory.log_odds + gain
+        return EqualOrTiedMemory(otherwise, memory.counts + counts, log_odds, _share(log_odds, memory.share), scores)
+
+    def estimate(
+        self, t: int, batch: Batch, before: EqualOrTiedMemory, after: EqualOrTiedMemory, truth: Truth
+    ) -> Estimate:
+        """Return the mean of all explanations, as much as each counts with the transitions of this batch.
+
+        The similarity is that of independent rows (`EmpiricalBayes`).
+        """
+        otherwise = TiedRows().estimate(t, batch, before.otherwise, after.otherwise, truth)
+        equal, rest = (weight[..., None] for weight in (after.equal, after.rate(batch.visits) - after.equal))
+        return Estimate((equal * after.mean + rest * otherwise.h) / (equal + rest), after.rate, otherwise.sigma)
 
 
 @dataclass(frozen=True)
@@ -193,6 +280,8 @@ class _Explanation(NamedTuple):
     """The number of its transitions that each move explains."""
     scores: Float[np.ndarray, "n J"]
     log_odds: Rows
+    log_likelihood: Rows
+    """How likely the batch of the last task was, by what was known of its rows before."""
     share: PerRun
 
     @property
@@ -203,7 +292,7 @@ class _Explanation(NamedTuple):
     @property
     def tied(self) -> Rows:
         """The probability that each row is tied."""
-        return _tied(self.log_odds, self.share)
+        return expit(_logit(self.log_odds, self.share))
 
 
 def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Explanation, steps: int) -> _Explanation:
@@ -215,9 +304,12 @@ def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Exp
     rows = _Rows.of(counts)
     likelihood = rows.if_tied([means.of_task(left_out, weight) for weight in WEIGHTS])
     scores = FORGETTING * memory.scores + _of_runs(likelihood * tied).T
-    gain = likelihood[scores.argmax(1), np.arange(len(counts))] - rows.if_independent(earlier)
-    log_odds = FORGETTING * memory.log_odds + gain + (0.0 if earlier.tasks else LOG_ODDS)
-    return _Explanation(moves, explained, scores, log_odds, _share(log_odds, before.share))
+    if_tied = likelihood[scores.argmax(1), np.arange(len(counts))]
+    if_independent = rows.if_independent(earlier)
+    log_odds = FORGETTING * memory.log_odds + (if_tied - if_independent) + (0.0 if earlier.tasks else LOG_ODDS)
+    logit = _logit(memory.log_odds, memory.share)
+    either = np.logaddexp(log_expit(logit) + if_tied, log_expit(-logit) + if_independent)
+    return _Explanation(moves, explained, scores, log_odds, either, _share(log_odds, before.share))
 
 
 @dataclass(frozen=True)
@@ -239,6 +331,15 @@ class _Rows:
     def if_tied(self, means: list[Models]) -> Float[np.ndarray, "J n S A"]:
         """Return the log-likelihood of each row for each pair in `GRID`, with the means of each of `WEIGHTS`."""
         return np.array([self._log_likelihood(mean, np.array(c)) for mean in means for c in CONCENTRATIONS])
+
+    def if_equal(self, earlier: Models) -> Float[np.ndarray, "J n S A"]:
+        """Return the log-likelihood of each row for each of `UNIFORM`, if it is what it was in earlier tasks."""
+        S = earlier.shape[-1]
+        N = earlier.sum(-1)
+        found = [
+            self._log_likelihood((earlier + weight / S) / (N + weight)[..., None], N + weight) for weight in UNIFORM
+        ]
+        return np.array(found)
 
     def if_independent(self, earlier: DirichletMemory) -> Rows:
         """Return the log-likelihood of each row if it is independent, by what earlier tasks predict of it."""
@@ -277,16 +378,16 @@ def _mixed(weight: PerRun, a: Models, b: Models) -> Models:
     return weight[..., None] * a + (1.0 - weight[..., None]) * b
 
 
-def _tied(log_odds: Rows, share: PerRun) -> Rows:
-    """Return the probability that each row is tied."""
-    return expit(log_odds + np.log(share) - np.log1p(-share))
+def _logit(log_odds: Rows, share: PerRun) -> Rows:
+    """Return the logarithm of the odds of an explanation of each row, if this share of rows has it."""
+    return log_odds + np.log(share) - np.log1p(-share)
 
 
 def _share(log_odds: Rows, share: PerRun) -> PerRun:
-    """Return the share of rows that are tied, as though half a row more were and half a row were not."""
+    """Return the share of rows with an explanation, as though half a row more had it and half a row had not."""
     rows = log_odds[0].size
     for _ in range(SHARE_STEPS):
-        share = (_of_runs(_tied(log_odds, share))[:, None, None] + 0.5) / (rows + 1.0)
+        share = (_of_runs(expit(_logit(log_odds, share)))[:, None, None] + 0.5) / (rows + 1.0)
     return share
 
 
