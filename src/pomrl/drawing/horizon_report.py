@@ -1,7 +1,7 @@
 """What plans at each discount factor gain over the decisions of a log.
 
-The estimated gain at gamma_eval of plans with the support that is recommended. Bands end at the lower limits, which
-hold together with a probability of 95 %. The circle marks what is recommended.
+The estimated gain at gamma_eval of plans with the support that is recommended. Bands end at the lower limits of
+the gains. The circle marks what is recommended.
 """
 
 from pomrl.drawing import panels
@@ -17,7 +17,7 @@ def draw(report: HorizonReport) -> Drawing:
     advice = report.recommendation
     rows = report.table[report.table["support"] == advice.support]
     bands = rows.assign(mean=rows["gain"], upper=rows["gain"], n=0)
-    data = collect([SERIES.points(bands, "gamma", "95 % lower limit", [advice.gamma])], [])
+    data = collect([SERIES.points(bands, "gamma", "lower limit", [advice.gamma])], [])
     with context():
         figure, (ax,) = panels.row_of_panels(1, 0.6 * TEXT_WIDTH, 2.8)
         panels.curves(ax, data, [SERIES])

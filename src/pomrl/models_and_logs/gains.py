@@ -6,8 +6,9 @@ often the policy comes there, and how often the log does. This estimator is doub
 and Uehara, 2020): it errs by products of an error of the models and one of the weights. The estimate is a mean over
 parts. Where the models alone say less, theirs is the estimate.
 
-All plans that are compared get their limits together: with a probability of 95 % every limit is below the gain, so that
-the plan with the highest one may be taken (Chernozhukov, Chetverikov and Kato, 2013).
+All plans that are compared get their limits together, so that the plan with the highest one may be taken (Chernozhukov,
+Chetverikov and Kato, 2013). If errors were normal, with the variances that the log shows, every limit would be below
+the gain with a probability of 95 %. A loss that is too rare for the log to show it makes errors larger than they look.
 """
 
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ SUPPORTS = (5, 10, 20, 50, 100, 200)
 """How often a task has to have tried an action before a plan may depart to it: what is compared."""
 
 LEVEL = 0.95
-"""The probability with which all limits hold."""
+"""The probability with which all limits would hold if errors were normal."""
 
 DRAWS = 4000
 """The number of draws from which the quantile of the largest error comes."""

@@ -7,6 +7,9 @@ from jaxtyping import Bool
 
 from pomrl.models_and_logs.departures import Policies
 
+HELD = "96 % of the logs of a benchmark, and in 51 to 100 % of those of each kind"
+"""How often limits were below true gains (docs/advice_on_logs.md); in half of the logs of the worst kind."""
+
 
 @dataclass(frozen=True)
 class Improvement:
@@ -18,7 +21,7 @@ class Improvement:
     mean: float = 0.0
     """The estimate, in units of rewards."""
     lower: float = 0.0
-    """The limit above which the gain is with a probability of 95 %, with the choice among plans paid for."""
+    """A 95 % lower limit of the gain by normal errors, with the choice among plans paid for; `HELD` is measured."""
 
     @property
     def doubt(self) -> float:
@@ -50,9 +53,9 @@ class Recommendation:
         changes, gain = int(self.changed.sum()), self.improvement
         if changes:
             return (
-                f"Change {changes} of {self.policies.size} decisions, and keep to all others. That gains "
-                f"{gain.mean:.3g} over the decisions of the log, and more than {gain.lower:.3g} with a probability of "
-                "95 %, losses too rare to be in the log aside."
+                f"Change {changes} of {self.policies.size} decisions, and keep to all others. That gains about "
+                f"{gain.mean:.3g} over the decisions of the log. Its lower limit is {gain.lower:.3g}; such limits held "
+                f"in {HELD}."
             )
         if np.isfinite(self.transitions):
             return (
