@@ -1,6 +1,14 @@
 """Run one experiment, or a sweep of them, and store the results: `python -m src.run --help`."""
 
-from pomrl.commands.run import main
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 if __name__ == "__main__":
+    copy = find_spec("pomrl")
+    if not copy or not Path(str(copy.origin)).resolve().is_relative_to(Path(__file__).resolve().parent):
+        what = f"{copy.origin} would run in its place" if copy else "there is no pomrl"
+        sys.exit(f"this checkout is not installed, and {what}; pip install -e . installs it")
+    from pomrl.commands.run import main
+
     main()

@@ -1,5 +1,7 @@
 """The program `pomrl` as a wheel installs it, called in a folder that has nothing to do with this repository."""
 
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -7,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.installed import Program, installed, program
+from tests.support.settings import ROOT
 
 from pomrl import store
 from pomrl.commands import main
@@ -43,6 +46,13 @@ def test_a_new_study_is_made_composed_and_listed(program: Program, tmp_path: Pat
     assert composed.returncode == 0, composed.stderr
     assert all(f"\n{name}\t" in program("studies").stdout for name in ("beyond", "pomrl", "mine"))
     assert {path.name for path in (tmp_path / "here").iterdir()} == {"mine"}
+
+
+def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=lambda _, names: {*names} - {"run.py"})
+    said = subprocess.run([sys.executable, "-m", "src.run"], cwd=tmp_path, capture_output=True, text=True)
+    assert (said.returncode, said.stdout, said.stderr.count("\n")) == (1, "", 1)
+    assert "pip install -e ." in said.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,37 +1,75 @@
-"""docs/start.md: its commands and its Python work in their order, from an empty folder, and make what it says."""
+"""README.md and docs/start.md: their commands work in their order, as a wheel installs them, from an empty folder.
+
+What the optional dependencies bring is not there.
+"""
 
 import re
 import shlex
+import tomllib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from tests.support.commands import commands
+from tests.documents.test_commands_of_documents import commands_of
+from tests.support.commands import Commands, commands
+from tests.support.installed import installed
 from tests.support.settings import ROOT
 
 pytestmark = pytest.mark.slow
+
+__all__ = ["installed"]  # a fixture
 
 DOCUMENT = (ROOT / "docs" / "start.md").read_text()
 LINES = [
     line for block in re.findall(r"```console\n(.*?)```", DOCUMENT, flags=re.DOTALL) for line in block.splitlines()
 ]
+OF_README = [line for line in commands_of("README.md") if re.match("pomrl (?!reproduce pomrl)", line)] + ["pomrl docs"]
 
 
-def test_its_commands_and_its_python_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.fixture
+def bare(installed: Path, tmp_path: Path) -> Callable[[], AbstractContextManager[Commands]]:
+    """Return what executes commands of the wheel in an empty folder with an empty home, without optional packages."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"].values()
+    optional = [re.split(r"[^\w-]", requirement)[0] for extra in extras for requirement in extra]
+    for name in ("here", "home"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "home" / "sitecustomize.py").write_text(f"import sys\nsys.modules |= dict.fromkeys({optional})\n")
+    path = f"{tmp_path / 'home'}:{installed}"
+    return lambda: commands(tmp_path / "here", HOME=str(tmp_path / "home"), PYTHONPATH=path, BROWSER="true")
+
+
+def test_the_commands_of_start_and_its_python_work(
+    bare: Callable[[], AbstractContextManager[Commands]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     said: dict[str, str] = {}
-    with commands(tmp_path) as pomrl:
+    with bare() as pomrl:
         for line in LINES:
             status, out, err = pomrl(*shlex.split(line)[1:])
             assert status == 0, err
             said[line] = out + err
-    assert len(list((tmp_path / "outputs" / "plots").glob("*.png"))) == sum("plot" in line for line in LINES) == 4
+    here = tmp_path / "here"
+    assert len(list((here / "outputs" / "plots").glob("*.png"))) == sum("plot" in line for line in LINES) == 4
     first, last = (
         float(said[f"pomrl table --task {task}"].split("\n")[1].split("\t")[1].split()[0]) for task in ("first", "last")
     )
     assert last < first  # as the document says
     assert "mean difference" in said["pomrl table tag=first --against estimator=pomrl"]
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(here)
     for block in re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL):
         exec(compile(block, "docs/start.md", "exec"), {})
     assert "without_meta" in capsys.readouterr().out
+
+
+def test_the_commands_of_the_readme_work(bare: Callable[[], AbstractContextManager[Commands]], tmp_path: Path) -> None:
+    assert {"pomrl plot tag=first", "pomrl reproduce my_study"} <= {*OF_README}
+    with bare() as pomrl:
+        for line in OF_README:
+            few = ["--runs", "5"] * ("reproduce" in line)
+            status, out, err = pomrl(*shlex.split(line)[1:], *few)
+            assert (status, bool(out)) == (0, True), err
+    page = (tmp_path / "here" / "outputs" / "docs" / "index.html").read_text()
+    assert {"start", "studies"} <= {*re.findall(r'<section id="(\w+)"', page)}

@@ -215,8 +215,8 @@ def test_a_plugin_imports_configuration_alone_and_only_inside_functions(path: Pa
 
 def test_an_entry_module_only_calls_its_command() -> None:
     for path in SRC.glob("[!_]*.py"):
-        assert [name for name, _ in imports(path)] == [f"pomrl.commands.{path.stem}"]
-        assert len(path.read_text().splitlines()) < 10
+        assert [name for name, _ in imports(path) if "pomrl" in name] == [f"pomrl.commands.{path.stem}"]
+        assert len(path.read_text().splitlines()) < 20
 
 
 def test_importing_the_package_or_a_plugin_loads_nothing_else_of_ours() -> None:
@@ -246,7 +246,7 @@ def test_the_face_for_studies_offers_what_it_gathers() -> None:
 
 
 def test_the_face_offers_what_it_lists_and_nothing_else() -> None:
-    assert set(pomrl.__all__) <= set(dir(pomrl))
+    assert dir(pomrl) == sorted(pomrl.__all__)
     assert all(callable(getattr(pomrl, name)) for name in pomrl.__all__)
     with pytest.raises(AttributeError, match="module 'pomrl' has no attribute 'lood'"):
         pomrl.lood  # noqa: B018

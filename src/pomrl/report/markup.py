@@ -46,6 +46,13 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if is_word else text
 
 
+def documents(texts: Mapping[str, str], links: Mapping[str, str]) -> list[tuple[str, str, Markup]]:
+    """Return the identifier, the title and the content of documents by their names, with links as in `document`."""
+    return [
+        (name, text.partition("\n")[0].removeprefix("# "), document(text, name, links)) for name, text in texts.items()
+    ]
+
+
 def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
     """Convert a Markdown document of the repository to HTML that stands below a heading of the page.
 

@@ -16,7 +16,7 @@ from pomrl.judging.over_variants import counts, ranked
 from pomrl.judging.verdict import LOOKS
 from pomrl.report import answer, curves, pages, provenance
 from pomrl.report.figure_files import FigureFiles
-from pomrl.report.markup import document
+from pomrl.report.markup import documents
 from pomrl.report.rendering import packed_json, rendered
 from pomrl.results.chosen_runs import Chosen
 from pomrl.results.summary_tables import summarised
@@ -95,10 +95,7 @@ class Shown:
         texts.pop(CLAIMS, None)
         links = {f"{CLAIMS}.md": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
         links |= {f"{figure.name}.png": f"#{figure.id}" for figure in self.figures}
-        return [
-            (name, text.partition("\n")[0].removeprefix("# "), document(text, name, links))
-            for name, text in texts.items()
-        ]
+        return documents(texts, links)
 
     def brought(self, suffix: str) -> list[Markup]:
         """Return the interactive sections of a shipped study, `pages/*.html`, or their scripts, `pages/*.js`."""
