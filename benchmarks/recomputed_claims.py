@@ -56,12 +56,12 @@ UNKNOWN = ("inclusive", "exclusive")
 
 WITHOUT = {"without": {"estimator.mixing": 0.0}, "aggregating": {"estimator.mixing": 1.0}}
 OF_TEXT = WITHOUT | {
-    "ada-POMRL": {"estimator.similarity": "welford", "estimator.mixing": "paper", "estimator.sigma_1": 0.5},
+    "ada-POMRL": {"estimator.similarity": "welford", "estimator.mixing": "paper", "estimator.start_deviation": 0.5},
     "POMRL": {"estimator.similarity": "known", "estimator.mixing": "paper", "estimator.prior": UNKNOWN},
     "oracle": {"estimator.prior": "known", "estimator.mixing": "paper"},
 }
 OF_NOTEBOOK = WITHOUT | {
-    "ada-POMRL": {"estimator.similarity": "welford", "estimator.sigma_1": 0.31622776601683794},
+    "ada-POMRL": {"estimator.similarity": "welford", "estimator.start_deviation": 0.31622776601683794},
     "POMRL": {"estimator.similarity": "known", "estimator.prior": "exclusive"},
     "oracle": {"estimator.prior": "unsmoothed"},
 }

@@ -15,7 +15,7 @@ class Corners(RandomChains):
     most S different values.
     """
 
-    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+    def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         return sqrt((P_o * (1.0 - P_o)).max())
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
@@ -27,4 +27,4 @@ class Corners(RandomChains):
 
     @staticmethod
     def _weight(mean: MeanModel) -> float:
-        return mean.sigma / mean.largest_sigma if mean.sigma > 0 else 0.0
+        return mean.deviation / mean.largest_deviation if mean.deviation > 0 else 0.0

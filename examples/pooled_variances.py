@@ -21,15 +21,15 @@ class PooledVariances(RegularisedLeastSquares):
         """Return the root of the variance over tasks less the noise, or of the noise in task 2, before any variance."""
         n = len(memory.P_o_hat)
         if memory.tasks == 0:
-            return np.full((n, 1, 1), self.sigma_1)
+            return np.full((n, 1, 1), self.start_deviation)
         noise = memory.sampling_noise()
         variance = memory.variance(self.variance) - noise if memory.tasks > 1 else noise
         return np.sqrt(np.maximum(variance.mean((1, 2, 3)), 0.0))[:, None, None]
 
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+    def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
         """Return alpha_t, which is 0 in task 1, before which there are no tasks to learn from."""
         if memory.tasks == 0:
-            return np.zeros_like(sigma)
+            return np.zeros_like(deviation)
         v = memory.sampling_variance().mean(-1)
-        total = v + m * sigma**2
+        total = v + m * deviation**2
         return np.divide(v, total, out=np.ones_like(v), where=total > 0)

@@ -84,6 +84,20 @@ def test_bytes_are_the_same_alone_and_in_a_sweep(command: Command) -> None:
     assert stored_bytes(alone[-1]) == before
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("sigma=0.01",), "sigma: the largest variance of an entry over tasks"),
+        (("reading=printed",), "sigma: the largest standard deviation of an entry over tasks"),
+        (("-m", "reading=printed,repaired"), "sigma: a variance or a standard deviation, as task_distribution.measure"),
+        (("task_distribution=forest", "sigma=null", "S=null", "A=null"), None),
+    ],
+)
+def test_the_table_says_what_sigma_is(command: Command, words: tuple[str, ...], line: str | None) -> None:
+    _, _, said = command(*words, "T=2", "runs=2")
+    assert line in said if line else "sigma: " not in said
+
+
 def test_a_dry_run_writes_nothing(command: Command, tmp_path: Path) -> None:
     status, _, said = command("-m", *SMALL, "sigma=0.01,0.02", "dry_run=true")
     assert status == 0

@@ -68,12 +68,15 @@ def test_the_axes_of_a_sweep_are_those_that_hydra_gives_its_sweeper(tmp_path: Pa
 def test_a_value_that_is_given_elsewhere_replaces_none(tmp_path: Path) -> None:
     (tmp_path / "estimator").mkdir()
     (tmp_path / "estimator" / "mine.yaml").write_text("defaults: [ada_pomrl, _self_]\nsigma_1: ???\n")
-    assert Composer.of_sources(Sources(CONF, tmp_path)).one(["estimator=mine"]).values["estimator"]["sigma_1"] == 0.5
+    assert (
+        Composer.of_sources(Sources(CONF, tmp_path)).one(["estimator=mine"]).values["estimator"]["start_deviation"]
+        == 0.5
+    )
 
 
 def edit_an_option(conf: Path) -> None:
     path = conf / "estimator" / "ada_pomrl.yaml"
-    path.write_text(path.read_text().replace("sigma_1: 0.5", "sigma_1: 0.25"))
+    path.write_text(path.read_text().replace("start_deviation: 0.5", "start_deviation: 0.25"))
 
 
 def remove_an_option(conf: Path) -> None:

@@ -57,7 +57,7 @@ def test_an_integer_where_a_number_is_meant_is_that_number() -> None:
     "other",
     [
         "S=11", "A=3", "m=6", "T=16", "sigma=0.02", "gamma_eval=0.9", "seed=2", "task_distribution=gaussian",
-        "task_distribution.reward=state", "estimator=pomrl", "estimator.sigma_1=0.1", "gamma_schedule=dong",
+        "task_distribution.reward=state", "estimator=pomrl", "estimator.start_deviation=0.1", "gamma_schedule=dong",
         "gamma_schedule.gammas=[0.5]", "planner=value_iteration",
     ],
 )  # fmt: skip

@@ -51,7 +51,7 @@ CASES = [
     *(
         ("initial_similarity", 0, f"σ₁ = {start:g}", "task", "initial_similarity", settings, "se")
         for start in (0.01, 0.1, 0.5)
-        for settings in [{"estimator.sigma_1": start, "gamma": 0.99}]
+        for settings in [{"estimator.start_deviation": start, "gamma": 0.99}]
     ),
     *(
         ("illustration", i, f"m = {m}", "gamma", "illustration", {"m": m, "estimator.mixing": alpha}, "se")

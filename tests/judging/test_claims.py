@@ -30,9 +30,9 @@ REFUTED_IN: list[tuple[World, str]] = [
     (worse("estimator", "aggregating"), "A.1"),
     (swapped("estimator", "aggregating", "pomrl"), "A.2"),
     (swapped("batches", "m5_T5", "m20_T5"), "A.3 A.4 A.8 A.9"),
-    (swapped("sigma_1", 0.1, 0.5), "A.5"),
-    (swapped("sigma_1", 0.01, 0.1), "A.6"),
-    (swapped("sigma_1", 0.01, 0.5), "A.7"),
+    (swapped("start_deviation", 0.1, 0.5), "A.5"),
+    (swapped("start_deviation", 0.01, 0.1), "A.6"),
+    (swapped("start_deviation", 0.01, 0.5), "A.7"),
     (swapped("m", 5, 50), "I.1 I.3"),
     (swapped("mixing", 0.0, 0.75), "I.2 I.4"),
 ]
@@ -67,8 +67,8 @@ class TestClaims:
             paper["gamma_0"].at(gamma_0=0.7)
 
     def test_a_key_that_the_sweep_does_not_vary(self, paper):
-        with pytest.raises(LookupError, match="it does not vary sgima; it varies sigma_1"):
-            paper["initial_similarity"].at(sigma_1=0.1, sgima=0.01)
+        with pytest.raises(LookupError, match="it does not vary sgima; it varies start_deviation"):
+            paper["initial_similarity"].at(start_deviation=0.1, sgima=0.01)
 
     def test_one_about_a_simulation_takes_its_table(self):
         def coin() -> pd.DataFrame:

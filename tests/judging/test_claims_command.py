@@ -65,6 +65,6 @@ class TestCommand:
 
 
 def store_runs(start: float, runs: int) -> None:
-    overrides = ["experiment=initial_similarity", f"estimator.sigma_1={start}"]
+    overrides = ["experiment=initial_similarity", f"estimator.start_deviation={start}"]
     stored = store.open_experiment(experiment(PUBLISHED, overrides), force=False)
     add(stored, range(runs), table_of(overrides, runs))

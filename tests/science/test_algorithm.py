@@ -15,7 +15,7 @@ from pomrl.science.gamma_schedules import Dong, Fixed, UpperBound
 M_SAMPLES, S, A, T = 5, 4, 2, 7
 
 POMRL = RegularisedLeastSquares(mixing="paper", similarity="known")
-ADA_POMRL = RegularisedLeastSquares(mixing="paper", similarity="welford", sigma_1=0.3)
+ADA_POMRL = RegularisedLeastSquares(mixing="paper", similarity="welford", start_deviation=0.3)
 
 
 def run(batches: list[np.ndarray], truth: Truth, estimator: Estimator, schedule=None) -> list[PlanningInput]:
@@ -27,7 +27,7 @@ def same(P_bar: np.ndarray) -> Batches:
     return Batches.same(Batch.of_counts(np.rint(P_bar * M_SAMPLES).astype(int), M_SAMPLES, equal=True))
 
 
-def straight_line(batches: list[np.ndarray], similarity: float | None, sigma_1: float, inclusive: bool):
+def straight_line(batches: list[np.ndarray], similarity: float | None, start_deviation: float, inclusive: bool):
     """Algorithms 1 and 2 for one run, with plain loops: (P_hat, alpha, sigma) of each task.
 
     similarity is the known standard deviation, or None where it is estimated.
@@ -37,7 +37,7 @@ def straight_line(batches: list[np.ndarray], similarity: float | None, sigma_1: 
         before, P_bar = batches[: t - 1], batches[t - 1]
         sigma = similarity
         if sigma is None:
-            sigma = sigma_1
+            sigma = start_deviation
             if t > 2:
                 largest = 0.0
                 for s in range(S):
@@ -59,7 +59,7 @@ def straight_line(batches: list[np.ndarray], similarity: float | None, sigma_1: 
 def test_loop_is_the_papers_written_out(prior, adaptive: bool):
     batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     estimator = RegularisedLeastSquares(
-        mixing="paper", prior=prior, similarity="welford" if adaptive else "known", sigma_1=0.3
+        mixing="paper", prior=prior, similarity="welford" if adaptive else "known", start_deviation=0.3
     )
     tasks = run(batches, truth, estimator)
     assert len(tasks) == T
@@ -69,7 +69,7 @@ def test_loop_is_the_papers_written_out(prior, adaptive: bool):
         for task, (P_hat, alpha, sigma) in zip(tasks, expected, strict=True):
             np.testing.assert_allclose(task.P_hat[i, 0], P_hat, rtol=0, atol=1e-14)
             assert task.alpha[i] == pytest.approx(alpha, rel=1e-13, abs=0)
-            assert task.sigma[i] == pytest.approx(sigma, rel=1e-13)
+            assert task.deviation[i] == pytest.approx(sigma, rel=1e-13)
 
 
 def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_maximum():
@@ -78,7 +78,7 @@ def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_max
     sigma = np.sqrt(truth.variance).max(-1)
     alpha = 1 / (sigma**2 * (1 + 1 / T) * M_SAMPLES + 1)
     np.testing.assert_allclose(tasks[-1].alpha, alpha.mean((1, 2)), rtol=1e-13)
-    np.testing.assert_allclose(tasks[-1].sigma, sigma.max((1, 2)), rtol=1e-13)
+    np.testing.assert_allclose(tasks[-1].deviation, sigma.max((1, 2)), rtol=1e-13)
     h = np.mean(batches, axis=0)
     P_hat = alpha[..., None] * h + (1 - alpha[..., None]) * batches[-1]
     np.testing.assert_allclose(tasks[-1].P_hat[:, 0], P_hat, rtol=0, atol=1e-14)
@@ -87,8 +87,8 @@ def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_max
 def test_schedule_is_told_the_rate_and_the_similarity_of_its_task():
     batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     for t, task in enumerate(run(batches, truth, ADA_POMRL, UpperBound(gamma_0=0.1)), start=1):
-        x = task.sigma**2 * M_SAMPLES
-        C = ((task.sigma + 1 / sqrt(M_SAMPLES)) / sqrt(t) + x / sqrt(M_SAMPLES)) / (x + 1)
+        x = task.deviation**2 * M_SAMPLES
+        C = ((task.deviation + 1 / sqrt(M_SAMPLES)) / sqrt(t) + x / sqrt(M_SAMPLES)) / (x + 1)
         np.testing.assert_allclose(task.gamma[:, 0], np.minimum(0.1 + (1 - C) / (1 + C), 0.99), rtol=1e-13)
     for t, task in enumerate(run(batches, truth, ADA_POMRL, Dong()), start=1):
         T_t = S * A * M_SAMPLES * (1 - task.alpha + task.alpha * (t - 1))

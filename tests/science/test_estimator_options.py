@@ -94,7 +94,12 @@ def test_a_start_counts_as_tasks_whose_mean_is_uniform(weight: float):
 def test_the_variance_of_a_start_stays_in_with_its_weight():
     batches, truth = unequal(6, 4, least=1)
     estimator = RegularisedLeastSquares(
-        mixing="paper", similarity="welford", variance="population", start_weight=1.0, sigma_1=0.3, scope="per_pair"
+        mixing="paper",
+        similarity="welford",
+        variance="population",
+        start_weight=1.0,
+        start_deviation=0.3,
+        scope="per_pair",
     )
     memory = memory_of(batches, estimator.initial_memory(2, S, A))
     rows = np.stack([np.full((2, S, A, S), 1 / S), *(batch.P_bar for batch in batches)])
@@ -121,7 +126,7 @@ def test_similarity_and_rate_know_the_tasks_up_to_the_lag(lag: int):
         known = batches[: max(t - 1 - lag, 0)]
         memory = memory_of(known) if known else estimator.initial_memory(2, S, A)
         sigma = estimator.similarity_estimate(memory, M, truth)
-        np.testing.assert_array_equal(task.sigma, sigma[:, 0, 0])
+        np.testing.assert_array_equal(task.deviation, sigma[:, 0, 0])
         np.testing.assert_array_equal(task.alpha, estimator.mixing_rate(t, M, sigma, memory, truth)[:, 0, 0])
 
 

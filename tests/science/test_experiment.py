@@ -103,7 +103,7 @@ def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptiv
     tasks = Dirichlet(zeros=1)
     gammas = [0.0, 0.4, 0.8, 0.95]
     one = method(
-        Grid(gammas=gammas), planner, mixing="paper", similarity="welford" if adaptive else "known", sigma_1=0.4
+        Grid(gammas=gammas), planner, mixing="paper", similarity="welford" if adaptive else "known", start_deviation=0.4
     )
     (table,) = tables(problem(S, A, m, T, sigma, gamma_eval, seed, tasks), [one], [run - 1, run])
 

@@ -8,8 +8,8 @@ from pomrl.science.gamma_schedules import Dong, GammaSchedule, TaskState, UpperB
 from pomrl.science.upper_bound import regret_constant, upper_bound_gamma
 
 
-def select(schedule: GammaSchedule, alpha=(0.5,), sigma=(0.1,), t=2, m=5, S=10, A=2, gamma_eval=0.99) -> np.ndarray:
-    return schedule.select(TaskState(t, m, S, A, gamma_eval, np.array(alpha), np.array(sigma)))
+def select(schedule: GammaSchedule, alpha=(0.5,), deviation=(0.1,), t=2, m=5, S=10, A=2, gamma_eval=0.99) -> np.ndarray:
+    return schedule.select(TaskState(t, m, S, A, gamma_eval, np.array(alpha), np.array(deviation)))
 
 
 def test_dong_by_hand():
@@ -22,10 +22,10 @@ def test_dong_by_hand():
 
 def test_constant_of_the_regret_bound_by_hand():
     """m = 4, sigma = 1/2: sigma^2 m = 1, so C_t = (1/sqrt(t) + 1/2) / 2."""
-    sigma = np.array([0.0, 0.5])
-    np.testing.assert_allclose(regret_constant(1, 4, sigma), [0.5, 0.75], rtol=1e-14)
-    np.testing.assert_allclose(regret_constant(4, 4, sigma), [0.25, 0.5], rtol=1e-14)
-    np.testing.assert_allclose(regret_constant(9, 25, sigma), [1 / 15, (0.7 / 3 + 6.25 / 5) / 7.25], rtol=1e-14)
+    deviation = np.array([0.0, 0.5])
+    np.testing.assert_allclose(regret_constant(1, 4, deviation), [0.5, 0.75], rtol=1e-14)
+    np.testing.assert_allclose(regret_constant(4, 4, deviation), [0.25, 0.5], rtol=1e-14)
+    np.testing.assert_allclose(regret_constant(9, 25, deviation), [1 / 15, (0.7 / 3 + 6.25 / 5) / 7.25], rtol=1e-14)
 
 
 def test_gamma_as_printed_follows_the_cases_of_the_proposition():
@@ -36,17 +36,17 @@ def test_gamma_as_printed_follows_the_cases_of_the_proposition():
 
 def test_upper_bound_schedule_adds_its_offset():
     C = (0.1 + 1 / sqrt(5)) / sqrt(3) / 1.05 + 0.05 / sqrt(5) / 1.05
-    gamma = select(UpperBound(gamma_0=0.25), sigma=[0.1], t=3)[0, 0]
+    gamma = select(UpperBound(gamma_0=0.25), deviation=[0.1], t=3)[0, 0]
     assert gamma == pytest.approx(0.25 + (1 - C) / (1 + C), rel=1e-14)
     assert float(regret_constant(1, 1, 0.9)) > 1
-    assert select(UpperBound(gamma_0=0.3), sigma=[0.9], t=1, m=1)[0, 0] == 0.3
+    assert select(UpperBound(gamma_0=0.3), deviation=[0.9], t=1, m=1)[0, 0] == 0.3
 
 
 # Options beyond the paper's
 
 
-def state(t: int, alpha: float = 0.5, sigma: float = 0.2, gamma_eval: float = 0.99) -> TaskState:
-    return TaskState(t, 5, 10, 2, gamma_eval, np.full(2, alpha), np.full(2, sigma))
+def state(t: int, alpha: float = 0.5, deviation: float = 0.2, gamma_eval: float = 0.99) -> TaskState:
+    return TaskState(t, 5, 10, 2, gamma_eval, np.full(2, alpha), np.full(2, deviation))
 
 
 def size_of_phase(schedule: Dong, t: int, alpha: float = 0.5) -> float:
@@ -83,7 +83,7 @@ def test_snapping_finds_the_nearest_of_a_grid(schedule):
     assert of_two[:, 0].tolist() == [0.25, 0.75]
 
 
-def test_another_sigma_may_be_given_or_plugged_in():
-    own = UpperBound().select(state(3, sigma=0.3))
-    assert np.array_equal(UpperBound(sigma=0.3).select(state(3, sigma=0.8)), own)
-    assert np.array_equal(UpperBound(plug="variance").select(state(3, sigma=sqrt(0.3))), own)
+def test_another_deviation_may_be_given_or_plugged_in():
+    own = UpperBound().select(state(3, deviation=0.3))
+    assert np.array_equal(UpperBound(deviation=0.3).select(state(3, deviation=0.8)), own)
+    assert np.array_equal(UpperBound(plug="variance").select(state(3, deviation=sqrt(0.3))), own)

@@ -124,12 +124,12 @@ def test_mse_optimal_estimates_the_transition_variance_where_the_similarity_is_l
 @pytest.mark.parametrize("scope", ["max", "per_pair"])
 def test_sigma_1_rules_tasks_1_and_2_and_no_other(similarity, scope):
     batches, truth = draw_batches(16, 5, 5)
-    for sigma_1 in (0.1, 0.5):
-        estimator = make(mixing="paper", similarity=similarity, sigma_1=sigma_1, scope=scope)
+    for start_deviation in (0.1, 0.5):
+        estimator = make(mixing="paper", similarity=similarity, start_deviation=start_deviation, scope=scope)
         for t in (1, 2):
             memory = memory_of(batches[: t - 1]) if t > 1 else Memory.initial(3, 4, 2)
-            assert np.all(estimator.similarity_estimate(memory, 5, truth) == sigma_1)
-        assert np.all(estimator.similarity_estimate(memory_of(batches[:2]), 5, truth) != sigma_1)
+            assert np.all(estimator.similarity_estimate(memory, 5, truth) == start_deviation)
+        assert np.all(estimator.similarity_estimate(memory_of(batches[:2]), 5, truth) != start_deviation)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
         ("stream=switch stream.at=[5,5]", "stream.at=[5, 5]: they have to ascend strictly"),
         ("stream=cycle stream.models=16", "stream.models=16: there are more mean models than tasks"),
         (
-            "stream=switch task_distribution=uniform_ball sigma=0.055 seed=0 stream.at=[2,3,4,5,6]",
+            "stream=switch task_distribution=uniform_ball sigma=0.003025 seed=0 stream.at=[2,3,4,5,6]",
             "sigma: no UniformBall distribution on another mean model",
         ),
         (f"{COLLECTED} trials=2", "trials=2: where a learner collects its data"),

@@ -60,7 +60,7 @@ def test_smallest_concentrations_give_valid_rows_with_the_right_mean(below: floa
     """Gamma variates of so small a shape underflow, all of a row at once; the rows have to be one-hot instead."""
     distribution = Dirichlet(zeros=1)
     mean = distribution.draw_mean(seed=5, run=0, S=4, A=2, sigma=0.0)
-    mean = replace(mean, sigma=mean.largest_sigma * (1 - below))
+    mean = replace(mean, deviation=mean.largest_deviation * (1 - below))
     assert 0 < distribution.concentration(mean) < 3 * below
     draws = draws_of(distribution, mean, 3_000)
     assert_models(draws)
@@ -150,8 +150,8 @@ def test_a_given_concentration_determines_sigma(smoothing: float):
     assert distribution.concentration(mean) == pytest.approx(c)
     variance = mean.P_o * (1 - mean.P_o) / (c + 1)
     np.testing.assert_allclose(distribution.variance(mean), variance, rtol=1e-13)
-    assert mean.sigma == pytest.approx(np.sqrt(variance.max()))
-    same = Dirichlet(zeros=3, smoothing=smoothing).draw_mean(0, 0, 6, 2, mean.sigma**2)
+    assert mean.deviation == pytest.approx(np.sqrt(variance.max()))
+    same = Dirichlet(zeros=3, smoothing=smoothing).draw_mean(0, 0, 6, 2, mean.deviation**2)
     assert Dirichlet(zeros=3).concentration(same) == pytest.approx(c)
 
 
@@ -172,7 +172,7 @@ def test_the_smallest_sigma_is_drawn_and_a_smaller_one_refused(kind: type[Random
     mean = distribution.draw_mean(0, 0, 10, 2, 1.01 * limit)
     rng = np.random.default_rng(0)
     drawn = distribution.draw_tasks(rng, mean, 300)
-    assert 0.8 < drawn.std(0).max() / mean.sigma < 1.3
+    assert 0.8 < drawn.std(0).max() / mean.deviation < 1.3
     with pytest.raises(ValueError, match="it has to be 0 or at least"):
         distribution.draw_mean(0, 0, 10, 2, 0.99 * limit)
-    assert distribution.draw_mean(0, 0, 10, 2, 0.0).sigma == 0.0
+    assert distribution.draw_mean(0, 0, 10, 2, 0.0).deviation == 0.0

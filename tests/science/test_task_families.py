@@ -64,8 +64,8 @@ def test_tasks_are_drawn_from_the_candidates_with_the_same_chance(name: str) -> 
     share = np.bincount(index, minlength=len(candidates.P)) / 3000
     assert np.abs(share - 1 / len(share)).max() < 5 / np.sqrt(3000 * len(share))
     np.testing.assert_allclose(mean.P_o, candidates.P.mean(0))
-    assert mean.sigma == pytest.approx(candidates.P.std(0).max())
-    assert tasks.variance(mean).max() == pytest.approx(mean.sigma**2)
+    assert mean.deviation == pytest.approx(candidates.P.std(0).max())
+    assert tasks.variance(mean).max() == pytest.approx(mean.deviation**2)
 
 
 def test_a_forest_is_that_of_the_toolbox() -> None:

@@ -51,7 +51,7 @@ def test_a_step_of_the_drift_has_the_deviation_that_its_speed_says():
     inside = (P[:-1] > 0.05) & (P[:-1] < 0.95)  # where nothing is reflected
     steps = np.diff(P, axis=0)[inside]
     centred = np.sqrt(3 / 4)  # the deviates of the four supported states of a row are centred
-    assert steps.std() == pytest.approx(0.1 * found[0].sigma * centred, rel=0.1)
+    assert steps.std() == pytest.approx(0.1 * found[0].deviation * centred, rel=0.1)
 
 
 @pytest.mark.parametrize("distribution", [Dirichlet(zeros=2), UniformBall(zeros=2, measure="std")])

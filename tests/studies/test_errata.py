@@ -320,7 +320,7 @@ def test_e14_gamma_up_to_one():
     with pytest.raises(ValueError, match="gamma <= gamma_eval"):
         regret_upper_bound(0.9, 0.01, 0.5)
     schedule = UpperBound(gamma_0=0.5)
-    state = TaskState(t=5, m=10**6, S=10, A=2, gamma_eval=0.9, alpha=np.zeros(1), sigma=np.zeros(1))
+    state = TaskState(t=5, m=10**6, S=10, A=2, gamma_eval=0.9, alpha=np.zeros(1), deviation=np.zeros(1))
     assert schedule.select(state)[0, 0] == 0.9
 
 

@@ -101,7 +101,7 @@ class TestDocument:
 
         For sigma^2 = 0.0137 it gives gamma_eval from task 2 on.
         """
-        schedule = UpperBound(gamma_0=0.35, variant="as_printed")
+        schedule = UpperBound(gamma_0=0.35, minimum="as_printed")
 
         def gammas(sigma: float) -> list[float]:
             states = [TaskState(t, 5, 10, 2, 0.99, np.zeros(1), np.array([sigma])) for t in range(1, 16)]

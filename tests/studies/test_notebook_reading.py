@@ -108,9 +108,9 @@ def test_the_largest_variance_of_its_tasks_is_that_of_the_dirichlet_distribution
     problem = of_notebook("task_distribution.concentration_over_S=0.375").problem
     mean = problem.mean(0)
     assert problem.task_distribution.concentration(mean) == pytest.approx(4.3125)
-    assert mean.sigma**2 == pytest.approx((mean.P_o * (1 - mean.P_o)).max() / 5.3125)
+    assert mean.deviation**2 == pytest.approx((mean.P_o * (1 - mean.P_o)).max() / 5.3125)
     assert mean.P_o.min() == pytest.approx(0.015 / 1.15)
-    assert problem.task_distribution.variance(mean).max() == pytest.approx(mean.sigma**2)
+    assert problem.task_distribution.variance(mean).max() == pytest.approx(mean.deviation**2)
 
 
 def test_dong_has_the_notebooks_phases():

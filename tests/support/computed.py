@@ -44,7 +44,8 @@ def start_matters_at_first(sweep):
 
     Sec. 4: "a large initialization will slow down convergence".
     """
-    return [less(*(sweep.at(sigma_1=start).tasks((1, 2, 3)) for start in (0.1, 0.5)), "start 0.1 less start 0.5")]
+    small, large = (sweep.at(start_deviation=start).tasks((1, 2, 3)) for start in (0.1, 0.5))
+    return [less(small, large, "start 0.1 less start 0.5")]
 
 
 @claim("T.1", simulation=MODEL_ERROR_COVERAGE, figures=("dirichlet_task_dist",))

@@ -82,7 +82,7 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
             gain = {"m5_T5": 0.5, "m20_T5": 0.1}.get(of["batches"], 1.0) * (of["estimator"] == "ada_pomrl")
             return bowl(np.full(tasks, 2.0 - gain), 0.7 if of["batches"] == "m20_T5" else 0.3)
         case "initial_similarity" | "equal_tasks":
-            cost = {0.01: 0.2, 0.1: 0.1, 0.5: 0.5}[of["sigma_1"]]
+            cost = {0.01: 0.2, 0.1: 0.1, 0.5: 0.5}[of["start_deviation"]]
             return bowl(np.where(np.arange(15) < 5, 1.0 + cost, 0.5), 0.7)
         case _:  # the illustration
             step = [0.0, 0.25, 0.5, 0.75].index(of["mixing"]) + [5, 10, 20, 50].index(of["m"])

@@ -14,6 +14,12 @@ from pomrl.results.summary_tables import summarised
 from pomrl.running.plan import Job, estimate, plan, refuse_what_takes_long
 from pomrl.running.work import work
 
+MEASURES = {
+    "variance": "the largest variance of an entry over tasks",
+    "std": "the largest standard deviation of an entry over tasks",
+}
+"""What sigma is, by the key `task_distribution.measure`."""
+
 MOST_ROWS = 100
 """The most experiments of which a sweep prints the mean losses; with more, people no longer read them."""
 
@@ -39,9 +45,20 @@ def run(sweep: Sweep) -> bool:
             of_sweep = choose([*dict.fromkeys(map(store.signature, experiments))])
             print_frame(summarised(of_sweep, statistics=["mean"]), stderr=True)
         warn("mean: planning loss at gamma_eval, with its 95 % interval; pomrl table and pomrl plot show more")
+        for line in _meaning_of_sigma(experiments):
+            warn(line)
     for experiment in experiments:
         print(store.lookup(experiment).folder)
     return succeeded
+
+
+def _meaning_of_sigma(experiments: Sequence[Experiment]) -> list[str]:
+    """Return the line that says what the number sigma is; none where other keys give the similarity of tasks."""
+    given = [each.problem for each in experiments if each.problem.sigma is not None]
+    measures = {getattr(problem.task_distribution, "measure", "") for problem in given} - {""}
+    if len(measures) > 1:
+        return ["sigma: a variance or a standard deviation, as task_distribution.measure says in each row"]
+    return [f"sigma: {MEASURES[measure]}" for measure in measures]
 
 
 def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:

@@ -35,7 +35,7 @@ class TaskDistributionContract(ComponentContract):
             mean = drawn_mean(component, run=run)
             assert_models(mean.P_o)
             assert ((mean.P_o == 0).sum(-1) == component.zeros).all()
-            assert mean.sigma == pytest.approx(SIGMA if component.measure == "std" else np.sqrt(SIGMA), abs=1e-15)
+            assert mean.deviation == pytest.approx(SIGMA if component.measure == "std" else np.sqrt(SIGMA), abs=1e-15)
 
     def test_tasks_are_models_on_the_support_of_the_mean(self, component: RandomChains) -> None:
         mean = drawn_mean(component)
@@ -60,10 +60,10 @@ class TaskDistributionContract(ComponentContract):
         mean = drawn_mean(component)
         variance = component.variance(mean)
         assert variance.min() >= 0
-        assert variance.max() == pytest.approx(mean.sigma**2)
+        assert variance.max() == pytest.approx(mean.deviation**2)
 
     def test_a_sigma_that_is_too_large_is_refused(self, component: RandomChains) -> None:
-        limit = drawn_mean(component).largest_sigma
+        limit = drawn_mean(component).largest_deviation
         if np.isfinite(limit):
             too_large = limit * 1.001 if component.measure == "std" else (limit * 1.001) ** 2
             with pytest.raises(ValueError, match="sigma"):
@@ -106,8 +106,8 @@ class TaskStreamContract(ComponentContract):
         assert next(means) is first
         for mean in islice(means, TASKS - 1):
             assert_models(mean.P_o)
-            assert mean.sigma == first.sigma
+            assert mean.deviation == first.deviation
             assert mean.has_room
-            assert mean.largest_sigma == np.sqrt((mean.P_o * (1.0 - mean.P_o)).max())
+            assert mean.largest_deviation == np.sqrt((mean.P_o * (1.0 - mean.P_o)).max())
             assert_array_equal(mean.R, first.R)
             assert_array_equal(mean.varying, first.varying)

@@ -35,7 +35,7 @@ class PlanningInput:
     """Discount factors to plan with."""
     alpha: Float[np.ndarray, " n"]
     """Mixing rate; its mean over pairs (s, a), and over trials, where they differ."""
-    sigma: Float[np.ndarray, " n"]
+    deviation: Float[np.ndarray, " n"]
     """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
 
 
@@ -110,5 +110,5 @@ def pomrl(
         batch = task if isinstance(task, Batches) else task.collect(learner.believe)
         memory, estimate = learner.learn(batch.meta)
         P_hat, alpha = learner.mix(estimate, batch.own)  # alpha_1 = 0
-        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), estimate.sigma.max((1, 2)))
-        yield PlanningInput(P_hat, checked.select(gamma_schedule, state), state.alpha, state.sigma)
+        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), estimate.deviation.max((1, 2)))
+        yield PlanningInput(P_hat, checked.select(gamma_schedule, state), state.alpha, state.deviation)

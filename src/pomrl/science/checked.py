@@ -189,14 +189,14 @@ def of_tasks(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Generators, P:
 def assess(
     estimator: Estimator[MemoryT], t: int, batch: Batch, before: MemoryT, after: MemoryT, truth: Truth
 ) -> Estimate:
-    """Return the estimate of a task: h_t, whose rows are distributions, and sigma, at least 0 or NaN in all places."""
+    """Return the estimate of a task: distributions h_t, and a deviation, at least 0 or NaN in all places."""
     found, where = estimator.assess(t, batch, before, after, truth), Returned(estimator, "assess", f" in task {t}")
     where.a(Estimate, found)
     if not callable(found.h):
         where.models(found.h, batch.P_bar.shape, "h")
-    where.array(found.sigma, *_per_pair(batch.P_bar), part="sigma")
-    if not np.isnan(found.sigma).all():
-        where.between(found.sigma, 0.0, LARGEST, "sigma")
+    where.array(found.deviation, *_per_pair(batch.P_bar), part="deviation")
+    if not np.isnan(found.deviation).all():
+        where.between(found.deviation, 0.0, LARGEST, "deviation")
     return found
 
 
@@ -247,5 +247,5 @@ def _check_mean(mean: Any, S: int, A: int, where: Returned) -> None:
     where.array(mean.P_o, (S, A, S), part="P_o")
     where.array(mean.R, (S, A), (S, A, S), part="R")
     where.array(mean.varying, (S, A), part="varying", dtype=np.bool_)
-    where.a(float, mean.sigma, "sigma")
-    where.between(np.array(mean.sigma), 0.0, LARGEST, "sigma")
+    where.a(float, mean.deviation, "deviation")
+    where.between(np.array(mean.deviation), 0.0, LARGEST, "deviation")

@@ -87,7 +87,7 @@ def _evaluated(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Co
         "gamma": _mean_of_trials(gamma.reshape(N, K, -1)),
         "planning_loss": loss.reshape(N, K, -1).mean(1),
         "alpha": np.concatenate([task.given.alpha for task in tasks]).reshape(N, -1).mean(1),
-        "sigma_hat": np.concatenate([task.given.sigma for task in tasks]).reshape(N, -1).mean(1),
+        "sigma_hat": np.concatenate([task.given.deviation for task in tasks]).reshape(N, -1).mean(1),
         "model_error": np.abs(error, out=error).max(-1).mean(1),
     }
 

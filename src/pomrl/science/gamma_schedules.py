@@ -9,7 +9,7 @@ from jaxtyping import Float
 from pydantic import Field
 
 from pomrl.checks import Ascending, Component
-from pomrl.science.upper_bound import Formula, regret_constant, upper_bound_gamma
+from pomrl.science.upper_bound import Formula, Minimum, regret_constant, upper_bound_gamma
 
 Discount = Annotated[float, Field(ge=0, le=1)]
 
@@ -39,7 +39,7 @@ class TaskState:
     """Discount factor at which policies are judged."""
     alpha: Float[np.ndarray, " n"]
     """Mixing rate of the task; its mean over pairs (s, a) if each pair has its own."""
-    sigma: Float[np.ndarray, " n"]
+    deviation: Float[np.ndarray, " n"]
     """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
 
 
@@ -47,7 +47,7 @@ class GammaSchedule(Component):
     """Base class of schedules, which choose the discount factors that each task is planned with."""
 
     needs_similarity: ClassVar[bool] = False
-    """Whether the choice depends on `TaskState.sigma`, which not every estimator has."""
+    """Whether the choice depends on `TaskState.deviation`, which not every estimator has."""
 
     @abstractmethod
     def select(self, state: TaskState) -> Float[np.ndarray, "n G"]:
@@ -180,19 +180,20 @@ class UpperBound(Snapping):
 
     gamma_0: Discount = 0.25
     """Offset (A12)."""
-    variant: Literal["corrected", "as_printed"] = "corrected"
+    minimum: Minimum = "corrected"
     """The minimum of U, right or as in Prop. 1 (E1)."""
     formula: Formula = "text"
     """C_t as in the text, or with the constant second term of the authors' notebook."""
-    sigma: Literal["own"] | Annotated[float, Field(ge=0)] = "own"
-    """Sigma in C_t: the learner's own, or a number, a standard deviation."""
+    deviation: Literal["own"] | Annotated[float, Field(ge=0)] = "own"
+    """Standard deviation of tasks in C_t: the learner's own, or a number."""
     plug: Literal["std", "variance"] = "std"
-    """What stands for sigma in C_t: the standard deviation, or the variance."""
+    """What stands for the standard deviation in C_t: itself, or the variance."""
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
-        sigma = state.sigma if self.sigma == "own" else np.full_like(state.sigma, self.sigma)
-        C_t = regret_constant(state.t, state.m, sigma if self.plug == "std" else sigma**2, self.formula)
-        gamma = self.gamma_0 + upper_bound_gamma(C_t, self.variant)
+        own = state.deviation
+        deviation = own if self.deviation == "own" else np.full_like(own, self.deviation)
+        C_t = regret_constant(state.t, state.m, deviation if self.plug == "std" else deviation**2, self.formula)
+        gamma = self.gamma_0 + upper_bound_gamma(C_t, self.minimum)
         return self._finished(np.asarray(gamma), state.gamma_eval)
 
 

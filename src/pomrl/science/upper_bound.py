@@ -18,43 +18,41 @@ Values = Float[np.ndarray, "..."] | float
 Formula = Literal["text", "notebook"]
 """The formula of C_t: that of Sec. 6.2, or that of the authors' notebook, whose second term is constant."""
 
+Minimum = Literal["corrected", "as_printed"]
+"""The minimum of U(γ): the right one, or that of Proposition 1."""
 
-def regret_constant(t: Numbers, m: Numbers, sigma: Numbers, formula: Formula = "text") -> Values:
+
+def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula = "text") -> Values:
     """Return C_t of Sec. 6.2, the factor of the uncertainty in the bound of task t.
 
-        C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)
+        C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)    with the standard deviation σ
 
     In the authors' notebook, σ² m + 1 stands for σ² m in the second term, which is then 1/√m whatever σ is.
 
     Args:
         t: Number of the task, from 1.
         m: Number of transitions sampled for each pair (s, a) in each task.
-        sigma: Similarity of the tasks, as a standard deviation.
+        deviation: Standard deviation of the tasks.
         formula: That of the text or that of the notebook.
     """
-    sigma, root = np.asarray(sigma, float), np.sqrt(np.asarray(m, float))
-    x = sigma**2 * m
+    deviation, root = np.asarray(deviation, float), np.sqrt(np.asarray(m, float))
+    x = deviation**2 * m
     of_models = x if formula == "text" else x + 1.0
-    return ((sigma + 1.0 / root) / np.sqrt(t) + of_models / root) / (x + 1.0)
+    return ((deviation + 1.0 / root) / np.sqrt(t) + of_models / root) / (x + 1.0)
 
 
-def upper_bound_gamma(C: Numbers, variant: str = "corrected") -> Values:
+def upper_bound_gamma(C: Numbers, minimum: Minimum = "corrected") -> Values:
     """Return γ̃ of Prop. 1, the minimiser of U(γ) on [0, 1) (see `regret_upper_bound`).
 
     U' has the sign of C (1 + γ) - (1 - γ), so that the minimum is at (1 - C) / (1 + C) for C < 1, and at 0 otherwise.
 
     Args:
         C: Factor of the uncertainty, at least 0 (`regret_constant`).
-        variant: `corrected` for that minimum, or `as_printed` for the proposition, which puts it at 1 for C < 1/2.
-
-    Raises:
-        ValueError: If there is no such variant.
+        minimum: `corrected` for that minimum, or `as_printed` for the proposition, which puts it at 1 for C < 1/2.
     """
-    if variant not in ("corrected", "as_printed"):
-        raise ValueError(f"variant={variant!r}: it has to be 'corrected' or 'as_printed'")
     C = np.asarray(C, float)
     gamma = np.maximum((1.0 - C) / (1.0 + C), 0.0)
-    return np.where(C < 0.5, 1.0, gamma) if variant == "as_printed" else gamma
+    return np.where(C < 0.5, 1.0, gamma) if minimum == "as_printed" else gamma
 
 
 def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Values:

@@ -52,7 +52,7 @@ class Estimate(NamedTuple):
     alpha: PerPair | Callable[[Any], PerPair]
     """The mixing rate α_t in [0, 1], the weight of the prior; or the function that returns it for the number N of
     transitions from each pair, which is one number if all pairs have the same."""
-    sigma: PerPair
+    deviation: PerPair
     """The similarity of the tasks, as a standard deviation; NaN in all places if the estimator has none."""
 
 

@@ -137,8 +137,8 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         rate = _rates(after, batch.visits)
         h = _mean(rate[..., None] * after.P_o) / _mean(rate)[..., None]
         variance = _mean(after.P_o * (1.0 - after.P_o) / (after.c + 1.0)[..., None, None, None])
-        sigma = np.sqrt(variance.max((1, 2, 3)))[:, None, None]
-        return Estimate(h, lambda N: _mean(_rates(after, np.asarray(N, float))), sigma)
+        deviation = np.sqrt(variance.max((1, 2, 3)))[:, None, None]
+        return Estimate(h, lambda N: _mean(_rates(after, np.asarray(N, float))), deviation)
 
 
 def _rates(memory: SampledMemory, visits: Float[np.ndarray, "*n_and_pairs"]) -> Float[np.ndarray, "k n #S #A"]:

@@ -97,5 +97,5 @@ class Mixture(Estimator[MixtureMemory]):
         The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in the prior.
         """
         h, c = after.prior, after.concentration
-        sigma = np.sqrt((h * (1.0 - h)).max((1, 2, 3)) / (after.spread + 1.0))
-        return Estimate(h, lambda N: c / (c + N), sigma[:, None, None])
+        deviation = np.sqrt((h * (1.0 - h)).max((1, 2, 3)) / (after.spread + 1.0))
+        return Estimate(h, lambda N: c / (c + N), deviation[:, None, None])

@@ -46,10 +46,10 @@ class RegularisedLeastSquares(Estimator[Memory]):
     plug: Literal["variance", "squared"] = "variance"
     """What stands for sigma^2: the variance, or its square (A16)."""
     scope: Literal["max", "per_pair"] = "max"
-    """One mixing rate, from the largest sigma, or one per (s,a) (A5)."""
+    """One mixing rate, from the largest deviation, or one per (s,a) (A5)."""
     variance: Literal["sample", "population"] = "sample"
     """The variance of Welford (A3)."""
-    sigma_1: Annotated[float, Field(ge=0, le=1)] = 0.5
+    start_deviation: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Similarity in tasks 1 and 2, a standard deviation (A4)."""
     v2: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Bound on the variance p(1-p) of a transition, in the paper's rate and mse_bound."""
@@ -60,7 +60,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     first_batch: Literal["use", "skip"] = "use"
     """Whether later tasks learn from the batch of task 1."""
     start_weight: Annotated[float, Field(ge=0)] = 0.0
-    """Weight of the start (uniform model, sigma_1) in learned averages: it counts as so many tasks."""
+    """Weight of the start (uniform model, `start_deviation`) in learned averages: it counts as so many tasks."""
     lag: Annotated[int, Field(ge=0)] = 0
     """Tasks by which what is learned comes late to similarity and mixing rate."""
 
@@ -90,7 +90,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
 
     def initial_memory(self, n: int, S: int, A: int) -> Memory:
         """Return the memory before the first task."""
-        memory = Memory.initial(n, S, A, self.start_weight, self.sigma_1**2)
+        memory = Memory.initial(n, S, A, self.start_weight, self.start_deviation**2)
         return replace(memory, by_transitions=self.weights == "transitions")
 
     def learn(self, memory: Memory, batch: Batch) -> Memory:
@@ -104,13 +104,13 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
         """Return the prior, the mixing rate and the similarity of a task; the last two may see an earlier memory."""
         late = before.earlier[0] if before.earlier else before
-        sigma = self.similarity_estimate(late, batch.m, truth)
+        deviation = self.similarity_estimate(late, batch.m, truth)
 
         def rate(N: int | PerPair) -> PerPair:
-            return self.mixing_rate(t, N, sigma, late, truth)
+            return self.mixing_rate(t, N, deviation, late, truth)
 
         alpha = rate(batch.m) if self.samples == "m" else rate  # alpha_1 = 0
-        return Estimate(self.prior_model(before, after, truth), alpha, sigma)
+        return Estimate(self.prior_model(before, after, truth), alpha, deviation)
 
     def prior_model(self, before: Memory, after: Memory, truth: Truth) -> Models:
         """Return the prior h_t of a task, from what is known before the task and after it."""
@@ -126,8 +126,8 @@ class RegularisedLeastSquares(Estimator[Memory]):
         """Return the similarity sigma of the tasks, as a standard deviation.
 
         It is that of each pair (s, a), or the largest one if `scope` is `max`, and NaN if there is no similarity. Where
-        it is estimated it is `sigma_1` in the first two tasks, before which there are too few tasks for a variance, and
-        as long as that holds for a pair.
+        it is estimated it is `start_deviation` in the first two tasks, before which there are too few tasks for a
+        variance, and as long as that holds for a pair.
         """
         n = len(memory.P_o_hat)
         if self.similarity is None:
@@ -136,33 +136,33 @@ class RegularisedLeastSquares(Estimator[Memory]):
             return np.sqrt(self._scoped(truth.variance))
         enough = memory.start + memory.counted >= 2.0
         if not enough.any():
-            return np.full((n, 1, 1), self.sigma_1)
+            return np.full((n, 1, 1), self.start_deviation)
         variance = memory.variance(self.variance)
         if self.similarity == "debiased":
             variance = np.maximum(variance - memory.sampling_noise(), 0.0)
         if enough.all():
             return np.sqrt(self._scoped(variance))
         if self.scope == "per_pair":
-            return np.where(enough, np.sqrt(self._scoped(variance)), self.sigma_1)
+            return np.where(enough, np.sqrt(self._scoped(variance)), self.start_deviation)
         largest = np.sqrt(self._scoped(np.where(enough[..., None], variance, 0.0)))
-        return np.where(enough.any((1, 2), keepdims=True), largest, self.sigma_1)
+        return np.where(enough.any((1, 2), keepdims=True), largest, self.start_deviation)
 
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
+    def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
         """Return alpha_t in [0, 1], the weight of the prior in task t; a learned prior has none in task 1 (Alg. 1).
 
         Args:
             t: Number of the task, from 1.
             m: Number of transitions from each pair (s, a) in the task's batch, one number if all pairs have the same.
-            sigma: Similarity of the tasks, as a standard deviation (`similarity_estimate`).
+            deviation: Similarity of the tasks, as a standard deviation (`similarity_estimate`).
             memory: The tasks before.
             truth: The true moments of the task distribution, for estimators that are told.
         """
         if t == 1 and self._first_task() == "alone":
-            return np.zeros_like(sigma)
+            return np.zeros_like(deviation)
         if not isinstance(self.mixing, str):
-            return np.full_like(sigma, self.mixing)
+            return np.full_like(deviation, self.mixing)
         seen = t if self.forgetting == 1.0 else 1.0 + memory.effective_tasks
-        x = m * (sigma**2 if self.plug == "variance" else sigma**4)
+        x = m * (deviation**2 if self.plug == "variance" else deviation**4)
         if self.mixing == "paper":
             tasks = seen if self.index == "text" else np.asarray(np.maximum(seen - 1, 1))
             return np.asarray(paper_mixing_rate(x, tasks, self.v2))

@@ -173,7 +173,7 @@ class TiedRows(Estimator[TiedMemory]):
         tied, independent = (rate[..., None] for rate in after.rates(batch.visits))
         h = (tied * after.h_tied + independent * after.h_independent) / (tied + independent)
         by_rows = EmpiricalBayes().assess(t, batch, before.by_rows, after.by_rows, truth)
-        return Estimate(h, after.rate, by_rows.sigma)
+        return Estimate(h, after.rate, by_rows.deviation)
 
 
 @dataclass(frozen=True)

@@ -25,17 +25,17 @@ class MeanModel:
     """Rewards of all tasks, R(s, a) or R(s, a, s'); their mean over tasks where tasks have their own."""
     varying: Bool[np.ndarray, "S A"]
     """Whether tasks differ in the pair (s, a)."""
-    sigma: float
+    deviation: float
     """Largest standard deviation over tasks of any entry of the model."""
-    largest_sigma: float
-    """Limit that sigma has to stay below with this P_o."""
+    largest_deviation: float
+    """Limit that the deviation has to stay below with this P_o."""
     unsmoothed: Float[np.ndarray, "S A S"] | None = None
     """The mean model before smoothing; None where there is no smoothing."""
 
     @property
     def has_room(self) -> bool:
-        """Return whether there are tasks around this mean model that spread by sigma."""
-        return self.sigma < self.largest_sigma or self.sigma == 0
+        """Return whether there are tasks around this mean model that spread by the deviation."""
+        return self.deviation < self.largest_deviation or self.deviation == 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ concentration, and one in a thousand at a tenth of it.
 class RandomChains(TaskDistribution):
     """Base class of distributions around random chains. Subclasses say how the models of tasks spread around the mean.
 
-    They implement `variance`, `_draw` and `_largest_sigma`.
+    They implement `variance`, `_draw` and `_largest_deviation`.
     """
 
     measure: Literal["variance", "std"] = "variance"
@@ -83,7 +83,7 @@ class RandomChains(TaskDistribution):
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = (rng.permutation(S * A) < pairs).reshape(S, A)
         P_o = self._smoothed(chain)
-        deviation, largest = self._deviation(sigma, P_o[varying]), self._largest_sigma(P_o[varying])
+        deviation, largest = self._deviation(sigma, P_o[varying]), self._largest_deviation(P_o[varying])
         mean = MeanModel(P_o, R, varying, deviation, largest, chain if self.smoothing else None)
         self._check_sigma(sigma, mean, run)
         return mean
@@ -101,7 +101,9 @@ class RandomChains(TaskDistribution):
         The other P_o may leave no room for sigma (`MeanModel.has_room`).
         """
         unsmoothed = None if mean.unsmoothed is None else P_o
-        return replace(mean, P_o=P_o, largest_sigma=self._largest_sigma(P_o[mean.varying]), unsmoothed=unsmoothed)
+        return replace(
+            mean, P_o=P_o, largest_deviation=self._largest_deviation(P_o[mean.varying]), unsmoothed=unsmoothed
+        )
 
     def another_mean(self, rng: np.random.Generator, mean: MeanModel) -> MeanModel:
         """Draw a mean model as the given one was drawn, with the same rewards, sigma and pairs that vary.
@@ -115,7 +117,7 @@ class RandomChains(TaskDistribution):
         if not other.has_room:
             raise ValueError(
                 f"sigma: no {type(self).__name__} distribution on another mean model of the stream has the standard "
-                f"deviation {mean.sigma:.6g}; it has to be below {other.largest_sigma:.6g}"
+                f"deviation {mean.deviation:.6g}; it has to be below {other.largest_deviation:.6g}"
             )
         return replace(other, unsmoothed=chain) if self.smoothing else other
 
@@ -130,12 +132,12 @@ class RandomChains(TaskDistribution):
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
         """Raise a ValueError that names the limit if rounding errors rule so small a sigma, or if it is too large."""
         power = 2 if self.measure == "variance" else 1
-        if 0 < mean.sigma < SMALLEST_DEVIATION:
+        if 0 < mean.deviation < SMALLEST_DEVIATION:
             raise ValueError(
                 f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it has to be 0 "
                 f"or at least {SMALLEST_DEVIATION**power:.3g}"
             )
-        if not mean.has_room and mean.largest_sigma == 0:
+        if not mean.has_room and mean.largest_deviation == 0:
             raise ValueError(
                 f"sigma={sigma}: the rows of the mean model of run {run} have one state each, so that sigma has to "
                 f"be 0; fewer states of probability 0 leave room (task_distribution.zeros={self.zeros})"
@@ -143,12 +145,12 @@ class RandomChains(TaskDistribution):
         if not mean.has_room:
             raise ValueError(
                 f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
-                f"{self.measure}; it has to be below {mean.largest_sigma**power:.6g}"
+                f"{self.measure}; it has to be below {mean.largest_deviation**power:.6g}"
             )
 
     def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
         """Draw the models P_t of the next tasks of a run; pairs that do not vary have P_o, as do all if sigma is 0."""
-        if mean.sigma == 0:
+        if mean.deviation == 0:
             return np.broadcast_to(mean.P_o, (tasks, *mean.P_o.shape))
         drawn = self._draw(rng, mean, tasks)
         return drawn if mean.varying.all() else np.where(mean.varying[..., None], drawn, mean.P_o)
@@ -167,7 +169,7 @@ class RandomChains(TaskDistribution):
         return Tasks(P, R + self.reward_spread * deviates)
 
     @abstractmethod
-    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+    def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         """Return the limit that sigma, as a standard deviation, has to stay below; P_o is that of the varying pairs."""
 
     @abstractmethod
@@ -193,7 +195,7 @@ class Dirichlet(RandomChains):
         """Return c, given or max p (1 - p) / sigma^2 - 1 over the entries that vary; it is infinite if sigma is 0."""
         if self.concentration_over_S is not None:
             return self._given(mean.P_o.shape[-1])
-        return mean.largest_sigma**2 / mean.sigma**2 - 1.0 if mean.sigma > 0 else np.inf
+        return mean.largest_deviation**2 / mean.deviation**2 - 1.0 if mean.deviation > 0 else np.inf
 
     def _given(self, S: int) -> float:
         """Return the c that the key `concentration_over_S` gives."""
@@ -205,16 +207,16 @@ class Dirichlet(RandomChains):
         if sigma is not None:
             given = f"task_distribution.concentration_over_S={self.concentration_over_S}"
             raise ValueError(f"sigma={sigma}: {given} gives sigma already; set sigma=null")
-        return self._largest_sigma(P_o) / sqrt(self._given(P_o.shape[-1]) + 1.0)
+        return self._largest_deviation(P_o) / sqrt(self._given(P_o.shape[-1]) + 1.0)
 
     def recentred(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
         """Return the mean model with another P_o; a given c is kept, and sigma follows from it."""
         moved = super().recentred(mean, P_o)
         if self.concentration_over_S is None:
             return moved
-        return replace(moved, sigma=self._deviation(None, P_o[mean.varying]))
+        return replace(moved, deviation=self._deviation(None, P_o[mean.varying]))
 
-    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+    def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         """Return the sigma for which c is 0, where every row of P_t has a single 1."""
         return sqrt((P_o * (1.0 - P_o)).max())
 
@@ -246,11 +248,11 @@ class Gaussian(RandomChains):
     sigma is the deviation before clipping and normalising, which change the mean and the variance.
     """
 
-    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+    def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         return np.inf
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        return np.where((mean.P_o > 0) & mean.varying[..., None], mean.sigma**2, 0.0)
+        return np.where((mean.P_o > 0) & mean.varying[..., None], mean.deviation**2, 0.0)
 
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
         return np.stack([self._draw_task(rng, mean) for _ in range(tasks)])
@@ -259,7 +261,7 @@ class Gaussian(RandomChains):
         weight = np.zeros_like(mean.P_o)
         while (empty := weight.sum(-1) == 0).any():
             P_o = mean.P_o[empty]
-            noise = mean.sigma * rng.standard_normal(P_o.shape)
+            noise = mean.deviation * rng.standard_normal(P_o.shape)
             weight[empty] = np.where(P_o > 0, np.maximum(P_o + noise, 0.0), 0.0)
         return weight / weight.sum(-1, keepdims=True)
 
@@ -284,7 +286,7 @@ class UniformBall(RandomChains):
     def _reach(self, mean: MeanModel) -> Float[np.ndarray, "S A"]:
         """Return how far the entries of each row can move."""
         room, scale = self._room(mean.P_o)
-        return np.where(mean.varying, np.minimum(mean.sigma * scale, room), 0.0)
+        return np.where(mean.varying, np.minimum(mean.deviation * scale, room), 0.0)
 
     @staticmethod
     def _room(P_o: Float[np.ndarray, "*n S"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
@@ -293,7 +295,7 @@ class UniformBall(RandomChains):
         room = np.where(P_o > 0, P_o, 1.0).min(-1)
         return np.where(states > 1, room, 0.0), np.sqrt(states + 1.0)
 
-    def _largest_sigma(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
+    def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         room, scale = self._room(P_o)
         return float((room / scale).max())
 

@@ -75,7 +75,7 @@ class Drift(TaskStream):
     def _moved(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         """Return the mean model after one step; pairs that do not vary, and rows with one state, stay."""
         support = mean.P_o > 0
-        step = np.where(support, self.speed * mean.sigma * rng.standard_normal(mean.P_o.shape), 0.0)
+        step = np.where(support, self.speed * mean.deviation * rng.standard_normal(mean.P_o.shape), 0.0)
         step -= np.where(support, step.sum(-1, keepdims=True) / support.sum(-1, keepdims=True), 0.0)
         weight = np.abs(mean.P_o + step)
         return np.where(mean.varying[..., None], weight / weight.sum(-1, keepdims=True), mean.P_o)

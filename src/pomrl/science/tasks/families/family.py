@@ -61,9 +61,9 @@ class Candidates:
 
     @cached_property
     def mean(self) -> MeanModel:
-        """The mean over tasks of models and rewards; sigma is the largest standard deviation of any entry."""
-        sigma = float(np.sqrt(self.variance.max()))
-        return MeanModel(self.P.mean(0), self.R.mean(0), np.asarray((self.variance > 0).any(-1)), sigma, np.inf)
+        """The mean over tasks of models and rewards; the deviation is the largest standard deviation of any entry."""
+        deviation = float(np.sqrt(self.variance.max()))
+        return MeanModel(self.P.mean(0), self.R.mean(0), np.asarray((self.variance > 0).any(-1)), deviation, np.inf)
 
 
 class FiniteTasks(TaskDistribution):

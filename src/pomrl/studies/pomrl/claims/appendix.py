@@ -137,7 +137,7 @@ def start_matters_at_first(sweep: SweepLosses) -> list[Part]:
     the first tasks, and each with the smallest, 0.01, in the last. (The algorithm uses it in tasks 1 and 2 only, so
     that task 2 alone can be slower, and the last tasks are equal.)
     """
-    first, last = ({start: sweep.at(sigma_1=start).tasks(tasks) for start in STARTS} for tasks in (FIRST, LAST))
+    first, last = ({start: sweep.at(start_deviation=start).tasks(tasks) for start in STARTS} for tasks in (FIRST, LAST))
     smallest, *larger = STARTS
     equal = [on_a_par(last[a], last[smallest], f"start {a} less start {smallest}, last tasks") for a in larger]
     return [less(first[0.1], first[0.5], "start 0.1 less start 0.5, first tasks"), *equal]
@@ -151,7 +151,7 @@ def small_start_hurts(sweep: SweepLosses) -> list[Part]:
     desirable as the latter is not yet learned and will result in an increased bias". (Half of A.5 before its rule was
     revised.)
     """
-    small, medium = (sweep.at(sigma_1=start).tasks(FIRST) for start in STARTS[:2])
+    small, medium = (sweep.at(start_deviation=start).tasks(FIRST) for start in STARTS[:2])
     return [less(medium, small, "start 0.1 less start 0.01, first tasks")]
 
 
@@ -163,7 +163,7 @@ def large_start_costs_many_tasks(sweep: SweepLosses) -> list[Part]:
     take many tasks before it discovers that the optimal behavior is essentially to aggregate the batches". A start of
     0.5 is compared with one of 0.01; "many tasks" are all of the first.
     """
-    small, large = (sweep.at(sigma_1=start) for start in (STARTS[0], STARTS[-1]))
+    small, large = (sweep.at(start_deviation=start) for start in (STARTS[0], STARTS[-1]))
     return [less(small.task(t), large.task(t), f"start 0.01 less start 0.5, task {t}") for t in MANY_TASKS]
 
 

@@ -242,7 +242,7 @@ def _bound_points(letter: str) -> Iterator[pd.DataFrame]:
     T, gamma = (x, GAMMA) if letter in AGAINST_T else (shown.T, x)
     for variant, series in zip(BOUNDS, _bounds(letter), strict=True):
         bound = average_regret_bound(
-            gamma=gamma, gamma_eval=GAMMA_EVAL, m=shown.m, sigma=BALL.almost_sure_radius(mean), plugged=mean.sigma,
+            gamma=gamma, gamma_eval=GAMMA_EVAL, m=shown.m, sigma=BALL.almost_sure_radius(mean), plugged=mean.deviation,
             S=S, A=A, T=T, delta=DELTA, variant=variant,
         )  # fmt: skip
         yield _points(series, x, bound)

@@ -1,6 +1,6 @@
 """The initial similarity of ada-POMRL matters in the first tasks.
 
-Each curve shows the loss of ada-POMRL in each task for an initial value sigma_1 of its estimated task similarity (A4).
+Each curve shows the loss of ada-POMRL in each task for a first value of its estimated task similarity (A4).
 
 All plan with gamma_eval. The initial value is used in the first two tasks, before the spread of tasks can be estimated.
 Bands show one standard error.
@@ -11,6 +11,6 @@ The paper (Sec. 4) starts from a large value, "close to 1/2".
 from pomrl.study import COLUMN_WIDTH, Panel, PanelGrid, of_values, sequence
 
 STARTS = sequence((0.01, 0.1, 0.5), "σ₁ = {:g}".format)
-PANEL = Panel("", of_values("initial_similarity", "estimator.sigma_1", STARTS), "task", "se")
+PANEL = Panel("", of_values("initial_similarity", "estimator.start_deviation", STARTS), "task", "se")
 
 FIGURE = PanelGrid([[PANEL]], legend_columns=3, width=COLUMN_WIDTH)
