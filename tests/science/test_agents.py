@@ -131,7 +131,7 @@ def test_temporal_differences_are_those_of_a_loop_over_transitions(
     target: Any, of_transitions: bool, initial: float | None, l2: float
 ) -> None:
     agent = TemporalDifference(target=target, steps=60, rate=5.0, delay=10.0, initial=initial, l2=l2)
-    drawn = agent._drawn(some_task())
+    drawn = agent._draw(some_task())
     given = some_task(of_transitions=of_transitions)
     policy = agent.act(given, None).policy
     for run, g in product(range(3), range(3)):
@@ -151,7 +151,7 @@ def test_the_action_after_the_end_of_a_trajectory_is_any(ends: float) -> None:
     counts = np.zeros((1, 4, 2, 4), int)
     counts[:, :, 0] = 3
     given = replace(some_task(slice(1)), batch=Batch.of_counts(counts, 3))
-    b = TemporalDifference(target="sarsa", steps=20_000, ends=ends)._drawn(given)[:, 3, 0]
+    b = TemporalDifference(target="sarsa", steps=20_000, ends=ends)._draw(given)[:, 3, 0]
     assert abs(b.mean() - ends / 2) <= 5 * np.sqrt(ends / 2 / 20_000)
 
 

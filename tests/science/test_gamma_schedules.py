@@ -79,7 +79,7 @@ def test_snapping_finds_the_nearest_of_a_grid(schedule):
         free = schedule.select(state(t))[0, 0]
         grid = [0.0, 0.2, 0.4, 0.6, 0.8]
         assert np.all(replace(schedule, snap=grid).select(state(t)) == min(grid, key=lambda gamma: abs(gamma - free)))
-    of_two = replace(schedule, snap=[0.25, 0.75])._finished(np.array([0.5, 0.51]), 0.99)
+    of_two = replace(schedule, snap=[0.25, 0.75])._finish(np.array([0.5, 0.51]), 0.99)
     assert of_two[:, 0].tolist() == [0.25, 0.75]
 
 

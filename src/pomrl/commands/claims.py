@@ -59,7 +59,7 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
     if not of_runs or budget is not None or store.all_experiments():
         simulate(claims_of_variants.needed_simulations(every), warn)
         claims_of_variants.refuse_failing(study, every)
-        made = _judged(study, every, selection, budget)
+        made = _judge(study, every, selection, budget)
     if not any(
         isfinite(part.estimate) for each in made if each.id in of_runs or not of_runs for part in each.comparisons
     ):
@@ -72,7 +72,7 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
     show(study, claims_of_variants.stored(study), shown)
 
 
-def _judged(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
+def _judge(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
     """Judge claims under single variants, within one budget, and under families, each within its own."""
     reader, bases = Reader(), list[Basis]()
     for variant in selection.variants:

@@ -70,11 +70,11 @@ def versions(text: str, sources: Sources) -> list[Pair]:
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
     """Print pairs of experiments, those that share a difference together: what differs, and what that does."""
     if form == "csv":
-        tables = [effects(group).assign(changed="; ".join(_changed(group))) for group in groups]
+        tables = [effects(group).assign(changed="; ".join(_changed_settings(group))) for group in groups]
         print_frame(pd.concat(tables, ignore_index=True), form)
         return
     for group in groups:
-        for line in [*_changed(group, whole=form != "text"), *_remarks(group)]:
+        for line in [*_changed_settings(group, whole=form != "text"), *_remarks(group)]:
             text = f"- {markdown_text(printable(line))}" if form == "markdown" else printable(line)
             print(fill(text, WIDEST, subsequent_indent="  ", break_on_hyphens=False))
         if len(table := effects(group)):
@@ -83,7 +83,7 @@ def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
         print()
 
 
-def _changed(group: Sequence[Pair], *, whole: bool = False) -> list[str]:
+def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str]:
     """Return the settings in which the pairs of a group differ; as a whole with those that come with another option."""
     both = [side.settings for side in group[0]]
     changed = differences(both)

@@ -38,7 +38,7 @@ def main(parser: Parser) -> None:
         )
     report = horizon_report(log, arguments.gamma_eval)
     _print(report, log)
-    for path in _written(report, log, folder, arguments.log):
+    for path in _write(report, log, folder, arguments.log):
         print(path)
 
 
@@ -69,7 +69,7 @@ def _print(report: HorizonReport, log: Log) -> None:
             print(f"and {len(report.changes) - MOST_CHANGES} more, which changes.csv has")
 
 
-def _written(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:
+def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:
     """Write the files of a report, and return their paths."""
     from pomrl.drawing import horizon_report as figure  # here, because help and errors need no figures
     from pomrl.drawing.files import Sidecar, save

@@ -140,7 +140,7 @@ class Composer(ConfigLoaderImpl):
         self._config_name, self._of_hydra = config_name, hydra_overrides
         self._files = _Files(self.repository)
         self._groups = frozenset(self.list_groups(""))
-        self._load, self._composed, self._content = cache(self._load), cache(self._composed), cache(self._content)
+        self._load, self._compose, self._content = cache(self._load), cache(self._compose), cache(self._content)
         self._read: dict[str, Override] = {}
 
     @staticmethod
@@ -156,7 +156,7 @@ class Composer(ConfigLoaderImpl):
             ConfigError: It cannot be composed.
         """
         with composing(overrides):
-            return self._composed(*overrides)
+            return self._compose(*overrides)
 
     def each(self, jobs: Iterable[Sequence[str]]) -> list[Composed]:
         """Return the configuration of each job, given by its overrides."""
@@ -193,9 +193,9 @@ class Composer(ConfigLoaderImpl):
         with composing(overrides):
             return OverridesParser.create(self).parse_overrides(list(overrides))
 
-    def _composed(self, *overrides: str) -> Composed:
+    def _compose(self, *overrides: str) -> Composed:
         """Compose what chooses options, or adds or removes keys, and then set the other keys."""
-        parsed = {override: self._parsed(override) for override in overrides}
+        parsed = {override: self._parse(override) for override in overrides}
         values = {line: override for line, override in parsed.items() if self._sets_a_value(override)}
         loaded = self._load(*(line for line in parsed if line not in values))
         config = loaded.values
@@ -205,11 +205,11 @@ class Composer(ConfigLoaderImpl):
         except KeyError:
             config = self._load(*overrides).values  # Hydra's own message says better what is wrong
         try:
-            return Composed(_resolved(config, config), _options(loaded.choices))
+            return Composed(_resolve(config, config), _options(loaded.choices))
         except (KeyError, OmegaConfBaseException):
             return plain(OmegaConf.create(config), loaded.choices)
 
-    def _parsed(self, line: str) -> Override:
+    def _parse(self, line: str) -> Override:
         """Return an override as Hydra reads it, which takes long, so that it is read once."""
         if line not in self._read:
             (override,) = OverridesParser.create().parse_overrides([line])
@@ -240,7 +240,7 @@ class Composer(ConfigLoaderImpl):
     def _load(self, *overrides: str) -> _Loaded:
         """Compose without Hydra's own part; what goes wrong then is composed with it, as Hydra does."""
         try:
-            return self._load_ours([self._parsed(line) for line in overrides])
+            return self._load_ours([self._parse(line) for line in overrides])
         except (HydraException, OmegaConfBaseException):
             lines = [*self._of_hydra, *overrides]
             config = self.load_configuration(self._config_name, lines, RunMode.RUN, from_shell=False)
@@ -298,7 +298,7 @@ def _axes(values: Values) -> Mapping[str, Any]:
     return sweeper.get("params") or {}
 
 
-def _resolved(value: Any, values: Values) -> Any:
+def _resolve(value: Any, values: Values) -> Any:
     """Return a value with the interpolations resolved that depend on keys outside of groups alone.
 
     Raises:
@@ -306,19 +306,19 @@ def _resolved(value: Any, values: Values) -> Any:
         OmegaConfBaseException: An interpolation cannot be resolved so.
     """
     if isinstance(value, dict):
-        return {key: _resolved(each, values) for key, each in cast(Values, value).items()}
+        return {key: _resolve(each, values) for key, each in cast(Values, value).items()}
     if isinstance(value, list):
-        return [_resolved(each, values) for each in cast(list[Any], value)]
+        return [_resolve(each, values) for each in cast(list[Any], value)]
     if value == "???":
         raise KeyError(value)
     if not isinstance(value, str) or "${" not in value:
         return value
     names = [name for name in re.findall(r"\$\{([^:}]*)", value) if name not in OF_NUMBERS]
-    return deepcopy(_interpolated(json.dumps({**{name: values[name] for name in names}, "": value})))
+    return deepcopy(_interpolate(json.dumps({**{name: values[name] for name in names}, "": value})))
 
 
 @lru_cache(maxsize=10_000)
-def _interpolated(said: str) -> Any:
+def _interpolate(said: str) -> Any:
     """Return the value of the key "" of JSON, whose interpolations refer to its other keys."""
     resolved = OmegaConf.to_container(OmegaConf.create(json.loads(said)), resolve=True)
     return cast(Values, resolved)[""]

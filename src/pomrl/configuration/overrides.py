@@ -21,7 +21,7 @@ def key(name: str) -> str:
     return name.replace("__", ".")
 
 
-def _assigned(name: str, text: str) -> str:
+def _assignment(name: str, text: str) -> str:
     return f"{'+' * (name in LABELS)}{key(name)}={text}"
 
 
@@ -31,7 +31,7 @@ def overrides(settings: Mapping[str, Any]) -> list[str]:
     Raises:
         ConfigError: A value is not text, a number, a truth value, None, or a sequence of these.
     """
-    return [_assigned(name, _text(name, value)) for name, value in settings.items()]
+    return [_assignment(name, _text(name, value)) for name, value in settings.items()]
 
 
 def axes(settings: Mapping[str, Any]) -> list[str]:
@@ -41,7 +41,7 @@ def axes(settings: Mapping[str, Any]) -> list[str]:
         ConfigError: A value cannot be written.
     """
     values = {name: value if _is_sequence(value) else [value] for name, value in settings.items()}
-    return [_assigned(name, ",".join(_text(name, each) for each in several)) for name, several in values.items()]
+    return [_assignment(name, ",".join(_text(name, each) for each in several)) for name, several in values.items()]
 
 
 def _is_sequence(value: Any) -> bool:

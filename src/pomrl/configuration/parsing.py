@@ -90,7 +90,7 @@ def parse(composed: Composed) -> Experiment:
             raise ConfigError("the file of a sweep has to begin with the line '# @package _global_'")
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
-    numbers = _sized({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
+    numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
     request = checked(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
     try:
         components = {group: _component(group, values.get(group)) for group in GROUPS}
@@ -119,7 +119,7 @@ def _name(group: str, option: str, component: Any) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _sized(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
+def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
     """Return the numbers of the problem, with those of states and actions where they are null and the tasks tell."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
     if not missing:

@@ -59,7 +59,7 @@ def sweep(
         several = [each.get_key_element() for each in composer.parsed(further) if each.is_sweep_override()]
         jobs = composer.product({**of_file, **published}, further)
         composed = composer.each(jobs)
-        varied = [_varied(each, dict.fromkeys([*published, *several])) for each in composed]
+        varied = [_varied_values(each, dict.fromkeys([*published, *several])) for each in composed]
         if variant:
             word = (name or "").rpartition("/")[2]
             of_jobs = zip(jobs, composed, strict=True)
@@ -99,7 +99,7 @@ def _composer(sources: Sources) -> "Composer":
     return Composer.of_sources(sources)
 
 
-def _varied(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
+def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
     """Return the value of each key: for a group the name of its option."""
     values: Any = composed.values
     return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}

@@ -97,11 +97,11 @@ def draw(
     varying = sorted(chosen.varying, key=lambda key: not isinstance(chosen.settings[0].get(key), str))
     if x == y:
         raise ValueError(f"{y} against itself says nothing; --x names another axis")
-    roles = _completed(roles or Roles(), [key for key in varying if key != x])
+    roles = _complete(roles or Roles(), [key for key in varying if key != x])
     by = [key for key in ("task", "gamma") if key == x]
     frame = per_run(chosen, y, *by, tasks=shown.tasks)
     if shown.against:
-        frame = _paired(frame, y, ["run", *by], counterparts(chosen, shown.against))
+        frame = _pair(frame, y, ["run", *by], counterparts(chosen, shown.against))
     keys = list(dict.fromkeys([*roles.used(), x]))
     for key in (key for key in keys if key not in by):
         values = chosen.described(key) if key == x else [each.get(key, ABSENT) for each in chosen.settings]
@@ -109,12 +109,12 @@ def draw(
     data = band(frame, keys, y, shown.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()
     looks = _looks(chosen, roles.hue) if roles.hue else {}
-    of_panels = _Panels(x, y, roles.hue, shown.against, looks, _sorted(data[x]) if is_text else [])
+    of_panels = _Panels(x, y, roles.hue, shown.against, looks, _sort(data[x]) if is_text else [])
     with context():
-        return _drawn(data, of_panels, roles, f"{BANDS[shown.kind]} over {chosen.runs} runs")
+        return _draw_panels(data, of_panels, roles, f"{BANDS[shown.kind]} over {chosen.runs} runs")
 
 
-def _completed(roles: Roles, varying: Sequence[str]) -> Roles:
+def _complete(roles: Roles, varying: Sequence[str]) -> Roles:
     """Return the roles with the settings that vary and have none, each in the first role that is free."""
     left = [key for key in varying if key not in roles.used()]
     free = [role.name for role in fields(Roles) if not getattr(roles, role.name)]
@@ -131,7 +131,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str) else str(value)
 
 
-def _paired(frame: pd.DataFrame, y: str, pair: Sequence[str], places: Mapping[int, int]) -> pd.DataFrame:
+def _pair(frame: pd.DataFrame, y: str, pair: Sequence[str], places: Mapping[int, int]) -> pd.DataFrame:
     """Return the numbers of runs less those of their counterparts."""
     frame = frame.assign(counterpart=frame["experiment"].map(places))
     others = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
@@ -144,7 +144,7 @@ def _paired(frame: pd.DataFrame, y: str, pair: Sequence[str], places: Mapping[in
 def _looks(chosen: Chosen, key: str) -> Mapping[Any, Look]:
     """Return how each value of a setting is drawn: options as everywhere, numbers from light to dark."""
     described = [_plain(each.get(key, ABSENT)) for each in chosen.settings]
-    values = _sorted(described)
+    values = _sort(described)
     if key in LOOKING:
         packages = [stored.said().settings[key]["_target_"].partition(".")[0] for stored in chosen.stored]
         named = dict(zip(described, packages, strict=True))
@@ -157,7 +157,7 @@ def _looks(chosen: Chosen, key: str) -> Mapping[Any, Look]:
     }
 
 
-def _sorted(values: Any) -> list[Any]:
+def _sort(values: Any) -> list[Any]:
     return sorted(dict.fromkeys(values), key=lambda value: (isinstance(value, str), value))
 
 
@@ -179,7 +179,7 @@ class _Panels:
         if self.hue is None:
             self._series(ax, rows, Look("", "#332288", MARKERS[0]), 0.0)
             return
-        values = _sorted(rows[self.hue])
+        values = _sort(rows[self.hue])
         for at, value in enumerate(values):
             one = replace(self.looks[value], linestyle=LINES[at % len(LINES)])  # which grey print keeps apart
             self._series(ax, rows.loc[rows[self.hue] == value], one, (at - (len(values) - 1) / 2) * 0.6 / len(values))
@@ -215,9 +215,9 @@ class _Panels:
         ax.label_outer()
 
 
-def _drawn(data: pd.DataFrame, of_panels: _Panels, roles: Roles, note: str) -> Drawing:
+def _draw_panels(data: pd.DataFrame, of_panels: _Panels, roles: Roles, note: str) -> Drawing:
     """Draw a panel for each value of the settings of rows and columns, and the legend and the note."""
-    rows, cols = (_sorted(data[key]) if key else [None] for key in (roles.row, roles.col))
+    rows, cols = (_sort(data[key]) if key else [None] for key in (roles.row, roles.col))
     figure = blank(COLUMN_WIDTH if len(cols) == 1 else TEXT_WIDTH, HEIGHT * len(rows) + 0.3)
     panels = grid_of_panels(figure, len(rows), len(cols), share_y=True)
     for (i, row), (j, col) in ((r, c) for r in enumerate(rows) for c in enumerate(cols)):

@@ -60,7 +60,7 @@ def with_runs(experiments: Iterable[Experiment], runs: int) -> list[Experiment]:
 
 def stored_outcomes(bases: Sequence[Basis], reader: Reader) -> list[Case]:
     """Judge the claims about sweeps on each basis, as far as what is stored suffices."""
-    return _judged(bases, reader, lambda due: [case for case, runs in due.items() if case.is_stored(runs)])
+    return _judge(bases, reader, lambda due: [case for case, runs in due.items() if case.is_stored(runs)])
 
 
 @dataclass
@@ -117,10 +117,10 @@ def decide(bases: Sequence[Basis], budget: float, reader: Reader, compute: Compu
         compute([experiment for case in granted for experiment in needs[case]])
         return granted
 
-    return _judged(bases, reader, cheapest)
+    return _judge(bases, reader, cheapest)
 
 
-def _judged(
+def _judge(
     bases: Sequence[Basis], reader: Reader, possible: Callable[[Mapping[Case, int]], Sequence[Case]]
 ) -> list[Case]:
     """Judge claims at one analysis after the other.

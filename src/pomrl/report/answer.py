@@ -124,10 +124,10 @@ def _known(study: Study, judgements: Judgements) -> dict[str, Any]:
     named = [name for name in study.described.variants if judgements.of(name)]
     judged = [each for each in judgements.listed(named) if each.verdict]
     few = [each for each in judged if each.is_decided_by_too_few]
-    return {"study": study, "named": named, "judged": judged, "few": few, "counted": _counted}
+    return {"study": study, "named": named, "judged": judged, "few": few, "counted": _count}
 
 
-def _counted(judgements: Sequence[Judgement]) -> str:
+def _count(judgements: Sequence[Judgement]) -> str:
     numbers = counts(judgements)
     words = [f"{number} {SENTENCES[verdict][number != 1]}" for verdict, number in numbers.items() if number]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -69,7 +69,7 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
             "error": f"{100 * study.described.error:g}\u202f%",
             "analyses": ", ".join(f"{runs:,}" for runs in study.described.analyses),
         },
-        "claims": {name: {id: _judged(each) for id, each in judgements.of(name).items()} for name in shown},
+        "claims": {name: {id: _judge(each) for id, each in judgements.of(name).items()} for name in shown},
         "order": [each.id for each in judgements.listed(shown)],
         "counts": {"all": 0, "none": 0, "undecided": 0} | counts | {"claims": sum(map(len, groups.values()))},
         "settings": {name: _settings(study, name) for name in swept if name in study.sweeps},
@@ -77,7 +77,7 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
     }
 
 
-def _judged(judgement: Judgement) -> Mapping[str, Any]:
+def _judge(judgement: Judgement) -> Mapping[str, Any]:
     return {
         "title": judgement.title,
         "where": judgement.where,

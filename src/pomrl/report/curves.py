@@ -175,15 +175,15 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
             of_tasks = each.stored.table(runs).groupby("task")[["gamma", "planning_loss"]]
             choices[each.schedule] = of_tasks.mean().to_numpy()
     return {
-        "gammas": _rounded(gammas),
+        "gammas": _round(gammas),
         "mean": _in_units(mean),
         "se": _in_units(loss.std(0, ddof=1) / np.sqrt(runs)) if runs > 1 else None,
         "best": best_index(mean).tolist(),
-        "choices": {name: _rounded(chosen) for name, chosen in choices.items()},
+        "choices": {name: _round(chosen) for name, chosen in choices.items()},
     }
 
 
-def _rounded(values: Float[np.ndarray, "..."]) -> list[Any]:
+def _round(values: Float[np.ndarray, "..."]) -> list[Any]:
     return np.round(values, DIGITS).tolist()
 
 

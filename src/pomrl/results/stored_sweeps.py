@@ -103,10 +103,10 @@ def stored_sweep(settings: Sequence[Setting], most: int | None = None) -> Stored
     few = f"{len(lacking)} of {len(settings)} settings have fewer than {promised} runs"
     line = f"{few} ({lacking[0]})" if lacking else None
     keys = {key: isinstance(value, str) for key, value in settings[0].varied.items()}
-    return StoredSweep(_concatenated(tables, [source.settings for source in sources], keys), sources, promised, line)
+    return StoredSweep(_concatenate(tables, [source.settings for source in sources], keys), sources, promised, line)
 
 
-def _concatenated(
+def _concatenate(
     tables: "Sequence[pd.DataFrame]", varied: Sequence[Mapping[str, Any]], keys: Mapping[str, bool]
 ) -> "pd.DataFrame":
     """Concatenate the tables of settings, with a column for each key that varies. There may be no settings.

@@ -58,7 +58,7 @@ def plan(experiments: Sequence[Experiment]) -> list[Job]:
     Raises:
         ConfigError: An experiment cannot be computed.
     """
-    jobs = [_looked_up(experiment) for experiment in experiments]
+    jobs = [_look_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
     most = min(CHECKED_OF_PROBLEM, ceil(CHECKED / max(1, len({job.experiment.problem for job in jobs}))))
     for job in jobs:
@@ -73,7 +73,7 @@ def plan(experiments: Sequence[Experiment]) -> list[Job]:
     return jobs
 
 
-def _looked_up(experiment: Experiment) -> Job:
+def _look_up(experiment: Experiment) -> Job:
     stored, runs = store.lookup(experiment), experiment.request.runs
     if experiment.request.force:
         return Job(experiment, stored, store.aligned(max(runs, stored.complete())), [])

@@ -106,7 +106,7 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
     failures: dict[str, Failure] = {}
     arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
     done = 0
-    for part, outcomes in _computed(jobs, divide(list(lacking.values()))):
+    for part, outcomes in _compute(jobs, divide(list(lacking.values()))):
         for signature, outcome in outcomes.items():
             stored, key = lacking[signature].stored, (signature, part.block)
             if signature in new:
@@ -151,18 +151,18 @@ def divide(jobs: Sequence[Job]) -> list[Part]:
     if not blocks:
         return []
     at_once = jobs[0].experiment.execution.at_once(sum(block.seconds for block in blocks))
-    parts = [part for block in blocks for part in _divided(block, ceil(at_once / len(blocks)))]
+    parts = [part for block in blocks for part in _divide(block, ceil(at_once / len(blocks)))]
     return sorted(parts, key=lambda part: part.seconds, reverse=True)
 
 
-def _divided(block: Part, most: int) -> list[Part]:
+def _divide(block: Part, most: int) -> list[Part]:
     """Return a block in parts of about as many runs, each of which takes a while."""
     number = max(1, int(min(most, block.seconds / cost.PART, len(block.runs))))
     edges = [len(block.runs) * i // number for i in range(number + 1)]
     return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]
 
 
-def _computed(jobs: Sequence[Job], parts: Sequence[Part]) -> Iterator[tuple[Part, Outcomes]]:
+def _compute(jobs: Sequence[Job], parts: Sequence[Part]) -> Iterator[tuple[Part, Outcomes]]:
     """Compute parts, and yield each with its outcomes as soon as they are there.
 
     Raises:

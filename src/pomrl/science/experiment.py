@@ -54,10 +54,10 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
         of_stack = [list(islice(player, len(stack))) for player in players]
         judged = _Judged(P, R, problem.criterion.optimal_value(P, R))
         read_only(*judged)
-        columns = [_evaluated(each, judged, problem) for each in of_stack]
+        columns = [_evaluate(each, judged, problem) for each in of_stack]
         for method, result in zip(methods, results, strict=True):
             i = alike.index(replace(method, metric=PlanningLoss()))
-            further = _measured(method.metric, of_stack[i], judged, problem) if method.is_measured else {}
+            further = _measure(method.metric, of_stack[i], judged, problem) if method.is_measured else {}
             result.append(columns[i] | further)
     return [tabulate(result, runs, problem.T) for result in results]
 
@@ -71,7 +71,7 @@ def _without_metrics(methods: Sequence[Method]) -> list[Method]:
     return alike
 
 
-def _evaluated(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Columns:
+def _evaluate(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Columns:
     """Return the columns that every table has, for the policies of a stack of tasks.
 
     Rewards R(s, a, s') of transitions enter as their expectations, under the model that is planned on or evaluated.
@@ -97,7 +97,7 @@ def _mean_of_trials(gamma: Float[np.ndarray, "N K G"]) -> Float[np.ndarray, "N G
     return np.where((gamma == gamma[:, :1]).all(1), gamma[:, 0], gamma.mean(1))
 
 
-def _measured(metric: Metric, tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Columns:
+def _measure(metric: Metric, tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Columns:
     """Return the column of a metric, a mean over trials, which is refused unless it is finite."""
     found = checked.measure(metric, _outcome(tasks, judged, problem))
     return {MEASURED: found.reshape(-1, problem.trials, found.shape[1]).mean(1)}

@@ -123,7 +123,7 @@ class Snapping(GammaSchedule):
         if self.snap:
             _refuse_beyond(self.snap[-1], gamma_eval, "snap")
 
-    def _finished(self, gamma: Float[np.ndarray, " n"], gamma_eval: float) -> Float[np.ndarray, "n 1"]:
+    def _finish(self, gamma: Float[np.ndarray, " n"], gamma_eval: float) -> Float[np.ndarray, "n 1"]:
         """Return the discount factors cut to [0, gamma_eval], and moved to the grid if there is one."""
         gamma = np.clip(gamma, 0.0, gamma_eval)[:, None]
         if self.snap is None:
@@ -160,7 +160,7 @@ class Dong(Snapping):
         else:
             alpha, past = self._alpha(state), max(state.t - 1 - self.lag, 0)
             T_t = scale * ((1.0 - alpha) * state.m + alpha * state.m * past)
-        return self._finished(1.0 - np.maximum(T_t, 1.0) ** -0.2, state.gamma_eval)
+        return self._finish(1.0 - np.maximum(T_t, 1.0) ** -0.2, state.gamma_eval)
 
     def _alpha(self, state: TaskState) -> Float[np.ndarray, " n"]:
         """Return alpha_t of each run."""
@@ -194,7 +194,7 @@ class UpperBound(Snapping):
         deviation = own if self.deviation == "own" else np.full_like(own, self.deviation)
         C_t = regret_constant(state.t, state.m, deviation if self.plug == "std" else deviation**2, self.formula)
         gamma = self.gamma_0 + upper_bound_gamma(C_t, self.minimum)
-        return self._finished(np.asarray(gamma), state.gamma_eval)
+        return self._finish(np.asarray(gamma), state.gamma_eval)
 
 
 def _refuse_beyond(gamma: float, gamma_eval: float, key: str) -> None:

@@ -78,14 +78,14 @@ class Planner(Component):
         check_gammas(gammas, undiscounted=True)
         R = of_ordinary_size(R)
         if self.looks_ahead is None and (ends := gammas == 1.0).any():
-            policies = self._checked(P, R, np.where(ends, 0.0, gammas)).copy()
+            policies = self._check(P, R, np.where(ends, 0.0, gammas)).copy()
             which = ends.any(-1)
             without = undiscounted.plan(P[which], R[which])[:, None]
             policies[which] = np.where(ends[which, :, None], without, policies[which])
             return policies
-        return self._checked(P, R, gammas)
+        return self._check(P, R, gammas)
 
-    def _checked(
+    def _check(
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "..."]:
         """Return what `_plan` returns, if it is policies."""

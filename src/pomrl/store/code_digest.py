@@ -83,7 +83,7 @@ def _names(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]
             yield from (alias.name, *_packages(alias.name))
             continue
         base = _absolute(statement, module) if statement.level else statement.module or ""
-        source = _gathered(base).get(alias.name, base) if base in FACES else base
+        source = _gather(base).get(alias.name, base) if base in FACES else base
         yield from (source, *_packages(source), f"{source}.{alias.name}")
 
 
@@ -96,7 +96,7 @@ def _absolute(statement: ast.ImportFrom, module: str) -> str:
 
 
 @cache
-def _gathered(face: str) -> Mapping[str, str]:
+def _gather(face: str) -> Mapping[str, str]:
     """Return the module that each name of a face is imported from, as the face's own statements say."""
     statements = (statement for statement in _code(face).imports if isinstance(statement, ast.ImportFrom))
     return {alias.asname or alias.name: statement.module or "" for statement in statements for alias in statement.names}

@@ -46,11 +46,11 @@ def export(path: Path, stored: Sequence[StoredExperiment]) -> int:
             graph.append({"@id": folder, "@type": "Dataset", "description": settings, "hasPart": has})
             graph += [{"@id": name, "@type": "File"} for name in names]
         computed = max(each.said().provenance.start for each in stored)[:10]
-        archive.writestr(METADATA, json.dumps(_described(graph, computed), indent=1))
+        archive.writestr(METADATA, json.dumps(_describe(graph, computed), indent=1))
     return sum(entity["@type"] == "File" for entity in graph)
 
 
-def _described(graph: Sequence[dict[str, Any]], computed: str) -> dict[str, Any]:
+def _describe(graph: Sequence[dict[str, Any]], computed: str) -> dict[str, Any]:
     """Return the description of a crate with these folders and files in JSON-LD."""
     standard = "https://w3id.org/ro/crate/1.1"
     about = {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, "conformsTo": {"@id": standard}}

@@ -78,7 +78,7 @@ def played(
     known = enumerate(zip(estimates(problem, method, asking), seen, strict=True), start=1)
     while together := list(islice(known, at_a_time if agent.plans_only else 1)):
         trials = [_trials(t, problem, method, given, task, rngs) for t, (given, task) in together]
-        decisions = _acted(agent, [trial for of_task in trials for trial in of_task], memory)
+        decisions = _act(agent, [trial for of_task in trials for trial in of_task], memory)
         for (_, (given, task)), of_task in zip(together, trials, strict=True):
             policies, gammas = zip(*islice(decisions, len(of_task)), strict=True)
             policy, gamma = (np.stack(parts, axis=1) for parts in (policies, gammas))
@@ -118,7 +118,7 @@ def _trials(
     ]
 
 
-def _acted(agent: Agent[Any], tasks: Sequence[TaskData], memory: Any) -> Iterator[Decision]:
+def _act(agent: Agent[Any], tasks: Sequence[TaskData], memory: Any) -> Iterator[Decision]:
     """Yield what an agent decides, which is refused unless there are policies and discount factors in range."""
     decisions = agent.act_together(tasks, memory)
     for task in tasks:

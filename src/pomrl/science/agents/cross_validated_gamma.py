@@ -28,7 +28,7 @@ class CrossValidatedGamma(Agent[None]):
 
     def act(self, task: TaskData, memory: None) -> Decision:
         counts, m = task.batch.counts, task.batch.m
-        parts = [_divided(of_run, rng, self.folds) for of_run, rng in zip(counts, task.rngs, strict=True)]
+        parts = [_divide(of_run, rng, self.folds) for of_run, rng in zip(counts, task.rngs, strict=True)]
         losses = []
         for part in np.stack(parts, axis=1):
             policy = task.plan(task.believe(Batch.of_counts(counts - part, m)).P_hat, task.gammas)
@@ -36,7 +36,7 @@ class CrossValidatedGamma(Agent[None]):
         return Decision.best(task, np.mean(losses, axis=0))
 
 
-def _divided(counts: Counts, rng: np.random.Generator, parts: int) -> Int[np.ndarray, "{parts} S A S"]:
+def _divide(counts: Counts, rng: np.random.Generator, parts: int) -> Int[np.ndarray, "{parts} S A S"]:
     """Divide transitions into parts at random, whose sizes differ by at most one."""
     transitions = rng.permutation(np.repeat(np.arange(counts.size), counts.ravel()))
     of_parts = np.array_split(transitions, parts)

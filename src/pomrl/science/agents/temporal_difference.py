@@ -48,7 +48,7 @@ class TemporalDifference(Agent[None]):
         mean = R.reshape(len(R), 1, -1).mean(-1) / (1.0 - gammas)
         first = mean if self.initial is None else np.full_like(mean, self.initial)
         Q = np.broadcast_to(first[..., None, None], (*gammas.shape, *R.shape[1:3])).copy()
-        for i, (s, a, after, b) in enumerate(self._drawn(task)):
+        for i, (s, a, after, b) in enumerate(self._draw(task)):
             reward = R[run, s, a] if R.ndim == 3 else R[run, s, a, after]
             value = Q[run, :, after, b] if self.target == "sarsa" else Q[run, :, after].max(-1)
             error = reward[:, None] + gammas * value - Q[run, :, s, a]
@@ -58,7 +58,7 @@ class TemporalDifference(Agent[None]):
                 Q *= 1.0 - 2.0 * rate * self.l2
         return Decision(Q.argmax(-1), gammas)
 
-    def _drawn(self, task: TaskData) -> Int[np.ndarray, "steps 4 n"]:
+    def _draw(self, task: TaskData) -> Int[np.ndarray, "steps 4 n"]:
         """Draw transitions of each run, with the action that is taken after each."""
         counts = task.batch.counts
         actions = np.broadcast_to(counts.sum(-1), counts.shape[:-1])

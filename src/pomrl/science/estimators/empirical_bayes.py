@@ -264,15 +264,15 @@ def _gamma_ratio(x: Float[np.ndarray, "..."], b: Float[np.ndarray, "..."]) -> Fl
 
 def _digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """Return about ψ(x) for x > 0, with an error below 0.003."""
-    return np.log(_shifted(x)) - 1.0 / x
+    return np.log(_shift(x)) - 1.0 / x
 
 
 def _exp_digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """Return about exp(ψ(x)) for x > 0."""
-    return _shifted(x) * np.exp(-1.0 / x)
+    return _shift(x) * np.exp(-1.0 / x)
 
 
-def _shifted(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+def _shift(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """Return about exp(ψ(x + 1))."""
     return x + 0.5 + 1.0 / (24.0 * x + 16.27)
 

@@ -260,7 +260,7 @@ class Rivals:
         return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
 
 
-def _updated(rivals: Rivals, batch: Batch) -> Rivals:
+def _update(rivals: Rivals, batch: Batch) -> Rivals:
     """Return the rivals after one more task with this batch, which each of them predicts first."""
     n = len(batch.counts)
     past = rivals.memory.forgotten(np.repeat(FACTORS, n)[:, None, None])
@@ -278,5 +278,5 @@ def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Me
             batches so far, this one included, were the most likely before they were seen.
     """
     if forgetting == "learned":
-        return _updated(memory.rivals or Rivals.of(memory), batch).best()
+        return _update(memory.rivals or Rivals.of(memory), batch).best()
     return memory.forgotten(forgetting).update(batch)

@@ -49,7 +49,7 @@ class MixtureMemory:
         before = members.of_runs(chosen * n + np.arange(n))
         c, tasks, m = spread[:, None, None], before.effective_tasks, before.transitions_per_task
         return MixtureMemory(
-            members=members.update(_ascribed(batch, chosen, K)),
+            members=members.update(_ascribe(batch, chosen, K)),
             log_likelihood=log_likelihood,
             prior=before.predicted,
             concentration=predictive_concentration(c, tasks, m),
@@ -57,7 +57,7 @@ class MixtureMemory:
         )
 
 
-def _ascribed(batch: Batch, chosen: Int[np.ndarray, " n"], K: int) -> Batch:
+def _ascribe(batch: Batch, chosen: Int[np.ndarray, " n"], K: int) -> Batch:
     """Return the batch of each component: the given one where it is chosen, and one without transitions elsewhere."""
     n = len(chosen)
     of_member = batch.of_runs(np.tile(np.arange(n), K))

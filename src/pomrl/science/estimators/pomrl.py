@@ -133,7 +133,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
         if self.similarity is None:
             return np.full((n, 1, 1), np.nan)
         if self.similarity == "known":
-            return np.sqrt(self._scoped(truth.variance))
+            return np.sqrt(self._over_scope(truth.variance))
         enough = memory.start + memory.counted >= 2.0
         if not enough.any():
             return np.full((n, 1, 1), self.start_deviation)
@@ -141,10 +141,10 @@ class RegularisedLeastSquares(Estimator[Memory]):
         if self.similarity == "debiased":
             variance = np.maximum(variance - memory.sampling_noise(), 0.0)
         if enough.all():
-            return np.sqrt(self._scoped(variance))
+            return np.sqrt(self._over_scope(variance))
         if self.scope == "per_pair":
-            return np.where(enough, np.sqrt(self._scoped(variance)), self.start_deviation)
-        largest = np.sqrt(self._scoped(np.where(enough[..., None], variance, 0.0)))
+            return np.where(enough, np.sqrt(self._over_scope(variance)), self.start_deviation)
+        largest = np.sqrt(self._over_scope(np.where(enough[..., None], variance, 0.0)))
         return np.where(enough.any((1, 2), keepdims=True), largest, self.start_deviation)
 
     def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
@@ -177,12 +177,12 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def _transition_variance(self, memory: Memory, truth: Truth) -> PerPair:
         """Return E[p (1 - p)], true if the similarity is known, else estimated; 1/4 before any batch (E4)."""
         if self.similarity == "known":
-            return self._scoped(np.maximum(truth.P_o * (1.0 - truth.P_o) - truth.variance, 0.0))
+            return self._over_scope(np.maximum(truth.P_o * (1.0 - truth.P_o) - truth.variance, 0.0))
         if memory.tasks == 0:
             return np.full((len(truth.P_o), 1, 1), 0.25)
-        return self._scoped(memory.sampling_variance())
+        return self._over_scope(memory.sampling_variance())
 
-    def _scoped(self, values: Models) -> PerPair:
+    def _over_scope(self, values: Models) -> PerPair:
         """Return the largest value of each pair (s, a), or of each run if `scope` is `max`."""
         return values.max((-3, -2, -1))[:, None, None] if self.scope == "max" else values.max(-1)
 

@@ -161,8 +161,8 @@ class TiedRows(Estimator[TiedMemory]):
             scores=now.scores,
             tied=now.tied * trust,
             c=c,
-            h_tied=_mixed(trust, _kept(h, seen | likely), h),
-            h_independent=_mixed(trust, _kept(by_rows.P_o, seen), by_rows.P_o),
+            h_tied=_mix(trust, _keep(h, seen | likely), h),
+            h_independent=_mix(trust, _keep(by_rows.P_o, seen), by_rows.P_o),
         )
 
     def assess(self, t: int, batch: Batch, before: TiedMemory, after: TiedMemory, truth: Truth) -> Estimate:
@@ -201,7 +201,7 @@ class EqualOrTiedMemory:
         """The mean of each row if it is; where rows are tied, without what was never seen."""
         uniform = np.take(UNIFORM, self.scores.argmax(1))[:, None, None, None] / self.counts.shape[-1]
         mean = (self.counts + uniform) / (self.counts + uniform).sum(-1, keepdims=True)
-        return _mixed(self.otherwise.share**MOST_ROWS, _kept(mean, self.counts > 0), mean)
+        return _mix(self.otherwise.share**MOST_ROWS, _keep(mean, self.counts > 0), mean)
 
     def rate(self, N: int | PerPair) -> PerPair:
         """Return the weight of all means together in a row with N transitions of the task itself."""
@@ -367,14 +367,14 @@ def _positive(models: Models) -> Models:
     return found
 
 
-def _kept(models: Models, kept: Bool[np.ndarray, "n S A S"]) -> Models:
+def _keep(models: Models, kept: Bool[np.ndarray, "n S A S"]) -> Models:
     """Return the models without the transitions that are not kept; a row of which nothing is kept stays."""
     found = models * kept
     total = found.sum(-1, keepdims=True)
     return np.where(total > 0, found / np.where(total > 0, total, 1.0), models)
 
 
-def _mixed(weight: PerRun, a: Models, b: Models) -> Models:
+def _mix(weight: PerRun, a: Models, b: Models) -> Models:
     return weight[..., None] * a + (1.0 - weight[..., None]) * b
 
 

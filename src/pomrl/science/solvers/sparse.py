@@ -130,8 +130,8 @@ def _swept(
     partial, settled = _PARTIAL * (sweep / len(rewards) + _CALL), 0
     while left > 0.0 and (suffice or settled < _SETTLED):
         Q = action_values(solver.rows, rewards, V, gamma)
-        settled = 0 if _improve(policy, Q, _taken(Q, policy), tie) else settled + 1
-        step, left = _taken(Q, policy) - V, left - sweep
+        settled = 0 if _improve(policy, Q, _values_taken(Q, policy), tie) else settled + 1
+        step, left = _values_taken(Q, policy) - V, left - sweep
         if np.abs(step).max() <= solver.limit(V):
             return V, suffice
         V = V + whole_step(step, gamma)
@@ -141,7 +141,7 @@ def _swept(
     return V, suffice and not settled
 
 
-def _taken(Q: Float[np.ndarray, "A S"], policy: Int[np.ndarray, " S"]) -> Float[np.ndarray, " S"]:
+def _values_taken(Q: Float[np.ndarray, "A S"], policy: Int[np.ndarray, " S"]) -> Float[np.ndarray, " S"]:
     """Return the values of the actions that a policy takes."""
     return Q.ravel().take(policy * Q.shape[1] + np.arange(Q.shape[1]))
 

@@ -82,7 +82,7 @@ class RandomChains(TaskDistribution):
         if self.varying < 1:
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = (rng.permutation(S * A) < pairs).reshape(S, A)
-        P_o = self._smoothed(chain)
+        P_o = self._smooth(chain)
         deviation, largest = self._deviation(sigma, P_o[varying]), self._largest_deviation(P_o[varying])
         mean = MeanModel(P_o, R, varying, deviation, largest, chain if self.smoothing else None)
         self._check_sigma(sigma, mean, run)
@@ -92,7 +92,7 @@ class RandomChains(TaskDistribution):
         """Return the seed and the run that the mean model of a run, and all changes of it, are drawn with."""
         return (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
 
-    def _smoothed(self, chain: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
+    def _smooth(self, chain: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
         return (chain + self.smoothing) / (1.0 + self.smoothing * chain.shape[-1]) if self.smoothing else chain
 
     def recentred(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
@@ -113,7 +113,7 @@ class RandomChains(TaskDistribution):
         """
         S, A, _ = mean.P_o.shape
         chain, _ = random_chain_mdp(rng, S, A, self.zeros)
-        other = self.recentred(mean, self._smoothed(chain))
+        other = self.recentred(mean, self._smooth(chain))
         if not other.has_room:
             raise ValueError(
                 f"sigma: no {type(self).__name__} distribution on another mean model of the stream has the standard "
@@ -194,10 +194,10 @@ class Dirichlet(RandomChains):
     def concentration(self, mean: MeanModel) -> float:
         """Return c, given or max p (1 - p) / sigma^2 - 1 over the entries that vary; it is infinite if sigma is 0."""
         if self.concentration_over_S is not None:
-            return self._given(mean.P_o.shape[-1])
+            return self._given_concentration(mean.P_o.shape[-1])
         return mean.largest_deviation**2 / mean.deviation**2 - 1.0 if mean.deviation > 0 else np.inf
 
-    def _given(self, S: int) -> float:
+    def _given_concentration(self, S: int) -> float:
         """Return the c that the key `concentration_over_S` gives."""
         return (self.concentration_over_S or np.nan) * S * (1.0 + self.smoothing * S)
 
@@ -207,7 +207,7 @@ class Dirichlet(RandomChains):
         if sigma is not None:
             given = f"task_distribution.concentration_over_S={self.concentration_over_S}"
             raise ValueError(f"sigma={sigma}: {given} gives sigma already; set sigma=null")
-        return self._largest_deviation(P_o) / sqrt(self._given(P_o.shape[-1]) + 1.0)
+        return self._largest_deviation(P_o) / sqrt(self._given_concentration(P_o.shape[-1]) + 1.0)
 
     def recentred(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
         """Return the mean model with another P_o; a given c is kept, and sigma follows from it."""

@@ -69,10 +69,10 @@ class Drift(TaskStream):
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         while True:
             yield mean
-            moved = distribution.recentred(mean, self._moved(rng, mean))
+            moved = distribution.recentred(mean, self._move(rng, mean))
             mean = moved if moved.has_room else mean
 
-    def _moved(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+    def _move(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         """Return the mean model after one step; pairs that do not vary, and rows with one state, stay."""
         support = mean.P_o > 0
         step = np.where(support, self.speed * mean.deviation * rng.standard_normal(mean.P_o.shape), 0.0)

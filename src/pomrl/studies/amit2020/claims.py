@@ -83,7 +83,7 @@ def the_gain_shrinks(sweep: SweepLosses) -> list[Part]:
     of the runs.
     """
     return [
-        less(_saved(sweep.at(agent=agent, m=32)), _saved(sweep.at(agent=agent, m=4)), f"{name}, 32 less 4 trajectories")
+        less(_save(sweep.at(agent=agent, m=32)), _save(sweep.at(agent=agent, m=4)), f"{name}, 32 less 4 trajectories")
         for agent, name in AGENTS.items()
     ]
 
@@ -187,7 +187,7 @@ def _shorter_wins(sweep: SweepLosses, agents: Mapping[str, str]) -> list[Part]:
     ]
 
 
-def _saved(losses: Losses) -> Float[np.ndarray, " n"]:
+def _save(losses: Losses) -> Float[np.ndarray, " n"]:
     return losses.regret - at_best_fixed(losses)
 
 

@@ -50,7 +50,7 @@ def squared_error(sweeps: StoredSweeps) -> Drawing:
     figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.7, share_y=True)
     for ax, (panel, prior) in zip(axes, PANELS.items(), strict=True):
         curves = _curves(panel)
-        panels.curves(ax, data, [*curves, *map(_simulated, curves), *_marks(panel)])
+        panels.curves(ax, data, [*curves, *map(_simulate, curves), *_marks(panel)])
         panels.letter(ax, panel, f"{prior} prior")
         ax.set_xlabel("Weight α of the prior")
     axes[0].set_ylabel("Mean squared error")
@@ -63,7 +63,7 @@ def _curves(panel: str) -> list[Series]:
     return [Series(look, settings={"prior": PANELS[panel], "t": t}, panel=panel) for t, look in CURVES.items()]
 
 
-def _simulated(curve: Series) -> Series:
+def _simulate(curve: Series) -> Series:
     return replace(curve, look=Look(f"simulated, {curve.look.label}", curve.look.color, "o", "", size=3.2))
 
 
@@ -75,6 +75,6 @@ def _marks(panel: str) -> list[Series]:
 def _points(panel: str, errors: pd.DataFrame, rates: pd.DataFrame) -> Iterator[pd.DataFrame]:
     for curve in _curves(panel):
         yield curve.values(errors, "alpha", "closed_form", "closed form")
-        yield _simulated(curve).values(errors, "alpha", "mse", "simulated")
+        yield _simulate(curve).values(errors, "alpha", "mse", "simulated")
     for mark in _marks(panel):
         yield mark.values(rates, "alpha", "closed_form", "closed form")

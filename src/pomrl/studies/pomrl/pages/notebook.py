@@ -23,15 +23,15 @@ def tables(found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
     with_key = [each for each in differences() if each.choice]
     without_key = [each for each in differences() if not each.choice]
     return {
-        "differences with a key": _listed(with_key, "key", _keys),
-        "differences without a key": _listed(without_key, "why it has no key", lambda each: each.why),
+        "differences with a key": _table(with_key, "key", _keys),
+        "differences without a key": _table(without_key, "why it has no key", lambda each: each.why),
         "effects": _effects(found),
         "effects on others": _effects_on_others(found),
         "ladder": _ladder(checks),
     }
 
 
-def _listed(differences: Sequence[Difference], head: str, last: Callable[[Difference], str]) -> str:
+def _table(differences: Sequence[Difference], head: str, last: Callable[[Difference], str]) -> str:
     """Return the table of differences, whose last column has this head."""
     rows = [
         [_name(each), each.where, each.text or "says nothing of it", each.notebook, each.kind, last(each)]
