@@ -22,7 +22,7 @@ from pomrl.science.problem import Problem
 HEAD = """# The configuration
 
 Every key: what it means, what it may be, and its default. Written from the components by
-`python -m docs_build.configuration`, and tested, so that it is never out of date. A.. are ambiguities of the paper, of
+`python -m docs_build.configuration`, and tested, so that it is never out of date. R.. are ambiguities of the paper, of
 which [the page on readings](../src/pomrl/studies/pomrl/pages/readings.md) has the alternatives; E.. are its errors
 ([errata](../src/pomrl/studies/pomrl/pages/errata.md)). A key of a group is set as `group.key=value`; an option is
 chosen as `group=option`.

@@ -96,8 +96,10 @@ def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
     pages = STUDIES / "pomrl" / "pages"
     defined = set(re.findall(r"^## (E\d+)\.", (pages / "errata.md").read_text(), flags=re.MULTILINE))
     assert len(defined) == 19
+    defined |= {*re.findall(r"^\| [^|]* \| (R\d+) \|", (pages / "readings.md").read_text(), flags=re.MULTILINE)}
+    assert len(defined) == 2 * 19
     cited = {
-        (text, name) for text in WRITTEN for name in re.findall(r"\bE\d{1,2}\b(?![\w-])", (ROOT / text).read_text())
+        (text, name) for text in WRITTEN for name in re.findall(r"\b[ER]\d{1,2}\b(?![\w-])", (ROOT / text).read_text())
     }
     assert [each for each in sorted(cited) if each[1] not in defined] == []
 
@@ -112,7 +114,7 @@ def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
     claims = {claim.id for study in shipped() for claim in claims_of(study)}
     figures = {version for study in shipped() for figure in figures_of(study) for version in figure.versions}
     results = (STUDIES / "pomrl" / "pages" / "results.md").read_text()
-    named = set(re.findall(r"\b(?:Q\d\.\d|[AIT]\.\d+|[HRNU]\d)\b", results))
+    named = set(re.findall(r"\b(?:Q\d\.\d|[AIT]\.\d+|[HMNU]\d)\b", results))
     assert len(named) > 10
     assert named <= claims
     assert set(re.findall(r"outputs/readme/(\w+)\.png", results + (ROOT / "README.md").read_text())) <= figures

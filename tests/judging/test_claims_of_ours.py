@@ -48,20 +48,20 @@ class TestFamilies:
     @pytest.mark.parametrize(
         ("id", "expected", "more"),
         [
-            ("R1", HOLDS, {"without_meta": ALL}),
-            ("R1", NOT, {"without_meta": ALL, "ada_pomrl": {"forest": 0.2}}),
-            ("R2", HOLDS, {"upper_bound": ALL | {"garnet": -0.1}}),
-            ("R2", NOT, {"upper_bound": ALL}),
-            ("R4", HOLDS, {}),
-            ("R4", NOT, {"exact_posterior": {"queue": 0.2}}),
-            ("R5", HOLDS, {"upper_bound": FIRST_FIVE}),
-            ("R5", NOT, {"upper_bound": dict.fromkeys(FAMILIES, -0.1) | dict.fromkeys(FAMILIES[:4], 0.1)}),
-            ("R6", HOLDS, {"ada_pomrl": {"forest": 0.1}, "mse_optimal": {"forest": -0.1}}),
-            ("R6", NOT, {"ada_pomrl": {"forest": -0.1}, "mse_optimal": {"forest": -0.1}}),
-            ("R6", NOT, {"ada_pomrl": {"forest": 0.1}, "mse_optimal": {"forest": 0.1}}),
-            ("R7", HOLDS, {"empirical_bayes": ROWS_MOVE}),
-            ("R7", NOT, {"empirical_bayes": ROWS_MOVE | {"queue": -0.1}}),
-            ("R7", NOT, {"empirical_bayes": ROWS_MOVE, "without_meta": {"forest": 0.2}}),
+            ("M1", HOLDS, {"without_meta": ALL}),
+            ("M1", NOT, {"without_meta": ALL, "ada_pomrl": {"forest": 0.2}}),
+            ("M2", HOLDS, {"upper_bound": ALL | {"garnet": -0.1}}),
+            ("M2", NOT, {"upper_bound": ALL}),
+            ("M4", HOLDS, {}),
+            ("M4", NOT, {"exact_posterior": {"queue": 0.2}}),
+            ("M5", HOLDS, {"upper_bound": FIRST_FIVE}),
+            ("M5", NOT, {"upper_bound": dict.fromkeys(FAMILIES, -0.1) | dict.fromkeys(FAMILIES[:4], 0.1)}),
+            ("M6", HOLDS, {"ada_pomrl": {"forest": 0.1}, "mse_optimal": {"forest": -0.1}}),
+            ("M6", NOT, {"ada_pomrl": {"forest": -0.1}, "mse_optimal": {"forest": -0.1}}),
+            ("M6", NOT, {"ada_pomrl": {"forest": 0.1}, "mse_optimal": {"forest": 0.1}}),
+            ("M7", HOLDS, {"empirical_bayes": ROWS_MOVE}),
+            ("M7", NOT, {"empirical_bayes": ROWS_MOVE | {"queue": -0.1}}),
+            ("M7", NOT, {"empirical_bayes": ROWS_MOVE, "without_meta": {"forest": 0.2}}),
         ],
     )
     def test_the_families_of_a_claim_decide_it(self, id: str, expected: Verdict, more: dict) -> None:
@@ -69,8 +69,8 @@ class TestFamilies:
         assert self.judged(id, **more) is expected
 
     def test_horizons_have_to_grow_in_more_than_half(self) -> None:
-        assert self.judged("R3", grows=FAMILIES[:5]) is HOLDS
-        assert self.judged("R3", grows=FAMILIES[:4]) is not HOLDS
+        assert self.judged("M3", grows=FAMILIES[:5]) is HOLDS
+        assert self.judged("M3", grows=FAMILIES[:4]) is not HOLDS
 
 
 class TestHorizons:

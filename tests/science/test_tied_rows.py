@@ -110,7 +110,7 @@ def test_rows_that_are_the_same_in_all_tasks_have_the_mean_of_all_transitions():
     memory, batches = equal_or_tied(np.repeat(P[None], 8, 0), m=5)
     assert memory.share.min() > 0.7
     truth = Truth(P[None].repeat(2, 0), np.zeros((2, 12, 3, 12)))
-    h = EqualOrTied().estimate(8, batches[-1], memory, memory, truth).h
+    h = EqualOrTied().assess(8, batches[-1], memory, memory, truth).h
     alpha = memory.rate(batches[-1].visits)[..., None]
     pooled = np.mean([batch.P_bar for batch in batches], 0)
     errors = [np.abs(found - P).mean() for found in ((1 - alpha) * batches[-1].P_bar + alpha * h, pooled)]
@@ -121,8 +121,8 @@ def test_rows_that_differ_from_task_to_task_are_explained_as_before():
     memory, batches = equal_or_tied(walks([0.2, 0.8, 0.3, 0.7, 0.4, 0.6]), m=6)
     assert memory.share.max() < 0.1
     truth = Truth(batches[-1].P_bar, np.zeros_like(batches[-1].P_bar))
-    h = EqualOrTied().estimate(6, batches[-1], memory, memory, truth).h
-    tied = TiedRows().estimate(6, batches[-1], memory.otherwise, memory.otherwise, truth)
+    h = EqualOrTied().assess(6, batches[-1], memory, memory, truth).h
+    tied = TiedRows().assess(6, batches[-1], memory.otherwise, memory.otherwise, truth)
     np.testing.assert_allclose(h, tied.h, atol=0.02)
     np.testing.assert_allclose(memory.rate(6), memory.otherwise.rate(6), atol=0.05)
 

@@ -160,7 +160,7 @@ class SweepLosses:
     losses: Mapping[tuple[Any, ...], Losses]
     """The losses of each combination of values of these settings, in the order of `names`."""
     choice: HindsightChoice = "population"
-    """How the schedules that choose in hindsight do so, under the reading of the paper in question (A8)."""
+    """How the schedules that choose in hindsight do so, under the reading of the paper in question (R8)."""
 
     def where(self, **fixed: Any) -> "SweepLosses":
         """Return the settings with these values of some names, as a sweep that varies the others."""

@@ -17,7 +17,7 @@ Scope = Literal["all_tasks", "each_task"]
 """Whether a choice in hindsight is one for all tasks, or one for each task."""
 
 HindsightChoice = Literal["population", "per_run"]
-"""Whether a choice in hindsight is the best for the mean over runs, or the best in each run (A8)."""
+"""Whether a choice in hindsight is the best for the mean over runs, or the best in each run (R8)."""
 
 
 Gammas = Annotated[list[Discount], Field(min_length=1), Ascending]
@@ -87,14 +87,14 @@ class Hindsight(Grid):
     """A schedule that chooses from a grid in hindsight, knowing the losses; it is read from the stored grid.
 
     The option `best_fixed` chooses the one discount factor that is the best on average over tasks, `dynamic_best` the
-    best one of each task (Sec. 6.3). The best is that of the mean over the loaded runs, or that of each run (A8).
+    best one of each task (Sec. 6.3). The best is that of the mean over the loaded runs, or that of each run (R8).
     `pomrl.science.gamma_star` makes the choice.
     """
 
     scope: Scope
     """One choice for all tasks, or one for each."""
     choice: HindsightChoice = "population"
-    """Best for the mean over runs, or in each run (A8)."""
+    """Best for the mean over runs, or in each run (R8)."""
 
     def computed(self) -> Grid:
         return Grid(gammas=self.gammas)
@@ -143,9 +143,9 @@ class Dong(Snapping):
     """
 
     L: Annotated[int, Field(ge=1)] = 1
-    """Maximum trajectory length (A7)."""
+    """Maximum trajectory length (R7)."""
     start: Literal["T0", "T1"] = "T1"
-    """The phase size that rules task 1 (A18)."""
+    """The phase size that rules task 1 (R18)."""
     T_0: Literal["m", "scaled"] = "m"
     """The phase size T_0: m, or m S A / L, scaled as all others are."""
     alpha: Literal["own"] | Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = "own"
@@ -179,7 +179,7 @@ class UpperBound(Snapping):
     needs_similarity: ClassVar[bool] = True
 
     gamma_0: Discount = 0.25
-    """Offset (A12)."""
+    """Offset (R12)."""
     minimum: Minimum = "corrected"
     """The minimum of U, right or as in Prop. 1 (E1)."""
     formula: Formula = "text"

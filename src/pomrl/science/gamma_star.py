@@ -61,7 +61,7 @@ def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: Hind
         scope: `all_tasks` for one choice for all tasks, by the mean over tasks (best fixed), or `each_task` for one
             choice for each task (dynamic best).
         choice: `population` for the choice that is the best for the mean over the given runs, or `per_run` for the best
-            choice in each run (A8).
+            choice in each run (R8).
     """
     axes = (0,) * (choice == "population") + (1,) * (scope == "all_tasks")
     index = best_index(loss.mean(axes, keepdims=True) if axes else loss)

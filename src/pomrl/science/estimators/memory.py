@@ -217,7 +217,7 @@ class Memory:
         """Return the variance over tasks of each entry of P_bar, for pairs that at least 2 tasks count for.
 
         The kind is `sample`, which divides by the number of tasks - 1, or `population`, which divides by their number
-        (A3).
+        (R3).
         """
         of_one = np.divide(self.squared_mass, self.mass, out=np.ones_like(self.mass), where=self.mass > 0)
         degrees = self.weight - (of_one if kind == "sample" else 0.0)

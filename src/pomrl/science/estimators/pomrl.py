@@ -20,7 +20,7 @@ from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Forgetting, Memory, Models, PerPair, learn_and_forget
 
 Prior = Literal["inclusive", "exclusive", "known", "unsmoothed", "uniform"]
-"""A prior that is learned from the batches of all tasks, or of all but the task's own (A2); or a model that is given:
+"""A prior that is learned from the batches of all tasks, or of all but the task's own (R2); or a model that is given:
 the true mean model, that model before `task_distribution.smoothing`, or the uniform model."""
 
 LEARNED = ("inclusive", "exclusive")
@@ -37,20 +37,20 @@ class RegularisedLeastSquares(Estimator[Memory]):
     mixing: Literal["paper", "mse_bound", "mse_optimal"] | Annotated[float, Field(ge=0, le=1)]
     """The mixing rate alpha_t: the paper's, a minimiser of the mean squared error (E4), a number."""
     prior: Prior = "inclusive"
-    """The prior: average of means with or without the task's own batch (A2), the true P_o, the mean model before
+    """The prior: average of means with or without the task's own batch (R2), the true P_o, the mean model before
     task_distribution.smoothing, or the uniform model."""
     similarity: Literal["known", "welford", "debiased"] | None = None
     """Sigma^2: the true one, Welford's estimate, or that less the sampling noise (E5)."""
     index: Literal["text", "algorithm"] = "text"
-    """1 + 1/t (Sec. 3.2) or 1 + 1/(t-1) (Alg. 1) in the paper's rate of task t (A17)."""
+    """1 + 1/t (Sec. 3.2) or 1 + 1/(t-1) (Alg. 1) in the paper's rate of task t (R17)."""
     plug: Literal["variance", "squared"] = "variance"
-    """What stands for sigma^2: the variance, or its square (A16)."""
+    """What stands for sigma^2: the variance, or its square (R16)."""
     scope: Literal["max", "per_pair"] = "max"
-    """One mixing rate, from the largest deviation, or one per (s,a) (A5)."""
+    """One mixing rate, from the largest deviation, or one per (s,a) (R5)."""
     variance: Literal["sample", "population"] = "sample"
-    """The variance of Welford (A3)."""
+    """The variance of Welford (R3)."""
     start_deviation: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Similarity in tasks 1 and 2, a standard deviation (A4)."""
+    """Similarity in tasks 1 and 2, a standard deviation (R4)."""
     v2: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Bound on the variance p(1-p) of a transition, in the paper's rate and mse_bound."""
     samples: Literal["visits", "m"] = "visits"

@@ -230,16 +230,16 @@ class EqualOrTied(Estimator[EqualOrTiedMemory]):
         log_odds = FORGETTING * memory.log_odds + gain
         return EqualOrTiedMemory(otherwise, memory.counts + counts, log_odds, _share(log_odds, memory.share), scores)
 
-    def estimate(
+    def assess(
         self, t: int, batch: Batch, before: EqualOrTiedMemory, after: EqualOrTiedMemory, truth: Truth
     ) -> Estimate:
         """Return the mean of all explanations, as much as each counts with the transitions of this batch.
 
         The similarity is that of independent rows (`EmpiricalBayes`).
         """
-        otherwise = TiedRows().estimate(t, batch, before.otherwise, after.otherwise, truth)
+        otherwise = TiedRows().assess(t, batch, before.otherwise, after.otherwise, truth)
         equal, rest = (weight[..., None] for weight in (after.equal, after.rate(batch.visits) - after.equal))
-        return Estimate((equal * after.mean + rest * otherwise.h) / (equal + rest), after.rate, otherwise.sigma)
+        return Estimate((equal * after.mean + rest * otherwise.h) / (equal + rest), after.rate, otherwise.deviation)
 
 
 @dataclass(frozen=True)

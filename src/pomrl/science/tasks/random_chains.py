@@ -39,19 +39,19 @@ class RandomChains(TaskDistribution):
     """
 
     measure: Literal["variance", "std"] = "variance"
-    """What sigma is: a variance or a standard deviation (A1)."""
+    """What sigma is: a variance or a standard deviation (R1)."""
     zeros: Annotated[int, Field(ge=0)]
-    """States of probability 0 in each row of the mean model (A15)."""
+    """States of probability 0 in each row of the mean model (R15)."""
     mean_model: Literal["per_run", "fixed"] = "per_run"
-    """A mean model for each run, or one for all runs (A6)."""
+    """A mean model for each run, or one for all runs (R6)."""
     mean_seed: Annotated[int, Field(ge=0)] = 0
-    """Seed of the mean model where it is fixed (A6)."""
+    """Seed of the mean model where it is fixed (R6)."""
     smoothing: Annotated[float, Field(ge=0)] = 0.0
     """Added to each probability of the mean model, whose rows are then normalised."""
     varying: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Fraction of the pairs (s,a) in which tasks differ, rounded up."""
     reward: Literal["state_action", "state"] = "state_action"
-    """Whether the reward depends on the action (A14)."""
+    """Whether the reward depends on the action (R14)."""
     reward_spread: Annotated[float, Field(ge=0)] = 0.0
     """Standard deviation over tasks of each reward, which is normal; 0: all tasks have the same rewards."""
 
@@ -243,7 +243,7 @@ def _log_gamma(rng: np.random.Generator, shape: Float[np.ndarray, "*n"]) -> Floa
 
 
 class Gaussian(RandomChains):
-    """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; all-zero rows are drawn again (A9).
+    """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; all-zero rows are drawn again (R9).
 
     sigma is the deviation before clipping and normalising, which change the mean and the variance.
     """

@@ -1,4 +1,4 @@
-"""Averages of losses over the first tasks, against gamma and from task to task (A10)."""
+"""Averages of losses over the first tasks, against gamma and from task to task (R10)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,13 +8,13 @@ from pomrl.study import TASKS, Series, View, dynamic_best, sequence
 
 
 def of_averages(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
-    """Return a series for each of these tasks: the loss averaged over tasks 1 to t (A10)."""
+    """Return a series for each of these tasks: the loss averaged over tasks 1 to t (R10)."""
     looks = sequence(tasks, lambda t: f"tasks 1 to {t}" if t > 1 else "task 1")
     return [Series(look, sweep, settings, average_of_first(t)) for t, look in looks.items()]
 
 
 def average_of_first(t: int) -> View:
-    """Return the view that averages losses over tasks 1 to t, for each run and gamma (A10).
+    """Return the view that averages losses over tasks 1 to t, for each run and gamma (R10).
 
     It shows nothing of an experiment with fewer than t tasks.
     """

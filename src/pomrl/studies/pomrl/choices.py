@@ -15,7 +15,7 @@ class Choice:
 
     name: str
     of: str
-    """The ambiguity (A1, ...) or error (E1, ...) of the paper that it decides; empty where it is none of these."""
+    """The ambiguity (R1, ...) or error (E1, ...) of the paper that it decides; empty where it is none of these."""
     overrides: tuple[str, ...]
     """What it sets, each as `key=value`."""
     where: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])

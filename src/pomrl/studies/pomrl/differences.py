@@ -17,7 +17,7 @@ class Difference:
 
     name: str
     of: str
-    """The ambiguity (A1, ...) or error (E1, ...) that it settles or concerns; empty where it is none of these."""
+    """The ambiguity (R1, ...) or error (E1, ...) that it settles or concerns; empty where it is none of these."""
     where: str
     """The section of the paper; empty where the paper says nothing of it."""
     kind: str

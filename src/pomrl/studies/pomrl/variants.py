@@ -81,25 +81,25 @@ WITH_PRIOR, LEARNED, ADA = ("oracle", "pomrl", "ada_pomrl"), ("pomrl", "ada_pomr
 """The estimators in whose experiments a choice has a meaning."""
 
 READINGS = (
-    Choice("std", "A1", ("task_distribution.measure=std",)),
-    Choice("exclusive", "A2", ("estimator.prior=exclusive",), {"estimator": LEARNED}),
-    Choice("population", "A3", ("estimator.variance=population",), {"estimator": ADA}),
-    Choice("start_0.1", "A4", ("estimator.start_deviation=0.1",), {"estimator": ADA}),
-    Choice("per_pair", "A5", ("estimator.scope=per_pair",), {"estimator": WITH_PRIOR}),
-    Choice("fixed", "A6", ("task_distribution.mean_model=fixed",)),
-    Choice("L_10", "A7", ("gamma_schedule.L=10",), {"gamma_schedule": ("dong",)}),
-    Choice("per_run", "A8", ("gamma_schedule.choice=per_run",), {"gamma_schedule": ("best_fixed", "dynamic_best")}),
-    Choice("state", "A14", ("task_distribution.reward=state",)),
-    Choice("zeros_5", "A15", ("task_distribution.zeros=5",)),
-    Choice("squared", "A16", ("estimator.plug=squared",), {"estimator": WITH_PRIOR}),
-    Choice("algorithm", "A17", ("estimator.index=algorithm",), {"estimator": WITH_PRIOR}),
-    Choice("T0", "A18", ("gamma_schedule.start=T0",), {"gamma_schedule": ("dong",)}),
+    Choice("std", "R1", ("task_distribution.measure=std",)),
+    Choice("exclusive", "R2", ("estimator.prior=exclusive",), {"estimator": LEARNED}),
+    Choice("population", "R3", ("estimator.variance=population",), {"estimator": ADA}),
+    Choice("start_0.1", "R4", ("estimator.start_deviation=0.1",), {"estimator": ADA}),
+    Choice("per_pair", "R5", ("estimator.scope=per_pair",), {"estimator": WITH_PRIOR}),
+    Choice("fixed", "R6", ("task_distribution.mean_model=fixed",)),
+    Choice("L_10", "R7", ("gamma_schedule.L=10",), {"gamma_schedule": ("dong",)}),
+    Choice("per_run", "R8", ("gamma_schedule.choice=per_run",), {"gamma_schedule": ("best_fixed", "dynamic_best")}),
+    Choice("state", "R14", ("task_distribution.reward=state",)),
+    Choice("zeros_5", "R15", ("task_distribution.zeros=5",)),
+    Choice("squared", "R16", ("estimator.plug=squared",), {"estimator": WITH_PRIOR}),
+    Choice("algorithm", "R17", ("estimator.index=algorithm",), {"estimator": WITH_PRIOR}),
+    Choice("T0", "R18", ("gamma_schedule.start=T0",), {"gamma_schedule": ("dong",)}),
     Choice("as_printed", "E1", ("gamma_schedule.minimum=as_printed",), {"gamma_schedule": ("upper_bound",)}),
     Choice("mse_bound", "E4", ("estimator.mixing=mse_bound",), {"estimator": WITH_PRIOR}),
     Choice("mse_optimal", "E4", ("estimator.mixing=mse_optimal",), {"estimator": WITH_PRIOR}),
     Choice("debiased", "E5", ("estimator.similarity=debiased",), {"estimator": ADA}),
 )
-"""What the paper's text leaves open (A..) or has wrong (E..)."""
+"""What the paper's text leaves open (R..) or has wrong (E..)."""
 
 
 def _together(name: str, *of: str) -> Variant:
@@ -126,7 +126,7 @@ def readings() -> Iterator[Variant]:
     """
     yield combined([])
     yield from (combined([choice]) for choice in READINGS)
-    alternatives = [[None, *(choice for choice in READINGS if choice.of == of)] for of in ("A1", "A2", "E4")]
+    alternatives = [[None, *(choice for choice in READINGS if choice.of == of)] for of in ("R1", "R2", "E4")]
     for combination in product(*alternatives):
         if len(chosen := [choice for choice in combination if choice]) > 1:
             yield combined(chosen)

@@ -3,7 +3,7 @@
 Figures 4 (b), 5 (d) to (f) and F4 if a curve "T = j" is the average loss over the first j tasks.
 
 The captions and the file names of the paper disagree about whether such a curve is this average or the loss in task j
-(A10). Bands show one standard error.
+(R10). Bands show one standard error.
 """
 
 from pomrl.studies.pomrl.averages import of_averages

@@ -10,7 +10,7 @@ larger effective discount factor. Besides, inspecting one value of m across task
 effect (lower planning loss and larger effective discount) occurs when the learner puts more weight on the ground truth
 prior through alpha."
 
-The paper does not give the values of alpha, the number of runs and the kind of band (A19); they are choices of ours.
+The paper does not give the values of alpha, the number of runs and the kind of band (R19); they are choices of ours.
 """
 
 from pomrl.study import Panel, PanelGrid, Series, sequence

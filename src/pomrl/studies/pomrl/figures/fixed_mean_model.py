@@ -1,6 +1,6 @@
 """One mean model, or one for each run.
 
-Panel (a) of Figure 4 with a mean model for each run, and with one mean model for all runs (A6).
+Panel (a) of Figure 4 with a mean model for each run, and with one mean model for all runs (R6).
 
 Bands show one standard deviation.
 

@@ -1,6 +1,6 @@
 """The initial similarity of ada-POMRL matters in the first tasks.
 
-Each curve shows the loss of ada-POMRL in each task for a first value of its estimated task similarity (A4).
+Each curve shows the loss of ada-POMRL in each task for a first value of its estimated task similarity (R4).
 
 All plan with gamma_eval. The initial value is used in the first two tasks, before the spread of tasks can be estimated.
 Bands show one standard error.

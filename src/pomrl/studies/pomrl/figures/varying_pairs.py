@@ -1,6 +1,6 @@
 """Tasks that differ in a fifth of the pairs.
 
-Panels (a) to (c) of Figure 5 with tasks that differ in only a fifth of the state-action pairs (A5).
+Panels (a) to (c) of Figure 5 with tasks that differ in only a fifth of the state-action pairs (R5).
 
 Panels (a) to (c) have one mixing rate for all pairs, from the largest sigma (`scope=max`), and panels (d) to (f) a
 mixing rate for each pair (`scope=per_pair`). Bands show one standard deviation.
