@@ -2,9 +2,9 @@
 
 The module has them as the paper prints them, where that of Theorem 3 does not hold (page `errata`: E2, E3), and as
 the page `theory` proves them. All functions are elementwise: their arguments broadcast. Rewards lie in [0, 1]; with
-rewards in [0, R_max] every bound on a loss is to be multiplied by R_max. sigma is an almost-sure bound here,
-|P_t - P_o| <= sigma, and not a standard deviation. Nothing that an experiment computes depends on this module, so that
-a bound may change and no stored run is outdated.
+rewards in [0, R_max] every bound on a loss is to be multiplied by R_max. The sigma of the
+theorems is the radius here, an almost-sure bound, |P_t - P_o| <= radius, and not a standard deviation. Nothing that an
+experiment computes depends on this module, so that a bound may change and no stored run is outdated.
 """
 
 from typing import Any, NotRequired, TypedDict, Unpack
@@ -30,7 +30,7 @@ class BoundArguments(TypedDict):
 
     m: Numbers
     """Number of transitions that are sampled for each (s, a) in each task."""
-    sigma: Numbers
+    radius: Numbers
     """Almost-sure bound on |P_t - P_o|, at least 0."""
     S: Numbers
     """Number of states."""
@@ -45,8 +45,8 @@ class BoundArguments(TypedDict):
     prior: NotRequired[str]
     """One of `PRIORS`; `inclusive` by default."""
     plugged: NotRequired[Numbers]
-    """The number in the place of sigma in the paper's mixing rate, sigma itself by default: a standard deviation; 0,
-    for a prior of weight 1; or infinity, for one of weight 0."""
+    """The number in the place of the radius in the paper's mixing rate, the radius itself by default: a standard
+    deviation; 0, for a prior of weight 1; or infinity, for one of weight 0."""
     Sigma: NotRequired[Numbers]
     """Diameter of the set of models, at most 1 (the default). Only `as_printed` and `repaired` use it."""
 
@@ -55,45 +55,45 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
     """Return a bound on the model error max |P_hat_t - P_t| over s, a, s' of POMRL(sigma) (Theorem 3).
 
     It holds with probability at least 1 - delta in all tasks t = 1..T at once, if the tasks are independent, have the
-    mean P_o, and |P_t - P_o| <= sigma almost surely in every entry. So sigma is not a standard deviation, which would
-    be smaller. The bound is a difference of probabilities: values above 1 say nothing.
+    mean P_o, and |P_t - P_o| <= radius almost surely in every entry. So the radius is not a standard deviation, which
+    would be smaller. The bound is a difference of probabilities: values above 1 say nothing.
 
     With w the weight of the batches before task t (0 in task 1, else alpha_t, or alpha_t (t - 1)/t for the prior
     `inclusive`), the variants are:
 
-    - `corrected`: w (sqrt(L/(2 m (t-1))) + sigma sqrt(2 L/(t-1)) + sigma) + (1 - w) sqrt(L/(2 m)), with
+    - `corrected`: w (sqrt(L/(2 m (t-1))) + radius sqrt(2 L/(t-1)) + radius) + (1 - w) sqrt(L/(2 m)), with
       L = log(6 S^2 A T/delta). It holds for all mixing rates at once, so for learned ones too.
-    - `sharpened`: w sigma + sqrt(2 L (w^2 (sigma^2 + 1/(4 m))/(t-1) + (1 - w)^2/(4 m))), L = log(2 S^2 A T/delta), for
-      mixing rates that are fixed in advance.
-    - `corrected` and `sharpened` with the prior `known`: alpha_t sigma + (1 - alpha_t) sqrt(L/(2 m)),
+    - `sharpened`: w radius + sqrt(2 L (w^2 (radius^2 + 1/(4 m))/(t-1) + (1 - w)^2/(4 m))), L = log(2 S^2 A T/delta),
+      for mixing rates that are fixed in advance.
+    - `corrected` and `sharpened` with the prior `known`: alpha_t radius + (1 - alpha_t) sqrt(L/(2 m)),
       L = log(2 S^2 A T/delta).
     - `as_printed`: Theorem 3, which depends neither on t nor on the prior. It does not hold.
-    - `repaired`: Theorem 3 with x/(x + 1) in the place of the printed x/(2 x + 1), x = sigma^2 m, as in the paper's own
-      Theorem 2: the limit of 1 - alpha_t for large t. It holds in the simulations of the study `pomrl`.
+    - `repaired`: Theorem 3 with x/(x + 1) in the place of the printed x/(2 x + 1), x = radius^2 m, as in the paper's
+      own Theorem 2: the limit of 1 - alpha_t for large t. It holds in the simulations of the study `pomrl`.
 
     Args:
         t: Number of the task, from 1 to T.
         **arguments: Those of `BoundArguments`.
 
     Raises:
-        ValueError: variant or prior is unknown, or t, sigma or delta is out of its range.
+        ValueError: variant or prior is unknown, or t, radius or delta is out of its range.
     """
     variant, prior = arguments.get("variant", "corrected"), arguments.get("prior", "inclusive")
     _check(t, arguments, variant, prior)
     if variant in ("as_printed", REPAIRED):
         return _theorem_3(arguments, 1.0 if variant == REPAIRED else 2.0) + 0.0 * np.asarray(t)
-    m, sigma = np.asarray(arguments["m"], float), np.asarray(arguments["sigma"], float)
+    m, radius = np.asarray(arguments["m"], float), np.asarray(arguments["radius"], float)
     entries = _entries(arguments)
     past = np.maximum(np.asarray(t, float) - 1.0, 1.0)  # in task 1 its weight is 0
-    weight = _weight_of_the_past(t, m, arguments.get("plugged", sigma), prior)
+    weight = _weight_of_the_past(t, m, arguments.get("plugged", radius), prior)
     of_one_event = np.log(2.0 * entries / arguments["delta"])
     if prior == "known":
-        return weight * sigma + (1.0 - weight) * np.sqrt(of_one_event / (2.0 * m))
+        return weight * radius + (1.0 - weight) * np.sqrt(of_one_event / (2.0 * m))
     if variant == "sharpened":
-        proxy = weight**2 * (sigma**2 + 1.0 / (4.0 * m)) / past + (1.0 - weight) ** 2 / (4.0 * m)
-        return weight * sigma + np.sqrt(2.0 * of_one_event * proxy)
+        proxy = weight**2 * (radius**2 + 1.0 / (4.0 * m)) / past + (1.0 - weight) ** 2 / (4.0 * m)
+        return weight * radius + np.sqrt(2.0 * of_one_event * proxy)
     L = of_one_event + np.log(3.0)
-    of_prior = np.sqrt(L / (2.0 * m * past)) + sigma * np.sqrt(2.0 * L / past) + sigma
+    of_prior = np.sqrt(L / (2.0 * m * past)) + radius * np.sqrt(2.0 * L / past) + radius
     return weight * of_prior + (1.0 - weight) * np.sqrt(L / (2.0 * m))
 
 
@@ -116,25 +116,25 @@ def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
 
     The weight of B is x/(factor x + 1), for which the paper prints the factor 2.
     """
-    m, sigma, T = (np.asarray(arguments[name], float) for name in ("m", "sigma", "T"))
+    m, radius, T = (np.asarray(arguments[name], float) for name in ("m", "radius", "T"))
     delta, Sigma, entries = arguments["delta"], np.asarray(arguments.get("Sigma", 1.0), float), _entries(arguments)
-    x = sigma**2 * m
-    spread = sigma**2 + Sigma * np.log(6.0 * T**2 / delta) ** 2 / m
+    x = radius**2 * m
+    spread = radius**2 + Sigma * np.log(6.0 * T**2 / delta) ** 2 / m
     A_1 = np.sqrt(np.log(6.0 * T / delta) * np.log(entries / delta) * spread / T)
-    A_2 = sigma * np.sqrt(np.log(3.0 * entries / delta) / T)
+    A_2 = radius * np.sqrt(np.log(3.0 * entries / delta) / T)
     B = np.sqrt(Sigma * np.log(3.0 * entries / delta) / (2.0 * m))
-    return (A_1 + A_2 + 2.0 * sigma) / (x + 1.0) + x / (factor * x + 1.0) * B
+    return (A_1 + A_2 + 2.0 * radius) / (x + 1.0) + x / (factor * x + 1.0) * B
 
 
 def _check(t: Numbers, arguments: BoundArguments, variant: str, prior: str) -> None:
     for name, value, known in (("variant", variant, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
         if value not in known:
             raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(known)}")
-    delta, sigma, T = (np.asarray(arguments[name]) for name in ("delta", "sigma", "T"))
+    delta, radius, T = (np.asarray(arguments[name]) for name in ("delta", "radius", "T"))
     if not np.all((delta > 0) & (delta < 1)):
         raise ValueError(f"delta={delta}: it has to be above 0 and below 1")
-    if not np.all(sigma >= 0):
-        raise ValueError(f"sigma={sigma}: it has to be at least 0")
+    if not np.all(radius >= 0):
+        raise ValueError(f"radius={radius}: it has to be at least 0")
     if not np.all((np.asarray(t) >= 1) & (np.asarray(t) <= T)):
         raise ValueError(f"t={t}: it has to be at least 1 and at most T={T}")
 
@@ -160,8 +160,8 @@ def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Un
 
     It is a discounted reward and holds with probability at least 1 - delta for all gamma at once. It is U(gamma) with C
     equal to `average_uncertainty`, that is the mean of `planning_loss_bound` over the tasks, task 1 included. For
-    sigma = 0 it falls as 1/sqrt(m T), up to logarithms; for sigma > 0 it does not vanish with T (errata: E7); for
-    sigma = 1 the prior has next to no weight.
+    radius = 0 it falls as 1/sqrt(m T), up to logarithms; for radius > 0 it does not vanish with T (errata: E7); for
+    radius = 1 the prior has next to no weight.
 
     Raises:
         ValueError: `planning_loss_bound` refuses an argument.
@@ -190,12 +190,12 @@ def _per_unit_of_error(arguments: BoundArguments) -> Values:
     return np.asarray(arguments["S"]) * (2.0 if arguments.get("variant") in ("as_printed", REPAIRED) else 1.0)
 
 
-def regret_order(*, m: Numbers, sigma: Numbers, T: Numbers, Sigma: Numbers = 1.0) -> Values:
+def regret_order(*, m: Numbers, radius: Numbers, T: Numbers, Sigma: Numbers = 1.0) -> Values:
     """Return the order of the average regret in Theorem 2, the term in its O-tilde: no constants and no logarithms.
 
-    It is (sigma + (sigma + sqrt(sigma^2 + Sigma/m))/sqrt(T) + sigma^2 m sqrt(Sigma/m)) / (sigma^2 m + 1).
+    It is (radius + (radius + sqrt(radius^2 + Sigma/m))/sqrt(T) + radius^2 m sqrt(Sigma/m)) / (radius^2 m + 1).
     """
-    m, sigma = np.asarray(m, float), np.asarray(sigma, float)
+    m, radius = np.asarray(m, float), np.asarray(radius, float)
     noise = np.asarray(Sigma) / m
-    learned = (sigma + np.sqrt(sigma**2 + noise)) / np.sqrt(T)
-    return (sigma + learned + sigma**2 * m * np.sqrt(noise)) / (sigma**2 * m + 1.0)
+    learned = (radius + np.sqrt(radius**2 + noise)) / np.sqrt(T)
+    return (radius + learned + radius**2 * m * np.sqrt(noise)) / (radius**2 * m + 1.0)

@@ -67,11 +67,9 @@ def test_the_axes_of_a_sweep_are_those_that_hydra_gives_its_sweeper(tmp_path: Pa
 
 def test_a_value_that_is_given_elsewhere_replaces_none(tmp_path: Path) -> None:
     (tmp_path / "estimator").mkdir()
-    (tmp_path / "estimator" / "mine.yaml").write_text("defaults: [ada_pomrl, _self_]\nsigma_1: ???\n")
-    assert (
-        Composer.of_sources(Sources(CONF, tmp_path)).one(["estimator=mine"]).values["estimator"]["start_deviation"]
-        == 0.5
-    )
+    (tmp_path / "estimator" / "mine.yaml").write_text("defaults: [ada_pomrl, _self_]\nstart_deviation: ???\n")
+    composed = Composer.of_sources(Sources(CONF, tmp_path)).one(["estimator=mine"])
+    assert composed.values["estimator"]["start_deviation"] == 0.5
 
 
 def edit_an_option(conf: Path) -> None:

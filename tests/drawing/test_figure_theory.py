@@ -21,7 +21,7 @@ def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tab
         mean = problem.mean(0)
         radius = UniformBall(zeros=5).almost_sure_radius(mean)
         bound = average_regret_bound(
-            gamma=0.9, gamma_eval=0.99, m=100_000, sigma=radius, plugged=mean.deviation, S=10, A=2, T=17, delta=0.05
+            gamma=0.9, gamma_eval=0.99, m=100_000, radius=radius, plugged=mean.deviation, S=10, A=2, T=17, delta=0.05
         )
         drawn = line(ax, "Bound, corrected")
         assert np.asarray(drawn.get_xdata())[16] == 17

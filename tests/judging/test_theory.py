@@ -51,7 +51,7 @@ class TestTheorem3:
         ("number", "S", "A", "tasks", "found"), [(0, 10, 2, 10**6, 0.987), (1, 2, 1, 10**7, 0.867)]
     )
     def test_the_probabilities_are_binomial(self, simulations, number, S, A, tasks, found) -> None:
-        setting = {"m": 1000, "sigma": 0.0, "S": S, "A": A, "T": tasks, "delta": 0.05}
+        setting = {"m": 1000, "radius": 0.0, "S": S, "A": A, "T": tasks, "delta": 0.05}
         bound = float(model_error_bound(t=1, variant="as_printed", **setting))
         errors = np.abs(np.arange(1001) / 1000 - 0.5)
         of_a_pair = stats.binom.pmf(np.arange(1001), 1000, 0.5)[errors > bound].sum()

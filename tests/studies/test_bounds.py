@@ -19,7 +19,7 @@ from pomrl.science.estimators.memory import Memory
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
 
-SETTING: Any = {"m": 50, "sigma": 0.1, "S": 4, "A": 2, "T": 9, "delta": 0.1}
+SETTING: Any = {"m": 50, "radius": 0.1, "S": 4, "A": 2, "T": 9, "delta": 0.1}
 
 
 def error(t: Any = 5, **changes: Any) -> Any:
@@ -71,7 +71,7 @@ def test_the_weight_of_the_past_in_the_bounds_is_the_mixing_rate_of_the_estimato
     m, sigma = 10**15, 1e-7
     rate = estimator.mixing_rate(5, m, np.full((1, 1, 1), sigma), Memory.initial(1, 4, 2), truth).item()
     noise = (1.0 - rate) * np.sqrt(np.log(2.0 * 4**2 * 2 * 9 / 0.05) / (2.0 * m))
-    bound = float(error(t=5, m=m, sigma=sigma, S=4, A=2, T=9, delta=0.05, prior="known"))
+    bound = float(error(t=5, m=m, radius=sigma, S=4, A=2, T=9, delta=0.05, prior="known"))
     assert bound == pytest.approx(rate * sigma + noise, rel=1e-12)
 
 
@@ -80,7 +80,7 @@ def test_another_similarity_may_be_plugged_into_the_mixing_rate(variant: str):
     """Infinity leaves the frequencies of the task alone, 0 the average of all batches."""
     L = log((6 if variant == "corrected" else 2) * 16 * 2 * 9 / 0.1)
     assert float(error(variant=variant, plugged=np.inf)) == pytest.approx(sqrt(L / 100), rel=1e-13)
-    equal = error(variant=variant, plugged=0.0, prior="exclusive", sigma=0.0)
+    equal = error(variant=variant, plugged=0.0, prior="exclusive", radius=0.0)
     assert float(equal) == pytest.approx(sqrt(L / 400), rel=1e-13)
     assert float(error(variant=variant, plugged=0.1)) == float(error(variant=variant))
 
@@ -94,7 +94,7 @@ def test_the_average_is_below_its_closed_form(prior: str, sigma: float):
         noise, own = sqrt(L / (2 * m)), 1.5 * x / (1.5 * x + 1)
         closed = noise / T + (2 / sqrt(T) * (noise + sigma * sqrt(2 * L)) + sigma) / (1 + x) + own * noise
         closed += (prior == "inclusive") * (1 + log(T)) / T * noise
-        found = average_uncertainty(**(SETTING | {"T": T, "m": m, "sigma": sigma}), prior=prior) / 4
+        found = average_uncertainty(**(SETTING | {"T": T, "m": m, "radius": sigma}), prior=prior) / 4
         assert float(found) <= closed
 
 
@@ -130,7 +130,7 @@ def test_minimum_of_the_upper_bound_against_a_numerical_one(C: float):
         ({"variant": "printed"}, "variant='printed'"),
         ({"prior": "own"}, "prior='own'"),
         ({"delta": 1.0}, "delta=1.0"),
-        ({"sigma": -0.1}, "sigma=-0.1"),
+        ({"radius": -0.1}, "radius=-0.1"),
         ({"t": 10}, "at most T=9"),
     ],
 )
@@ -148,7 +148,7 @@ def test_discount_factors_the_bounds_are_not_for_are_refused(gamma: float, gamma
 def test_at_the_papers_setting_the_bounds_say_next_to_nothing():
     def least(variant: str, m: int, sigma: float) -> tuple[float, float]:
         """Return the uncertainty, and the smallest bound on the average regret in 15 tasks."""
-        C = float(average_uncertainty(m=m, T=15, sigma=sigma, S=10, A=2, delta=0.05, variant=variant))
+        C = float(average_uncertainty(m=m, T=15, radius=sigma, S=10, A=2, delta=0.05, variant=variant))
         return C, float(regret_upper_bound(min(float(upper_bound_gamma(C)), 0.99), C, 0.99))
 
     for variant, sigma in product(VERSIONS, (0.0, 0.1)):

@@ -71,7 +71,7 @@ def test_corrected_bound_holds_for_all_mixing_rates_at_once():
     for table, plugged in zip(tables(problem, methods, range(500)), (np.inf, 0.0), strict=True):
         error = table["model_error"].to_numpy().reshape(500, 6)[:, 1:]
         bound = model_error_bound(
-            t=np.arange(2, 7), m=20, sigma=radius, S=4, A=1, T=6, delta=DELTA, prior="exclusive", plugged=plugged
+            t=np.arange(2, 7), m=20, radius=radius, S=4, A=1, T=6, delta=DELTA, prior="exclusive", plugged=plugged
         )
         holds &= (error <= bound).all(1)
         assert (error <= 0.3 * np.asarray(bound)).all(1).mean() < 0.5

@@ -104,7 +104,7 @@ def test_e3_the_model_error_of_equal_tasks():
 
     Exact binomial probabilities of a fair coin, S = 2, A = 1, m = 1000, of the first task only.
     """
-    setting = {"m": 1000, "sigma": 0.0, "S": 2, "A": 1, "T": 10**7, "delta": 0.05}
+    setting = {"m": 1000, "radius": 0.0, "S": 2, "A": 1, "T": 10**7, "delta": 0.05}
     coin = stats.binom(1000, 0.5)
     printed = printed_error_bound(**setting)
     assert printed < coin.std() / 1000
@@ -119,7 +119,7 @@ def test_e3_the_model_error_of_different_tasks():
     Tasks are coins of 0.5 +- 0.3, in 2 rows and 100 tasks that are independent. The own batch rules: its error is that
     of the estimate up to the weight alpha of the prior, which is at most 1 off.
     """
-    setting = {"m": 10**6, "sigma": 0.3, "S": 2, "A": 1, "T": 100, "delta": 0.05}
+    setting = {"m": 10**6, "radius": 0.3, "S": 2, "A": 1, "T": 100, "delta": 0.05}
     largest_alpha = 1 / (0.3**2 * 10**6 + 1)
     coin = stats.binom(10**6, 0.8)
 
@@ -135,7 +135,7 @@ def test_e3_the_model_error_of_different_tasks():
 
 def test_e3_the_diameter_of_the_models_does_not_scale_sampling_noise():
     """Theorem 3 with the diameter Sigma = 0 of one known coin: the error would be 0."""
-    assert printed_error_bound(m=1000, sigma=0.0, S=2, A=1, T=10, delta=0.05, Sigma=0.0) == 0
+    assert printed_error_bound(m=1000, radius=0.0, S=2, A=1, T=10, delta=0.05, Sigma=0.0) == 0
     assert 1 - Fraction(comb(1000, 500), 2**1000) > Fraction(95, 100)
 
 
@@ -198,7 +198,7 @@ def test_e7_the_bound_does_not_vanish_with_the_number_of_tasks():
     """Theorem 2: "boils down to O((sigma + 1/sqrt(m))/sqrt(T))"."""
     T = sp.symbols("T", positive=True)
     in_O = (sigma + (sigma + sp.sqrt(sigma**2 + 1 / m)) / sp.sqrt(T) + sigma**2 * sp.sqrt(m)) / (sigma**2 * m + 1)
-    assert float(regret_order(m=5, sigma=0.1, T=7)) == pytest.approx(
+    assert float(regret_order(m=5, radius=0.1, T=7)) == pytest.approx(
         float(in_O.subs({m: 5, sigma: 0.1, T: 7})), rel=1e-12
     )
     limit = sp.limit(in_O, T, sp.oo)

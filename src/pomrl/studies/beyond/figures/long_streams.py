@@ -84,14 +84,14 @@ def flattens_at(sigma: float) -> float:
     Args:
         sigma: Standard deviation of tasks.
     """
-    order, constant = (float(regret_order(m=M, sigma=radius(sigma), T=number)) for number in (1.0, np.inf))
+    order, constant = (float(regret_order(m=M, radius=radius(sigma), T=number)) for number in (1.0, np.inf))
     return ((order - constant) / constant) ** 2 if sigma else np.inf
 
 
 def _order(measured: pd.DataFrame, panel: Panel, sigma: float) -> pd.DataFrame:
     """Return the order of the bound and its constant, scaled to the last point of the first series of a panel."""
     points = panel.series[0].of(measured)
-    order, constant = (np.asarray(regret_order(m=M, sigma=radius(sigma), T=tasks)) for tasks in (SHOWN, np.inf))
+    order, constant = (np.asarray(regret_order(m=M, radius=radius(sigma), T=tasks)) for tasks in (SHOWN, np.inf))
     scale = points["mean"].iloc[-1] / order[-1] if len(points) else np.nan
     table = pd.DataFrame({"T": SHOWN, "order": scale * order, "constant": scale * constant})
     shown = {ORDER: "order", **({CONSTANT: "constant"} if sigma else {})}

@@ -124,7 +124,7 @@ def constant_is_of_the_order_of_the_bound() -> list[Part]:
     """
     parts = []
     for name, tasks in (("15 tasks", T), ("t → ∞", FAR)):
-        ratios = [float(regret_order(m=M, sigma=s, T=tasks) / regret_constant(tasks, M, s)) for s in SIGMAS]
+        ratios = [float(regret_order(m=M, radius=s, T=tasks) / regret_constant(tasks, M, s)) for s in SIGMAS]
         words = f"constant of Theorem 2 over C_t, largest, {name}"
         parts += under(name, [Part(words, Exact(max(ratios)), below=ORDER_OF_MAGNITUDE)])
     return parts

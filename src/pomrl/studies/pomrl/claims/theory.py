@@ -107,7 +107,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
 def _fails_in_task_1(S: int, A: int, tasks: int) -> Part:
     """Compare the probability that the printed bound fails in the first of equal tasks, by the binomial law."""
     m = 1000
-    bound = float(model_error_bound(t=1, m=m, sigma=0.0, S=S, A=A, T=tasks, delta=DELTA, variant="as_printed"))
+    bound = float(model_error_bound(t=1, m=m, radius=0.0, S=S, A=A, T=tasks, delta=DELTA, variant="as_printed"))
     of_a_pair = 2.0 * float(bdtr(ceil(m * (0.5 - bound)) - 1, m, 0.5))
     fails = 1.0 - (1.0 - of_a_pair) ** (S * A)
     words = f"probability that the bound {bound:.4f} fails in task 1, S = {S}, A = {A}, T = {tasks:,}"
@@ -157,8 +157,8 @@ def average_regret_bound_holds() -> list[Part]:
 
 def _proven_over_order(m: int, sigma: float, tasks: int) -> float:
     S, A = 10, 2
-    proven = average_uncertainty(m=m, sigma=sigma, S=S, A=A, T=tasks, delta=DELTA, prior="exclusive") / S
-    order = regret_order(m=m, sigma=sigma, T=tasks)
+    proven = average_uncertainty(m=m, radius=sigma, S=S, A=A, T=tasks, delta=DELTA, prior="exclusive") / S
+    order = regret_order(m=m, radius=sigma, T=tasks)
     return float(proven / (order * sqrt(log(6 * S**2 * A * tasks / DELTA))))
 
 
@@ -171,7 +171,7 @@ def no_regret() -> list[Part]:
     in the example of E7 (one sample of two actions, which lead on with 1/2 and with 0.4 or 0.6, the true mean as prior)
     the expected loss is the same in every task.
     """
-    shares = {s: float(regret_order(m=M, sigma=s, T=FAR) / regret_order(m=M, sigma=s, T=1)) for s in SIGMAS}
+    shares = {s: float(regret_order(m=M, radius=s, T=FAR) / regret_order(m=M, radius=s, T=1)) for s in SIGMAS}
     of_bound = [
         Part(f"share of the bound that is left for T → ∞, σ = {s}", Exact(share), below=ROUNDING)
         for s, share in shares.items()
@@ -196,7 +196,7 @@ def bound_falls_for_similar_tasks() -> list[Part]:
     """
     small = np.linspace(0.001, 0.999, 999) / sqrt(M)
     second = small**2 * sqrt(M) / (small**2 * M + 1.0)
-    first = np.asarray(regret_order(m=M, sigma=small, T=FAR)) - second
+    first = np.asarray(regret_order(m=M, radius=small, T=FAR)) - second
     smallest = float((first / second).min())
     return [
         Part("first term over second, smallest, T → ∞", Exact(smallest), above=1.0, topic="first term"),
@@ -207,7 +207,7 @@ def bound_falls_for_similar_tasks() -> list[Part]:
 
 def _exponent_of_tasks(words: str, few: int | float, many: int | float) -> Part:
     """Compare the exponent with which the bound changes between two numbers of tasks to -1/2, to 10 % of it."""
-    fewer, more = (float(regret_order(m=M, sigma=SIGMAS[0], T=tasks)) for tasks in (few, many))
+    fewer, more = (float(regret_order(m=M, radius=SIGMAS[0], T=tasks)) for tasks in (few, many))
     return _about(words, log(more / fewer) / log(many / few), -0.5)
 
 
@@ -227,11 +227,11 @@ def special_cases_of_the_bound() -> list[Part]:
     """
     few, many = FAR, 100 * FAR
     bias = [3.0 * SIGMAS[0] / (SIGMAS[0] ** 2 * m + 1.0) for m in (few, many)]
-    of_different = float(regret_order(m=M, sigma=1.0, T=T))
+    of_different = float(regret_order(m=M, radius=1.0, T=T))
     different = (1.0 + (1.0 + sqrt(1.0 + 1.0 / M)) / sqrt(T)) / M + 1.0 / sqrt(M)
     return [
-        _about("bound times √(mT), σ = 0", float(regret_order(m=M, sigma=0.0, T=T)) * sqrt(M * T), 1.0),
-        _about("bound times √m, T = 1, m → ∞", float(regret_order(m=FAR, sigma=0.1, T=1)) * sqrt(FAR), 1.0),
+        _about("bound times √(mT), σ = 0", float(regret_order(m=M, radius=0.0, T=T)) * sqrt(M * T), 1.0),
+        _about("bound times √m, T = 1, m → ∞", float(regret_order(m=FAR, radius=0.1, T=1)) * sqrt(FAR), 1.0),
         _about("exponent of m of its first term, T = 1, m → ∞", log(bias[1] / bias[0]) / log(many / few), -1.0),
         Part("bound over the one printed for σ = 1", Exact(of_different / different), below=1.0),
     ]
@@ -245,7 +245,7 @@ def guaranteed_gain() -> list[Part]:
     regret bound". For T → ∞ and m = 5, where the bound without meta-learning is √(Σ/m); it is smaller exactly for
     σ < 1/√m (E12).
     """
-    ratio = np.asarray(regret_order(m=M, sigma=np.linspace(0.001, 1.0, 1000), T=FAR)) * sqrt(M)
+    ratio = np.asarray(regret_order(m=M, radius=np.linspace(0.001, 1.0, 1000), T=FAR)) * sqrt(M)
     return [Part("bound over that without meta-learning, largest over σ", Exact(float(ratio.max())), below=1.0)]
 
 
@@ -258,7 +258,7 @@ def bound_falls_with_tasks_and_similarity() -> list[Part]:
     to 1; the regret itself is Q3.5.
     """
     sigma = np.linspace(0.0, 1.0, 1001)
-    order = np.asarray(regret_order(m=M, sigma=sigma, T=np.arange(1, T + 1)[:, None]))
+    order = np.asarray(regret_order(m=M, radius=sigma, T=np.arange(1, T + 1)[:, None]))
     by_tasks = float((order[1:] / order[:-1]).max() - 1.0)
     by_similarity = float((order / np.maximum.accumulate(order, axis=1)).min() - 1.0)
     more, less_similar = "bound in T + 1 tasks over that in T", "bound at a larger σ over that at a smaller one"

@@ -1,6 +1,7 @@
 """The figures of bounds: on the loss of a plan, on the average regret, and where the latter are vacuous."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ BOUNDS = {
 """The bounds on the average regret, by their variants; where two are almost equal, dashes leave both to be seen."""
 
 UNCERTAINTIES = sequence((0.02, 0.1, 0.3, 0.6, 1.0), "C = {:g}".format)
-MINIMA = {
+MINIMA: Mapping[Literal["as_printed", "corrected"], Look] = {
     "as_printed": Look("minimum, as printed", "#a02020", "X", "", size=6.0),
     "corrected": Look("minimum, corrected", "black", "o", "", size=4.0),
 }
@@ -136,7 +137,7 @@ def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, variant: str) -> Float[
         sigma: The almost-sure bound on the distance of tasks from their mean.
         variant: The variant of the bound.
     """
-    C = average_uncertainty(m=m, T=TASKS, sigma=sigma, S=S, A=A, delta=DELTA, variant=variant)
+    C = average_uncertainty(m=m, T=TASKS, radius=sigma, S=S, A=A, delta=DELTA, variant=variant)
     return 1.0 / (1.0 + np.asarray(C))
 
 
@@ -242,7 +243,7 @@ def _bound_points(letter: str) -> Iterator[pd.DataFrame]:
     T, gamma = (x, GAMMA) if letter in AGAINST_T else (shown.T, x)
     for variant, series in zip(BOUNDS, _bounds(letter), strict=True):
         bound = average_regret_bound(
-            gamma=gamma, gamma_eval=GAMMA_EVAL, m=shown.m, sigma=BALL.almost_sure_radius(mean), plugged=mean.deviation,
+            gamma=gamma, gamma_eval=GAMMA_EVAL, m=shown.m, radius=BALL.almost_sure_radius(mean), plugged=mean.deviation,
             S=S, A=A, T=T, delta=DELTA, variant=variant,
         )  # fmt: skip
         yield _points(series, x, bound)

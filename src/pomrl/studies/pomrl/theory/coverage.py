@@ -70,7 +70,7 @@ def model_error_coverage(
         for prior, errors in _model_errors(rng, sequences, S, m, sigma, max(tasks)).items():
             for T, variant in product(tasks, (*VERSIONS, REPAIRED)):
                 bound = model_error_bound(
-                    t=np.arange(1, T + 1), m=m, sigma=sigma, S=S, A=1, T=T, delta=delta, variant=variant, prior=prior
+                    t=np.arange(1, T + 1), m=m, radius=sigma, S=S, A=1, T=T, delta=delta, variant=variant, prior=prior
                 )
                 ratio = _relative(errors[:, :T], np.asarray(bound)).max(1)
                 setting = {"S": S, "A": 1, "m": m, "sigma": sigma, "T": T, "prior": prior, "variant": variant}
@@ -159,7 +159,7 @@ def regret_coverage(
                 setting = {"m": m, "sigma": sigma, "prior": prior, "variant": variant}
                 bound = planning_loss_bound(
                     gamma=np.array(gammas), gamma_eval=gammas[-1], t=np.arange(1, T + 1)[:, None], T=T, m=m,
-                    sigma=radius[:, None, None], plugged=sigma, S=S, A=A, delta=delta, variant=variant, prior=prior,
+                    radius=radius[:, None, None], plugged=sigma, S=S, A=A, delta=delta, variant=variant, prior=prior,
                 )  # fmt: skip
                 rows += [setting | coverage for coverage in _loss_coverage(loss, np.asarray(bound), gammas, delta)]
     return pd.DataFrame(rows)
