@@ -130,7 +130,7 @@ def load(
         values = {key: ", ".join(dict.fromkeys(map(str, chosen.described(key)))) for key in chosen.varying}
         differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
         raise StoreError(f"{len(chosen.stored)} stored experiments are meant; they differ in {differing}")
-    return pd.concat(replace(chosen, runs=runs or chosen.runs).tables(0), ignore_index=True)
+    return chosen.table(0, runs)
 
 
 def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)

@@ -15,7 +15,7 @@ def test_on_a_terminal_a_table_fits_and_elsewhere_it_has_tabs(
 ) -> None:
     row = {"task_distribution.measure": "variance", "mean": 0.25, "mean_lower": 0.2, "mean_upper": 0.3, "none": None}
     print_frame(pd.DataFrame([row]))
-    assert capsys.readouterr().out == "task_distribution.measure\tmean\tnone\nvariance\t0.250 [0.200, 0.300]\t\n"
+    assert capsys.readouterr().out == "task_distribution.measure\tmean\tnone\nvariance\t0.250 [0.200, 0.300]\t-\n"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "40")
     print_frame(pd.DataFrame([row]))

@@ -98,6 +98,21 @@ class TestTables:
         assert "estimator=pomrl: several experiments are meant, which differ in estimator.prior" in err
         assert call(table, "--against", "estimator=pomrl", "--against", "estimator.prior=uniform")[0] == 0
 
+    def test_only_pairs_are_cut_with_both_numbers_and_no_cell_is_empty(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+        small = ("T=2", "S=3", "gamma_schedule.gammas=[0.0,0.5]")
+        for estimator, runs in (("pomrl", 5), ("oracle", 3)):
+            call(run, *small, f"estimator={estimator}", f"runs={runs}")
+        rows = frame("--against", "estimator=pomrl", "--statistic", "mean")
+        assert rows[["estimator", "runs", "pairs"]].to_numpy().tolist() == [["oracle", 3, 3], ["pomrl", 5, 5]]
+        alone = frame("estimator=pomrl", *small, "--statistic", "mean")
+        assert alone["mean"].item() == rows["mean"][1]
+        _, out, err = call(table, "--against", "estimator=pomrl", "--statistic", "mean")
+        assert "3 to 5 runs of 2 experiments" in err
+        assert "" not in [cell for line in out.splitlines() for cell in line.split("\t")]
+
     def test_words_mean_what_run_would_compute_with_the_same_words(self) -> None:
         words = "estimator=pomrl,ada_pomrl", "sigma=0.02", "T=3", "S=4"
         assert list(frame(*words, "runs=4")[["estimator", "runs"]].to_numpy().tolist()) == [

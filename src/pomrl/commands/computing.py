@@ -42,7 +42,7 @@ def run(sweep: Sweep) -> bool:
     succeeded = compute(experiments)
     if succeeded and not experiments[0].request.dry_run:
         if len(experiments) <= MOST_ROWS:
-            of_sweep = choose([*dict.fromkeys(map(store.signature, experiments))])
+            of_sweep = choose([*dict.fromkeys(str(store.lookup(each).folder) for each in experiments)])
             print_frame(summarised(of_sweep, statistics=["mean"]), stderr=True)
         warn("mean: planning loss at gamma_eval, with its 95 % interval; pomrl table and pomrl plot show more")
         for line in _meaning_of_sigma(experiments):

@@ -25,6 +25,6 @@ def main(parser: Parser) -> None:
     of = chosen(arguments, arguments.y)
     wanted = [arguments.statistic] if arguments.statistic else STATISTICS
     print_frame(summarised(of, arguments.y, arguments.task, wanted, filters(arguments.against)), arguments.format)
-    of_chosen = f"{number_of(of.runs, 'run')} of {number_of(len(of.stored), 'experiment')}"
+    of_chosen = f"{of.runs_in_words()} of {number_of(len(of.stored), 'experiment')}"
     for line in (f"{of_chosen}; 95 % intervals; iqm is the interquartile mean", *of.notes):
         warn(line)

@@ -111,7 +111,7 @@ def draw(
     looks = _looks(chosen, roles.hue) if roles.hue else {}
     of_panels = _Panels(x, y, roles.hue, shown.against, looks, _sort(data[x]) if is_text else [])
     with context():
-        return _draw_panels(data, of_panels, roles, f"{BANDS[shown.kind]} over {chosen.runs} runs")
+        return _draw_panels(data, of_panels, roles, f"{BANDS[shown.kind]} over {chosen.runs_in_words()}")
 
 
 def _complete(roles: Roles, varying: Sequence[str]) -> Roles:

@@ -161,7 +161,7 @@ def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, rem
     return rendered(
         "selection.html.j2",
         command=command,
-        runs=chosen.runs,
+        runs=chosen.runs_in_words(),
         figure=figure,
         summaries=as_text(summarised(chosen)),
         remark=remark,

@@ -12,11 +12,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import yaml
+from jaxtyping import Float
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError, UnknownOptionError, UnreadableOverrideError
 from pomrl.configuration.importing import find_modules_in
-from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.parsing import MOST_RUNS, Experiment
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import selection
@@ -63,8 +64,8 @@ class Chosen:
     """The settings of each, by dotted keys, and its code and signature."""
     varying: tuple[str, ...]
     """The keys in which they differ."""
-    runs: int
-    """The number of runs that all of them have."""
+    runs: tuple[int, ...]
+    """The number of runs of each that are shown."""
     experiments: tuple[Experiment | None, ...]
     """Each as it was asked for, perhaps with a schedule that reads the table in hindsight; None if it was not named."""
     notes: tuple[str, ...] = ()
@@ -81,19 +82,29 @@ class Chosen:
             raise StoreError(unknown_key(key, key, known, "not all of these experiments have this setting"))
         return [each[key] for each in self.settings]
 
-    def tables(self, place: int) -> "Iterator[pd.DataFrame]":
-        """Yield the table of the runs of one of the experiments in parts of whole runs.
+    def runs_in_words(self) -> str:
+        """Return how many runs the experiments have: `100 runs`, or `20 to 100 runs`."""
+        fewest, most = min(self.runs), max(self.runs)
+        return number_of(most, "run") if fewest == most else f"{fewest:,} to {number_of(most, 'run')}"
 
-        It is a single part where a schedule chooses in hindsight, from all runs.
-        """
-        stored, schedule = self.stored[place], _hindsight(self.experiments[place])
-        yield from [in_hindsight(stored.table(self.runs), schedule)] if schedule else stored.tables(self.runs)
+    def table(self, place: int, runs: int | None = None) -> "pd.DataFrame":
+        """Return the table of one of the experiments, from which a schedule may have chosen in hindsight."""
+        table, schedule = self.stored[place].table(runs or self.runs[place]), _hindsight(self.experiments[place])
+        return in_hindsight(table, schedule) if schedule else table
+
+    def parts(self, place: int, names: Sequence[str]) -> Iterator[Mapping[str, Float[np.ndarray, "n T G"]]]:
+        """Yield columns of that table over runs, tasks and discount factors, in parts of whole runs."""
+        if not _hindsight(self.experiments[place]):
+            yield from self.stored[place].parts(names, self.runs[place])
+            return
+        table = self.table(place)
+        yield {name: table[name].to_numpy().reshape(self.runs[place], table["task"].max(), -1) for name in names}
 
     def sources(self) -> list[Source]:
         """Return where the numbers come from."""
         return [
-            Source.of(stored, self.runs, {key: settings.get(key) for key in self.varying})
-            for stored, settings in zip(self.stored, self.settings, strict=True)
+            Source.of(stored, runs, {key: settings.get(key) for key in self.varying})
+            for stored, runs, settings in zip(self.stored, self.runs, self.settings, strict=True)
         ]
 
 
@@ -173,13 +184,12 @@ def choose(
     for key in ("code", "signature"):  # where settings alone do not tell them apart
         if len({tuple(str(each.get(name)) for name in varying) for each in settings}) < len(settings):
             varying.append(key)
-    runs = min(each.runs for each in found)
-    most = found[0].experiment.request.runs if found[0].experiment and "runs" in filters(words) else runs
+    most = found[0].experiment.request.runs if found[0].experiment and "runs" in filters(words) else MOST_RUNS
     pairs = list(zip(found, settings, strict=True))
     pairs.sort(key=lambda pair: [order(pair[1].get(key)) for key in varying])
     found, settings = zip(*pairs, strict=True)
-    stored, _, experiments = zip(*found, strict=True)
-    return Chosen(stored, settings, tuple(varying), min(runs, most), experiments, tuple(notes))
+    stored, runs, experiments = zip(*found, strict=True)
+    return Chosen(stored, settings, tuple(varying), tuple(min(n, most) for n in runs), experiments, tuple(notes))
 
 
 def filters(words: Sequence[str]) -> dict[str, Any]:
@@ -260,14 +270,16 @@ def per_run(chosen: Chosen, value: str, by: str | None = None, tasks: Tasks = "a
         StoreError: A file is damaged, or an experiment has no such task.
     """
     parts: list[dict[str, np.ndarray]] = []
+    column = value if value in VALUES else MEASURED
     for place, stored in enumerate(chosen.stored):
-        for part in chosen.tables(place):
-            runs, T = part["run"].unique(), int(part["task"].max())
-            numbers = part[value if value in VALUES else MEASURED].to_numpy().reshape(len(runs), T, -1)
+        first = 0
+        for part in chosen.parts(place, [column, *(["gamma"] if by == "gamma" else [])]):
+            numbers, T = part[column], part[column].shape[1]
+            runs = np.arange(first, first := first + len(numbers))
             if by != "task" and tasks != "all":
                 numbers = numbers[:, [_number(tasks, T, stored) - 1]]
             if by == "gamma":
-                numbers, names = numbers.mean(1), part["gamma"].to_numpy()[: numbers.shape[-1]]
+                numbers, names = numbers.mean(1), part["gamma"][0, 0]
             else:
                 numbers, names = numbers[..., -1], np.arange(1, T + 1)
             if by is None:

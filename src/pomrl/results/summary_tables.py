@@ -29,7 +29,7 @@ def summarised(
             NAME_upper, the ends of its 95 % interval.
         against: Settings of a method, such as `{"estimator": "pomrl"}`. Each experiment is compared with that of this
             method on the same problem: columns NAME_difference, less than 0 where the method of the row is smaller,
-            with 95 % intervals of pairs of runs.
+            with 95 % intervals of pairs of runs; `pairs` is how many runs both have.
 
     Raises:
         ValueError: A setting in `against` is not of a method, or an experiment has no counterpart.
@@ -39,15 +39,22 @@ def summarised(
     places = counterparts(chosen, against) if against else {}
     rows: list[dict[str, Any]] = []
     for place, sample in enumerate(samples):
-        row = {key: chosen.settings[place].get(key) for key in chosen.varying} | {"runs": chosen.runs}
+        row = {key: chosen.settings[place].get(key) for key in chosen.varying} | {"runs": chosen.runs[place]}
         for name in statistics:
             row |= summary(sample, name).columns(name)
-        for name in statistics if against else ():
-            itself = places[place] == place
-            of_pairs = paired_difference(samples[places[place]], sample, name)
-            row |= (Interval(np.nan, np.nan, np.nan) if itself else of_pairs).columns(f"{name}_difference")
+        if against:
+            row |= _difference(samples[places[place]], sample, statistics, itself=places[place] == place)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _difference(other: np.ndarray, sample: np.ndarray, statistics: Sequence[str], *, itself: bool) -> dict[str, Any]:
+    """Return the number of pairs of runs, and by how much summaries exceed those of the method to compare with."""
+    pairs = min(len(other), len(sample))
+    unknown, of = Interval(np.nan, np.nan, np.nan), (other[:pairs], sample[:pairs])
+    found = {name: unknown if itself else paired_difference(*of, name) for name in statistics}
+    columns = {key: each for name in statistics for key, each in found[name].columns(f"{name}_difference").items()}
+    return {"pairs": pairs, **columns}
 
 
 def counterparts(chosen: Chosen, against: Mapping[str, Any]) -> dict[int, int]:

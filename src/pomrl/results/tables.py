@@ -8,6 +8,9 @@ from pomrl.results.intervals import Interval
 
 FORMATS = ("text", "csv", "markdown", "latex")
 
+ABSENT = "-"
+"""What stands in a cell for what is not known."""
+
 MOST_CHARACTERS = 4000
 """Longer text is cut, because it quotes an absurd value."""
 
@@ -44,16 +47,16 @@ def printable(text: str) -> str:
 def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table with the columns NAME, NAME_lower and NAME_upper in one cell: 0.437 [0.401, 0.473].
 
-    Nothing stands for what is not known, such as the value of a key that only other options have.
+    A dash stands for what is not known, such as the value of a key that only other options have.
     """
     cells: dict[str, list[str]] = {}
     for name in (name for name in table if not str(name).endswith(("_lower", "_upper"))):
         if f"{name}_lower" in table:
             triples = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
-            cells[str(name).replace("_", " ")] = [Interval(*triple).text() for triple in triples]
+            cells[str(name).replace("_", " ")] = [Interval(*triple).text() or ABSENT for triple in triples]
         else:
             known = zip(table[name], table[name].notna(), strict=True)
-            cells[str(name)] = [str(each) if is_known else "" for each, is_known in known]
+            cells[str(name)] = [str(each) if is_known else ABSENT for each, is_known in known]
     return pd.DataFrame(cells)
 
 

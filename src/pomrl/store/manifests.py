@@ -5,6 +5,7 @@ It has a checksum. Blocks do not depend on it: where it is lost, the command tha
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -51,9 +52,9 @@ class Manifest:
 
 def read(folder: Path) -> Manifest:
     """Return the description of an experiment; StoreError if it is missing or damaged."""
-    path = folder / DESCRIPTION
+    path = f"{folder}/{DESCRIPTION}"
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116 (half of the time, of which thousands of experiments take much)
     except OSError as error:
         raise StoreError(f"{path}: it is missing; {REPAIR}") from error
     return _read(path, status.st_ino, status.st_mtime_ns)
@@ -66,7 +67,8 @@ def _validator() -> TypeAdapter[Manifest]:
 
 
 @cache
-def _read(path: Path, _file: int, _time: int) -> Manifest:
+def _read(name: str, _file: int, _time: int) -> Manifest:
+    path = Path(name)
     try:
         manifest = _validator().validate_json(files.read_json(path))
     except (StoreError, ValidationError) as error:

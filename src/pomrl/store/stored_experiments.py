@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 
 from pomrl.configuration.settings import component_classes
 from pomrl.science.loss_tables import MEASURED, SCHEMA
@@ -59,8 +60,11 @@ class StoredExperiment:
 
     def files(self) -> list[StoredBlock]:
         """Return what the names of its files say, in the order of their runs."""
-        entries = os.scandir(self.folder) if self.folder.is_dir() else ()
-        found = [block for entry in entries if (block := block_files.named(entry.name))]
+        try:
+            names = os.listdir(self.folder)  # noqa: PTH208 (a third of the time)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        found = [block for name in names if (block := block_files.named(name))]
         return sorted(found, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
 
     def paths(self) -> list[Path]:
@@ -100,9 +104,14 @@ class StoredExperiment:
         """Return the table of the first `runs` runs, or of all; StoreError if runs are missing or damaged."""
         return pd.DataFrame(self.columns(self.names(), runs), copy=False)
 
-    def tables(self, runs: int | None = None) -> "Iterator[pd.DataFrame]":
-        """Yield `table` in parts of whole runs."""
-        yield from (pd.DataFrame(part, copy=False) for _, part in self._parts(self.names(), self._wanted(runs)))
+    def parts(self, names: Sequence[str], runs: int) -> Iterator[dict[str, Float[np.ndarray, "n T G"]]]:
+        """Yield columns of the table of the first `runs` runs, as arrays over runs, tasks and discount factors.
+
+        Each part has whole runs; StoreError if runs are missing or damaged.
+        """
+        T = self.said().settings["T"]
+        for n, part in self._parts(names, runs):
+            yield {name: column.reshape(n, T, -1) for name, column in part.items()}
 
     def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
         """Return columns of the table of the first `runs` runs, or of all; memory is that of the columns."""
@@ -111,24 +120,23 @@ class StoredExperiment:
 
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the planning losses, or the metric, over runs, tasks and discount factors, and the latter."""
-        (T, gammas), name = self._grid(), self._loss
-        return self.columns([name], runs)[name].reshape(-1, T, len(gammas)), gammas
+        name = self._loss
+        losses = self.columns([name], runs)[name].reshape(-1, self.said().settings["T"], len(gammas := self._gammas()))
+        return losses, gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the losses at the largest discount factor, those averaged over tasks, and the discount factors.
 
         They are of `losses`, which are never in memory as a whole.
         """
-        (T, gammas), name, wanted = self._grid(), self._loss, self._wanted(runs)
-        losses = ((n, part[name].reshape(-1, T, len(gammas))) for n, part in self._parts([name], wanted))
-        means = _joined(wanted, ((n, {"last": x[..., -1], "mean": x.mean(1)}) for n, x in losses))
-        return means["last"], means["mean"], gammas
+        name, wanted = self._loss, self._wanted(runs)
+        losses = (part[name] for part in self.parts([name], wanted))
+        means = _joined(wanted, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
+        return means["last"], means["mean"], self._gammas()
 
-    def _grid(self) -> tuple[int, np.ndarray]:
-        """Return the number of tasks, and the discount factors of the first one."""
-        first = self.columns(["task", "gamma"], 1)
-        T = len(np.unique(first["task"]))
-        return T, first["gamma"][: len(first["task"]) // T]
+    def _gammas(self) -> np.ndarray:
+        """Return the discount factors of the first task of the first run."""
+        return next(self.parts(["gamma"], 1))["gamma"][0, 0]
 
     @property
     def _loss(self) -> str:
