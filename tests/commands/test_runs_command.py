@@ -1,8 +1,9 @@
-"""The command `pomrl runs`: lists, filters, verifying, repairing and pruning; and what it prints of strangers' data."""
+"""The command `pomrl runs`: lists, filters, verifying, labels and removal; and what it prints of strangers' data."""
 
 import io
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +19,7 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.report.rendering import packed_json
 from pomrl.results.tables import MOST_CHARACTERS, printable, written
 from pomrl.science.experiment import tables as experiment_tables
-from pomrl.store import StoredExperiment
+from pomrl.store import StoredExperiment, manifests
 
 SMALL = ["S=4", "T=2", "task_distribution.zeros=1"]
 
@@ -86,12 +87,52 @@ class TestVerifyAndPrune:
         os.utime(left, (0, 0))
         outdated = {one.signature: "the code has changed since" for one in (old, theirs)}
         monkeypatch.setattr(StoredExperiment, "outdated", lambda self: outdated.get(self.signature))
-        assert "2 would be removed" in call(runs, "--prune")[1]
+        assert "2 experiments with 4 runs, 0.0 MB would be removed; --yes" in call(runs, "--prune")[1]
         assert old.complete() == 2
-        assert "2 removed" in call(runs, "--prune", "--yes")[1]
+        assert "0.0 MB removed" in call(runs, "--prune", "--yes")[1]
         assert {path.name for path in (outputs / "runs").iterdir()} == {sound.signature, theirs.signature}
         assert [path.name for path in theirs.folder.iterdir()] == ["notes.txt"]
         assert not left.exists()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class TestWhatIsListedIsChanged:
+    @pytest.mark.parametrize(("answer", "left"), [("n\n", 2), ("\n", 2), ("y\n", 1)])
+    def test_removal_says_what_and_how_large_and_asks(
+        self, monkeypatch: pytest.MonkeyPatch, outputs: Path, answer: str, left: int
+    ) -> None:
+        kept, _ = (stored(sigma, 2) for sigma in (0.01, 0.02))
+        monkeypatch.setattr(sys, "stdin", Terminal(answer))
+        assert "1 experiment with 2 runs, 0.0 MB: remove? [y/N]" in call(runs, "sigma=0.02", "--remove")[1]
+        assert len(store.all_experiments()) == len(pd.read_csv(outputs / "index.csv")) == left
+        assert kept.complete() == 2
+        status, _, err = call(runs, "--remove", "--yes")
+        assert (status, len(store.all_experiments())) == (2, left)
+        assert "say what to remove" in err
+
+    def test_the_newest_come_first_and_since_leaves_older_ones_out(self) -> None:
+        for sigma, start in ((0.01, "2026-11-16T23:59:59+00:00"), (0.02, "2026-11-17T00:00:00+00:00")):
+            said = stored(sigma, 2).said()
+            at = replace(said, provenance=replace(said.provenance, start=start))
+            manifests.write(store.root() / said.signature, at)
+        listed = pd.read_csv(io.StringIO(call(runs, "--format", "csv")[1]))
+        assert listed["sigma"].tolist() == [0.02, 0.01]
+        listed = pd.read_csv(io.StringIO(call(runs, "--since", "2026-11-17", "--format", "csv")[1]))
+        assert listed["sigma"].tolist() == [0.02]
+        assert call(runs, "--since", "last week")[0] == 2
+
+    def test_tags_are_given_and_taken_away(self) -> None:
+        one, other = (stored(sigma, 2) for sigma in (0.01, 0.02))
+        assert call(runs, "--tag", "all")[1] == "2 experiments changed\n"
+        call(runs, "sigma=0.02", "--tag", "2")
+        assert (one.said().tags, other.said().tags) == (["all"], ["all", "2"])
+        call(runs, "tag=2", "--untag")
+        assert call(runs, "--untag")[0] == 2
+        assert (one.said().tags, other.said().tags) == (["all"], ["all"])
 
 
 HOSTILE = "[/red] [bold]x\x1b[31m\u202e\r\n:warning: <script>|"

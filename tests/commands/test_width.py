@@ -24,5 +24,21 @@ def test_on_a_terminal_a_table_fits_and_elsewhere_it_has_tabs(
     assert max(map(len, lines)) <= 40
 
 
+def test_optional_columns_that_do_not_fit_are_left_out_and_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    frame = pd.DataFrame([{"sigma": 0.25, "mean": "m" * 10, "iqm": "i" * 10, "median": "d" * 10}])
+    for width, left_out in ((46, []), (45, ["median"]), (32, ["median", "iqm"])):
+        monkeypatch.setenv("COLUMNS", str(width))
+        print_frame(frame, optional=["median", "iqm"])
+        out, err = capsys.readouterr()
+        assert err == (
+            f"left out to fit {width} columns: {', '.join(left_out)}; --format csv has all\n" * bool(left_out)
+        )
+        row = re.sub(r"\x1b\[\d*m", "", out).splitlines()[3].split()
+        assert row == ["0.25", *(name * 10 for name in "mid"[: 3 - len(left_out)])]
+
+
 def test_a_number_has_its_word_in_singular_or_plural() -> None:
     assert [number_of(n, "claim") for n in (0, 1, 2, 2000)] == ["0 claims", "1 claim", "2 claims", "2,000 claims"]

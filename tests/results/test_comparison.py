@@ -116,7 +116,7 @@ def test_diff_ends_as_diff_does_whether_runs_are_stored_or_not() -> None:
     status, out, _ = call(diff, "m=2", "m=3", "m=4")
     assert status == 1
     assert {"m: 2 -> 3", "m: 2 -> 4"} <= {*out.splitlines()}
-    assert "not stored" in out
+    assert "not stored; pomrl run -m " in out
     for bad in ("foo=1", "sigma=x", "S=1", "abcdef", "./nowhere", "tag=none", "estimator=none"):
         status, out, err = call(diff, "sigma=0.01", bad)
         assert (status, out, err.count("\n")) == (2, "", 1), bad

@@ -100,4 +100,5 @@ def _remarks(group: Sequence[Pair]) -> Iterator[str]:
     for pair in group:
         if names := " and ".join(dict.fromkeys(each.name for each in pair if each.losses is None)):
             where = "".join(f"{key}={pair[0].settings.get(key)}: " for key in keys)
-            yield f"{where}no results to compare: {names} not stored"
+            command = " and ".join(f"pomrl run -m {each.name}" for each in pair if each.losses is None)
+            yield f"{where}no results to compare: {names} not stored; {command} computes it"

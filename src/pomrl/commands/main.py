@@ -12,7 +12,7 @@ from pomrl.configuration.importing import import_lazily, imported
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
-    "runs": "list, verify and prune what is stored",
+    "runs": "list, label, verify and remove what is stored",
     "audit": "recompute a random sample of what is stored, and compare it",
     "diff": "show what differs between experiments, in settings and in results",
     "plot": "plot what is stored of your own sweeps",

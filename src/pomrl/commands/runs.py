@@ -1,12 +1,18 @@
-"""List what is stored: pomrl runs [key=value ...] [--format FORMAT] [--verify | --prune [--yes]].
+"""List what is stored, newest first: pomrl runs [key=value ...] [--since DATE] [--format FORMAT].
 
 The list has the settings in which the stored experiments differ, how many runs of each are complete, and when and by
-which code it was computed. What is damaged is computed again by the pomrl run that computed it.
+which code it was computed. --verify checks the files instead, --tag and --untag change the labels of what is listed,
+and --remove and --prune remove what is listed, or what the present code does not use. What is damaged is computed again
+by the pomrl run that computed it. Each list leaves `index.csv` in the folder of all outputs, the same table of all that
+is stored, for people who look with a file manager; no command reads it.
 """
 
+import sys
 import time
-from collections.abc import Mapping
+from argparse import ArgumentTypeError
+from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +23,11 @@ from pomrl.commands.arguments import Parser, add_format, filters
 from pomrl.commands.terminal import exit_with, print_frame, printable, warn
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.settings import varying_keys
+from pomrl.configuration.wording import number_of
 from pomrl.outputs import outputs
 from pomrl.results.chosen_runs import order
-from pomrl.store import StoredExperiment
+from pomrl.store import StoredExperiment, files
 from pomrl.store.derived import DerivedFiles
-from pomrl.store.manifests import Manifest
 
 ABANDONED = 3600.0
 """Seconds after which a temporary file is that of a process which was killed."""
@@ -30,22 +36,58 @@ ABANDONED = 3600.0
 def main(parser: Parser) -> None:
     """Run the command; the exit status is 1 where nothing matches the filters, or a file is damaged."""
     parser.add_argument("filter", nargs="*", metavar="KEY=VALUE", help="only those with this setting: sigma=0.01,0.02")
+    parser.add_argument("--since", type=_time, metavar="DATE", help="only those computed since, such as 2026-11-17")
     add_format(parser)
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
-    task.add_argument("--prune", action="store_true", help="list only what the present code does not use")
-    parser.add_argument("--yes", action="store_true", help="with --prune: remove it")
-    arguments = parser.parse_args()
+    task.add_argument("--prune", action="store_true", help="remove what the present code does not use, after asking")
+    task.add_argument("--remove", action="store_true", help="remove what is listed, after asking")
+    task.add_argument("--tag", metavar="NEW", help="give a tag to what is listed")
+    task.add_argument("--untag", action="store_true", help="take the tag of the filter tag=NAME away")
+    parser.add_argument("--yes", action="store_true", help="with --remove and --prune: do not ask")
+    arguments = parser.parse_intermixed_args()
     find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
-    listed = store.find(**filters(arguments.filter)) if arguments.filter else store.all_experiments()
-    if arguments.filter and not listed:
-        exit_with(f"{store.root()}: no stored experiment matches {' '.join(arguments.filter)}")
+    wanted, is_whole = filters(arguments.filter), not (arguments.filter or arguments.since)
+    listed = since(arguments.since, store.find(**wanted) if wanted else store.all_experiments())
+    if not listed and not is_whole:
+        asked = " ".join([*arguments.filter, *([f"--since {arguments.since}"] if arguments.since else [])])
+        exit_with(f"{store.root()}: no stored experiment matches {asked}")
     if arguments.verify:
-        raise SystemExit(verify(listed, whole=not arguments.filter))
+        raise SystemExit(verify(listed, whole=is_whole))
     if arguments.prune:
         prune([each for each in listed if each.outdated()], yes=arguments.yes)
-    else:
-        show(listed, arguments.format)
+    elif arguments.remove and is_whole:
+        exit_with("--remove: say what to remove, such as tag=NAME or --since DATE", 2)
+    elif arguments.remove:
+        remove(listed, yes=arguments.yes)
+    elif arguments.untag and "tag" not in wanted:
+        exit_with("--untag: say which tag to take away: tag=NAME --untag", 2)
+    elif arguments.untag or arguments.tag:
+        for each in listed:
+            store.label(each, arguments.tag, without=wanted["tag"] if arguments.untag else None)
+        print(f"{number_of(len(listed), 'experiment')} changed")
+    index = described(store.all_experiments())
+    with suppress(OSError):  # of a folder that cannot be written to
+        files.write(outputs() / "index.csv", index.to_csv(index=False).encode())
+    if not (arguments.prune or arguments.remove or arguments.tag or arguments.untag):
+        show(listed, index if is_whole else None, arguments.format)
+
+
+def _time(text: str) -> datetime:
+    """Return the time that a date in the form of ISO 8601 names, in UTC unless it says otherwise."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text}: it has to be a date, such as 2026-11-17 or 2026-11-17T14:30") from error
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredExperiment]:
+    """Return those that were computed at this time or later."""
+    if time is None:
+        return listed
+    known = [(each, said) for each in listed if (said := each.manifest())]
+    return [each for each, said in known if datetime.fromisoformat(said.provenance.start) >= time]
 
 
 def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
@@ -59,51 +101,67 @@ def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
 
 
 def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
-    """List what the present code does not use; with `yes` remove it, and temporary files of processes that were killed.
+    """List and remove what the present code does not use, and temporary files of processes that were killed."""
+    for each in unused:
+        print(f"{each.folder}: {each.outdated()}")
+    temporary = [path for path in outputs().rglob(".*.tmp") if path.stat().st_mtime < time.time() - ABANDONED]
+    remove(unused, temporary, yes=yes)
+
+
+def remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, yes: bool) -> None:
+    """Say what is unwanted and how large it is, and remove it unless the answer is no.
 
     Files in the folder of an experiment that are not the store's stay.
     """
-    for each in unused:
-        print(f"{each.folder}: {each.outdated()}")
+    paths = [*temporary, *(path for each in unwanted for path in each.paths() if path.exists())]
+    runs, size = sum(each.complete() for each in unwanted), sum(path.stat().st_size for path in paths)
+    what = f"{number_of(len(unwanted), 'experiment')} with {number_of(runs, 'run')}, {size / 1e6:,.1f} MB"
+    if not yes and sys.stdin.isatty():
+        print(f"{what}: remove? [y/N] ", end="", flush=True)
+        yes = sys.stdin.readline().strip().lower() in ("y", "yes")
     if yes:
-        temporary = [path for path in outputs().rglob(".*.tmp") if path.stat().st_mtime < time.time() - ABANDONED]
-        for path in (*temporary, *(path for each in unused for path in each.paths())):
+        for path in paths:
             path.unlink(missing_ok=True)
-        for each in unused:
+        for each in unwanted:
             with suppress(OSError):  # of a folder with files of somebody's own
                 each.folder.rmdir()
-    print(f"{len(unused)} {'removed' if yes else 'would be removed; --yes removes them'}")
+    print(f"{what} {'removed' if yes else 'would be removed; --yes removes them'}")
 
 
-def show(listed: list[StoredExperiment], form: str) -> None:
-    """Print the list; CSV has all settings, and the other forms those in which the experiments differ."""
-    known = [(each, each.manifest()) for each in listed]
-    for each in (each for each, said in known if said is None):
+def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str) -> None:
+    """Print the list, which may be described already; CSV has all settings, and other forms those that differ."""
+    for each in (each for each in listed if not each.manifest()):
         warn(each.faults()[0])
     if not listed:
         warn(f"{store.root()}: nothing is stored")
         return
+    if form == "csv":
+        print_frame(described(listed, whole=True), form)
+        return
+    frame = described(listed) if frame is None else frame
+    frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
+    settings = [*map(str, frame)][1 : list(frame).index("runs")]
+    print_frame(frame, form, optional=["notes", "code", "tags", "computed", *reversed(settings)])
+
+
+def described(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
+    """Return a row for each experiment, the newest first, with the settings that differ, or with the whole of them."""
+    known = [(each, each.manifest()) for each in listed]
     settings = [said.flat_settings() if said else {} for _, said in known]
     varying = varying_keys(settings) if len(listed) > 1 else []
-    keys = [*dict.fromkeys(key for each in settings for key in each)] if form == "csv" else varying
-    rows = [_row(*each, {key: of.get(key, "") for key in keys}) for each, of in zip(known, settings, strict=True)]
-    frame = pd.DataFrame(rows).map(_cell)
-    if form != "csv":
-        frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
-    print_frame(frame.sort_values(varying, key=lambda column: column.map(order)) if varying else frame, form)
-
-
-def _row(stored: StoredExperiment, said: Manifest | None, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the list says of a stored experiment, with some of its settings."""
-    return {
-        "signature": stored.signature,
-        **settings,
-        "runs": stored.complete(),
-        "computed": said.provenance.start[:16] if said else "",
-        "code": said.label() if said else "",
-        "tags": list(said.tags) if said else [],
-        "notes": list(said.notes) if said else [],
+    keys = dict.fromkeys(key for each in settings for key in each) if whole else varying
+    columns: dict[str, list[Any]] = {
+        "signature": [each.signature for each in listed],
+        **{key: [_cell(each.get(key, "")) for each in settings] for key in keys},
+        "runs": [each.complete() for each in listed],
+        "computed": [said.provenance.start[:16] if said else "" for _, said in known],
+        "code": [said.label() if said else "" for _, said in known],
+        "tags": [_cell(list(said.tags)) if said else "" for _, said in known],
+        "notes": [_cell(list(said.notes)) if said else "" for _, said in known],
     }
+    places = sorted(range(len(listed)), key=lambda place: [order(settings[place].get(key)) for key in varying])
+    places.sort(key=lambda place: columns["computed"][place], reverse=True)
+    return pd.DataFrame({name: [of[place] for place in places] for name, of in columns.items()})
 
 
 def _cell(value: Any) -> Any:

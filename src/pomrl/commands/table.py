@@ -24,7 +24,9 @@ def main(parser: Parser) -> None:
     arguments = parser.parse_intermixed_args()  # filters may follow options
     of = chosen(arguments, arguments.y)
     wanted = [arguments.statistic] if arguments.statistic else STATISTICS
-    print_frame(summarised(of, arguments.y, arguments.task, wanted, filters(arguments.against)), arguments.format)
+    frame = summarised(of, arguments.y, arguments.task, wanted, filters(arguments.against))
+    optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
+    print_frame(frame, arguments.format, optional=[*optional, "runs", "pairs", *reversed(of.varying)])
     of_chosen = f"{of.runs_in_words()} of {number_of(len(of.stored), 'experiment')}"
     for line in (f"{of_chosen}; 95 % intervals; iqm is the interquartile mean", *of.notes):
         warn(line)

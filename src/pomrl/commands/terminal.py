@@ -1,6 +1,7 @@
 """Functions that all commands share: the console, tables, errors as one line, and the exit status."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from pomrl.results.tables import as_text, printable, written
@@ -38,10 +39,13 @@ def exit_with(line: str, status: int = 1) -> NoReturn:
     raise SystemExit(status)
 
 
-def print_frame(frame: "pd.DataFrame", form: str = "text", *, stderr: bool = False) -> None:
+def print_frame(
+    frame: "pd.DataFrame", form: str = "text", *, stderr: bool = False, optional: Sequence[str] = ()
+) -> None:
     """Print a frame in one of the forms of `results.tables`; text is a table that fits where it goes to a terminal.
 
-    No character of its cells is markup or controls the terminal.
+    No character of its cells is markup or controls the terminal. Where the terminal is too narrow, optional columns are
+    left out, the first of them first, and a line below names them.
     """
     stream = sys.stderr if stderr else sys.stdout
     if form != "text" or not stream.isatty():
@@ -51,9 +55,25 @@ def print_frame(frame: "pd.DataFrame", form: str = "text", *, stderr: bool = Fal
     from rich.table import Table
     from rich.text import Text
 
-    text, table = as_text(frame), Table(box=box.SIMPLE, pad_edge=False)
+    out = console(stderr=stderr)
+    text, left_out = _fitting(as_text(frame), out.width, optional)
+    table = Table(box=box.SIMPLE, pad_edge=False)
     for column in text:
         table.add_column(Text(printable(str(column))), overflow="fold")
     for row in text.itertuples(index=False):
         table.add_row(*(Text(printable(str(cell))) for cell in row))
-    console(stderr=stderr).print(table)
+    out.print(table)
+    if left_out:
+        warn(f"left out to fit {out.width} columns: {', '.join(left_out)}; --format csv has all")
+
+
+def _fitting(text: "pd.DataFrame", width: int, optional: Sequence[str]) -> tuple["pd.DataFrame", list[str]]:
+    """Return a table without the optional columns for which there is no room, and the names of these."""
+    widths = {name: max(len(str(name)), *text[name].map(len)) + len(" | ") for name in text}
+    left_out: list[str] = []
+    for name in (name for name in optional if name in widths):
+        if sum(widths.values()) <= width + 1:
+            break
+        del widths[name]
+        left_out.append(name)
+    return text[list(widths)], left_out

@@ -19,7 +19,7 @@ from typing import Any, cast
 import pandas as pd
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.parsing import Experiment, Request
+from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.configuration.wording import unknown_key
 from pomrl.science.gamma_schedules import Hindsight
@@ -121,11 +121,13 @@ def _joined(stored: StoredExperiment, before: Sequence[StoredBlock], parts: Mapp
     return pd.concat(tables, ignore_index=True)
 
 
-def label(stored: StoredExperiment, request: Request) -> None:
-    """Add the tag and the note of a request to what is stored."""
+def label(stored: StoredExperiment, tag: Label = None, note: Label = None, without: Label = None) -> None:
+    """Add a tag and a note to what is stored, and take another tag away."""
     said = stored.said()
-    tags = dict.fromkeys([*said.tags, *([] if request.tag is None else [str(request.tag)])])
-    notes = dict.fromkeys([*said.notes, *([] if request.note is None else [str(request.note)])])
+    tags = dict.fromkeys([*said.tags, *([] if tag is None else [str(tag)])])
+    notes = dict.fromkeys([*said.notes, *([] if note is None else [str(note)])])
+    if without is not None:
+        tags.pop(str(without), None)
     labelled = replace(said, tags=[*tags], notes=[*notes])
     if labelled != said:
         manifests.write(stored.folder, labelled)
