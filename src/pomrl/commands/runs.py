@@ -66,10 +66,11 @@ def main(parser: Parser) -> None:
         for each in listed:
             store.label(each, arguments.tag, without=wanted["tag"] if arguments.untag else None)
         print(f"{number_of(len(listed), 'experiment')} changed")
-    index = described(store.all_experiments())
+    is_changed = arguments.prune or arguments.remove or arguments.tag or arguments.untag
+    index = described(listed if is_whole and not is_changed else store.all_experiments())
     with suppress(OSError):  # of a folder that cannot be written to
         files.write(outputs() / "index.csv", index.to_csv(index=False).encode())
-    if not (arguments.prune or arguments.remove or arguments.tag or arguments.untag):
+    if not is_changed:
         show(listed, index if is_whole else None, arguments.format)
 
 

@@ -1,10 +1,12 @@
 """The one printer of tables: a frame as text, CSV, Markdown or LaTeX; each line ends with a line break."""
 
 from collections.abc import Sequence
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from pomrl.results.intervals import Interval
+
+if TYPE_CHECKING:  # because it takes long to load, and every command prints errors with `printable`
+    import pandas as pd
 
 FORMATS = ("text", "csv", "markdown", "latex")
 
@@ -28,6 +30,8 @@ def written(table: "pd.DataFrame", form: str = "text") -> str:
     if form == "markdown":
         return markdown([*map(markdown_text, head)], [[*map(markdown_text, row)] for row in rows])
     if form == "latex":
+        import pandas as pd
+
         return pd.DataFrame(rows, columns=head).to_latex(index=False, escape=True)
     return "".join("\t".join(row) + "\n" for row in [head, *rows])
 
@@ -49,6 +53,8 @@ def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
 
     A dash stands for what is not known, such as the value of a key that only other options have.
     """
+    import pandas as pd
+
     cells: dict[str, list[str]] = {}
     for name in (name for name in table if not str(name).endswith(("_lower", "_upper"))):
         if f"{name}_lower" in table:
